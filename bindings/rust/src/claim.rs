@@ -1,0 +1,159 @@
+//! How a process comes to hold a worker id.
+
+use crate::env::{Env, Presence};
+use crate::settings::Settings;
+use crate::slot::Writer;
+use crate::state_file::{self, StateFile};
+use leafid_core::{Admission, Code, Error, Record, Result, Span, next_until};
+use std::time::Duration;
+
+/// Claims of a range that collide pass within this.
+const RACE: Duration = Duration::from_millis(100);
+/// A daemon's parent exits within this, and lets its fixed id go.
+const PARENT_EXITS: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// A worker id that is held, with its first span durable.
+pub(crate) struct Claim {
+    /// Dropped first: the lock goes before the mark.
+    pub(crate) file: StateFile,
+    pub(crate) presence: Box<dyn Presence>,
+    /// Empty while the record is so far ahead of the clock that no span may be given yet.
+    pub(crate) first: Span,
+    pub(crate) writer: Writer,
+    /// For the generator's random starts.
+    pub(crate) seed: u64,
+}
+
+/// Claims a worker id of the settings. `inherited`: a forked child whose parent held one.
+pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<Claim> {
+    let patience = match (settings.key.workers.is_range(), inherited) {
+        (true, _) => RACE,
+        (false, true) => PARENT_EXITS,
+        (false, false) => Duration::ZERO,
+    };
+    let begun = env.clock.monotonic();
+    loop {
+        match any(env, settings) {
+            Err(error) if error.code() == Code::WorkerInUse && env.clock.monotonic() - begun < patience => {
+                env.clock.sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The first id of the range that can be had, those first whose record the clock has passed.
+fn any(env: &Env, settings: &Settings) -> Result<Claim> {
+    let workers = settings.key.workers;
+    if !workers.is_range() {
+        return one(env, settings, workers.first);
+    }
+    let now_ms = env.clock.now_ms();
+    let mut ahead = Vec::new();
+    let mut refusals = Refusals::default();
+    for worker_id in workers.first..=workers.last {
+        let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
+            Ok(Some(stored)) => {
+                let path = state_file::path_of(&settings.directory, worker_id);
+                state_file::check_layout(&stored.record, &settings.key, &path)?;
+                stored.record.layout.tick_start_ms(stored.record.run.until)
+            }
+            Ok(None) => 0,
+            Err(error) => {
+                refusals.add(error)?;
+                continue;
+            }
+        };
+        if until_ms > now_ms {
+            ahead.push((until_ms, worker_id));
+            continue;
+        }
+        match one(env, settings, worker_id) {
+            Ok(claim) => return Ok(claim),
+            Err(error) => refusals.add(error)?,
+        }
+    }
+    ahead.sort_unstable();
+    for (_, worker_id) in ahead {
+        match one(env, settings, worker_id) {
+            Ok(claim) => return Ok(claim),
+            Err(error) => refusals.add(error)?,
+        }
+    }
+    Err(refusals.summary(settings))
+}
+
+/// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
+fn one(env: &Env, settings: &Settings, worker_id: u32) -> Result<Claim> {
+    let key = &settings.key;
+    let presence = env.disk.appear(&key.name, worker_id)?;
+    let mut file = StateFile::open(env, &settings.directory, key, worker_id)?;
+    let from = loop {
+        match file.record().admit(&key.rules, env.clock.now_ms()) {
+            Admission::From(tick) => break tick,
+            // At most the longest span: `admit` refuses what lies further ahead.
+            Admission::WaitUntil(ms) => {
+                let wait_ms = (ms - env.clock.now_ms()).clamp(1, 100);
+                env.clock.sleep(Duration::from_millis(wait_ms as u64));
+            }
+            Admission::Refused(error) => return Err(error),
+        }
+    };
+    let now_ms = env.clock.now_ms();
+    let burnt = file.record().burnt.clone();
+    let until = next_until(&key.layout, &key.rules, &burnt, from, now_ms, 0).unwrap_or(from);
+    let random = env.random.number().map_err(|error| {
+        Error::new(Code::StateIo, format!("the system gives no random numbers: {error}; try again"))
+    })?;
+    let first = Span { from, until };
+    let writer = state_file::this_process(now_ms);
+    let record =
+        Record { worker_id, layout: key.layout, run: first, granted_at_ms: now_ms, owner: random, burnt };
+    file.write(record, &writer)?;
+    log::info!(
+        "leafid: state directory {}, worker id {worker_id} of {:?}, layout {}",
+        settings.directory.display(),
+        key.name,
+        key.layout
+    );
+    Ok(Claim { file, presence, first, writer, seed: (random >> 64) as u64 })
+}
+
+/// Why the ids of a range could not be had.
+#[derive(Default)]
+struct Refusals {
+    in_use: usize,
+    other: Option<Error>,
+}
+
+impl Refusals {
+    /// Notes a refusal of one id; errors that hold for all of them end the search.
+    fn add(&mut self, error: Error) -> Result<()> {
+        match error.code() {
+            Code::WorkerInUse => self.in_use += 1,
+            Code::StateCorrupt | Code::ClockBackwards => {
+                log::warn!("leafid: {error}; the next worker id of the range is tried");
+                self.other.get_or_insert(error);
+            }
+            _ => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn summary(self, settings: &Settings) -> Error {
+        let workers = settings.key.workers;
+        match self.other {
+            Some(error) if self.in_use == 0 => error,
+            other => {
+                let also = other.map(|error| format!("; besides: {}", error.message())).unwrap_or_default();
+                let message = format!(
+                    "every worker id of {}-{} of {:?} that can be used is held by another process ({} held){also}; \
+                     widen the range or end a process",
+                    workers.first, workers.last, settings.key.name, self.in_use
+                );
+                Error::new(Code::WorkerInUse, message)
+            }
+        }
+    }
+}

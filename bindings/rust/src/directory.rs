@@ -1,0 +1,49 @@
+//! Where the state lives when the user does not say.
+
+use crate::allowed;
+use leafid_core::{Code, Error, Result};
+use rustix::fs::Access;
+use std::path::{Path, PathBuf};
+
+const SHARED: &str = "/var/lib/leafid";
+
+/// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else
+/// the user's own state directory.
+pub(crate) fn state_dir(option: Option<&Path>) -> Result<PathBuf> {
+    let path = match option {
+        Some(path) => path.to_owned(),
+        None => match named_by_environment() {
+            Some(path) => path,
+            None => return default_dir(),
+        },
+    };
+    if path.as_os_str().is_empty() {
+        return Err(Error::invalid("state_dir", "\"\"", allowed("state_dir")));
+    }
+    std::path::absolute(&path)
+        .map_err(|error| Error::invalid("state_dir", format!("{path:?} ({error})"), allowed("state_dir")))
+}
+
+fn named_by_environment() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("LEAFID_STATE_DIR") {
+        return Some(path.into());
+    }
+    // systemd separates several with colons; the first is the unit's main one. systemd.exec(5)
+    let paths = std::env::var_os("STATE_DIRECTORY")?;
+    std::env::split_paths(&paths).next()
+}
+
+fn default_dir() -> Result<PathBuf> {
+    let shared = Path::new(SHARED);
+    let parent = shared.parent().unwrap_or(shared);
+    let writable = |path: &Path| rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
+    if writable(shared) || (!shared.exists() && writable(parent)) {
+        return Ok(shared.to_owned());
+    }
+    dirs::state_dir().or_else(dirs::data_local_dir).map(|dir| dir.join("leafid")).ok_or_else(|| {
+        Error::new(
+            Code::StateIo,
+            format!("{SHARED} is not writable and the user has no home directory; set state_dir"),
+        )
+    })
+}

@@ -1,0 +1,130 @@
+//! The process generation: a number that no ancestor of this process had.
+//!
+//! It lives in a page that the kernel wipes in a forked child (MADV_WIPEONFORK), so that `_Fork`, a raw clone and a
+//! fork inside a signal handler are seen, which skip `pthread_atfork`. The atfork handlers stand besides: they close
+//! inherited locks in a child that never uses the library, and serve kernels without the advice.
+
+use super::{descriptor, per_process::Leaked};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+
+/// The wiped page; null before the first use.
+static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+/// The highest generation of this process and its ancestors. Raised before the page is written.
+static HIGHEST: AtomicU64 = AtomicU64::new(0);
+/// Forks begun, in the low half; forks under way, in the high half.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+const UNDER_WAY: u64 = 1 << 32;
+
+/// This process's generation, never 0. It changes in a child before anything of the parent is believed.
+#[inline]
+pub(crate) fn current() -> u64 {
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // SAFETY: a page that was published is never unmapped.
+        let generation = unsafe { (*page).load(Relaxed) };
+        if generation != 0 {
+            return generation;
+        }
+    }
+    enter()
+}
+
+/// The first call in this process: after the start, or after a fork. Async-signal-safe once the page exists.
+#[cold]
+fn enter() -> u64 {
+    let page = page();
+    // Read before the page is found wiped: the table is then an ancestor's, whatever other threads do meanwhile.
+    let inherited = descriptor::inherited();
+    let generation = page.load(Acquire);
+    if generation != 0 {
+        return generation;
+    }
+    descriptor::close_all(inherited);
+    let next = HIGHEST.fetch_add(1, AcqRel) + 1;
+    match page.compare_exchange(0, next, AcqRel, Acquire) {
+        Ok(_) => next,
+        Err(others) => others,
+    }
+}
+
+fn page() -> &'static AtomicU64 {
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // SAFETY: as in `current`.
+        return unsafe { &*page };
+    }
+    let (fresh, wiped) = map();
+    match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
+        Ok(_) => {
+            // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and
+            // touch atomics and descriptors only, but for `before`, which runs in the forking thread.
+            unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+            if !wiped {
+                log::warn!(
+                    "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"
+                );
+            }
+            // SAFETY: just published.
+            unsafe { &*fresh }
+        }
+        // Another thread was first; a page is leaked at most once a thread.
+        // SAFETY: published by that thread.
+        Err(others) => unsafe { &*others },
+    }
+}
+
+/// A zeroed word in a page of its own, and whether a fork wipes it.
+fn map() -> (*mut AtomicU64, bool) {
+    let length = rustix::param::page_size();
+    // SAFETY: a fresh anonymous mapping, which overlaps nothing.
+    let page = unsafe {
+        rustix::mm::mmap_anonymous(
+            ptr::null_mut(),
+            length,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+    };
+    let Ok(page) = page else { return (Box::leak(Box::new(AtomicU64::new(0))), false) };
+    // SAFETY: the whole of the mapping made above, which nobody else knows yet.
+    let wiped = unsafe { rustix::mm::madvise(page, length, Advice::LinuxWipeOnFork) }.is_ok();
+    // Pages are zeroed and aligned: a valid AtomicU64.
+    (page.cast(), wiped)
+}
+
+extern "C" fn before() {
+    FORKS.fetch_add(UNDER_WAY + 1, AcqRel);
+    crate::renewer::before_fork();
+}
+
+extern "C" fn after_in_parent() {
+    FORKS.fetch_sub(UNDER_WAY, AcqRel);
+}
+
+extern "C" fn after_in_child() {
+    FORKS.store(0, Relaxed);
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // For kernels that did not wipe it. SAFETY: as in `current`.
+        unsafe { (*page).store(0, Relaxed) };
+    }
+    current();
+}
+
+/// Forks begun so far, once none is under way, or after a bounded wait: a signal handler may have interrupted a fork
+/// of its own thread.
+pub(super) fn forks() -> u64 {
+    for _ in 0..1_000 {
+        let forks = FORKS.load(Acquire);
+        if forks < UNDER_WAY {
+            return forks;
+        }
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+    FORKS.load(Acquire)
+}
+
+/// What an ancestor left behind, to be walked once in a child.
+pub(super) type Inherited = Leaked<descriptor::Table>;

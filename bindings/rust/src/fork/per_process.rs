@@ -1,0 +1,94 @@
+//! A value of this process: a forked child has none until it installs its own, and never touches its parent's.
+
+use super::current;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
+
+/// A value that belongs to the process that installed it. Lock-free, so that a fork in the middle harms nothing.
+///
+/// An ancestor's value is leaked in the child: dropping it would unlock, join or write what is the parent's.
+pub(crate) struct PerProcess<T> {
+    node: AtomicPtr<Node<T>>,
+}
+
+struct Node<T> {
+    generation: u64,
+    value: T,
+}
+
+/// A value that is never freed.
+pub(super) type Leaked<T> = Option<&'static T>;
+
+impl<T> PerProcess<T> {
+    pub(crate) const fn new() -> Self {
+        PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The value and the generation it belongs to, which may be an ancestor's: what is made with it counts only if
+    /// [`current`] still answers that generation afterwards.
+    #[inline]
+    pub(crate) fn load(&self) -> Option<(&T, u64)> {
+        let node = self.node.load(Acquire);
+        // SAFETY: a node, once published, is freed by `drop` alone, which has `&mut self`.
+        let node = unsafe { node.as_ref() }?;
+        Some((&node.value, node.generation))
+    }
+
+    /// This process's value.
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.load().filter(|&(_, generation)| generation == current()).map(|(value, _)| value)
+    }
+
+    /// This process's value, made if there is none. Two threads may both make one: the loser's is dropped.
+    pub(crate) fn get_or_install(&self, make: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        match self.install(make()) {
+            Ok(value) => value,
+            Err((value, _)) => value,
+        }
+    }
+
+    /// Installs this process's value, unless another thread was first: then answers that one, and the one given.
+    pub(crate) fn install(&self, value: T) -> Result<&T, (&T, T)> {
+        let fresh = Box::into_raw(Box::new(Node { generation: current(), value }));
+        loop {
+            let found = self.node.load(Acquire);
+            // SAFETY: as in `load`.
+            if let Some(node) = unsafe { found.as_ref() }
+                && node.generation == current()
+            {
+                // SAFETY: `fresh` was made above and never published.
+                let fresh = unsafe { Box::from_raw(fresh) };
+                return Err((&node.value, fresh.value));
+            }
+            // An ancestor's node is left where it is.
+            if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
+                // SAFETY: just published.
+                return Ok(unsafe { &(*fresh).value });
+            }
+        }
+    }
+}
+
+impl<T: 'static> PerProcess<T> {
+    /// The value, whosever it is, for a static that is never dropped.
+    pub(super) fn whosever(&'static self) -> Leaked<T> {
+        self.load().map(|(value, _)| value)
+    }
+}
+
+impl<T> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        let node = *self.node.get_mut();
+        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own node is freed.
+        unsafe {
+            if let Some(generation) = node.as_ref().map(|node| node.generation)
+                && generation == current()
+            {
+                drop(Box::from_raw(node));
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! An open generator: the core, its record, and the spans between them.
+
+use crate::claim::Claim;
+use crate::env::{Env, Presence};
+use crate::slot::Writer;
+use crate::state_file::StateFile;
+use crate::sync::lock;
+use leafid_core::{Code, Error, Record, Result, Snowflake as Core, Span, next_until};
+use std::sync::{Arc, Condvar, Mutex, TryLockError};
+use std::time::{Duration, Instant};
+
+/// Spans are renewed in the background while ids were issued within this.
+const IN_USE_MS: i64 = 60_000;
+/// After a failed write the next try is made this much later, while nobody waits.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// A generator of this process, shared by all handles of the same settings.
+pub(crate) struct Live {
+    pub(crate) core: Core,
+    pub(crate) worker_id: u32,
+    pub(crate) env: Arc<Env>,
+    /// Held while the disk is written.
+    keeper: Mutex<Option<Keeper>>,
+    spans: Mutex<Spans>,
+    changed: Condvar,
+    opened: Duration,
+}
+
+struct Keeper {
+    file: StateFile,
+    presence: Box<dyn Presence>,
+    writer: Writer,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Spans {
+    /// The first span, durable since the opening, until the first id is asked for.
+    first: Option<Span>,
+    /// Renewals tried, and how the last one ended.
+    pub(crate) tried: u64,
+    outcome: Option<Outcome>,
+    pub(crate) renewals: u64,
+    pub(crate) failures: u64,
+    pub(crate) last_error: Option<Error>,
+    /// First tick outside what is durable.
+    pub(crate) until: u64,
+}
+
+#[derive(Clone)]
+enum Outcome {
+    Granted,
+    /// The logical clock is so far ahead that no span may be given yet.
+    NoRoom,
+    Failed(Error),
+}
+
+/// What a caller that needs a span does next.
+pub(crate) enum Obtained {
+    /// Ask the core again.
+    Granted,
+    /// Ask again a tick later.
+    NoRoom,
+}
+
+impl Live {
+    pub(crate) fn new(env: Arc<Env>, rules: leafid_core::Rules, claim: Claim) -> Live {
+        let Claim { file, presence, first, writer, seed } = claim;
+        let (layout, worker_id) = (file.record().layout, file.record().worker_id);
+        let opened = env.clock.monotonic();
+        let spans = Spans { first: Some(first), until: first.until, ..Spans::default() };
+        Live {
+            core: Core::new(layout, rules, worker_id, first.from, seed),
+            worker_id,
+            env,
+            keeper: Mutex::new(Some(Keeper { file, presence, writer })),
+            spans: Mutex::new(spans),
+            changed: Condvar::new(),
+            opened,
+        }
+    }
+
+    /// Has the core's next span granted, by `ask`ing the background thread, or waits for it until the deadline.
+    pub(crate) fn obtain(&self, ask: impl FnOnce(), deadline: Instant) -> Result<Obtained> {
+        let mut spans = lock(&self.spans);
+        if let Some(first) = spans.first.take() {
+            self.core.grant(first);
+            drop(spans);
+            // The thread is started with the first id, and renews from here on.
+            ask();
+            return Ok(Obtained::Granted);
+        }
+        let tried = spans.tried;
+        drop(spans);
+        ask();
+        let mut spans = lock(&self.spans);
+        while spans.tried == tried {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let last = spans.last_error.as_ref().map(|e| format!(" (before: {e})")).unwrap_or_default();
+                let message = format!(
+                    "the next span of worker id {} was not durable in time{last}; the disk is slow: see the state \
+                     directory, or raise timeout_ms",
+                    self.worker_id
+                );
+                return Err(Error::new(Code::StateIo, message));
+            }
+            spans =
+                self.changed.wait_timeout(spans, left).map_or_else(|e| e.into_inner().0, |(spans, _)| spans);
+        }
+        match spans.outcome.clone() {
+            Some(Outcome::Failed(error)) => Err(error),
+            Some(Outcome::NoRoom) => Ok(Obtained::NoRoom),
+            Some(Outcome::Granted) | None => Ok(Obtained::Granted),
+        }
+    }
+
+    /// Extends the span if half of it is used: the background thread's deed. Answers when to come again.
+    pub(crate) fn renew(&self) -> Option<Duration> {
+        let mut keeper = lock(&self.keeper);
+        let keeper = keeper.as_mut()?;
+        let first_unused = self.core.first_unused()?;
+        keeper.presence.drain();
+        let now_ms = self.env.clock.now_ms();
+        let layout = *self.core.layout();
+        let now = layout.tick_at(now_ms).unwrap_or(0);
+        let record = keeper.file.record().clone();
+        let position = first_unused.max(now);
+        let left = record.run.until.saturating_sub(position);
+        let renewed = match self.goal(&record, position, now_ms) {
+            // Half of what there could be is left.
+            Some(goal) if left > 0 && 2 * left >= goal.until - position => None,
+            Some(goal) if goal.until > record.run.until => Some(self.extend(keeper, record, goal, now_ms)),
+            _ if left > 0 => None,
+            _ => Some(Outcome::NoRoom),
+        };
+        let failed = matches!(renewed, Some(Outcome::Failed(_)));
+        let until = keeper.file.record().run.until;
+        self.note(renewed, until);
+        if failed {
+            return Some(RETRY);
+        }
+        let idle_ms = now_ms - layout.tick_start_ms(first_unused);
+        let left = until.saturating_sub(position) as i64 * layout.tick_ms();
+        (idle_ms <= IN_USE_MS).then(|| Duration::from_millis(left.max(2) as u64 / 2))
+    }
+
+    /// The span that may be given now, from the first tick at or above `position` that is not burnt.
+    fn goal(&self, record: &Record, position: u64, now_ms: i64) -> Option<Span> {
+        let from = record.first_free(position);
+        let life_ms = (self.env.clock.monotonic() - self.opened).as_millis() as i64;
+        let until = next_until(self.core.layout(), self.core.rules(), &record.burnt, from, now_ms, life_ms)?;
+        Some(Span { from, until })
+    }
+
+    /// Records the span, then grants it: in this order.
+    fn extend(&self, keeper: &mut Keeper, record: Record, goal: Span, now_ms: i64) -> Outcome {
+        let run = Span { from: record.run.from, until: goal.until };
+        match keeper.file.write(Record { run, granted_at_ms: now_ms, ..record }, &keeper.writer) {
+            Ok(()) => {
+                self.core.grant(goal);
+                Outcome::Granted
+            }
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    fn note(&self, renewed: Option<Outcome>, until: u64) {
+        let mut spans = lock(&self.spans);
+        spans.tried += 1;
+        spans.until = until;
+        match &renewed {
+            Some(Outcome::Granted) => {
+                spans.renewals += 1;
+                spans.last_error = None;
+            }
+            Some(Outcome::Failed(error)) => {
+                spans.failures += 1;
+                log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
+                spans.last_error = Some(error.clone());
+            }
+            Some(Outcome::NoRoom) | None => {}
+        }
+        spans.outcome = renewed.or(Some(Outcome::Granted));
+        self.changed.notify_all();
+    }
+
+    /// Seals the core, writes the exact mark, and lets the worker id go, in this order.
+    pub(crate) fn shut(&self, patience: Duration) -> Result<()> {
+        let Some(first_unused) = self.core.seal() else { return Ok(()) };
+        let deadline = Instant::now() + patience;
+        let mut slot = loop {
+            match self.keeper.try_lock() {
+                Ok(slot) => break slot,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let message = "the disk did not answer in time; the record stays as it is, and the worker id is \
+                                   held until it does or the process ends";
+                    return Err(Error::new(Code::StateIo, message));
+                }
+            }
+        };
+        let Some(mut keeper) = slot.take() else { return Ok(()) };
+        let record = keeper.file.record().clone();
+        let run =
+            Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
+        let closing = Record { run, granted_at_ms: self.env.clock.now_ms(), ..record };
+        // On an error the record says more than was used: safe.
+        keeper.file.write(closing, &keeper.writer)
+    }
+
+    pub(crate) fn spans(&self) -> Spans {
+        lock(&self.spans).clone()
+    }
+}

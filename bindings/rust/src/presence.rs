@@ -1,0 +1,100 @@
+//! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name.
+
+use crate::env::Presence;
+use crate::fork::Descriptor;
+use leafid_core::{Code, Error, Result, Utc};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
+    sockopt,
+};
+use std::fs;
+
+struct Socket(Descriptor);
+
+impl Presence for Socket {
+    fn drain(&self) {
+        while acceptfrom(&self.0).is_ok() {}
+    }
+}
+
+/// No mark, where the host cannot make one.
+struct Unmarked;
+impl Presence for Unmarked {}
+
+/// Binds the socket of this worker id. Errors: `worker_in_use`, naming the process that holds it.
+pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Box<dyn Presence>> {
+    match mark(name, worker_id) {
+        Ok(socket) => Ok(Box::new(socket)),
+        Err(Errno::ADDRINUSE) => {
+            let holder = holder(name, worker_id).unwrap_or_else(|| "a process of this host".into());
+            Err(in_use(name, worker_id, &holder, ""))
+        }
+        Err(error) => {
+            log::warn!(
+                "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
+                 and users of the host do not see it"
+            );
+            Ok(Box::new(Unmarked))
+        }
+    }
+}
+
+/// The refusal for a worker id that `holder` holds.
+pub(crate) fn in_use(name: &str, worker_id: u32, holder: &str, found: &str) -> Error {
+    let message = format!(
+        "worker id {worker_id} of {name:?} is held by {holder}{found}; end that process, or give each process an id \
+         of its own, such as a range \"0-31\" for several processes"
+    );
+    Error::new(Code::WorkerInUse, message)
+}
+
+fn address(name: &str, worker_id: u32) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(format!("leafid/{name}/{worker_id}").as_bytes())
+}
+
+fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+}
+
+fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Socket> {
+    let address = address(name, worker_id)?;
+    // Registered while unbound, so that a fork in between hands on nothing that holds the id.
+    let descriptor = Descriptor::open(|| Ok(unconnected()?))
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    bind(&descriptor, &address)?;
+    listen(&descriptor, 64)?;
+    Ok(Socket(descriptor))
+}
+
+/// The process that listens: the kernel tells whoever connects, with no help of the holder's.
+fn holder(name: &str, worker_id: u32) -> Option<String> {
+    let socket = unconnected().ok()?;
+    connect(&socket, &address(name, worker_id).ok()?).ok()?;
+    let pid = sockopt::socket_peercred(&socket).ok()?.pid.as_raw_nonzero();
+    Some(describe(pid.get(), started_ms(pid.get())))
+}
+
+/// A process as the messages name it.
+fn describe(pid: i32, started_ms: Option<i64>) -> String {
+    if pid == std::process::id() as i32 {
+        return format!(
+            "this process (pid {pid}), by a generator with other settings or of another copy of leafid"
+        );
+    }
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    match started_ms {
+        Some(ms) => format!("pid {pid} on host {host}, started {}", Utc(ms)),
+        None => format!("pid {pid} on host {host}, start unknown"),
+    }
+}
+
+/// When a process began, Unix milliseconds, as /proc tells it.
+pub(crate) fn started_ms(pid: i32) -> Option<i64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command may hold spaces and brackets: the fields are counted from behind its last one. proc(5), field 22.
+    let ticks: i64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let boot = fs::read_to_string("/proc/stat").ok()?;
+    let boot_s: i64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    Some(boot_s * 1_000 + ticks * 1_000 / rustix::param::clock_ticks_per_second() as i64)
+}

@@ -1,0 +1,253 @@
+//! The handle that users hold.
+
+use crate::fork::{self, PerProcess};
+use crate::host::{host, this_host};
+use crate::live::Live;
+use crate::settings::Settings;
+use crate::wait::Wait;
+use crate::{SnowflakeBuilder, Stats, allowed};
+use leafid_core::{Code, Deed, Error, Layout, Result, Run, Runs};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+
+/// The most ids that one call makes.
+const MOST: usize = 1 << 24;
+
+/// A snowflake generator: unique 64-bit ids in nanoseconds, from any number of threads.
+///
+/// A clone is another handle of the same generator; the generator ends when the last handle is closed or dropped. A
+/// handle that a fork has copied claims a worker id of its own at its first use in the child.
+pub struct Snowflake {
+    settings: Arc<Settings>,
+    live: PerProcess<Arc<Live>>,
+    closed: AtomicBool,
+    /// Whether this process's generator was told that the handle is gone.
+    released: AtomicBool,
+}
+
+impl Snowflake {
+    /// The options, to be opened.
+    pub fn builder() -> SnowflakeBuilder {
+        SnowflakeBuilder::default()
+    }
+
+    pub(crate) fn open(settings: Settings) -> Result<Snowflake> {
+        let flake = Snowflake {
+            settings: Arc::new(settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(false),
+            released: AtomicBool::new(false),
+        };
+        flake.live(false)?;
+        Ok(flake)
+    }
+
+    /// Issues one id, larger than every one before it from this generator.
+    ///
+    /// It waits, at most `timeout_ms`, for the next tick when one is used up and for a span to become durable.
+    /// Errors: `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `worker_lost`, `closed`; in a forked
+    /// child's first call those of opening, too.
+    #[inline]
+    pub fn next(&self) -> Result<i64> {
+        match self.try_next() {
+            Some(id) => Ok(id),
+            None => self.next_slowly(),
+        }
+    }
+
+    /// One id if it is to be had at once: without a wait, a span, a claim or an error. `None` says: call `next`.
+    #[inline]
+    pub fn try_next(&self) -> Option<i64> {
+        let (live, generation) = self.live.load()?;
+        let id = live.core.next(live.env.clock.now_ms()).ok()?;
+        // After the step: in a forked child the step was made on a copy of the parent's generator.
+        (generation == fork::current() && !self.closed.load(Relaxed)).then_some(id)
+    }
+
+    /// As many ids as asked for, 1 to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
+    /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
+    pub fn take(&self, n: usize) -> Result<Vec<i64>> {
+        check_n(n)?;
+        let mut ids = vec![0; n];
+        self.fill(&mut ids)?;
+        Ok(ids)
+    }
+
+    /// Fills the slice with ids in increasing order: all of it, or none on an error. Errors: as [`Snowflake::take`].
+    pub fn fill(&self, out: &mut [i64]) -> Result<()> {
+        check_n(out.len())?;
+        loop {
+            let mut runs = Runs::new();
+            let mut left = out.len();
+            let mut born = 0;
+            while left > 0 {
+                let (run, generation) = self.step(|live, now_ms| live.core.reserve(now_ms, left))?;
+                if !runs.is_empty() && generation != born {
+                    // A fork came between: what was reserved before it is the parent's.
+                    runs.clear();
+                    left = out.len();
+                }
+                born = generation;
+                left -= run.count.min(left);
+                runs.push(run);
+            }
+            write(&runs, out);
+            // Once more after the last id is written: the child of a fork meanwhile fills anew.
+            if born == fork::current() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
+    pub fn stats(&self) -> Result<Stats> {
+        let live = self.live(true)?;
+        let layout = live.core.layout();
+        let spans = live.spans();
+        let now = layout.tick_at(live.env.clock.now_ms()).unwrap_or(0);
+        let last = live.core.first_unused().unwrap_or(0).saturating_sub(1);
+        Ok(Stats {
+            name: self.settings.key.name.clone(),
+            worker_id: live.worker_id,
+            state_dir: self.settings.directory.display().to_string(),
+            layout: layout.to_string(),
+            epoch_ms: layout.epoch_ms(),
+            expires_at_ms: layout.expires_at_ms(),
+            reserved_until_ms: layout.tick_start_ms(spans.until),
+            lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
+            handles: host().handles(live),
+            renewals: spans.renewals,
+            renewal_failures: spans.failures,
+            last_error: spans.last_error.map(|error| error.to_string()),
+        })
+    }
+
+    /// The worker id held. Errors: as [`Snowflake::stats`].
+    pub fn worker_id(&self) -> Result<u32> {
+        Ok(self.live(true)?.worker_id)
+    }
+
+    /// The layout of the ids.
+    pub fn layout(&self) -> Layout {
+        self.settings.key.layout
+    }
+
+    /// Closes this handle; a second time does nothing. The last handle writes the exact mark and lets the worker id go.
+    ///
+    /// Calls under way in other threads end with `closed`. Errors: `state_io`, `worker_lost`: the handle is closed all
+    /// the same, and the record says more than was used.
+    pub fn close(&self) -> Result<()> {
+        self.closed.store(true, Relaxed);
+        self.release()
+    }
+
+    /// Tells the generator, once, that the handle is gone. In a child that never used it there is none to tell.
+    fn release(&self) -> Result<()> {
+        match (self.live.get(), this_host()) {
+            (Some(live), Some(host)) if !self.released.swap(true, AcqRel) => host.detach(live),
+            _ => Ok(()),
+        }
+    }
+
+    /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
+    fn live(&self, inherited: bool) -> Result<&Arc<Live>> {
+        if self.closed.load(Acquire) {
+            return Err(closed());
+        }
+        if let Some(live) = self.live.get() {
+            return Ok(live);
+        }
+        let live = host().attach(&self.settings, inherited)?;
+        let live = match self.live.install(live) {
+            Ok(live) => live,
+            Err((live, extra)) => {
+                host().detach(&extra)?;
+                live
+            }
+        };
+        if self.closed.load(Acquire) {
+            self.release()?;
+            return Err(closed());
+        }
+        Ok(live)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(&self) -> Result<i64> {
+        self.step(|live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
+    }
+
+    /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
+    fn step<T>(&self, mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>) -> Result<(T, u64)> {
+        let mut wait = Wait::new(&self.settings);
+        loop {
+            let live = self.live(true)?;
+            let generation = fork::current();
+            let stepped = step(live, live.env.clock.now_ms());
+            if generation != fork::current() {
+                continue;
+            }
+            if self.closed.load(Relaxed) {
+                return Err(closed());
+            }
+            match stepped {
+                Ok(made) => return Ok((made, generation)),
+                Err(deed) => wait.until_done(live, deed)?,
+            }
+        }
+    }
+}
+
+fn write(runs: &[Run], mut out: &mut [i64]) {
+    for run in runs {
+        let (now, later) = out.split_at_mut(run.count.min(out.len()));
+        run.write(now);
+        out = later;
+    }
+}
+
+fn check_n(n: usize) -> Result<()> {
+    if n == 0 || n > MOST {
+        return Err(Error::invalid("n", n, allowed("n")));
+    }
+    Ok(())
+}
+
+fn closed() -> Error {
+    Error::new(Code::Closed, "the snowflake was closed; open another one")
+}
+
+/// Another handle of the same generator.
+impl Clone for Snowflake {
+    fn clone(&self) -> Snowflake {
+        let flake = Snowflake {
+            settings: Arc::clone(&self.settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(self.closed.load(Acquire)),
+            released: AtomicBool::new(false),
+        };
+        // An error shows at the first use.
+        let _ = flake.live(true);
+        flake
+    }
+}
+
+impl Drop for Snowflake {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            log::warn!("leafid: closing by drop: {error}");
+        }
+    }
+}
+
+impl fmt::Debug for Snowflake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = &self.settings.key;
+        f.debug_struct("Snowflake")
+            .field("name", &key.name)
+            .field("layout", &key.layout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! The record of one worker id on disk, locked for as long as its generator lives.
+
+use crate::env::{Env, LockedFile};
+use crate::presence::{in_use, started_ms};
+use crate::settings::Key;
+use crate::slot::{self, SLOT_BYTES, Slots, Stored, Writer};
+use leafid_core::{Code, Error, LONGEST_SPAN_MS, Record, Result, Utc};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A worker id's state file, whose lock this process holds.
+pub(crate) struct StateFile {
+    file: Box<dyn LockedFile>,
+    path: PathBuf,
+    /// What this generator wrote last, or found.
+    stored: Stored,
+    /// The slot to write next: never the one that holds `stored`.
+    spare: usize,
+    /// The highest number tried: a write that failed may have reached the disk all the same.
+    tried: u64,
+}
+
+pub(crate) fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
+    directory.join(format!("worker-{worker_id}.state"))
+}
+
+/// `state_io`: what failed, where, and what to do.
+pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "set state_dir to a directory that this user can write"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space there, or set state_dir elsewhere"
+        }
+        _ => "see that the directory is there and the disk works, or set state_dir elsewhere",
+    };
+    Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
+}
+
+/// What a worker id's record says, read without its lock: a hint for choosing, and for messages.
+pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option<Stored>> {
+    let path = path_of(directory, worker_id);
+    match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
+        None => Ok(None),
+        Some(bytes) => Ok(Some(slot::read_file(&path, &bytes)?.newest)),
+    }
+}
+
+impl StateFile {
+    /// Opens, locks and reads. Errors: `worker_in_use`, `state_io`, `state_corrupt`, `state_mismatch`.
+    pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<StateFile> {
+        let path = path_of(directory, worker_id);
+        let unused = Stored {
+            number: 0,
+            name: key.name.clone(),
+            record: Record::unused(worker_id, key.layout),
+            writer: Writer { pid: 0, host: String::new(), started: String::new() },
+        };
+        let opened = env.disk.open(&path, &slot::unused_file(unused)?);
+        let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else {
+            let holder = match peek(env, directory, worker_id) {
+                Ok(Some(Stored { writer, .. })) if writer.pid > 0 => {
+                    format!("pid {} on host {}, started {}", writer.pid, writer.host, writer.started)
+                }
+                _ => "another process".into(),
+            };
+            return Err(in_use(&key.name, worker_id, &holder, &format!(" ({})", path.display())));
+        };
+        let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
+        let Slots { mut newest, spare, damaged } = slot::read_file(&path, &bytes)?;
+        if newest.name != key.name || newest.record.worker_id != worker_id {
+            let message = format!(
+                "{} is the record of worker id {} of {:?}, not of {worker_id} of {:?}: it was moved or copied here; \
+                 nothing was changed, put it back",
+                path.display(),
+                newest.record.worker_id,
+                newest.name,
+                key.name
+            );
+            return Err(Error::new(Code::StateCorrupt, message));
+        }
+        check_layout(&newest.record, key, &path)?;
+        if damaged {
+            assume_the_worst(&mut newest.record, key, env.clock.now_ms());
+            log::warn!(
+                "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
+                path.display(),
+                Utc(key.layout.tick_start_ms(newest.record.run.until))
+            );
+        }
+        let tried = newest.number;
+        Ok(StateFile { file, path, stored: newest, spare, tried })
+    }
+
+    /// The record as this generator wrote it last, or found it.
+    pub(crate) fn record(&self) -> &Record {
+        &self.stored.record
+    }
+
+    /// Makes a record durable. After an error the one before it stands, and the lock is kept.
+    ///
+    /// Errors: `state_io`; `worker_lost` when the file is no longer the one at its path, or no longer holds what was
+    /// written.
+    pub(crate) fn write(&mut self, record: Record, writer: &Writer) -> Result<()> {
+        self.check_ours()?;
+        self.tried += 1;
+        let stored =
+            Stored { number: self.tried, name: self.stored.name.clone(), record, writer: writer.clone() };
+        let bytes = stored.to_bytes()?;
+        self.file
+            .write(self.spare * SLOT_BYTES, &bytes)
+            .map_err(|error| failed("write", &self.path, &error))?;
+        self.spare = 1 - self.spare;
+        self.stored = stored;
+        Ok(())
+    }
+
+    fn check_ours(&self) -> Result<()> {
+        let unreadable = |error: io::Error| failed("read", &self.path, &error);
+        if !self.file.is_in_place().map_err(unreadable)? {
+            return Err(self.lost("was deleted, moved or replaced"));
+        }
+        let slots = slot::read_file(&self.path, &self.file.read().map_err(unreadable)?);
+        match slots {
+            // The last record, or one of a write that was reported as failed.
+            Ok(Slots { newest, .. })
+                if newest.record.owner == self.stored.record.owner
+                    && (self.stored.number..=self.tried).contains(&newest.number) =>
+            {
+                Ok(())
+            }
+            _ => Err(self.lost("was overwritten")),
+        }
+    }
+
+    fn lost(&self, what: &str) -> Error {
+        let message = format!(
+            "{} {what} while worker id {} was in use; no further ids are issued by this generator: find out what \
+             changed the file, then close and open again",
+            self.path.display(),
+            self.stored.record.worker_id
+        );
+        Error::new(Code::WorkerLost, message)
+    }
+}
+
+/// Errors: `state_mismatch` when the record is of another layout or epoch.
+pub(crate) fn check_layout(record: &Record, key: &Key, path: &Path) -> Result<()> {
+    if record.layout == key.layout {
+        return Ok(());
+    }
+    let (was, is) = (&record.layout, &key.layout);
+    let message = format!(
+        "{} was written for the layout {was} with epoch_ms {} and tick_ms {}, not for {is} with epoch_ms {} and \
+         tick_ms {}; ids of two layouts in one column can be alike: use the same layout, or another name",
+        path.display(),
+        was.epoch_ms(),
+        was.tick_ms(),
+        is.epoch_ms(),
+        is.tick_ms()
+    );
+    Err(Error::new(Code::StateMismatch, message))
+}
+
+/// The slot that cannot be read may have held a later span: none ends later than this after the clock.
+fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
+    let latest = now_ms + LONGEST_SPAN_MS.max(key.rules.max_backwards_ms);
+    if let Some(tick) = key.layout.tick_from(latest) {
+        record.run.until = record.run.until.max(tick.min(key.layout.last_tick() + 1));
+    }
+}
+
+/// This process, as the record names it.
+pub(crate) fn this_process(now_ms: i64) -> Writer {
+    let pid = std::process::id() as i32;
+    Writer {
+        pid,
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        started: Utc(started_ms(pid).unwrap_or(now_ms)).to_string(),
+    }
+}

@@ -1,0 +1,179 @@
+//! The real clock, disk and randomness.
+
+use crate::env::{AnyClock, DirectoryId, Disk, Env, LockedFile, Presence, Random};
+use crate::fork::Descriptor;
+use crate::presence;
+use crate::slot::FILE_BYTES;
+use leafid_core::Result;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+impl Env {
+    pub(crate) fn system() -> Env {
+        Env { clock: AnyClock::System, disk: Box::new(SystemDisk), random: Box::new(SystemRandom) }
+    }
+}
+
+/// Unix milliseconds; negative before 1970.
+#[inline]
+pub(crate) fn now_ms() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        // Seconds of any real clock times 1000 fit.
+        Ok(since) => since.as_secs() as i64 * 1_000 + i64::from(since.subsec_millis()),
+        Err(_) => now_ns().div_euclid(1_000_000) as i64,
+    }
+}
+
+pub(crate) fn now_ns() -> i128 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    }
+}
+
+pub(crate) fn monotonic() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+struct SystemRandom;
+
+impl Random for SystemRandom {
+    fn number(&self) -> io::Result<u128> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(u128::from_ne_bytes(bytes))
+    }
+}
+
+struct SystemDisk;
+
+impl Disk for SystemDisk {
+    fn directory(&self, path: &Path) -> io::Result<DirectoryId> {
+        if !path.is_dir() {
+            fs::create_dir_all(path)?;
+            // The new entry must outlive a power cut, or the records below it would be forgotten.
+            for made in path.ancestors().skip(1).take(3) {
+                sync_directory(made).or_else(|error| match error.kind() {
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => Ok(()),
+                    _ => Err(error),
+                })?;
+            }
+        }
+        let metadata = fs::metadata(path)?;
+        Ok((metadata.dev(), metadata.ino()))
+    }
+
+    fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        match File::open(path) {
+            Ok(mut file) => read_bounded(&mut file).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>> {
+        let open = || {
+            let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+            Ok::<OwnedFd, io::Error>(rustix::fs::open(path, flags, Mode::empty())?)
+        };
+        let descriptor = match Descriptor::open(open) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create(path, initial)?;
+                Descriptor::open(open)?
+            }
+            opened => opened?,
+        };
+        match rustix::fs::flock(&descriptor, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn appear(&self, name: &str, worker_id: u32) -> Result<Box<dyn Presence>> {
+        presence::appear(name, worker_id)
+    }
+}
+
+/// Publishes a complete, durable file at a path where there is none. Another process may be first: then its file stands.
+fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(directory)?;
+    fresh.write_all(initial)?;
+    // Readable by other users of the host, so that a refusal can name the holder.
+    rustix::fs::fchmod(fresh.as_file(), Mode::from_raw_mode(0o644))?;
+    fresh.as_file().sync_all()?;
+    match fresh.persist_noclobber(path) {
+        Ok(_) => sync_directory(directory),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error.error),
+    }
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    File::open(path)?.sync_all()
+}
+
+fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(FILE_BYTES + 1);
+    file.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+struct SystemFile {
+    descriptor: Descriptor,
+    path: PathBuf,
+}
+
+impl LockedFile for SystemFile {
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; FILE_BYTES + 1];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match rustix::io::pread(&self.descriptor, &mut bytes[filled..], filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match rustix::io::pwrite(&self.descriptor, &bytes[written..], (offset + written) as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => written += more,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        loop {
+            match rustix::fs::fdatasync(&self.descriptor) {
+                Err(Errno::INTR) => {}
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        let held = rustix::fs::fstat(&self.descriptor)?;
+        match fs::metadata(&self.path) {
+            Ok(there) => Ok((held.st_dev as u64, held.st_ino as u64) == (there.dev(), there.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

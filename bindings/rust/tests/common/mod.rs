@@ -1,0 +1,54 @@
+//! What the host's tests share.
+#![allow(dead_code)]
+
+use leafid::{Snowflake, SnowflakeBuilder};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A name that no other test of this host uses: a worker id is taken on the whole host.
+pub(crate) fn unique_name() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("t{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
+}
+
+/// A state directory and a name of the test's own.
+pub(crate) struct Place {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) name: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        Place { dir: tempfile::tempdir().unwrap(), name: unique_name() }
+    }
+
+    pub(crate) fn builder(&self) -> SnowflakeBuilder {
+        Snowflake::builder().name(&self.name).state_dir(self.dir.path())
+    }
+
+    pub(crate) fn file(&self, worker_id: u32) -> PathBuf {
+        self.dir.path().join(&self.name).join(format!("worker-{worker_id}.state"))
+    }
+
+    /// `until_ms` of the newest record.
+    pub(crate) fn until_ms(&self, worker_id: u32) -> i64 {
+        newest(&self.file(worker_id))["until_ms"].as_i64().unwrap()
+    }
+}
+
+/// The newest record of a state file.
+pub(crate) fn newest(path: &Path) -> serde_json::Value {
+    let bytes = std::fs::read(path).unwrap();
+    bytes
+        .chunks(4096)
+        .filter_map(|slot| serde_json::from_slice::<serde_json::Value>(slot).ok())
+        .max_by_key(|record| record["number"].as_u64().unwrap())
+        .unwrap()
+}
+
+pub(crate) fn sorted_and_distinct(mut ids: Vec<i64>) -> bool {
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.len() == all
+}

@@ -1,0 +1,104 @@
+//! One holder of a worker id: per process, per host, per range.
+
+mod common;
+use common::Place;
+use leafid::{Code, OnClockBackwards, Snowflake};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// This test binary again, as another process that holds a worker id until its input ends.
+fn holder(place: &Place, dir: &std::path::Path, worker: &str) -> (Child, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "held_by_another_process", "--ignored", "--nocapture"])
+        .env("LEAFID_TEST_NAME", &place.name)
+        .env("LEAFID_STATE_DIR", dir)
+        .env("LEAFID_WORKER", worker)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    let said = lines.find_map(|line| Some(line.ok()?.split_once("HELD ")?.1.to_string())).unwrap();
+    (child, said)
+}
+
+/// Run by `holder` only: options come from the environment.
+#[test]
+#[ignore = "a helper process of the other tests"]
+fn held_by_another_process() {
+    let Ok(name) = std::env::var("LEAFID_TEST_NAME") else { return };
+    match Snowflake::builder().name(name).open() {
+        Ok(flake) => {
+            flake.next().unwrap();
+            println!("HELD {}", flake.worker_id().unwrap());
+            std::io::stdout().flush().unwrap();
+            let _ = std::io::stdin().read_line(&mut String::new());
+        }
+        Err(error) => println!("HELD {error}"),
+    }
+}
+
+#[test]
+fn a_second_process_is_refused_at_once_naming_the_holder() {
+    let place = Place::new();
+    let (mut child, said) = holder(&place, place.dir.path(), "7");
+    assert_eq!(said, "7");
+    let other_dir = Place::new();
+    for dir in [place.dir.path(), other_dir.dir.path()] {
+        let begun = Instant::now();
+        let error = place.builder().state_dir(dir).worker(7).open().unwrap_err();
+        assert!(begun.elapsed() < Duration::from_millis(90), "at once");
+        assert_eq!(error.code(), Code::WorkerInUse);
+        assert!(error.message().contains(&format!("pid {} on host ", child.id())), "{error}");
+        assert!(error.message().contains("started 20"), "{error}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.builder().worker(7).open().unwrap();
+}
+
+#[test]
+fn the_same_settings_share_one_generator() {
+    let place = Place::new();
+    let (a, b) = (place.builder().worker(7).open().unwrap(), place.builder().worker("7").open().unwrap());
+    assert_eq!(a.stats().unwrap().handles, 2);
+    assert!(a.next().unwrap() < b.next().unwrap());
+    a.close().unwrap();
+    assert_eq!(a.next().unwrap_err().code(), Code::Closed);
+    a.close().unwrap();
+    b.next().unwrap();
+    let error = place.builder().worker(7).on_clock_backwards(OnClockBackwards::Wait).open().unwrap_err();
+    assert_eq!(error.code(), Code::WorkerInUse);
+    assert!(error.message().contains("this process"), "{error}");
+    assert_eq!(b.stats().unwrap().handles, 1);
+}
+
+#[test]
+fn a_range_gives_each_process_an_id_and_refuses_the_ninth() {
+    let place = Place::new();
+    let mut holders: Vec<_> = (0..8).map(|_| holder(&place, place.dir.path(), "0-7")).collect();
+    let mut ids: Vec<String> = holders.iter().map(|(_, said)| said.clone()).collect();
+    ids.sort();
+    assert_eq!(ids, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+    let error = place.builder().worker(0..=7).open().unwrap_err();
+    assert_eq!(error.code(), Code::WorkerInUse);
+    assert!(error.message().contains("0-7"), "{error}");
+    // One killed, one that ends by itself.
+    let (mut child, id) = holders.remove(3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let begun = Instant::now();
+    let flake = place.builder().worker(0..=7).open().unwrap();
+    assert!(begun.elapsed() < Duration::from_millis(100));
+    assert_eq!(flake.worker_id().unwrap().to_string(), id);
+    flake.close().unwrap();
+    let (mut child, _) = holders.remove(0);
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    place.builder().worker(0..=7).open().unwrap();
+    for (mut child, _) in holders {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

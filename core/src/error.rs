@@ -1,0 +1,74 @@
+//! The one error type.
+
+use crate::Code;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+/// A result of leafid.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// What happened, with the numbers, and what to do. One pointer wide, so that a result of an id stays in registers.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    code: Code,
+    message: String,
+}
+
+impl Error {
+    /// An error of this code; the message starts in lower case and says what to do.
+    #[cold]
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { code, message: message.into() }))
+    }
+
+    /// `invalid_argument` for the option or argument `name`: its value, and what is allowed.
+    ///
+    /// ```
+    /// let error = leafid_core::Error::invalid("worker", 1024, "0 to 1023");
+    /// assert_eq!(error.to_string(), "invalid_argument: worker is 1024; allowed: 0 to 1023");
+    /// ```
+    #[cold]
+    pub fn invalid(name: &str, value: impl fmt::Display, allowed: &str) -> Error {
+        let mut value = value.to_string();
+        if value.len() > 200 {
+            let end = (0..=200).rev().find(|&at| value.is_char_boundary(at)).unwrap_or(0);
+            value.truncate(end);
+            value.push('…');
+        }
+        Error::new(Code::InvalidArgument, format!("{name} is {value}; allowed: {allowed}"))
+    }
+
+    /// The code.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// What happened and what to do, without the code.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The same error with more said before it.
+    pub fn context(self, before: impl fmt::Display) -> Error {
+        Error::new(self.code(), format!("{before}: {}", self.message()))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code.name(), self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for Error {}

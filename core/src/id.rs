@@ -1,0 +1,66 @@
+//! Ids to parts and back.
+
+use crate::{Error, Layout, Result};
+use alloc::format;
+
+/// What an id says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parts {
+    /// Unix milliseconds, floored to the layout's tick.
+    pub timestamp_ms: i64,
+    /// The worker id.
+    pub worker_id: u32,
+    /// The sequence number within the tick.
+    pub sequence: u32,
+}
+
+impl Layout {
+    /// Makes the id of these parts; `timestamp_ms` is floored to the tick.
+    ///
+    /// Errors: `before_epoch`, `time_exhausted`, and `invalid_argument` for a worker id or sequence outside its bits.
+    ///
+    /// ```
+    /// let id = leafid_core::Layout::LEAF.compose(1_567_733_700_834, 39, 3_448)?;
+    /// assert_eq!(id, 1_169_786_042_799_259_000);
+    /// # Ok::<(), leafid_core::Error>(())
+    /// ```
+    pub fn compose(&self, timestamp_ms: i64, worker_id: u32, sequence: u32) -> Result<i64> {
+        if worker_id > self.max_worker_id() {
+            let allowed = format!("0 to {}", self.max_worker_id());
+            return Err(Error::invalid("worker_id", worker_id, &allowed));
+        }
+        if sequence > self.max_sequence() {
+            return Err(Error::invalid("sequence", sequence, &format!("0 to {}", self.max_sequence())));
+        }
+        let tick = self.tick_at(timestamp_ms).ok_or_else(|| self.before_epoch(timestamp_ms))?;
+        if tick > self.last_tick() {
+            return Err(self.time_exhausted(timestamp_ms));
+        }
+        let (worker_shift, sequence_shift) = self.shifts();
+        let low = u64::from(worker_id) << worker_shift | u64::from(sequence) << sequence_shift;
+        // At most 63 bits, by Layout::new: never negative.
+        Ok((tick << self.tick_shift() | low) as i64)
+    }
+
+    /// Takes an id apart. Errors: `invalid_argument` for a negative id or one with more bits than the layout.
+    pub fn decode(&self, id: i64) -> Result<Parts> {
+        let bits = id as u64;
+        if id < 0 || (bits >> self.tick_shift()) > self.last_tick() {
+            let most = (self.last_tick() << self.tick_shift()) | ((1u64 << self.tick_shift()) - 1);
+            return Err(Error::invalid("id", id, &format!("0 to {most} in the layout {self}")));
+        }
+        let (worker_shift, sequence_shift) = self.shifts();
+        Ok(Parts {
+            timestamp_ms: self.tick_start_ms(bits >> self.tick_shift()),
+            worker_id: (bits >> worker_shift) as u32 & self.max_worker_id(),
+            sequence: (bits >> sequence_shift) as u32 & self.max_sequence(),
+        })
+    }
+}
+
+/// Reads an id from decimal text: ASCII digits only, 0 to 2^63-1. Errors: `invalid_argument`.
+pub fn parse_id(text: &str) -> Result<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let id = if digits { text.parse().ok() } else { None };
+    id.ok_or_else(|| Error::invalid("id", format!("{text:?}"), "decimal digits, 0 to 9223372036854775807"))
+}

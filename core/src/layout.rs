@@ -1,0 +1,326 @@
+//! What the 64 bits mean.
+
+use crate::{Code, Error, Result, Utc};
+use alloc::format;
+use core::fmt;
+use core::str::FromStr;
+
+/// Where worker id and sequence stand below the timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// Timestamp, worker id, sequence: Leaf's and Twitter's.
+    #[default]
+    WorkerSequence,
+    /// Timestamp, sequence, worker id: Sonyflake's.
+    SequenceWorker,
+}
+
+impl Order {
+    /// Reads `worker-sequence` or `sequence-worker`.
+    pub fn parse(text: &str) -> Result<Order> {
+        match text {
+            "worker-sequence" => Ok(Order::WorkerSequence),
+            "sequence-worker" => Ok(Order::SequenceWorker),
+            _ => Err(Error::invalid(
+                "order",
+                format!("{text:?}"),
+                "\"worker-sequence\" or \"sequence-worker\"",
+            )),
+        }
+    }
+
+    /// `worker-sequence` or `sequence-worker`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::WorkerSequence => "worker-sequence",
+            Order::SequenceWorker => "sequence-worker",
+        }
+    }
+}
+
+/// The fields of a layout before they are checked. The default is Leaf's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayoutFields {
+    /// Unix milliseconds of tick 0.
+    pub epoch_ms: i64,
+    /// Milliseconds a tick.
+    pub tick_ms: i64,
+    /// Bits of the tick counter.
+    pub timestamp_bits: i64,
+    /// Bits of the worker id.
+    pub worker_bits: i64,
+    /// Bits of the sequence.
+    pub sequence_bits: i64,
+    /// What stands lowest.
+    pub order: Order,
+}
+
+impl Default for LayoutFields {
+    fn default() -> LayoutFields {
+        Layout::LEAF.fields()
+    }
+}
+
+/// A checked layout: at most 63 bits, and a last tick at or below 2^53 ms, so that every language can show its times.
+///
+/// ```
+/// use leafid_core::{Layout, LayoutFields};
+/// let wide = Layout::parse("35|5|23")?.with_epoch_ms(1_767_225_600_000)?;
+/// assert_eq!(wide.max_sequence(), (1 << 23) - 1);
+/// assert_eq!(Layout::default(), Layout::parse("leaf")?);
+/// # Ok::<(), leafid_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    epoch_ms: i64,
+    tick_ms: i64,
+    timestamp_bits: u8,
+    worker_bits: u8,
+    sequence_bits: u8,
+    order: Order,
+}
+
+const LATEST_MS: i64 = 1 << 53;
+
+impl Layout {
+    /// Leaf's and Twitter's: 41 bits of milliseconds since 2010-11-04, 10 of worker id, 12 of sequence.
+    pub const LEAF: Layout = Layout::preset(1_288_834_974_657, 1, 41, 10, 12, Order::WorkerSequence);
+    /// Baidu's uid-generator: 28 bits of seconds since 2016-05-20, 22, 13. Ended on 2024-11-20.
+    pub const UID_GENERATOR: Layout =
+        Layout::preset(1_463_673_600_000, 1_000, 28, 22, 13, Order::WorkerSequence);
+    /// Yitter's: 51 bits of milliseconds since 2020-02-19, 6, 6.
+    pub const YITTER: Layout = Layout::preset(1_582_136_402_000, 1, 51, 6, 6, Order::WorkerSequence);
+    /// Sonyflake's: 39 bits of 10 ms since 2014-09-01, then 8 of sequence, 16 of worker id.
+    pub const SONYFLAKE: Layout = Layout::preset(1_409_529_600_000, 10, 39, 16, 8, Order::SequenceWorker);
+    /// 53 bits, exact as a JavaScript number: 41 bits of milliseconds since 2010-11-04, 3, 9.
+    pub const JS_SAFE: Layout = Layout::preset(1_288_834_974_657, 1, 41, 3, 9, Order::WorkerSequence);
+
+    /// The presets by name.
+    pub const PRESETS: [(&'static str, Layout); 5] = [
+        ("leaf", Layout::LEAF),
+        ("uid-generator", Layout::UID_GENERATOR),
+        ("yitter", Layout::YITTER),
+        ("sonyflake", Layout::SONYFLAKE),
+        ("js-safe", Layout::JS_SAFE),
+    ];
+
+    /// What `layout` may be, as said in errors.
+    pub const ALLOWED: &'static str = "a preset (\"leaf\", \"uid-generator\", \"yitter\", \"sonyflake\", \
+        \"js-safe\") or bits of timestamp, worker id and sequence as in \"41|10|12\", at most 63 together";
+
+    const fn preset(epoch_ms: i64, tick_ms: i64, t: u8, w: u8, s: u8, order: Order) -> Layout {
+        Layout { epoch_ms, tick_ms, timestamp_bits: t, worker_bits: w, sequence_bits: s, order }
+    }
+
+    /// Checks the fields. Errors: `invalid_argument`, naming the field.
+    pub fn new(fields: LayoutFields) -> Result<Layout> {
+        let LayoutFields { epoch_ms, tick_ms, timestamp_bits, worker_bits, sequence_bits, order } = fields;
+        for (name, bits, least) in [
+            ("timestamp_bits", timestamp_bits, 1),
+            ("worker_bits", worker_bits, 0),
+            ("sequence_bits", sequence_bits, 0),
+        ] {
+            if !(least..=62).contains(&bits) {
+                return Err(Error::invalid(name, bits, &format!("{least} to 62")));
+            }
+        }
+        if worker_bits > 31 {
+            return Err(Error::invalid("worker_bits", worker_bits, "0 to 31"));
+        }
+        if sequence_bits > 31 {
+            return Err(Error::invalid("sequence_bits", sequence_bits, "0 to 31"));
+        }
+        let bits = timestamp_bits + worker_bits + sequence_bits;
+        if bits > 63 {
+            let text = format!("{timestamp_bits}|{worker_bits}|{sequence_bits}, {bits} bits");
+            return Err(Error::invalid(
+                "layout",
+                text,
+                "at most 63 bits together, so that no id is negative",
+            ));
+        }
+        if !(1..=3_600_000).contains(&tick_ms) {
+            return Err(Error::invalid("tick_ms", tick_ms, "1 to 3600000 milliseconds"));
+        }
+        if !(0..=LATEST_MS).contains(&epoch_ms) {
+            return Err(Error::invalid("epoch_ms", epoch_ms, "Unix milliseconds from 0 to 2^53"));
+        }
+        // At most 2^62 * 3.6e6 + 2^53: fits i128 with room.
+        let end = (1i128 << timestamp_bits) * i128::from(tick_ms) + i128::from(epoch_ms);
+        if end > i128::from(LATEST_MS) {
+            let text =
+                format!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending at {end} ms");
+            return Err(Error::invalid("timestamp_bits", text, "an end at or before 2^53 ms: use fewer"));
+        }
+        // The casts keep their values: all were checked above.
+        Ok(Layout::preset(
+            epoch_ms,
+            tick_ms,
+            timestamp_bits as u8,
+            worker_bits as u8,
+            sequence_bits as u8,
+            order,
+        ))
+    }
+
+    /// Reads a preset's name, or bits as in `41|10|12` (Leaf's epoch, 1 ms, worker-sequence).
+    pub fn parse(text: &str) -> Result<Layout> {
+        if let Some((_, layout)) = Layout::PRESETS.iter().find(|(name, _)| *name == text) {
+            return Ok(*layout);
+        }
+        let wrong = || Error::invalid("layout", format!("{text:?}"), Layout::ALLOWED);
+        let mut bits = [0i64; 3];
+        let mut parts = text.split('|');
+        for slot in &mut bits {
+            let part = parts.next().ok_or_else(wrong)?;
+            if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(wrong());
+            }
+            *slot = part.parse().map_err(|_| wrong())?;
+        }
+        if parts.next().is_some() {
+            return Err(wrong());
+        }
+        Layout::new(LayoutFields {
+            timestamp_bits: bits[0],
+            worker_bits: bits[1],
+            sequence_bits: bits[2],
+            ..LayoutFields::default()
+        })
+    }
+
+    /// The same layout from another epoch.
+    pub fn with_epoch_ms(self, epoch_ms: i64) -> Result<Layout> {
+        Layout::new(LayoutFields { epoch_ms, ..self.fields() })
+    }
+
+    /// Its fields.
+    pub const fn fields(&self) -> LayoutFields {
+        LayoutFields {
+            epoch_ms: self.epoch_ms,
+            tick_ms: self.tick_ms,
+            timestamp_bits: self.timestamp_bits as i64,
+            worker_bits: self.worker_bits as i64,
+            sequence_bits: self.sequence_bits as i64,
+            order: self.order,
+        }
+    }
+
+    /// Unix milliseconds of tick 0.
+    pub const fn epoch_ms(&self) -> i64 {
+        self.epoch_ms
+    }
+
+    /// Milliseconds a tick.
+    pub const fn tick_ms(&self) -> i64 {
+        self.tick_ms
+    }
+
+    /// The largest worker id.
+    pub const fn max_worker_id(&self) -> u32 {
+        (1u32 << self.worker_bits) - 1
+    }
+
+    /// The largest sequence number.
+    pub const fn max_sequence(&self) -> u32 {
+        (1u32 << self.sequence_bits) - 1
+    }
+
+    /// The last tick that has a timestamp.
+    pub const fn last_tick(&self) -> u64 {
+        (1u64 << self.timestamp_bits) - 1
+    }
+
+    /// Unix milliseconds at which the layout ends: the first one that has no id.
+    pub const fn expires_at_ms(&self) -> i64 {
+        self.tick_start_ms(self.last_tick() + 1)
+    }
+
+    /// Unix milliseconds at which this tick begins. `tick` is at most one past the last.
+    pub const fn tick_start_ms(&self, tick: u64) -> i64 {
+        self.epoch_ms + tick as i64 * self.tick_ms
+    }
+
+    /// The tick of a time; none before the epoch. It may lie past the last tick.
+    #[inline]
+    pub const fn tick_at(&self, now_ms: i64) -> Option<u64> {
+        let since = now_ms.wrapping_sub(self.epoch_ms);
+        if now_ms < self.epoch_ms {
+            None
+        } else if self.tick_ms == 1 {
+            Some(since as u64)
+        } else {
+            Some((since / self.tick_ms) as u64)
+        }
+    }
+
+    /// The first tick that begins at or after a time: `until` of a span. None before the epoch.
+    pub const fn tick_from(&self, ms: i64) -> Option<u64> {
+        self.tick_at(ms.saturating_add(self.tick_ms - 1))
+    }
+
+    /// The error for a time before the epoch.
+    #[cold]
+    pub fn before_epoch(&self, now_ms: i64) -> Error {
+        let message = format!(
+            "{now_ms} ms ({}) lies before the layout's epoch of {} ms ({}); correct the clock or choose an earlier epoch_ms",
+            Utc(now_ms),
+            self.epoch_ms,
+            Utc(self.epoch_ms)
+        );
+        Error::new(Code::BeforeEpoch, message)
+    }
+
+    /// The error for a time past the last tick.
+    #[cold]
+    pub fn time_exhausted(&self, now_ms: i64) -> Error {
+        let end = self.expires_at_ms();
+        let message = format!(
+            "{now_ms} ms ({}) is past the layout {self}, whose {} timestamp bits ended at {end} ms ({}); \
+             use a layout with more timestamp bits or a later epoch, for a new column",
+            Utc(now_ms),
+            self.timestamp_bits,
+            Utc(end)
+        );
+        Error::new(Code::TimeExhausted, message)
+    }
+
+    pub(crate) const fn sequence_bits(&self) -> u32 {
+        self.sequence_bits as u32
+    }
+
+    /// The shifts of worker id and sequence.
+    pub(crate) const fn shifts(&self) -> (u32, u32) {
+        match self.order {
+            Order::WorkerSequence => (self.sequence_bits as u32, 0),
+            Order::SequenceWorker => (0, self.worker_bits as u32),
+        }
+    }
+
+    pub(crate) const fn tick_shift(&self) -> u32 {
+        self.worker_bits as u32 + self.sequence_bits as u32
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout::LEAF
+    }
+}
+
+impl FromStr for Layout {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Layout> {
+        Layout::parse(text)
+    }
+}
+
+/// The preset's name, or the bits as in `35|5|23`.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Layout::PRESETS.iter().find(|(_, layout)| layout == self) {
+            Some((name, _)) => f.write_str(name),
+            None => write!(f, "{}|{}|{}", self.timestamp_bits, self.worker_bits, self.sequence_bits),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The logic of leafid: what an id is made of, who may make it, and when.
+//!
+//! No IO, no clock, no threads, no `unsafe`: whatever depends on time takes `now_ms` (Unix milliseconds), whatever
+//! depends on chance takes a seed. A call changes state and returns the next deed; one that issues nothing changes
+//! nothing. The host crate (`leafid`) reads the clock, keeps the records and waits.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod code;
+mod error;
+mod id;
+mod layout;
+mod record;
+mod rules;
+mod snowflake;
+mod span;
+mod utc;
+
+pub use code::Code;
+pub use error::{Error, Result};
+pub use id::{Parts, parse_id};
+pub use layout::{Layout, LayoutFields, Order};
+pub use record::{Admission, Record};
+pub use rules::{OnClockBackwards, OnExhausted, Rules};
+pub use snowflake::{Deed, Run, Runs, Snowflake};
+pub use span::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Span, next_until};
+pub use utc::Utc;
