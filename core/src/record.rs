@@ -56,7 +56,7 @@ impl Record {
             );
         }
         match rules.on_clock_backwards {
-            OnClockBackwards::Continue if self.granted_at_ms - now_ms > rules.max_backwards_ms => {
+            OnClockBackwards::Continue if self.granted_at_ms.saturating_sub(now_ms) > rules.max_backwards_ms => {
                 Admission::Refused(self.clock_backwards(self.granted_at_ms, now_ms, rules.max_backwards_ms))
             }
             OnClockBackwards::Continue => Admission::From(from),
@@ -86,7 +86,7 @@ impl Record {
              at most {bound_ms} ms are bridged: correct the clock, wait until it has caught up, or, if the recorded \
              time is the wrong one, use another worker id",
             Utc(now_ms),
-            recorded_ms - now_ms,
+            recorded_ms.saturating_sub(now_ms),
             self.worker_id,
             Utc(recorded_ms)
         );

@@ -91,6 +91,8 @@ pub struct Snowflake {
     sequence_bits: u32,
     tick_shift: u32,
     stride: i64,
+    /// The first position of all: a generator that still stands there has issued nothing.
+    origin: u64,
     /// The worker id in its place.
     worker: i64,
     random_start: u64,
@@ -120,6 +122,7 @@ impl Snowflake {
             sequence_bits: layout.sequence_bits(),
             tick_shift: layout.tick_shift(),
             stride: 1 << sequence_shift,
+            origin: from << layout.sequence_bits(),
             worker: i64::from(worker_id.min(layout.max_worker_id())) << worker_shift,
             random_start: u64::from(rules.random_start).min(eighth),
             seed,
@@ -249,6 +252,10 @@ impl Snowflake {
         let bound = self.rules.max_backwards_ms;
         let lead_ms = (last - now) as i64 * self.layout.tick_ms();
         if lead_ms > bound {
+            if at == self.origin && self.rules.on_clock_backwards == OnClockBackwards::Continue {
+                // Admitted, but no span may be given so far ahead: a restart after a step back begins a little later.
+                return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick + 1) - bound));
+            }
             return Err(Deed::ClockBackwards { last_ms: self.layout.tick_start_ms(last), now_ms });
         }
         if self.rules.on_clock_backwards == OnClockBackwards::Wait {
@@ -308,7 +315,7 @@ impl Snowflake {
     fn id(&self, position: u64) -> i64 {
         let (tick, sequence) = (position >> self.sequence_bits, position & self.sequence_mask());
         // At most 63 bits, by Layout::new.
-        (tick << self.tick_shift) as i64 | self.worker | sequence as i64 * self.stride
+        (tick << self.tick_shift) as i64 | self.worker | (sequence as i64 * self.stride)
     }
 
     #[inline]

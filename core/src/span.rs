@@ -44,14 +44,15 @@ pub fn next_until(
     let now = layout.tick_at(now_ms)?;
     let mut until = if from > now + 1 {
         let life = life_ms.clamp(0, 8 * LONGEST_SPAN_MS) / layout.tick_ms();
-        from + SHORTEST_AHEAD_TICKS.max(life as u64 / 8)
+        from.saturating_add(SHORTEST_AHEAD_TICKS.max(life as u64 / 8))
     } else {
-        layout.tick_from(now_ms + life_ms.clamp(FIRST_SPAN_MS, LONGEST_SPAN_MS))?
+        layout.tick_from(now_ms.saturating_add(life_ms.clamp(FIRST_SPAN_MS, LONGEST_SPAN_MS)))?
     };
     if rules.on_clock_backwards == OnClockBackwards::Continue {
-        until = until.min(layout.tick_from(now_ms + rules.max_backwards_ms)?);
+        until = until.min(layout.tick_from(now_ms.saturating_add(rules.max_backwards_ms))?);
     }
-    if let Some(next) = burnt.iter().map(|span| span.from).filter(|&burnt| burnt >= from).min() {
+    // A burnt span that holds `from` leaves no room either.
+    if let Some(next) = burnt.iter().filter(|span| span.until > from).map(|span| span.from).min() {
         until = until.min(next);
     }
     until = until.min(layout.last_tick() + 1);

@@ -22,7 +22,7 @@ pub(crate) struct Host {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
     changed: Condvar,
-    pub(crate) renewer: Renewer,
+    pub(crate) renewer: Arc<Renewer>,
 }
 
 struct Entry {
@@ -57,7 +57,7 @@ impl Host {
             env: Arc::new(env),
             entries: Mutex::new(Vec::new()),
             changed: Condvar::new(),
-            renewer: Renewer::default(),
+            renewer: Arc::default(),
         }
     }
 
@@ -98,7 +98,8 @@ impl Host {
         // Removed again by its drop, unless the claim succeeds: also when it panics.
         let busy = BusyEntry { host: self, directory, key: &settings.key };
         let claim = claim(&self.env, settings, inherited)?;
-        let live = Arc::new(Live::new(Arc::clone(&self.env), settings.key.rules, claim));
+        let live =
+            Arc::new(Live::new(Arc::clone(&self.env), Arc::clone(&self.renewer), settings.key.rules, claim));
         busy.becomes(State::Open { live: Arc::clone(&live), handles: 1 });
         Ok(live)
     }

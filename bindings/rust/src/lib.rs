@@ -22,6 +22,9 @@ mod live;
 mod presence;
 mod renewer;
 mod settings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod simulation;
 mod slot;
 mod snowflake;
 mod state_file;

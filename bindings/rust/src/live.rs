@@ -2,10 +2,11 @@
 
 use crate::claim::Claim;
 use crate::env::{Env, Presence};
+use crate::renewer::Renewer;
 use crate::slot::Writer;
 use crate::state_file::StateFile;
 use crate::sync::lock;
-use leafid_core::{Code, Error, Record, Result, Snowflake as Core, Span, next_until};
+use leafid_core::{Code, Error, Record, Result, Rules, Snowflake as Core, Span, next_until};
 use std::sync::{Arc, Condvar, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ pub(crate) struct Live {
     pub(crate) core: Core,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
+    renewer: Arc<Renewer>,
     /// Held while the disk is written.
     keeper: Mutex<Option<Keeper>>,
     spans: Mutex<Spans>,
@@ -63,7 +65,7 @@ pub(crate) enum Obtained {
 }
 
 impl Live {
-    pub(crate) fn new(env: Arc<Env>, rules: leafid_core::Rules, claim: Claim) -> Live {
+    pub(crate) fn new(env: Arc<Env>, renewer: Arc<Renewer>, rules: Rules, claim: Claim) -> Live {
         let Claim { file, presence, first, writer, seed } = claim;
         let (layout, worker_id) = (file.record().layout, file.record().worker_id);
         let opened = env.clock.monotonic();
@@ -72,6 +74,7 @@ impl Live {
             core: Core::new(layout, rules, worker_id, first.from, seed),
             worker_id,
             env,
+            renewer,
             keeper: Mutex::new(Some(Keeper { file, presence, writer })),
             spans: Mutex::new(spans),
             changed: Condvar::new(),
@@ -79,19 +82,19 @@ impl Live {
         }
     }
 
-    /// Has the core's next span granted, by `ask`ing the background thread, or waits for it until the deadline.
-    pub(crate) fn obtain(&self, ask: impl FnOnce(), deadline: Instant) -> Result<Obtained> {
+    /// Has the background thread grant the core's next span, and waits for it until the deadline.
+    pub(crate) fn obtain(self: &Arc<Self>, deadline: Instant) -> Result<Obtained> {
         let mut spans = lock(&self.spans);
         if let Some(first) = spans.first.take() {
             self.core.grant(first);
             drop(spans);
             // The thread is started with the first id, and renews from here on.
-            ask();
+            self.renewer.ask(self);
             return Ok(Obtained::Granted);
         }
         let tried = spans.tried;
         drop(spans);
-        ask();
+        self.renewer.ask(self);
         let mut spans = lock(&self.spans);
         while spans.tried == tried {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -1,6 +1,5 @@
 //! What a caller does that got no id: waits for the clock or for a span, within its bound.
 
-use crate::host::host;
 use crate::live::{Live, Obtained};
 use crate::settings::Settings;
 use leafid_core::{Code, Deed, Error, Result};
@@ -30,7 +29,7 @@ impl<'a> Wait<'a> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         match deed {
             Deed::WaitUntil(ms) => self.until(live, ms, deadline),
-            Deed::NeedSpan => match live.obtain(|| host().renewer.ask(live), deadline)? {
+            Deed::NeedSpan => match live.obtain(deadline)? {
                 Obtained::Granted => Ok(()),
                 Obtained::NoRoom => {
                     let tick_ms = live.core.layout().tick_ms();

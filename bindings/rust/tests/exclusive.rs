@@ -1,5 +1,7 @@
 //! One holder of a worker id: per process, per host, per range.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 use common::Place;
 use leafid::{Code, OnClockBackwards, Snowflake};

@@ -1,5 +1,7 @@
 //! Issuing ids, alone and from many threads.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 use common::{Place, sorted_and_distinct};
 use leafid::{Code, Layout};

@@ -1,5 +1,7 @@
 //! Bad options: each error names the option, its value and what is allowed.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 use common::Place;
 use leafid::{Code, Layout, OnClockBackwards, OnExhausted, SnowflakeBuilder, Worker};

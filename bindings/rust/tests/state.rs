@@ -1,5 +1,7 @@
 //! State files: damaged, foreign, replaced; and what a restart goes on from.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 use common::{Place, newest};
 use leafid::{Code, Layout};

@@ -36,9 +36,7 @@ const TAKEN: u64 = 1;
 
 impl Chunk {
     const fn new() -> Chunk {
-        const SLOT: Slot =
-            Slot { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) };
-        Chunk { slots: [SLOT; 64], next: AtomicPtr::new(ptr::null_mut()) }
+        Chunk { slots: [const { Slot::new() }; 64], next: AtomicPtr::new(ptr::null_mut()) }
     }
 
     fn next(&self) -> Option<&'static Chunk> {
@@ -48,6 +46,10 @@ impl Chunk {
 }
 
 impl Slot {
+    const fn new() -> Slot {
+        Slot { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) }
+    }
+
     /// The descriptor, if it still is the file that was registered.
     fn descriptor(&self) -> Option<RawFd> {
         let fd = self.state.load(Acquire).checked_sub(2)? as RawFd;

@@ -1,0 +1,345 @@
+//! The host over a clock and a disk that misbehave on command.
+
+use crate::env::{AnyClock, Clock, DirectoryId, Disk, Env, LockedFile, Presence, Random};
+use crate::host::Host;
+use crate::live::Live;
+use crate::settings::Settings;
+use crate::slot::FILE_BYTES;
+use crate::sync::lock;
+use crate::wait::Wait;
+use crate::{Snowflake, SnowflakeBuilder};
+use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const START_MS: i64 = 1_700_000_000_000;
+
+/// A world of one machine: what survives a crash.
+#[derive(Clone, Default)]
+struct World(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    now_ns: AtomicI64,
+    monotonic_ns: AtomicI64,
+    files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+    locked: Mutex<BTreeSet<PathBuf>>,
+    failing: Mutex<Option<io::ErrorKind>>,
+    hanging: AtomicBool,
+    numbers: AtomicI64,
+}
+
+impl World {
+    fn new() -> World {
+        let world = World::default();
+        world.0.now_ns.store(START_MS * 1_000_000, SeqCst);
+        world
+    }
+
+    fn pass(&self, ms: i64) {
+        self.0.now_ns.fetch_add(ms * 1_000_000, SeqCst);
+        self.0.monotonic_ns.fetch_add(ms * 1_000_000, SeqCst);
+    }
+
+    fn set_clock(&self, by_ms: i64) {
+        self.0.now_ns.fetch_add(by_ms * 1_000_000, SeqCst);
+    }
+
+    fn fail(&self, kind: Option<io::ErrorKind>) {
+        *lock(&self.0.failing) = kind;
+    }
+
+    /// A process of this world; its locks end with it, as a kill would end them.
+    fn process(&self) -> Process {
+        lock(&self.0.locked).clear();
+        let env = Env {
+            clock: AnyClock::Other(Arc::new(self.clone())),
+            disk: Box::new(self.clone()),
+            random: Box::new(self.clone()),
+        };
+        Process(Host::new(env))
+    }
+}
+
+struct Process(Host);
+
+fn settings(builder: SnowflakeBuilder) -> Settings {
+    Settings::parse(&builder.worker(7).state_dir("/simulated")).unwrap()
+}
+
+impl Process {
+    fn open(&self, builder: SnowflakeBuilder) -> Result<Open> {
+        let settings = settings(builder);
+        Ok(Open { live: self.0.attach(&settings, false)?, settings })
+    }
+}
+
+struct Open {
+    live: Arc<Live>,
+    settings: Settings,
+}
+
+impl Open {
+    fn next(&self) -> Result<i64> {
+        let mut wait = Wait::new(&self.settings);
+        loop {
+            match self.live.core.next(self.live.env.clock.now_ms()) {
+                Ok(id) => return Ok(id),
+                Err(deed) => wait.until_done(&self.live, deed)?,
+            }
+        }
+    }
+
+    fn next_ms(&self) -> i64 {
+        leafid_core::Layout::LEAF.decode(self.next().unwrap()).unwrap().timestamp_ms
+    }
+}
+
+impl Clock for World {
+    fn now_ns(&self) -> i128 {
+        self.0.now_ns.load(SeqCst).into()
+    }
+    fn monotonic(&self) -> Duration {
+        Duration::from_nanos(self.0.monotonic_ns.load(SeqCst) as u64)
+    }
+    fn sleep(&self, time: Duration) {
+        self.pass((time.as_millis() as i64).max(1));
+    }
+}
+
+impl Random for World {
+    fn number(&self) -> io::Result<u128> {
+        Ok(self.0.numbers.fetch_add(1, SeqCst) as u128 + 1)
+    }
+}
+
+struct Alone;
+impl Presence for Alone {}
+
+impl Disk for World {
+    fn directory(&self, _: &Path) -> io::Result<DirectoryId> {
+        Ok((0, 0))
+    }
+    fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(lock(&self.0.files).get(path).cloned())
+    }
+    fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>> {
+        if !lock(&self.0.locked).insert(path.to_owned()) {
+            return Ok(None);
+        }
+        lock(&self.0.files).entry(path.to_owned()).or_insert_with(|| initial.to_vec());
+        Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned() })))
+    }
+    fn appear(&self, _: &str, _: u32) -> Result<Box<dyn Presence>> {
+        Ok(Box::new(Alone))
+    }
+}
+
+struct SimulatedFile {
+    world: World,
+    path: PathBuf,
+}
+
+impl LockedFile for SimulatedFile {
+    fn read(&self) -> io::Result<Vec<u8>> {
+        Ok(lock(&self.world.0.files)[&self.path].clone())
+    }
+    fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        while self.world.0.hanging.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(kind) = *lock(&self.world.0.failing) {
+            // Torn: half of it reached the disk.
+            let half = bytes.len() / 2;
+            lock(&self.world.0.files).get_mut(&self.path).unwrap()[offset..offset + half]
+                .copy_from_slice(&bytes[..half]);
+            return Err(kind.into());
+        }
+        lock(&self.world.0.files).get_mut(&self.path).unwrap()[offset..offset + bytes.len()]
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+    fn is_in_place(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+fn builder() -> SnowflakeBuilder {
+    Snowflake::builder()
+}
+
+#[test]
+fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    let first = open.next_ms();
+    world.fail(Some(io::ErrorKind::StorageFull));
+    world.pass(300);
+    let durable_until = open.live.core.layout().tick_start_ms(open.live.core.until());
+    assert!(open.next_ms() < durable_until);
+    world.pass(durable_until - first);
+    for _ in 0..5 {
+        let error: Error = open.next().unwrap_err();
+        assert_eq!(error.code(), Code::StateIo);
+        assert!(
+            error.message().contains("worker-7.state") && error.message().contains("free some space"),
+            "{error}"
+        );
+    }
+    world.fail(None);
+    assert!(open.next_ms() >= durable_until);
+    // A crash now goes on above, torn slot or not.
+    let last = open.next_ms();
+    drop(open);
+    assert!(world.process().open(builder()).unwrap().next_ms() > last);
+}
+
+#[test]
+fn a_disk_that_hangs_is_an_error_within_the_timeout() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder().timeout_ms(50)).unwrap();
+    open.next().unwrap();
+    world.0.hanging.store(true, SeqCst);
+    world.pass(10_000);
+    let error = open.next().unwrap_err();
+    assert_eq!(error.code(), Code::StateIo);
+    assert!(error.message().contains("timeout_ms"), "{error}");
+    world.0.hanging.store(false, SeqCst);
+    for _ in 0..100 {
+        if open.next().is_ok() {
+            return;
+        }
+    }
+    panic!("it did not heal");
+}
+
+#[test]
+fn a_clock_an_hour_back_is_refused_with_both_times() {
+    let world = World::new();
+    world.process().open(builder()).unwrap().next().unwrap();
+    world.set_clock(-3_600_000);
+    let error = world.process().open(builder()).err().unwrap();
+    assert_eq!(error.code(), Code::ClockBackwards);
+    for part in ["1700000000000 ms", "1699996400000 ms", "3600000 ms behind", "correct the clock"] {
+        assert!(error.message().contains(part), "{error}");
+    }
+    world.set_clock(3_600_000);
+    world.process().open(builder()).unwrap().next().unwrap();
+}
+
+#[test]
+fn a_step_survived_at_run_time_does_not_forbid_the_restart() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    for _ in 0..5_000 {
+        open.next().unwrap();
+        world.pass(1);
+    }
+    world.set_clock(-4_000);
+    let mut last = open.next_ms();
+    for _ in 0..50 {
+        let next = open.next_ms();
+        assert!(next >= last);
+        last = next;
+        world.pass(1);
+    }
+    let restarted = world.process();
+    assert!(restarted.open(builder()).unwrap().next_ms() > last);
+}
+
+#[test]
+fn wait_starts_once_the_record_has_passed() {
+    let world = World::new();
+    let wait = || builder().on_clock_backwards(OnClockBackwards::Wait);
+    let process = world.process();
+    let open = process.open(wait()).unwrap();
+    for _ in 0..10_000 {
+        open.next().unwrap();
+        world.pass(1);
+    }
+    let last = open.next_ms();
+    let until = open.live.core.layout().tick_start_ms(open.live.core.until());
+    let before = AnyClock::Other(Arc::new(world.clone())).now_ms();
+    let restarted = world.process();
+    let first = restarted.open(wait()).unwrap().next_ms();
+    assert!(first >= until && first > last);
+    assert!(
+        (until - 1..=until + 200).contains(&first) && until - before <= 3_000,
+        "{first} {until} {before}"
+    );
+}
+
+#[test]
+fn burnt_spans_are_stepped_over_when_the_clock_comes_there() {
+    let world = World::new();
+    let layout = leafid_core::Layout::LEAF;
+    let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
+    let burnt = Span { from: at(700), until: at(1_900) };
+    let record = Record { burnt: vec![burnt], ..Record::unused(7, layout) };
+    let stored = crate::slot::Stored {
+        number: 0,
+        name: "default".into(),
+        record,
+        writer: crate::state_file::this_process(0),
+    };
+    let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
+    lock(&world.0.files).insert(path, crate::slot::unused_file(stored).unwrap().to_vec());
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    let mut seen = BTreeSet::new();
+    for _ in 0..3_000 {
+        seen.insert(layout.tick_at(open.next_ms()).unwrap());
+        world.pass(1);
+    }
+    assert!(seen.iter().all(|tick| !(burnt.from..burnt.until).contains(tick)));
+    assert!(seen.contains(&(burnt.from - 1)) && seen.contains(&burnt.until), "both sides are used");
+}
+
+#[test]
+fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
+    let layout = leafid_core::Layout::LEAF;
+    for seed in 1..=20u64 {
+        let world = World::new();
+        let mut random = seed;
+        let mut draw = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % below
+        };
+        let mut last = 0;
+        for _ in 0..30 {
+            let process = world.process();
+            let Ok(open) = process.open(builder()) else {
+                world.pass(1_000);
+                continue;
+            };
+            for _ in 0..draw(200) {
+                if let Ok(id) = open.next() {
+                    assert!(id > last, "seed {seed}: {id} after {last}");
+                    last = id;
+                    let durable = lock(&world.0.files).values().next().cloned().unwrap();
+                    let until =
+                        crate::slot::read_file(Path::new("x"), &durable).unwrap().newest.record.run.until;
+                    assert!(
+                        layout.decode(id).unwrap().timestamp_ms < layout.tick_start_ms(until),
+                        "seed {seed}"
+                    );
+                }
+                world.pass(draw(40) as i64);
+                if draw(50) == 0 {
+                    world.set_clock(draw(4_000) as i64 - 2_000);
+                }
+            }
+            if draw(2) == 0 {
+                open.live.shut(Duration::from_secs(1)).unwrap();
+            }
+        }
+        assert!(last > 0);
+    }
+}
