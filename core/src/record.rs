@@ -56,7 +56,9 @@ impl Record {
             );
         }
         match rules.on_clock_backwards {
-            OnClockBackwards::Continue if self.granted_at_ms.saturating_sub(now_ms) > rules.max_backwards_ms => {
+            OnClockBackwards::Continue
+                if self.granted_at_ms.saturating_sub(now_ms) > rules.max_backwards_ms =>
+            {
                 Admission::Refused(self.clock_backwards(self.granted_at_ms, now_ms, rules.max_backwards_ms))
             }
             OnClockBackwards::Continue => Admission::From(from),

@@ -61,6 +61,25 @@ pub enum OnExhausted {
     Borrow,
 }
 
+impl OnExhausted {
+    /// Reads `wait` or `borrow`.
+    pub fn parse(text: &str) -> Result<OnExhausted> {
+        match text {
+            "wait" => Ok(OnExhausted::Wait),
+            "borrow" => Ok(OnExhausted::Borrow),
+            _ => Err(Error::invalid("on_exhausted", alloc::format!("{text:?}"), "\"wait\" or \"borrow\"")),
+        }
+    }
+
+    /// `wait` or `borrow`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OnExhausted::Wait => "wait",
+            OnExhausted::Borrow => "borrow",
+        }
+    }
+}
+
 /// The rules of one generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {

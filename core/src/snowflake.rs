@@ -164,6 +164,18 @@ impl Snowflake {
         self.first_unused_of(self.next.0.load(Relaxed))
     }
 
+    /// How many ids one [`Snowflake::reserve`] would give now, as far as the tick goes.
+    pub fn left_in_tick(&self, now_ms: i64) -> usize {
+        let at = self.next.0.load(Relaxed);
+        let now = self.layout.tick_at(now_ms).unwrap_or(0).min(self.layout.last_tick());
+        let tick = at >> self.sequence_bits;
+        if tick > now && at & self.sequence_mask() == 0 {
+            return 0;
+        }
+        let start = if now > tick { self.begin(now) } else { at };
+        ((self.sequence_mask() + 1) - (start & self.sequence_mask())) as usize
+    }
+
     /// The first tick outside the spans granted.
     pub fn until(&self) -> u64 {
         self.until.load(Acquire)

@@ -94,6 +94,10 @@ fn one(env: &Env, settings: &Settings, worker_id: u32) -> Result<Claim> {
             Admission::From(tick) => break tick,
             // At most the longest span: `admit` refuses what lies further ahead.
             Admission::WaitUntil(ms) => {
+                crate::wait::may_wait(
+                    settings,
+                    Duration::from_millis((ms - env.clock.now_ms()).max(0) as u64),
+                )?;
                 let wait_ms = (ms - env.clock.now_ms()).clamp(1, 100);
                 env.clock.sleep(Duration::from_millis(wait_ms as u64));
             }

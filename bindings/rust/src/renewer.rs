@@ -113,9 +113,12 @@ impl Renewer {
 impl Shared {
     fn run(&self) {
         let mut work = lock(&self.work);
-        while !work.stop {
-            let Some(next) = (0..work.jobs.len()).min_by_key(|&i| work.jobs[i].due) else { break };
+        while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| work.jobs[i].due) {
             let wait = work.jobs[next].due.saturating_duration_since(Instant::now());
+            // Somebody may be waiting for what is due: that is done first.
+            if !wait.is_zero() && work.stop {
+                break;
+            }
             if !wait.is_zero() {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;

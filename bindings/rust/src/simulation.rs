@@ -85,7 +85,8 @@ struct Open {
 
 impl Open {
     fn next(&self) -> Result<i64> {
-        let mut wait = Wait::new(&self.settings);
+        let mut never = || false;
+        let mut wait = Wait::new(&self.settings, &mut never);
         loop {
             match self.live.core.next(self.live.env.clock.now_ms()) {
                 Ok(id) => return Ok(id),

@@ -4,15 +4,18 @@ use crate::fork::{self, PerProcess};
 use crate::host::{host, this_host};
 use crate::live::Live;
 use crate::settings::Settings;
-use crate::wait::Wait;
+use crate::wait::{self, Wait};
 use crate::{SnowflakeBuilder, Stats, allowed};
 use leafid_core::{Code, Deed, Error, Layout, Result, Run, Runs};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// The most ids that one call makes.
 const MOST: usize = 1 << 24;
+/// How often a long batch asks whether to give up.
+const ASK: Duration = Duration::from_millis(50);
 
 /// A snowflake generator: unique 64-bit ids in nanoseconds, from any number of threads.
 ///
@@ -76,13 +79,28 @@ impl Snowflake {
 
     /// Fills the slice with ids in increasing order: all of it, or none on an error. Errors: as [`Snowflake::take`].
     pub fn fill(&self, out: &mut [i64]) -> Result<()> {
+        self.fill_unless(out, &mut || false)
+    }
+
+    /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
+    #[doc(hidden)]
+    pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
+        self.step(interrupted, |live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
+    }
+
+    /// [`Snowflake::fill`], given up with `would_block` when `interrupted` answers true.
+    #[doc(hidden)]
+    pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
         check_n(out.len())?;
+        self.check_one_tick(out.len())?;
+        let mut asked = Instant::now();
         loop {
             let mut runs = Runs::new();
             let mut left = out.len();
             let mut born = 0;
             while left > 0 {
-                let (run, generation) = self.step(|live, now_ms| live.core.reserve(now_ms, left))?;
+                let (run, generation) =
+                    self.step(interrupted, |live, now_ms| live.core.reserve(now_ms, left))?;
                 if !runs.is_empty() && generation != born {
                     // A fork came between: what was reserved before it is the parent's.
                     runs.clear();
@@ -91,12 +109,40 @@ impl Snowflake {
                 born = generation;
                 left -= run.count.min(left);
                 runs.push(run);
+                if asked.elapsed() > ASK {
+                    asked = Instant::now();
+                    if interrupted() {
+                        return Err(wait::interrupted());
+                    }
+                }
             }
             write(&runs, out);
             // Once more after the last id is written: the child of a fork meanwhile fills anew.
             if born == fork::current() {
                 return Ok(());
             }
+        }
+    }
+
+    /// Where a tick is longer than the thread may wait, a batch is had from one tick, or nothing is reserved.
+    fn check_one_tick(&self, n: usize) -> Result<()> {
+        let Some(most) = self.settings.max_wait else { return Ok(()) };
+        let layout = &self.settings.key.layout;
+        let tick = Duration::from_millis(layout.tick_ms() as u64);
+        if tick <= most {
+            return Ok(());
+        }
+        // What is left of a tick under the largest random start.
+        let always = (layout.max_sequence() as usize + 1) * 7 / 8;
+        if n > always {
+            let allowed =
+                format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
+            return Err(Error::invalid("n", n, &allowed));
+        }
+        let live = self.live(true)?;
+        match n > live.core.left_in_tick(live.env.clock.now_ms()) {
+            true => wait::may_wait(&self.settings, tick),
+            false => Ok(()),
         }
     }
 
@@ -176,12 +222,16 @@ impl Snowflake {
     #[cold]
     #[inline(never)]
     fn next_slowly(&self) -> Result<i64> {
-        self.step(|live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
+        self.next_unless(&mut || false)
     }
 
     /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
-    fn step<T>(&self, mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>) -> Result<(T, u64)> {
-        let mut wait = Wait::new(&self.settings);
+    fn step<T>(
+        &self,
+        interrupted: &mut dyn FnMut() -> bool,
+        mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>,
+    ) -> Result<(T, u64)> {
+        let mut wait = Wait::new(&self.settings, interrupted);
         loop {
             let live = self.live(true)?;
             let generation = fork::current();

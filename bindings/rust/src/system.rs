@@ -12,8 +12,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 impl Env {
     pub(crate) fn system() -> Env {
@@ -39,8 +38,9 @@ pub(crate) fn now_ns() -> i128 {
 }
 
 pub(crate) fn monotonic() -> Duration {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    START.elapsed()
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    // Never negative: it counts from the machine's start.
+    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
 }
 
 struct SystemRandom;

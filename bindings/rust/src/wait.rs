@@ -14,13 +14,31 @@ const SLICE: Duration = Duration::from_millis(20);
 /// The waits of one id, or of one step of a batch.
 pub(crate) struct Wait<'a> {
     settings: &'a Settings,
+    interrupted: Interrupted<'a>,
     deadline: Option<Instant>,
     refused: bool,
 }
 
+/// Asked now and then during a long call: whether to give up, as for Ctrl-C in an interpreter.
+pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
+
+/// Errors: `would_block`, when the handle's thread may not wait so long.
+pub(crate) fn may_wait(settings: &Settings, left: Duration) -> Result<()> {
+    match settings.max_wait {
+        Some(most) if left > most => {
+            let ms = left.as_millis() + 1;
+            let message = format!(
+                "the next id is to be had in {ms} ms, more than this thread may wait; ask again then"
+            );
+            Err(Error::new(Code::WouldBlock, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> Wait<'a> {
-    pub(crate) fn new(settings: &'a Settings) -> Wait<'a> {
-        Wait { settings, deadline: None, refused: false }
+    pub(crate) fn new(settings: &'a Settings, interrupted: Interrupted<'a>) -> Wait<'a> {
+        Wait { settings, interrupted, deadline: None, refused: false }
     }
 
     /// Does what the core asks for; afterwards it is to be asked again. Errors: what the core refuses, the span's
@@ -45,20 +63,12 @@ impl<'a> Wait<'a> {
         }
     }
 
-    fn until(&self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
+    fn until(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
         let clock = &live.env.clock;
         let target_ns = i128::from(ms) * 1_000_000;
         // At most a few years: fits u64. A time that has passed is no wait.
         let left = Duration::from_nanos((target_ns - clock.now_ns()).clamp(0, i128::from(i64::MAX)) as u64);
-        if let Some(most) = self.settings.max_wait
-            && left > most
-        {
-            let message = format!(
-                "the next id is to be had in {} ms, more than this thread may wait; ask again then",
-                left.as_millis() + 1
-            );
-            return Err(Error::new(Code::WouldBlock, message));
-        }
+        may_wait(self.settings, left)?;
         let allowed = deadline.saturating_duration_since(Instant::now());
         if left > allowed {
             let timeout = self.settings.timeout.as_millis();
@@ -77,6 +87,9 @@ impl<'a> Wait<'a> {
         }
         if left > LATE {
             clock.sleep((left - LATE).min(SLICE));
+            if left > SLICE && (self.interrupted)() {
+                return Err(interrupted());
+            }
         } else {
             // The last stretch, shorter than a sleep would be late.
             let begun = Instant::now();
@@ -86,4 +99,9 @@ impl<'a> Wait<'a> {
         }
         Ok(())
     }
+}
+
+/// What a call ends with that was told to give up.
+pub(crate) fn interrupted() -> Error {
+    Error::new(Code::WouldBlock, "interrupted while waiting; ask again")
 }

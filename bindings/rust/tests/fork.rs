@@ -1,0 +1,240 @@
+//! Forks of every kind: a child never repeats an id of a relative, and leaves its parent's record and lock alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+use common::{Place, sorted_and_distinct};
+use leafid::{Code, Layout, Snowflake};
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, RawFd};
+use std::time::{Duration, Instant};
+
+/// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
+fn in_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> Vec<i64> {
+    let (pid, mut reader) = start_child(fork, child);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    let mut status = 0;
+    // SAFETY: waits for the child made above.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    assert_eq!(status, 0, "the child failed");
+    bytes.chunks(8).map(|id| i64::from_ne_bytes(id.try_into().unwrap())).collect()
+}
+
+fn start_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> (i32, std::fs::File) {
+    let mut ends: [RawFd; 2] = [0; 2];
+    // SAFETY: two descriptors are written.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    match fork() {
+        0 => {
+            // SAFETY: this process's own end, used once.
+            let mut writer = unsafe { std::fs::File::from_raw_fd(ends[1]) };
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                child(&mut |id| writer.write_all(&id.to_ne_bytes()).unwrap());
+            }));
+            // SAFETY: ends this process without its parent's exit handlers.
+            unsafe { libc::_exit(i32::from(ran.is_err())) }
+        }
+        pid => {
+            assert!(pid > 0);
+            // SAFETY: closed once; the other end is owned from here on.
+            unsafe { libc::close(ends[1]) };
+            // SAFETY: as above.
+            (pid, unsafe { std::fs::File::from_raw_fd(ends[0]) })
+        }
+    }
+}
+
+fn plain_fork() -> i32 {
+    // SAFETY: the child runs this test's own code only.
+    unsafe { libc::fork() }
+}
+
+fn raw_clone() -> i32 {
+    // SAFETY: fork's arguments: no shared memory, no handlers run.
+    unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 }
+}
+
+fn all_kinds() -> [fn() -> i32; 2] {
+    [plain_fork, raw_clone]
+}
+
+fn ids(flake: &Snowflake) -> Vec<i64> {
+    let mut ids: Vec<i64> = (0..2_000).map(|_| flake.next().unwrap()).collect();
+    ids.extend(flake.take(9_000).unwrap());
+    ids
+}
+
+#[test]
+fn range_children_and_grandchildren_get_ids_of_their_own() {
+    for fork in all_kinds() {
+        let place = Place::new();
+        let flake = place.builder().worker(0..=31).open().unwrap();
+        let mut all = ids(&flake);
+        all.extend(in_child(fork, |say| {
+            ids(&flake).into_iter().for_each(&mut *say);
+            in_child(fork, |say| ids(&flake).into_iter().for_each(say)).into_iter().for_each(&mut *say);
+            ids(&flake).into_iter().for_each(&mut *say);
+        }));
+        all.extend(ids(&flake));
+        let mut workers: Vec<u32> =
+            all.iter().map(|&id| Layout::LEAF.decode(id).unwrap().worker_id).collect();
+        workers.dedup();
+        assert_eq!(workers, [0, 1, 2, 1, 0]);
+        assert!(sorted_and_distinct(all));
+    }
+}
+
+#[test]
+fn handles_of_one_generator_become_one_child_generator() {
+    let place = Place::new();
+    let a = place.builder().worker(0..=31).open().unwrap();
+    let b = a.clone();
+    let said = in_child(plain_fork, |say| {
+        let c = place.builder().worker(0..=31).open().unwrap();
+        for flake in [&a, &b, &c] {
+            say(flake.worker_id().unwrap().into());
+            say(flake.stats().unwrap().handles as i64);
+        }
+    });
+    assert_eq!(said, [1, 2, 1, 3, 1, 3]);
+}
+
+#[test]
+fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
+    for fork in all_kinds() {
+        let place = Place::new();
+        let flake = place.builder().worker(7).open().unwrap();
+        ids(&flake);
+        let mark = place.until_ms(7);
+        in_child(fork, |_| drop(flake.clone()));
+        in_child(fork, |say| {
+            let error = flake.next().unwrap_err();
+            assert_eq!(error.code(), Code::WorkerInUse);
+            say(0);
+            flake.close().unwrap();
+        });
+        assert!(place.until_ms(7) >= mark);
+        let third = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "third_process", "--ignored", "--nocapture"])
+            .env("LEAFID_TEST_NAME", &place.name)
+            .env("LEAFID_STATE_DIR", place.dir.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&third.stdout).into_owned();
+        assert!(said.contains("OPENED worker_in_use"), "{said}");
+        ids(&flake);
+    }
+}
+
+/// Run by the test above only.
+#[test]
+#[ignore = "a helper process of another test"]
+fn third_process() {
+    let Ok(name) = std::env::var("LEAFID_TEST_NAME") else { return };
+    let opened = Snowflake::builder().name(name).worker(7).open();
+    println!("OPENED {}", opened.map_or_else(|error| error.to_string(), |_| "it".into()));
+}
+
+#[test]
+fn a_fixed_id_passes_from_an_exiting_parent_to_its_child() {
+    for _ in 0..50 {
+        let place = Place::new();
+        // The daemon's parent: opens, forks, ends at once.
+        let said = in_child(plain_fork, |say| {
+            let flake = place.builder().worker(7).open().unwrap();
+            let before = flake.next().unwrap();
+            say(before);
+            let (pid, mut reader) = start_child(plain_fork, |say| say(flake.next().unwrap()));
+            if pid > 0 {
+                // Not waited for: the grandchild answers once this process is gone. Its id goes through a third one.
+                let forwarder = plain_fork();
+                if forwarder == 0 {
+                    let mut id = [0; 8];
+                    reader.read_exact(&mut id).unwrap();
+                    say(i64::from_ne_bytes(id));
+                    // SAFETY: ends the forwarder.
+                    unsafe { libc::_exit(0) };
+                }
+            }
+        });
+        assert_eq!(said.len(), 2);
+        assert!(said[1] > said[0]);
+    }
+}
+
+#[test]
+fn a_dead_parent_s_id_is_free_though_its_idle_child_lives() {
+    let place = Place::new();
+    let (parent, mut reader) = start_child(plain_fork, |say| {
+        let flake = place.builder().worker(7).open().unwrap();
+        flake.next().unwrap();
+        let child = plain_fork();
+        if child == 0 {
+            std::thread::sleep(Duration::from_secs(20));
+            // SAFETY: ends the idle child.
+            unsafe { libc::_exit(0) };
+        }
+        say(child.into());
+        std::thread::sleep(Duration::from_secs(20));
+    });
+    let mut child = [0; 8];
+    reader.read_exact(&mut child).unwrap();
+    // SAFETY: processes made above.
+    unsafe {
+        libc::kill(parent, libc::SIGKILL);
+        libc::waitpid(parent, std::ptr::null_mut(), 0);
+    }
+    // The child may be on its way out of fork still, closing what it inherited.
+    let begun = Instant::now();
+    let flake = loop {
+        match place.builder().worker(7).open() {
+            Ok(flake) => break flake,
+            Err(error) => assert!(begun.elapsed() < Duration::from_millis(100), "{error}"),
+        }
+    };
+    flake.next().unwrap();
+    // SAFETY: as above.
+    unsafe { libc::kill(i64::from_ne_bytes(child) as i32, libc::SIGKILL) };
+}
+
+#[test]
+fn forks_while_other_threads_issue_and_open() {
+    let place = Place::new();
+    let flake = place.builder().worker(0..=63).open().unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3)
+            .map(|i| {
+                let (flake, stop, place) = (&flake, &stop, &place);
+                scope.spawn(move || {
+                    let mut mine = Vec::new();
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        match i {
+                            // Opens and closes while the others fork: claims race with forks.
+                            0 => {
+                                mine.extend(place.builder().worker(64..=71).open().unwrap().take(10).unwrap())
+                            }
+                            1 => mine.push(flake.next().unwrap()),
+                            _ => mine.extend(flake.take(100).unwrap()),
+                        }
+                        std::thread::sleep(Duration::from_micros(50));
+                    }
+                    mine
+                })
+            })
+            .collect();
+        let mut all = Vec::new();
+        for _ in 0..40 {
+            all.extend(in_child(plain_fork, |say| {
+                (0..100).for_each(|_| say(flake.next().unwrap()));
+                flake.close().unwrap();
+            }));
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        threads.into_iter().for_each(|thread| all.extend(thread.join().unwrap()));
+        all
+    });
+    assert!(all.len() > 4_000);
+    assert!(sorted_and_distinct(all));
+    place.builder().worker(64..=64).open().unwrap();
+}
