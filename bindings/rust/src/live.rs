@@ -120,8 +120,11 @@ impl Live {
     /// Extends the span if half of it is used: the background thread's deed. Answers when to come again.
     pub(crate) fn renew(&self) -> Option<Duration> {
         let mut keeper = lock(&self.keeper);
-        let keeper = keeper.as_mut()?;
-        let first_unused = self.core.first_unused()?;
+        let (Some(keeper), Some(first_unused)) = (keeper.as_mut(), self.core.first_unused()) else {
+            // Closed meanwhile: who waits is told by the core.
+            self.note(None, self.core.until());
+            return None;
+        };
         keeper.presence.drain();
         let now_ms = self.env.clock.now_ms();
         let layout = *self.core.layout();
@@ -190,6 +193,7 @@ impl Live {
     /// Seals the core, writes the exact mark, and lets the worker id go, in this order.
     pub(crate) fn shut(&self, patience: Duration) -> Result<()> {
         let Some(first_unused) = self.core.seal() else { return Ok(()) };
+        self.note(None, self.core.until());
         let deadline = Instant::now() + patience;
         let mut slot = loop {
             match self.keeper.try_lock() {

@@ -112,6 +112,7 @@ impl Renewer {
 
 impl Shared {
     fn run(&self) {
+        let _panics = Panics(self);
         let mut work = lock(&self.work);
         while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| work.jobs[i].due) {
             let wait = work.jobs[next].due.saturating_duration_since(Instant::now());
@@ -134,8 +135,21 @@ impl Shared {
                 work.jobs.push(Job { due: Instant::now() + again, live });
             }
         }
+        // Under the lock that saw nothing to do: who asks from now on starts another thread.
         work.running = false;
         self.ended.notify_all();
+    }
+}
+
+/// A thread that ends by a defect is replaced by the next that is asked for.
+struct Panics<'a>(&'a Shared);
+
+impl Drop for Panics<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.work).running = false;
+            self.0.ended.notify_all();
+        }
     }
 }
 

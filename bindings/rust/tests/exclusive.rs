@@ -104,3 +104,20 @@ fn a_range_gives_each_process_an_id_and_refuses_the_ninth() {
         child.wait().unwrap();
     }
 }
+
+#[test]
+fn a_close_wakes_who_waits_for_a_span() {
+    let place = Place::new();
+    for _ in 0..30 {
+        let flake = place.builder().worker(7).open().unwrap();
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| while flake.take(5_000).is_ok() {});
+            }
+            std::thread::sleep(Duration::from_millis(10));
+            flake.close().unwrap();
+        });
+        assert!(begun.elapsed() < Duration::from_secs(1), "nobody waits for a generator that is closed");
+    }
+}
