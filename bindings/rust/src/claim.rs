@@ -7,6 +7,8 @@ use crate::state_file::{self, StateFile};
 use leafid_core::{Admission, Code, Error, Record, Result, Span, next_until};
 use std::time::Duration;
 
+/// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
+const EXEC: Duration = Duration::from_millis(50);
 /// Claims of a range that collide pass within this.
 const RACE: Duration = Duration::from_millis(100);
 /// A daemon's parent exits within this, and lets its fixed id go.
@@ -30,7 +32,7 @@ pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<C
     let patience = match (settings.key.workers.is_range(), inherited) {
         (true, _) => RACE,
         (false, true) => PARENT_EXITS,
-        (false, false) => Duration::ZERO,
+        (false, false) => EXEC,
     };
     let begun = env.clock.monotonic();
     loop {
