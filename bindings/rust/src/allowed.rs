@@ -8,7 +8,7 @@ pub fn allowed(name: &str) -> &'static str {
             "a worker id such as 7, or a range such as 0-31 with both ends included, within the worker bits of the layout"
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
-        "state_dir" => "the path of a directory, as text that is not empty",
+        "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
         "layout" => leafid_core::Layout::ALLOWED,
         "order" => "\"worker-sequence\" or \"sequence-worker\"",
         "epoch_ms" => "Unix milliseconds from 0 to 2^53, not ahead of the clock",

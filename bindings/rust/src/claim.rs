@@ -34,24 +34,23 @@ pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<C
         (false, true) => PARENT_EXITS,
         (false, false) => EXEC,
     };
-    let begun = env.clock.monotonic();
+    let begun = env.clock.counted();
     loop {
-        match any(env, settings) {
-            Err(error) if error.code() == Code::WorkerInUse && env.clock.monotonic() - begun < patience => {
-                env.clock.sleep(PAUSE);
-            }
+        let last = env.clock.counted() - begun >= patience;
+        match any(env, settings, last) {
+            Err(error) if error.code() == Code::WorkerInUse && !last => env.clock.sleep(PAUSE),
             done => return done,
         }
     }
 }
 
 /// The first id of the range that can be had, those first whose record the clock has passed.
-fn any(env: &Env, settings: &Settings) -> Result<Claim> {
+fn any(env: &Env, settings: &Settings, last: bool) -> Result<Claim> {
     let workers = settings.key.workers;
     if !workers.is_range() {
-        return one(env, settings, workers.first);
+        return one(env, settings, workers.first, last);
     }
-    let now_ms = env.clock.now_ms();
+    let now_ms = env.clock.believed_ms();
     let mut ahead = Vec::new();
     let mut refusals = Refusals::default();
     for worker_id in workers.first..=workers.last {
@@ -71,14 +70,14 @@ fn any(env: &Env, settings: &Settings) -> Result<Claim> {
             ahead.push((until_ms, worker_id));
             continue;
         }
-        match one(env, settings, worker_id) {
+        match one(env, settings, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => refusals.add(error)?,
         }
     }
     ahead.sort_unstable();
     for (_, worker_id) in ahead {
-        match one(env, settings, worker_id) {
+        match one(env, settings, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => refusals.add(error)?,
         }
@@ -87,26 +86,41 @@ fn any(env: &Env, settings: &Settings) -> Result<Claim> {
 }
 
 /// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
-fn one(env: &Env, settings: &Settings, worker_id: u32) -> Result<Claim> {
+/// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
+fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Result<Claim> {
     let key = &settings.key;
-    let presence = env.disk.appear(&key.name, worker_id)?;
-    let mut file = StateFile::open(env, &settings.directory, key, worker_id)?;
+    let in_use = || {
+        let marked = || env.disk.holder(&key.name, worker_id);
+        let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
+        let holder = if name_holder { marked().or_else(recorded) } else { None };
+        let holder = holder.unwrap_or_else(|| "another process of this host".into());
+        let path = state_file::path_of(&settings.directory, worker_id);
+        let message = format!(
+            "worker id {worker_id} of {:?} ({}) is held by {holder}; end that process, or give each process an id of \
+             its own, such as a range \"0-31\" for several processes",
+            key.name,
+            path.display()
+        );
+        Error::new(Code::WorkerInUse, message)
+    };
+    let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(in_use)?;
+    let mut file = StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(in_use)?;
     let from = loop {
-        match file.record().admit(&key.rules, env.clock.now_ms()) {
+        match file.record().admit(&key.rules, env.clock.believed_ms()) {
             Admission::From(tick) => break tick,
             // At most the longest span: `admit` refuses what lies further ahead.
             Admission::WaitUntil(ms) => {
                 crate::wait::may_wait(
                     settings,
-                    Duration::from_millis((ms - env.clock.now_ms()).max(0) as u64),
+                    Duration::from_millis((ms - env.clock.believed_ms()).max(0) as u64),
                 )?;
-                let wait_ms = (ms - env.clock.now_ms()).clamp(1, 100);
+                let wait_ms = (ms - env.clock.believed_ms()).clamp(1, 100);
                 env.clock.sleep(Duration::from_millis(wait_ms as u64));
             }
             Admission::Refused(error) => return Err(error),
         }
     };
-    let now_ms = env.clock.now_ms();
+    let now_ms = env.clock.believed_ms();
     let burnt = file.record().burnt.clone();
     let until = next_until(&key.layout, &key.rules, &burnt, from, now_ms, 0).unwrap_or(from);
     let random = env.random.number().map_err(|error| {

@@ -17,8 +17,8 @@ pub(crate) fn state_dir(option: Option<&Path>) -> Result<PathBuf> {
             None => return default_dir(),
         },
     };
-    if path.as_os_str().is_empty() {
-        return Err(Error::invalid("state_dir", "\"\"", allowed("state_dir")));
+    if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(Error::invalid("state_dir", format!("{path:?}"), allowed("state_dir")));
     }
     std::path::absolute(&path)
         .map_err(|error| Error::invalid("state_dir", format!("{path:?} ({error})"), allowed("state_dir")))

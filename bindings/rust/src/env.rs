@@ -1,6 +1,7 @@
 //! The world outside: clock, disk and randomness behind small traits, so that the host can run under simulation.
 
 use crate::slot::FILE_BYTES;
+use crate::timeline::Timeline;
 use leafid_core::Result;
 use std::io;
 use std::path::Path;
@@ -10,9 +11,9 @@ use std::time::Duration;
 /// The clock that ids are made of, and the one that waits are measured by.
 pub(crate) trait Clock: Send + Sync {
     /// Nanoseconds since the Unix epoch; negative before it.
-    fn now_ns(&self) -> i128;
-    /// A clock that only goes forward.
-    fn monotonic(&self) -> Duration;
+    fn now_ns(&self) -> i64;
+    /// A clock that only goes forward, also while the machine is suspended.
+    fn counted(&self) -> Duration;
     /// Sleeps.
     fn sleep(&self, time: Duration);
 }
@@ -25,8 +26,10 @@ pub(crate) trait Disk: Send + Sync {
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// Opens and locks a file, made with these bytes if it is missing; none if another holds the lock.
     fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>>;
-    /// Marks the worker id as taken on this host; an error names the holder.
-    fn appear(&self, name: &str, worker_id: u32) -> Result<Box<dyn Presence>>;
+    /// Marks the worker id as taken on this host; none if it is.
+    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>>;
+    /// Who marked it, for messages.
+    fn holder(&self, name: &str, worker_id: u32) -> Option<String>;
 }
 
 /// What identifies a directory: device and inode.
@@ -66,37 +69,54 @@ pub(crate) struct Env {
 pub(crate) enum AnyClock {
     System,
     #[cfg_attr(not(test), allow(dead_code))]
-    Other(Arc<dyn Clock>),
+    Other(Arc<dyn Clock>, Arc<Timeline>),
 }
 
+/// The system clock's: it survives forks.
+static SYSTEM: Timeline = Timeline::new();
+
 impl AnyClock {
-    /// Unix milliseconds.
+    /// Unix milliseconds as the clock reads: for the hot path alone. Far ahead of the spans it leads to no id.
     #[inline]
     pub(crate) fn now_ms(&self) -> i64 {
         match self {
             AnyClock::System => crate::system::now_ms(),
-            AnyClock::Other(clock) => clock.now_ns().div_euclid(1_000_000) as i64,
+            AnyClock::Other(clock, _) => clock.now_ns().div_euclid(1_000_000),
         }
     }
 
-    pub(crate) fn now_ns(&self) -> i128 {
+    /// Unix milliseconds as they are believed: for whatever is recorded, and for every decision.
+    pub(crate) fn believed_ms(&self) -> i64 {
+        self.believed_ns().div_euclid(1_000_000)
+    }
+
+    /// As [`AnyClock::believed_ms`], in nanoseconds.
+    pub(crate) fn believed_ns(&self) -> i64 {
         match self {
-            AnyClock::System => crate::system::now_ns(),
-            AnyClock::Other(clock) => clock.now_ns(),
+            AnyClock::System => {
+                SYSTEM.believe(crate::system::now_ns(), nanoseconds(crate::system::counted()))
+            }
+            AnyClock::Other(clock, line) => line.believe(clock.now_ns(), nanoseconds(clock.counted())),
         }
     }
 
-    pub(crate) fn monotonic(&self) -> Duration {
+    /// The suspend-counting clock.
+    pub(crate) fn counted(&self) -> Duration {
         match self {
-            AnyClock::System => crate::system::monotonic(),
-            AnyClock::Other(clock) => clock.monotonic(),
+            AnyClock::System => crate::system::counted(),
+            AnyClock::Other(clock, _) => clock.counted(),
         }
     }
 
     pub(crate) fn sleep(&self, time: Duration) {
         match self {
             AnyClock::System => std::thread::sleep(time),
-            AnyClock::Other(clock) => clock.sleep(time),
+            AnyClock::Other(clock, _) => clock.sleep(time),
         }
     }
+}
+
+/// 292 years fit.
+fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -1,14 +1,14 @@
 //! The generators open in this process: one for the same settings.
 
-use crate::claim::claim;
+use crate::claim::{Claim, claim};
 use crate::env::{DirectoryId, Env};
-use crate::fork::PerProcess;
+use crate::fork::{self, Bounded, PerProcess};
 use crate::live::Live;
 use crate::renewer::Renewer;
 use crate::settings::{Key, Settings};
 use crate::state_file::failed;
 use crate::sync::lock;
-use leafid_core::{Code, Error, Layout, Result};
+use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -62,8 +62,8 @@ impl Host {
     }
 
     /// The generator of these settings, one handle more; claimed if this process has none.
-    pub(crate) fn attach(&self, settings: &Settings, inherited: bool) -> Result<Arc<Live>> {
-        check_epoch(&settings.key.layout, self.env.clock.now_ms())?;
+    pub(crate) fn attach(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Arc<Live>> {
+        check_epoch(&settings.key.layout, self.env.clock.believed_ms())?;
         let directory = self
             .env
             .disk
@@ -97,11 +97,32 @@ impl Host {
         drop(entries);
         // Removed again by its drop, unless the claim succeeds: also when it panics.
         let busy = BusyEntry { host: self, directory, key: &settings.key };
-        let claim = claim(&self.env, settings, inherited)?;
+        let claim = self.claim(settings, inherited)?;
         let live =
             Arc::new(Live::new(Arc::clone(&self.env), Arc::clone(&self.renewer), settings.key.rules, claim));
         busy.becomes(State::Open { live: Arc::clone(&live), handles: 1 });
         Ok(live)
+    }
+
+    /// Claims on a thread of its own: the disk may hang, the caller may not.
+    fn claim(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Claim> {
+        let waits_ms = match settings.key.rules.on_clock_backwards {
+            OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
+            OnClockBackwards::Continue => 0,
+        };
+        let patience = settings.timeout + Duration::from_millis(waits_ms as u64);
+        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
+        match fork::bounded(patience, move || claim(&env, &wanted, inherited)) {
+            Bounded::Done(claimed) => claimed,
+            Bounded::Late | Bounded::Forked => {
+                let message = format!(
+                    "{} did not answer within {} ms; see the disk, or raise timeout_ms",
+                    settings.directory.display(),
+                    patience.as_millis()
+                );
+                Err(Error::new(Code::StateIo, message))
+            }
+        }
     }
 
     /// One handle less; the last one closes the generator.

@@ -31,6 +31,7 @@ mod state_file;
 mod stats;
 mod sync;
 mod system;
+mod timeline;
 mod wait;
 mod worker;
 

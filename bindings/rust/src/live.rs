@@ -2,12 +2,13 @@
 
 use crate::claim::Claim;
 use crate::env::{Env, Presence};
+use crate::fork::{self, Bounded};
 use crate::renewer::Renewer;
 use crate::slot::Writer;
 use crate::state_file::StateFile;
 use crate::sync::lock;
 use leafid_core::{Code, Error, Record, Result, Rules, Snowflake as Core, Span, next_until};
-use std::sync::{Arc, Condvar, Mutex, TryLockError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// Spans are renewed in the background while ids were issued within this.
@@ -26,6 +27,8 @@ pub(crate) struct Live {
     spans: Mutex<Spans>,
     changed: Condvar,
     opened: Duration,
+    /// The process that it belongs to.
+    generation: u64,
 }
 
 struct Keeper {
@@ -68,7 +71,7 @@ impl Live {
     pub(crate) fn new(env: Arc<Env>, renewer: Arc<Renewer>, rules: Rules, claim: Claim) -> Live {
         let Claim { file, presence, first, writer, seed } = claim;
         let (layout, worker_id) = (file.record().layout, file.record().worker_id);
-        let opened = env.clock.monotonic();
+        let opened = env.clock.counted();
         let spans = Spans { first: Some(first), until: first.until, ..Spans::default() };
         Live {
             core: Core::new(layout, rules, worker_id, first.from, seed),
@@ -79,6 +82,7 @@ impl Live {
             spans: Mutex::new(spans),
             changed: Condvar::new(),
             opened,
+            generation: fork::current(),
         }
     }
 
@@ -96,7 +100,8 @@ impl Live {
         drop(spans);
         self.renewer.ask(self);
         let mut spans = lock(&self.spans);
-        while spans.tried == tried {
+        // In the child of a fork meanwhile nobody renews this: the caller finds out.
+        while spans.tried == tried && self.is_ours() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let last = spans.last_error.as_ref().map(|e| format!(" (before: {e})")).unwrap_or_default();
@@ -107,8 +112,10 @@ impl Live {
                 );
                 return Err(Error::new(Code::StateIo, message));
             }
-            spans =
-                self.changed.wait_timeout(spans, left).map_or_else(|e| e.into_inner().0, |(spans, _)| spans);
+            spans = self
+                .changed
+                .wait_timeout(spans, left.min(fork::LOOK))
+                .map_or_else(|e| e.into_inner().0, |(spans, _)| spans);
         }
         match spans.outcome.clone() {
             Some(Outcome::Failed(error)) => Err(error),
@@ -117,8 +124,16 @@ impl Live {
         }
     }
 
+    /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.generation == fork::current()
+    }
+
     /// Extends the span if half of it is used: the background thread's deed. Answers when to come again.
     pub(crate) fn renew(&self) -> Option<Duration> {
+        if !self.is_ours() {
+            return None;
+        }
         let mut keeper = lock(&self.keeper);
         let (Some(keeper), Some(first_unused)) = (keeper.as_mut(), self.core.first_unused()) else {
             // Closed meanwhile: who waits is told by the core.
@@ -126,7 +141,7 @@ impl Live {
             return None;
         };
         keeper.presence.drain();
-        let now_ms = self.env.clock.now_ms();
+        let now_ms = self.env.clock.believed_ms();
         let layout = *self.core.layout();
         let now = layout.tick_at(now_ms).unwrap_or(0);
         let record = keeper.file.record().clone();
@@ -153,7 +168,7 @@ impl Live {
     /// The span that may be given now, from the first tick at or above `position` that is not burnt.
     fn goal(&self, record: &Record, position: u64, now_ms: i64) -> Option<Span> {
         let from = record.first_free(position);
-        let life_ms = (self.env.clock.monotonic() - self.opened).as_millis() as i64;
+        let life_ms = (self.env.clock.counted() - self.opened).as_millis() as i64;
         let until = next_until(self.core.layout(), self.core.rules(), &record.burnt, from, now_ms, life_ms)?;
         Some(Span { from, until })
     }
@@ -191,29 +206,27 @@ impl Live {
     }
 
     /// Seals the core, writes the exact mark, and lets the worker id go, in this order.
-    pub(crate) fn shut(&self, patience: Duration) -> Result<()> {
+    pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
         let Some(first_unused) = self.core.seal() else { return Ok(()) };
         self.note(None, self.core.until());
-        let deadline = Instant::now() + patience;
-        let mut slot = loop {
-            match self.keeper.try_lock() {
-                Ok(slot) => break slot,
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    let message = "the disk did not answer in time; the record stays as it is, and the worker id is \
-                                   held until it does or the process ends";
-                    return Err(Error::new(Code::StateIo, message));
-                }
+        let live = Arc::clone(self);
+        match fork::bounded(patience, move || live.let_go(first_unused)) {
+            Bounded::Done(written) => written,
+            Bounded::Forked => Ok(()),
+            Bounded::Late => {
+                let message = "the disk did not answer in time; the record stays as it is, and the worker id is held \
+                               until it does or the process ends";
+                Err(Error::new(Code::StateIo, message))
             }
-        };
-        let Some(mut keeper) = slot.take() else { return Ok(()) };
+        }
+    }
+
+    fn let_go(&self, first_unused: u64) -> Result<()> {
+        let Some(mut keeper) = lock(&self.keeper).take() else { return Ok(()) };
         let record = keeper.file.record().clone();
         let run =
             Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
-        let closing = Record { run, granted_at_ms: self.env.clock.now_ms(), ..record };
+        let closing = Record { run, granted_at_ms: self.env.clock.believed_ms(), ..record };
         // On an error the record says more than was used: safe.
         keeper.file.write(closing, &keeper.writer)
     }

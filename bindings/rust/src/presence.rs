@@ -14,7 +14,7 @@ struct Socket(Descriptor);
 
 impl Presence for Socket {
     fn drain(&self) {
-        while acceptfrom(&self.0).is_ok() {}
+        while self.0.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
     }
 }
 
@@ -22,31 +22,31 @@ impl Presence for Socket {
 struct Unmarked;
 impl Presence for Unmarked {}
 
-/// Binds the socket of this worker id. Errors: `worker_in_use`, naming the process that holds it.
-pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Box<dyn Presence>> {
+/// Binds the socket of this worker id; none if a process of this host has. Errors: `state_io`.
+pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
     match mark(name, worker_id) {
-        Ok(socket) => Ok(Box::new(socket)),
-        Err(Errno::ADDRINUSE) => {
-            let holder = holder(name, worker_id).unwrap_or_else(|| "a process of this host".into());
-            Err(in_use(name, worker_id, &holder, ""))
-        }
-        Err(error) => {
+        Ok(socket) => Ok(Some(Box::new(socket))),
+        Err(Errno::ADDRINUSE) => Ok(None),
+        // Sandboxes that allow no such socket. Anything else may pass, and unmarked the id could be held twice.
+        Err(
+            error @ (Errno::PERM
+            | Errno::ACCESS
+            | Errno::AFNOSUPPORT
+            | Errno::PROTONOSUPPORT
+            | Errno::NOSYS
+            | Errno::OPNOTSUPP),
+        ) => {
             log::warn!(
                 "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
                  and users of the host do not see it"
             );
-            Ok(Box::new(Unmarked))
+            Ok(Some(Box::new(Unmarked)))
+        }
+        Err(error) => {
+            let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+            Err(Error::new(Code::StateIo, message))
         }
     }
-}
-
-/// The refusal for a worker id that `holder` holds.
-pub(crate) fn in_use(name: &str, worker_id: u32, holder: &str, found: &str) -> Error {
-    let message = format!(
-        "worker id {worker_id} of {name:?} is held by {holder}{found}; end that process, or give each process an id \
-         of its own, such as a range \"0-31\" for several processes"
-    );
-    Error::new(Code::WorkerInUse, message)
 }
 
 fn address(name: &str, worker_id: u32) -> rustix::io::Result<SocketAddrUnix> {
@@ -62,13 +62,15 @@ fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Socket> {
     // Registered while unbound, so that a fork in between hands on nothing that holds the id.
     let descriptor = Descriptor::open(|| Ok(unconnected()?))
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    bind(&descriptor, &address)?;
-    listen(&descriptor, 64)?;
+    let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
+    bind(fd, &address)?;
+    // Those who ask who holds the id stay in the queue until the next renewal.
+    listen(fd, 4_096)?;
     Ok(Socket(descriptor))
 }
 
 /// The process that listens: the kernel tells whoever connects, with no help of the holder's.
-fn holder(name: &str, worker_id: u32) -> Option<String> {
+pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     let socket = unconnected().ok()?;
     connect(&socket, &address(name, worker_id).ok()?).ok()?;
     let pid = sockopt::socket_peercred(&socket).ok()?.pid.as_raw_nonzero();

@@ -40,6 +40,9 @@ struct Job {
 impl Renewer {
     /// Has this generator looked at now, and again when half of its span is used.
     pub(crate) fn ask(&self, live: &Arc<Live>) {
+        if !live.is_ours() {
+            return;
+        }
         let mut work = lock(&self.state.work);
         work.jobs.retain(|job| !std::ptr::eq(job.live.as_ptr(), Arc::as_ptr(live)));
         work.jobs.push(Job { due: Instant::now(), live: Arc::downgrade(live) });

@@ -6,6 +6,7 @@ use crate::live::Live;
 use crate::settings::Settings;
 use crate::slot::FILE_BYTES;
 use crate::sync::lock;
+use crate::timeline::Timeline;
 use crate::wait::Wait;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
@@ -45,6 +46,11 @@ impl World {
         self.0.monotonic_ns.fetch_add(ms * 1_000_000, SeqCst);
     }
 
+    /// As a process that starts: it believes the clock it finds.
+    fn line(&self) -> Arc<Timeline> {
+        Arc::new(Timeline::new())
+    }
+
     fn set_clock(&self, by_ms: i64) {
         self.0.now_ns.fetch_add(by_ms * 1_000_000, SeqCst);
     }
@@ -57,7 +63,7 @@ impl World {
     fn process(&self) -> Process {
         lock(&self.0.locked).clear();
         let env = Env {
-            clock: AnyClock::Other(Arc::new(self.clone())),
+            clock: AnyClock::Other(Arc::new(self.clone()), self.line()),
             disk: Box::new(self.clone()),
             random: Box::new(self.clone()),
         };
@@ -73,14 +79,14 @@ fn settings(builder: SnowflakeBuilder) -> Settings {
 
 impl Process {
     fn open(&self, builder: SnowflakeBuilder) -> Result<Open> {
-        let settings = settings(builder);
+        let settings = Arc::new(settings(builder));
         Ok(Open { live: self.0.attach(&settings, false)?, settings })
     }
 }
 
 struct Open {
     live: Arc<Live>,
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl Open {
@@ -88,7 +94,7 @@ impl Open {
         let mut never = || false;
         let mut wait = Wait::new(&self.settings, &mut never);
         loop {
-            match self.live.core.next(self.live.env.clock.now_ms()) {
+            match self.live.core.next(self.live.env.clock.believed_ms()) {
                 Ok(id) => return Ok(id),
                 Err(deed) => wait.until_done(&self.live, deed)?,
             }
@@ -101,10 +107,10 @@ impl Open {
 }
 
 impl Clock for World {
-    fn now_ns(&self) -> i128 {
-        self.0.now_ns.load(SeqCst).into()
+    fn now_ns(&self) -> i64 {
+        self.0.now_ns.load(SeqCst)
     }
-    fn monotonic(&self) -> Duration {
+    fn counted(&self) -> Duration {
         Duration::from_nanos(self.0.monotonic_ns.load(SeqCst) as u64)
     }
     fn sleep(&self, time: Duration) {
@@ -135,8 +141,11 @@ impl Disk for World {
         lock(&self.0.files).entry(path.to_owned()).or_insert_with(|| initial.to_vec());
         Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned() })))
     }
-    fn appear(&self, _: &str, _: u32) -> Result<Box<dyn Presence>> {
-        Ok(Box::new(Alone))
+    fn appear(&self, _: &str, _: u32) -> Result<Option<Box<dyn Presence>>> {
+        Ok(Some(Box::new(Alone)))
+    }
+    fn holder(&self, _: &str, _: u32) -> Option<String> {
+        None
     }
 }
 
@@ -267,7 +276,7 @@ fn wait_starts_once_the_record_has_passed() {
     }
     let last = open.next_ms();
     let until = open.live.core.layout().tick_start_ms(open.live.core.until());
-    let before = AnyClock::Other(Arc::new(world.clone())).now_ms();
+    let before = world.now_ns().div_euclid(1_000_000);
     let restarted = world.process();
     let first = restarted.open(wait()).unwrap().next_ms();
     assert!(first >= until && first > last);
@@ -343,4 +352,38 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
         }
         assert!(last > 0);
     }
+}
+
+#[test]
+fn a_leap_of_the_clock_poisons_no_record() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    let ten_years = 10 * 365 * 86_400_000;
+    let first = open.next_ms();
+    for _ in 0..100 {
+        world.pass(10);
+        open.next_ms();
+    }
+    world.set_clock(ten_years);
+    for _ in 0..100 {
+        world.pass(100);
+        assert!((0..20_000).contains(&(open.next_ms() - first)), "the leap is not followed");
+    }
+    world.set_clock(-ten_years);
+    world.pass(1_000);
+    let last = open.next_ms();
+    let restarted = world.process();
+    let open = restarted.open(builder()).unwrap();
+    assert!((1..10_000).contains(&(open.next_ms() - last)), "a restart works");
+    // One that stays is followed after a minute.
+    world.set_clock(ten_years);
+    for _ in 0..59 {
+        world.pass(1_000);
+        assert!(open.next_ms() - last < 100_000);
+    }
+    world.pass(2_000);
+    open.next_ms();
+    world.pass(2_000);
+    assert!(open.next_ms() - last >= ten_years);
 }

@@ -6,7 +6,7 @@ use crate::live::Live;
 use crate::settings::Settings;
 use crate::wait::{self, Wait};
 use crate::{SnowflakeBuilder, Stats, allowed};
-use leafid_core::{Code, Deed, Error, Layout, Result, Run, Runs};
+use leafid_core::{Code, Deed, Error, Layout, OnExhausted, Result, Run, Runs};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
@@ -129,7 +129,7 @@ impl Snowflake {
         let Some(most) = self.settings.max_wait else { return Ok(()) };
         let layout = &self.settings.key.layout;
         let tick = Duration::from_millis(layout.tick_ms() as u64);
-        if tick <= most {
+        if tick <= most || self.settings.key.rules.on_exhausted == OnExhausted::Borrow {
             return Ok(());
         }
         // What is left of a tick under the largest random start.
@@ -140,7 +140,7 @@ impl Snowflake {
             return Err(Error::invalid("n", n, &allowed));
         }
         let live = self.live(true)?;
-        match n > live.core.left_in_tick(live.env.clock.now_ms()) {
+        match n > live.core.left_in_tick(live.env.clock.believed_ms()) {
             true => wait::may_wait(&self.settings, tick),
             false => Ok(()),
         }
@@ -151,7 +151,7 @@ impl Snowflake {
         let live = self.live(true)?;
         let layout = live.core.layout();
         let spans = live.spans();
-        let now = layout.tick_at(live.env.clock.now_ms()).unwrap_or(0);
+        let now = layout.tick_at(live.env.clock.believed_ms()).unwrap_or(0);
         let last = live.core.first_unused().unwrap_or(0).saturating_sub(1);
         Ok(Stats {
             name: self.settings.key.name.clone(),
@@ -201,15 +201,19 @@ impl Snowflake {
         if self.closed.load(Acquire) {
             return Err(closed());
         }
-        if let Some(live) = self.live.get() {
-            return Ok(live);
-        }
-        let live = host().attach(&self.settings, inherited)?;
-        let live = match self.live.install(live) {
-            Ok(live) => live,
-            Err((live, extra)) => {
+        let live = loop {
+            if let Some(live) = self.live.get() {
+                break live;
+            }
+            let generation = fork::current();
+            let attached = host().attach(&self.settings, inherited);
+            if generation != fork::current() {
+                // A fork came between: what was attached, or failed, is the parent's. It is left alone.
+                std::mem::forget(attached);
+                continue;
+            }
+            if let Err(extra) = self.live.install(attached?, generation) {
                 host().detach(&extra)?;
-                live
             }
         };
         if self.closed.load(Acquire) {
@@ -233,18 +237,22 @@ impl Snowflake {
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
-            let live = self.live(true)?;
             let generation = fork::current();
-            let stepped = step(live, live.env.clock.now_ms());
+            let live = self.live(true)?;
+            let stepped = step(live, live.env.clock.believed_ms());
+            let done = match stepped {
+                Ok(made) => Ok(Some((made, generation))),
+                Err(_) if self.closed.load(Relaxed) => Err(closed()),
+                Err(deed) => wait.until_done(live, deed).map(|()| None),
+            };
+            // After a fork meanwhile, neither an id nor an error is this process's.
             if generation != fork::current() {
                 continue;
             }
-            if self.closed.load(Relaxed) {
-                return Err(closed());
-            }
-            match stepped {
-                Ok(made) => return Ok((made, generation)),
-                Err(deed) => wait.until_done(live, deed)?,
+            match done? {
+                Some(_) if self.closed.load(Relaxed) => return Err(closed()),
+                Some(made) => return Ok(made),
+                None => {}
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The record of one worker id on disk, locked for as long as its generator lives.
 
 use crate::env::{Env, LockedFile};
-use crate::presence::{in_use, started_ms};
+use crate::presence::started_ms;
 use crate::settings::Key;
 use crate::slot::{self, SLOT_BYTES, Slots, Stored, Writer};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, Record, Result, Utc};
@@ -47,9 +47,15 @@ pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option
     }
 }
 
+/// Who wrote a worker id's record last, for messages.
+pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Option<String> {
+    let Writer { pid, host, started } = peek(env, directory, worker_id).ok()??.writer;
+    (pid > 0).then(|| format!("pid {pid} on host {host}, started {started}"))
+}
+
 impl StateFile {
-    /// Opens, locks and reads. Errors: `worker_in_use`, `state_io`, `state_corrupt`, `state_mismatch`.
-    pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<StateFile> {
+    /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, `state_mismatch`.
+    pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<Option<StateFile>> {
         let path = path_of(directory, worker_id);
         let unused = Stored {
             number: 0,
@@ -58,15 +64,7 @@ impl StateFile {
             writer: Writer { pid: 0, host: String::new(), started: String::new() },
         };
         let opened = env.disk.open(&path, &slot::unused_file(unused)?);
-        let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else {
-            let holder = match peek(env, directory, worker_id) {
-                Ok(Some(Stored { writer, .. })) if writer.pid > 0 => {
-                    format!("pid {} on host {}, started {}", writer.pid, writer.host, writer.started)
-                }
-                _ => "another process".into(),
-            };
-            return Err(in_use(&key.name, worker_id, &holder, &format!(" ({})", path.display())));
-        };
+        let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
         let Slots { mut newest, spare, damaged } = slot::read_file(&path, &bytes)?;
         if newest.name != key.name || newest.record.worker_id != worker_id {
@@ -82,7 +80,7 @@ impl StateFile {
         }
         check_layout(&newest.record, key, &path)?;
         if damaged {
-            assume_the_worst(&mut newest.record, key, env.clock.now_ms());
+            assume_the_worst(&mut newest.record, key, env.clock.believed_ms());
             log::warn!(
                 "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
                 path.display(),
@@ -90,7 +88,7 @@ impl StateFile {
             );
         }
         let tried = newest.number;
-        Ok(StateFile { file, path, stored: newest, spare, tried })
+        Ok(Some(StateFile { file, path, stored: newest, spare, tried }))
     }
 
     /// The record as this generator wrote it last, or found it.

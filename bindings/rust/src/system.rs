@@ -1,7 +1,7 @@
 //! The real clock, disk and randomness.
 
 use crate::env::{AnyClock, DirectoryId, Disk, Env, LockedFile, Presence, Random};
-use crate::fork::Descriptor;
+use crate::fork::{self, Descriptor};
 use crate::presence;
 use crate::slot::FILE_BYTES;
 use leafid_core::Result;
@@ -26,19 +26,22 @@ pub(crate) fn now_ms() -> i64 {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
         // Seconds of any real clock times 1000 fit.
         Ok(since) => since.as_secs() as i64 * 1_000 + i64::from(since.subsec_millis()),
-        Err(_) => now_ns().div_euclid(1_000_000) as i64,
+        Err(_) => now_ns().div_euclid(1_000_000),
     }
 }
 
-pub(crate) fn now_ns() -> i128 {
+/// Nanoseconds since the Unix epoch, to the year 2262.
+pub(crate) fn now_ns() -> i64 {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
     match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(since) => since.as_nanos() as i128,
-        Err(before) => -(before.duration().as_nanos() as i128),
+        Ok(since) => nanoseconds(since),
+        Err(before) => -nanoseconds(before.duration()),
     }
 }
 
-pub(crate) fn monotonic() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+/// Time since the machine started, suspended or not.
+pub(crate) fn counted() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     // Never negative: it counts from the machine's start.
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
 }
@@ -57,16 +60,7 @@ struct SystemDisk;
 
 impl Disk for SystemDisk {
     fn directory(&self, path: &Path) -> io::Result<DirectoryId> {
-        if !path.is_dir() {
-            fs::create_dir_all(path)?;
-            // The new entry must outlive a power cut, or the records below it would be forgotten.
-            for made in path.ancestors().skip(1).take(3) {
-                sync_directory(made).or_else(|error| match error.kind() {
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => Ok(()),
-                    _ => Err(error),
-                })?;
-            }
-        }
+        fs::create_dir_all(path)?;
         let metadata = fs::metadata(path)?;
         Ok((metadata.dev(), metadata.ino()))
     }
@@ -91,15 +85,19 @@ impl Disk for SystemDisk {
             }
             opened => opened?,
         };
-        match rustix::fs::flock(&descriptor, FlockOperation::NonBlockingLockExclusive) {
+        match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn appear(&self, name: &str, worker_id: u32) -> Result<Box<dyn Presence>> {
+    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
         presence::appear(name, worker_id)
+    }
+
+    fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
+        presence::holder(name, worker_id)
     }
 }
 
@@ -112,15 +110,21 @@ fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
     rustix::fs::fchmod(fresh.as_file(), Mode::from_raw_mode(0o644))?;
     fresh.as_file().sync_all()?;
     match fresh.persist_noclobber(path) {
-        Ok(_) => sync_directory(directory),
+        Ok(_) => sync_directories(directory),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error.error),
     }
 }
 
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    File::open(path)?.sync_all()
+/// Makes the new entry outlive a power cut, and those of the directories above it, which may be as new.
+fn sync_directories(directory: &Path) -> io::Result<()> {
+    for directory in directory.ancestors().take(4) {
+        match File::open(directory).and_then(|directory| directory.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
@@ -139,7 +143,7 @@ impl LockedFile for SystemFile {
         let mut bytes = vec![0; FILE_BYTES + 1];
         let mut filled = 0;
         while filled < bytes.len() {
-            match rustix::io::pread(&self.descriptor, &mut bytes[filled..], filled as u64) {
+            match rustix::io::pread(self.descriptor.fd()?, &mut bytes[filled..], filled as u64) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(Errno::INTR) => {}
@@ -153,7 +157,12 @@ impl LockedFile for SystemFile {
     fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let mut written = 0;
         while written < bytes.len() {
-            match rustix::io::pwrite(&self.descriptor, &bytes[written..], (offset + written) as u64) {
+            // No fork comes between the check and the write: a child that wrote late would undo its parent's.
+            let wrote = fork::without_signals(|| {
+                let fd = self.descriptor.fd()?;
+                Ok::<_, io::Error>(rustix::io::pwrite(fd, &bytes[written..], (offset + written) as u64))
+            });
+            match wrote? {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(more) => written += more,
                 Err(Errno::INTR) => {}
@@ -161,7 +170,7 @@ impl LockedFile for SystemFile {
             }
         }
         loop {
-            match rustix::fs::fdatasync(&self.descriptor) {
+            match rustix::fs::fdatasync(self.descriptor.fd()?) {
                 Err(Errno::INTR) => {}
                 done => return Ok(done?),
             }
@@ -169,7 +178,7 @@ impl LockedFile for SystemFile {
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
-        let held = rustix::fs::fstat(&self.descriptor)?;
+        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
         match fs::metadata(&self.path) {
             Ok(there) => Ok((held.st_dev as u64, held.st_ino as u64) == (there.dev(), there.ino())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -51,7 +51,7 @@ impl<'a> Wait<'a> {
                 Obtained::Granted => Ok(()),
                 Obtained::NoRoom => {
                     let tick_ms = live.core.layout().tick_ms();
-                    self.until(live, live.env.clock.now_ms() + tick_ms, deadline)
+                    self.until(live, live.env.clock.believed_ms() + tick_ms, deadline)
                 }
             },
             // The thread may have slept since it read the clock.
@@ -65,9 +65,9 @@ impl<'a> Wait<'a> {
 
     fn until(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
         let clock = &live.env.clock;
-        let target_ns = i128::from(ms) * 1_000_000;
-        // At most a few years: fits u64. A time that has passed is no wait.
-        let left = Duration::from_nanos((target_ns - clock.now_ns()).clamp(0, i128::from(i64::MAX)) as u64);
+        let target_ns = ms.saturating_mul(1_000_000);
+        // A time that has passed is no wait.
+        let left = Duration::from_nanos(target_ns.saturating_sub(clock.believed_ns()).max(0) as u64);
         may_wait(self.settings, left)?;
         let allowed = deadline.saturating_duration_since(Instant::now());
         if left > allowed {
@@ -93,7 +93,7 @@ impl<'a> Wait<'a> {
         } else {
             // The last stretch, shorter than a sleep would be late.
             let begun = Instant::now();
-            while clock.now_ns() < target_ns && begun.elapsed() < LATE {
+            while clock.believed_ns() < target_ns && begun.elapsed() < LATE {
                 std::hint::spin_loop();
             }
         }

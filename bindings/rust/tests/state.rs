@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
+type Harm = fn(&Place);
+
 /// A place whose worker 7 was used and closed.
 fn used() -> Place {
     let place = Place::new();
@@ -86,7 +88,7 @@ fn one_damaged_slot_and_the_other_serves_above_all_that_was_issued() {
 
 #[test]
 fn damage_is_an_error_and_nothing_is_overwritten() {
-    let damages: [(&str, fn(&Place)); 6] = [
+    let damages: [(&str, Harm); 6] = [
         ("both slots", |p| (flip(p, 40), flip(p, 4096 + 40)).0),
         ("truncated", |p| fs::File::options().write(true).open(p.file(7)).unwrap().set_len(5_000).unwrap()),
         ("emptied", |p| fs::write(p.file(7), b"").unwrap()),
@@ -141,7 +143,7 @@ fn another_version_and_another_layout_are_refused() {
 
 #[test]
 fn a_file_replaced_or_deleted_while_held_is_worker_lost() {
-    let harms: [fn(&Place); 3] = [
+    let harms: [Harm; 3] = [
         |p| fs::remove_file(p.file(7)).unwrap(),
         |p| {
             fs::copy(p.file(7), p.dir.path().join("copy")).unwrap();

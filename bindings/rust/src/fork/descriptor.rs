@@ -119,30 +119,34 @@ impl Descriptor {
     /// Opens by `open` and registers, before any lock is taken on it: a fork between the two would hand on a
     /// descriptor that no child closes, so then it is opened anew.
     pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<Descriptor> {
-        let table = TABLE.get_or_install(|| Table { first: Chunk::new() });
-        // SAFETY: TABLE is a static, and its nodes are never freed.
-        let table: &'static Table = unsafe { &*ptr::from_ref(table) };
         let mut tries = 0;
         loop {
+            let generation = current();
             let seen = forks();
+            let table = TABLE.get_or_install(|| Table { first: Chunk::new() });
+            // SAFETY: TABLE is a static, and its nodes are never freed.
+            let table: &'static Table = unsafe { &*ptr::from_ref(table) };
             let fd = open()?;
             let (device, inode) = identity(fd.as_raw_fd()).unwrap_or_default();
             let slot = table.take();
             slot.device.store(device, Release);
             slot.inode.store(inode, Release);
             slot.state.store(fd.as_raw_fd() as u64 + 2, Release);
-            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, generation: current() };
+            // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
+            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, generation };
             tries += 1;
-            if forks() == seen || tries == 100 {
+            if generation == current() && (forks() == seen || tries >= 100) {
                 return Ok(descriptor);
             }
         }
     }
-}
 
-impl AsFd for Descriptor {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+    /// The descriptor, for the process that opened it. Errors: in a forked child, which must not touch its parent's.
+    pub(crate) fn fd(&self) -> io::Result<BorrowedFd<'_>> {
+        match self.generation == current() {
+            true => Ok(self.fd.as_fd()),
+            false => Err(io::Error::other("opened before a fork, by the parent")),
+        }
     }
 }
 

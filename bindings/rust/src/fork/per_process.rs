@@ -40,33 +40,34 @@ impl<T> PerProcess<T> {
     }
 
     /// This process's value, made if there is none. Two threads may both make one: the loser's is dropped.
-    pub(crate) fn get_or_install(&self, make: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.get() {
-            return value;
-        }
-        match self.install(make()) {
-            Ok(value) => value,
-            Err((value, _)) => value,
+    pub(crate) fn get_or_install(&self, make: impl Fn() -> T) -> &T {
+        loop {
+            let generation = current();
+            if let Some((value, of)) = self.load()
+                && of == generation
+            {
+                return value;
+            }
+            let _ = self.install(make(), generation);
         }
     }
 
-    /// Installs this process's value, unless another thread was first: then answers that one, and the one given.
-    pub(crate) fn install(&self, value: T) -> Result<&T, (&T, T)> {
-        let fresh = Box::into_raw(Box::new(Node { generation: current(), value }));
+    /// Installs the value of the process of this generation, which was read before the value was made: a value made
+    /// across a fork is the parent's, and does not count in the child. If another thread was first, answers the value
+    /// given.
+    pub(crate) fn install(&self, value: T, generation: u64) -> Result<(), T> {
+        let fresh = Box::into_raw(Box::new(Node { generation, value }));
         loop {
             let found = self.node.load(Acquire);
             // SAFETY: as in `load`.
-            if let Some(node) = unsafe { found.as_ref() }
-                && node.generation == current()
-            {
+            let of = unsafe { found.as_ref() }.map(|node| node.generation);
+            if of == Some(generation) || of == Some(current()) {
                 // SAFETY: `fresh` was made above and never published.
-                let fresh = unsafe { Box::from_raw(fresh) };
-                return Err((&node.value, fresh.value));
+                return Err(unsafe { Box::from_raw(fresh) }.value);
             }
             // An ancestor's node is left where it is.
             if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
-                // SAFETY: just published.
-                return Ok(unsafe { &(*fresh).value });
+                return Ok(());
             }
         }
     }

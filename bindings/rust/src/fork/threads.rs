@@ -1,11 +1,20 @@
-//! Threads of leafid's own, which take no signals: a handler of the host program never runs on them.
+//! Threads of leafid's own, which take no signals: a handler of the host program never runs on them, so no fork of a
+//! handler's ever copies one of them in the middle of a write.
 
+use super::current;
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Starts a thread with every signal blocked.
 pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    without_signals(|| Builder::new().name(name.into()).stack_size(256 * 1024).spawn(run))
+}
+
+/// Runs with every signal blocked, and so in no child of a signal handler's fork.
+pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
     let mut old = MaybeUninit::uninit();
     // SAFETY: both sets are initialised by sigfillset and pthread_sigmask before they are read.
     let blocked = unsafe {
@@ -13,10 +22,53 @@ pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Resu
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), old.as_mut_ptr()) == 0
     };
-    let thread = Builder::new().name(name.into()).stack_size(256 * 1024).spawn(run);
+    let done = run();
     if blocked {
         // SAFETY: `old` was filled by the call above.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), std::ptr::null_mut()) };
     }
-    thread
+    done
+}
+
+/// How a bounded deed ended.
+pub(crate) enum Bounded<T> {
+    Done(T),
+    /// Not in time; it goes on by itself, and its result is dropped.
+    Late,
+    /// This is a forked child: the deed is its parent's.
+    Forked,
+}
+
+/// How often a waiter looks whether it is a forked child, for which nobody works.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
+pub(crate) fn bounded<T: Send + 'static>(
+    patience: Duration,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> Bounded<T> {
+    let generation = current();
+    let deadline = Instant::now() + patience;
+    let (sender, receiver) = channel();
+    let thread = spawn("leafid-disk", move || {
+        let _ = sender.send(run());
+    });
+    let Ok(thread) = thread else { return Bounded::Late };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match receiver.recv_timeout(left.min(LOOK)) {
+            _ if generation != current() => {
+                // A handle of the parent's thread, which must not be joined or detached here.
+                std::mem::forget((thread, receiver));
+                return Bounded::Forked;
+            }
+            Ok(done) => {
+                let _ = thread.join();
+                return Bounded::Done(done);
+            }
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+            // Disconnected: it panicked, and has said so.
+            Err(_) => return Bounded::Late,
+        }
+    }
 }
