@@ -89,10 +89,8 @@ fn any(env: &Env, settings: &Settings, last: bool) -> Result<Claim> {
 /// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
 fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Result<Claim> {
     let key = &settings.key;
-    let in_use = || {
-        let marked = || env.disk.holder(&key.name, worker_id);
-        let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
-        let holder = if name_holder { marked().or_else(recorded) } else { None };
+    let in_use = |holder: &dyn Fn() -> Option<String>| {
+        let holder = if name_holder { holder() } else { None };
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
         let path = state_file::path_of(&settings.directory, worker_id);
         let message = format!(
@@ -103,8 +101,12 @@ fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Res
         );
         Error::new(Code::WorkerInUse, message)
     };
-    let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(in_use)?;
-    let mut file = StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(in_use)?;
+    let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
+    let marked = || env.disk.holder(&key.name, worker_id).or_else(recorded);
+    let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
+    // Locked but not marked: by a process that sees other marks, as in another container.
+    let mut file =
+        StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(|| in_use(&recorded))?;
     let from = loop {
         match file.record().admit(&key.rules, env.clock.believed_ms()) {
             Admission::From(tick) => break tick,

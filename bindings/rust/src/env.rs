@@ -92,11 +92,26 @@ impl AnyClock {
 
     /// As [`AnyClock::believed_ms`], in nanoseconds.
     pub(crate) fn believed_ns(&self) -> i64 {
+        let (now_ns, counted_ns) = self.both();
         match self {
-            AnyClock::System => {
-                SYSTEM.believe(crate::system::now_ns(), nanoseconds(crate::system::counted()))
+            AnyClock::System => SYSTEM.believe(now_ns, counted_ns),
+            AnyClock::Other(_, line) => line.believe(now_ns, counted_ns),
+        }
+    }
+
+    /// Both clocks, read close together: a thread may be off the processor between two reads.
+    fn both(&self) -> (i64, i64) {
+        let mut before = nanoseconds(self.counted());
+        loop {
+            let now_ns = match self {
+                AnyClock::System => crate::system::now_ns(),
+                AnyClock::Other(clock, _) => clock.now_ns(),
+            };
+            let after = nanoseconds(self.counted());
+            if after.saturating_sub(before) < 1_000_000_000 {
+                return (now_ns, after);
             }
-            AnyClock::Other(clock, line) => line.believe(clock.now_ns(), nanoseconds(clock.counted())),
+            before = after;
         }
     }
 

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const IN_USE_MS: i64 = 60_000;
 /// After a failed write the next try is made this much later, while nobody waits.
 const RETRY: Duration = Duration::from_millis(200);
+/// A caller that has waited so long sees whether it can have the span without the background thread.
+const STUCK: Duration = Duration::from_millis(100);
 
 /// A generator of this process, shared by all handles of the same settings.
 pub(crate) struct Live {
@@ -93,12 +95,14 @@ impl Live {
             self.core.grant(first);
             drop(spans);
             // The thread is started with the first id, and renews from here on.
-            self.renewer.ask(self);
+            self.renewer.ask(self, true);
             return Ok(Obtained::Granted);
         }
         let tried = spans.tried;
         drop(spans);
-        self.renewer.ask(self);
+        self.renewer.ask(self, false);
+        let asked = Instant::now();
+        let mut helped = false;
         let mut spans = lock(&self.spans);
         // In the child of a fork meanwhile nobody renews this: the caller finds out.
         while spans.tried == tried && self.is_ours() {
@@ -111,6 +115,15 @@ impl Live {
                     self.worker_id
                 );
                 return Err(Error::new(Code::StateIo, message));
+            }
+            if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
+                // The thread is held up by another generator's disk, not by this one's.
+                helped = true;
+                drop(spans);
+                let live = Arc::clone(self);
+                let _ = fork::bounded(left, move || live.renew());
+                spans = lock(&self.spans);
+                continue;
             }
             spans = self
                 .changed

@@ -34,18 +34,20 @@ struct Work {
 
 struct Job {
     due: Instant,
+    /// Nobody waits for it: the others go first.
+    early: bool,
     live: Weak<Live>,
 }
 
 impl Renewer {
-    /// Has this generator looked at now, and again when half of its span is used.
-    pub(crate) fn ask(&self, live: &Arc<Live>) {
+    /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
+    pub(crate) fn ask(&self, live: &Arc<Live>, early: bool) {
         if !live.is_ours() {
             return;
         }
         let mut work = lock(&self.state.work);
         work.jobs.retain(|job| !std::ptr::eq(job.live.as_ptr(), Arc::as_ptr(live)));
-        work.jobs.push(Job { due: Instant::now(), live: Arc::downgrade(live) });
+        work.jobs.push(Job { due: Instant::now(), early, live: Arc::downgrade(live) });
         if !work.running {
             let state = Arc::clone(&self.state);
             match crate::fork::spawn("leafid", move || state.run()) {
@@ -117,7 +119,7 @@ impl Shared {
     fn run(&self) {
         let _panics = Panics(self);
         let mut work = lock(&self.work);
-        while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| work.jobs[i].due) {
+        while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| (work.jobs[i].early, work.jobs[i].due)) {
             let wait = work.jobs[next].due.saturating_duration_since(Instant::now());
             // Somebody may be waiting for what is due: that is done first.
             if !wait.is_zero() && work.stop {
@@ -135,7 +137,7 @@ impl Shared {
             if let Some(again) = again
                 && !asked_meanwhile
             {
-                work.jobs.push(Job { due: Instant::now() + again, live });
+                work.jobs.push(Job { due: Instant::now() + again, early: true, live });
             }
         }
         // Under the lock that saw nothing to do: who asks from now on starts another thread.

@@ -72,7 +72,10 @@ impl Snowflake {
     /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         check_n(n)?;
-        let mut ids = vec![0; n];
+        let mut ids = Vec::new();
+        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
+        ids.try_reserve_exact(n).map_err(no_memory)?;
+        ids.resize(n, 0);
         self.fill(&mut ids)?;
         Ok(ids)
     }

@@ -8,6 +8,8 @@ const LEAP_NS: i64 = 60_000_000_000;
 const STANDS_NS: i64 = 60_000_000_000;
 /// A leap that moves by more than this is another one.
 const SAME_NS: i64 = 5_000_000_000;
+/// How long a reading further ahead is remembered after the clock went back: its return is no leap.
+const RETURNS_NS: i64 = 3_600_000_000_000;
 const NONE: i64 = i64::MIN;
 
 /// What the clock was last believed to read, as an offset from the suspend-counting clock.
@@ -16,6 +18,9 @@ const NONE: i64 = i64::MIN;
 /// came back. Atomics alone: a forked child goes on with its parent's.
 pub(crate) struct Timeline {
     offset_ns: AtomicI64,
+    /// The furthest ahead it was believed lately, and when.
+    highest_ns: AtomicI64,
+    highest_at_ns: AtomicI64,
     leap_ns: AtomicI64,
     since_ns: AtomicI64,
 }
@@ -24,6 +29,8 @@ impl Timeline {
     pub(crate) const fn new() -> Timeline {
         Timeline {
             offset_ns: AtomicI64::new(NONE),
+            highest_ns: AtomicI64::new(NONE),
+            highest_at_ns: AtomicI64::new(0),
             leap_ns: AtomicI64::new(0),
             since_ns: AtomicI64::new(NONE),
         }
@@ -34,10 +41,11 @@ impl Timeline {
     pub(crate) fn believe(&self, now_ns: i64, counted_ns: i64) -> i64 {
         let offset = self.offset_ns.load(Relaxed);
         let found = now_ns.saturating_sub(counted_ns);
-        let leap = found.saturating_sub(offset);
+        let recent = counted_ns.saturating_sub(self.highest_at_ns.load(Relaxed)) <= RETURNS_NS;
+        let known = if recent { offset.max(self.highest_ns.load(Relaxed)) } else { offset };
+        let leap = found.saturating_sub(known);
         if offset == NONE || leap <= LEAP_NS {
-            self.offset_ns.store(found, Relaxed);
-            self.since_ns.store(NONE, Relaxed);
+            self.follow(found, counted_ns, found >= known.saturating_sub(SAME_NS));
             return now_ns;
         }
         let since = self.since_ns.load(Relaxed);
@@ -54,11 +62,19 @@ impl Timeline {
                 "leafid: the clock's leap of {} s has stood for 60 s and is followed",
                 leap / 1_000_000_000
             );
-            self.offset_ns.store(found, Relaxed);
-            self.since_ns.store(NONE, Relaxed);
+            self.follow(found, counted_ns, true);
             return now_ns;
         }
         counted_ns.saturating_add(offset)
+    }
+
+    fn follow(&self, found: i64, counted_ns: i64, highest: bool) {
+        self.offset_ns.store(found, Relaxed);
+        self.since_ns.store(NONE, Relaxed);
+        if highest {
+            self.highest_ns.store(found, Relaxed);
+            self.highest_at_ns.store(counted_ns, Relaxed);
+        }
     }
 }
 
@@ -86,6 +102,17 @@ mod tests {
         assert_eq!(line.believe(9_079 * S, 79 * S), 1_079 * S);
         assert_eq!(line.believe(9_080 * S, 80 * S), 9_080 * S);
         assert_eq!(line.believe(9_081 * S, 81 * S), 9_081 * S);
+    }
+
+    #[test]
+    fn a_return_from_a_step_back_is_no_leap_for_an_hour() {
+        let line = Timeline::new();
+        line.believe(100_000 * S, 0);
+        assert_eq!(line.believe(96_401 * S, S), 96_401 * S);
+        assert_eq!(line.believe(100_002 * S, 2 * S), 100_002 * S);
+        assert_eq!(line.believe(96_403 * S, 3 * S), 96_403 * S);
+        assert_eq!(line.believe(98_000 * S, 1_600 * S), 98_000 * S);
+        assert_eq!(line.believe(104_000 * S, 4_000 * S), 100_400 * S, "forgotten");
     }
 
     #[test]

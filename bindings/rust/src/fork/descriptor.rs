@@ -25,7 +25,7 @@ struct Chunk {
 
 /// One descriptor and the file it stands for: a number alone may have been closed and reused by others.
 struct Slot {
-    /// FREE, TAKEN, or a descriptor plus 2.
+    /// FREE, TAKEN, or a registration: a serial number above 32 bits of the descriptor plus 2.
     state: AtomicU64,
     device: AtomicU64,
     inode: AtomicU64,
@@ -52,10 +52,15 @@ impl Slot {
 
     /// The descriptor, if it still is the file that was registered.
     fn descriptor(&self) -> Option<RawFd> {
-        let fd = self.state.load(Acquire).checked_sub(2)? as RawFd;
+        let fd = number(self.state.load(Acquire))?;
         let known = (self.device.load(Acquire), self.inode.load(Acquire));
         (identity(fd) == Some(known)).then_some(fd)
     }
+}
+
+/// The descriptor of a registration.
+fn number(state: u64) -> Option<RawFd> {
+    (state as u32).checked_sub(2).map(|fd| fd as RawFd)
 }
 
 /// Device and inode; none when the descriptor is closed.
@@ -68,6 +73,24 @@ fn identity(fd: RawFd) -> Option<(u64, u64)> {
 impl Table {
     fn slots(&self) -> impl Iterator<Item = &Slot> {
         std::iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| &chunk.slots)
+    }
+
+    /// Registers an open descriptor. Whoever had its number must have lost it to a `close` of others.
+    fn register(&self, fd: RawFd) -> (&Slot, u64) {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        for slot in self.slots() {
+            let state = slot.state.load(Acquire);
+            if number(state) == Some(fd) {
+                let _ = slot.state.compare_exchange(state, FREE, AcqRel, Acquire);
+            }
+        }
+        let slot = self.take();
+        let (device, inode) = identity(fd).unwrap_or_default();
+        slot.device.store(device, Release);
+        slot.inode.store(inode, Release);
+        let state = SERIAL.fetch_add(1, AcqRel) << 32 | (fd as u64 + 2);
+        slot.state.store(state, Release);
+        (slot, state)
     }
 
     fn take(&self) -> &Slot {
@@ -112,6 +135,8 @@ pub(super) fn close_all(inherited: Inherited) {
 pub(crate) struct Descriptor {
     fd: ManuallyDrop<OwnedFd>,
     slot: &'static Slot,
+    /// The slot's, for as long as the registration stands.
+    state: u64,
     generation: u64,
 }
 
@@ -127,13 +152,9 @@ impl Descriptor {
             // SAFETY: TABLE is a static, and its nodes are never freed.
             let table: &'static Table = unsafe { &*ptr::from_ref(table) };
             let fd = open()?;
-            let (device, inode) = identity(fd.as_raw_fd()).unwrap_or_default();
-            let slot = table.take();
-            slot.device.store(device, Release);
-            slot.inode.store(inode, Release);
-            slot.state.store(fd.as_raw_fd() as u64 + 2, Release);
+            let (slot, state) = table.register(fd.as_raw_fd());
             // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
-            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, generation };
+            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, state, generation };
             tries += 1;
             if generation == current() && (forks() == seen || tries >= 100) {
                 return Ok(descriptor);
@@ -155,10 +176,11 @@ impl Drop for Descriptor {
         if self.generation != current() {
             return;
         }
-        if self.slot.descriptor() == Some(self.fd.as_raw_fd()) {
+        // Otherwise others closed it, and the number may be another's by now.
+        if self.slot.state.load(Acquire) == self.state && self.slot.descriptor().is_some() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
         }
-        self.slot.state.store(FREE, Release);
+        let _ = self.slot.state.compare_exchange(self.state, FREE, AcqRel, Acquire);
     }
 }

@@ -2,9 +2,11 @@
 //! handler's ever copies one of them in the middle of a write.
 
 use super::current;
+use crate::sync::lock;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -50,10 +52,19 @@ pub(crate) fn bounded<T: Send + 'static>(
     let generation = current();
     let deadline = Instant::now() + patience;
     let (sender, receiver) = channel();
+    let deed = Arc::new(Mutex::new(Some(run)));
+    let theirs = Arc::clone(&deed);
     let thread = spawn("leafid-disk", move || {
-        let _ = sender.send(run());
+        let run = lock(&theirs).take();
+        if let Some(run) = run {
+            let _ = sender.send(run());
+        }
     });
-    let Ok(thread) = thread else { return Bounded::Late };
+    let Ok(thread) = thread else {
+        // No thread to be had: then without a bound.
+        let run = lock(&deed).take();
+        return run.map_or(Bounded::Late, |run| Bounded::Done(run()));
+    };
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         match receiver.recv_timeout(left.min(LOOK)) {
