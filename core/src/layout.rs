@@ -85,7 +85,7 @@ const LATEST_MS: i64 = 1 << 53;
 impl Layout {
     /// Leaf's and Twitter's: 41 bits of milliseconds since 2010-11-04, 10 of worker id, 12 of sequence.
     pub const LEAF: Layout = Layout::preset(1_288_834_974_657, 1, 41, 10, 12, Order::WorkerSequence);
-    /// Baidu's uid-generator: 28 bits of seconds since 2016-05-20, 22, 13. Ended on 2024-11-20.
+    /// Baidu's uid-generator: 28 bits of seconds since 2016-05-19, 22, 13. Ended on 2024-11-20.
     pub const UID_GENERATOR: Layout =
         Layout::preset(1_463_673_600_000, 1_000, 28, 22, 13, Order::WorkerSequence);
     /// Yitter's: 51 bits of milliseconds since 2020-02-19, 6, 6.

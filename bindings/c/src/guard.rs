@@ -1,0 +1,38 @@
+//! The one way from a body that may fail or panic to a status.
+
+use crate::{last_error, leafid_status};
+use leafid::{Code, Error, Result};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs `body`. An error or a panic becomes the thread's last error; success leaves that alone.
+#[inline(always)]
+pub(crate) fn guard(body: impl FnOnce() -> Result<()>) -> leafid_status {
+    // Unwind safe: a handle is the host's, which answers for its own state; options are changed in one assignment.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => leafid_status::LEAFID_OK,
+        Ok(Err(error)) => failed(error),
+        Err(panic) => failed(defect(panic.as_ref())),
+    }
+}
+
+/// For functions without a status: a panic becomes the thread's last error.
+pub(crate) fn quietly(body: impl FnOnce()) {
+    let _ = guard(|| {
+        body();
+        Ok(())
+    });
+}
+
+#[cold]
+fn failed(error: Error) -> leafid_status {
+    let status = error.code().into();
+    last_error::set(error);
+    status
+}
+
+fn defect(panic: &(dyn Any + Send)) -> Error {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    Error::new(Code::Internal, format!("a defect in leafid, please report it: {said}"))
+}

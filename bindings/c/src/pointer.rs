@@ -1,0 +1,62 @@
+//! Pointers from C, checked for what can be checked: NULL and alignment.
+
+use leafid::{Error, Result};
+
+/// The pointee of `pointer`, which the caller calls `name`.
+///
+/// # Safety
+/// When not NULL and aligned, it points to a live `T` that nobody changes during `'a`.
+#[inline(always)]
+pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(wrong(pointer.cast(), name));
+    }
+    // SAFETY: neither NULL nor misaligned; live by the caller's duty.
+    Ok(unsafe { &*pointer })
+}
+
+/// As [`shared`], to be changed.
+///
+/// # Safety
+/// When not NULL and aligned, it points to a live `T` that nobody else uses during `'a`.
+#[inline(always)]
+pub(crate) unsafe fn unique<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(wrong(pointer.cast_const().cast(), name));
+    }
+    // SAFETY: neither NULL nor misaligned; live and not shared by the caller's duty.
+    Ok(unsafe { &mut *pointer })
+}
+
+/// Where a result goes; what stands there before need not be a valid `T`.
+pub(crate) struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    /// # Safety
+    /// When not NULL and aligned, `pointer` has room for a `T` until the result is written.
+    #[inline(always)]
+    pub(crate) unsafe fn new(pointer: *mut T, name: &str) -> Result<Out<T>> {
+        if pointer.is_null() || !pointer.is_aligned() {
+            return Err(wrong(pointer.cast_const().cast(), name));
+        }
+        Ok(Out(pointer))
+    }
+
+    /// Writes the result. By value: a result is written once, on success.
+    #[inline(always)]
+    pub(crate) fn write(self, value: T) {
+        // SAFETY: neither NULL nor misaligned, and writable by the duty of `new`.
+        unsafe { self.0.write(value) }
+    }
+
+    /// The place itself, for more than one `T`.
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.0
+    }
+}
+
+#[cold]
+fn wrong(pointer: *const (), name: &str) -> Error {
+    let value = if pointer.is_null() { "NULL".to_owned() } else { format!("{pointer:p}, misaligned") };
+    Error::invalid(name, value, "a valid pointer")
+}

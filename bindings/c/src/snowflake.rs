@@ -1,0 +1,146 @@
+//! A generator of snowflake ids behind an opaque handle.
+
+use crate::guard::{guard, quietly};
+use crate::pointer::{Out, shared};
+use crate::{leafid_snowflake_options, leafid_status};
+use leafid::{Error, Result, Snowflake, allowed};
+use std::ptr;
+
+/// A generator of snowflake ids. All threads may use it at the same time. A process forked from this one may go on
+/// using it: it claims a worker id anew by itself, at its first call. Ids of one generator strictly increase.
+pub struct leafid_snowflake(Snowflake);
+
+/// The most ids of one call. The host has the same bound; here it keeps a wild `n` from becoming a slice.
+const MOST_IDS: usize = 1 << 24;
+
+/// The host's generator behind a handle.
+///
+/// # Safety
+/// When not NULL, `flake` came from leafid_snowflake_open and was not freed.
+#[inline(always)]
+pub(crate) unsafe fn host<'a>(flake: *const leafid_snowflake) -> Result<&'a Snowflake> {
+    // SAFETY: the caller's duty.
+    unsafe { shared(flake, "flake") }.map(|flake| &flake.0)
+}
+
+/// Claims a worker id, makes its first span durable on disk, and answers the generator. The same settings opened twice
+/// in one process share one generator. `options` NULL: every default, with LEAFID_WORKER and LEAFID_STATE_DIR from
+/// the environment.
+///
+/// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT; LEAFID_WORKER_IN_USE, naming pid, host and start of the
+/// holder; LEAFID_CLOCK_BACKWARDS, LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT,
+/// LEAFID_STATE_MISMATCH.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_open(
+    options: *const leafid_snowflake_options,
+    out: *mut *mut leafid_snowflake,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let out = unsafe { Out::new(out, "out") }?;
+        let flake = if options.is_null() {
+            Snowflake::builder().open()
+        } else {
+            // SAFETY: not NULL, valid by the caller's duty.
+            unsafe { shared(options, "options") }?.check()?.open()
+        };
+        out.write(Box::into_raw(Box::new(leafid_snowflake(flake?))));
+        Ok(())
+    })
+}
+
+/// The next id. Look at the status: on an error `out` keeps what it held, which may be the id before.
+///
+/// Takes nanoseconds; waits at most timeout_ms for the clock or for the disk.
+///
+/// Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_WORKER_LOST,
+/// LEAFID_WOULD_BLOCK; in a forked child also those of leafid_snowflake_open.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_next(
+    flake: *const leafid_snowflake,
+    out: *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
+        out.write(flake.next()?);
+        Ok(())
+    })
+}
+
+/// Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 1 to 16777216.
+///
+/// Errors: as leafid_snowflake_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no
+/// ids.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_fill(
+    flake: *const leafid_snowflake,
+    out: *mut i64,
+    n: usize,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
+        count(n)?;
+        // SAFETY: not NULL, aligned, n elements that are the caller's by its duty; n * 8 is far below isize::MAX; the
+        // host only writes to them, so that it does not matter what stood there.
+        let ids = unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) };
+        flake.fill(ids)
+    })
+}
+
+/// As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_take(
+    flake: *const leafid_snowflake,
+    n: usize,
+    out: *mut *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
+        count(n)?;
+        out.write(Box::into_raw(flake.take(n)?.into_boxed_slice()).cast());
+        Ok(())
+    })
+}
+
+/// Gives back what leafid_snowflake_take answered; `n` is the number asked for. NULL does nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_ids_free(ids: *mut i64, n: usize) {
+    if !ids.is_null() {
+        // SAFETY: a boxed slice of n ids made by leafid_snowflake_take and freed once, by the caller's duty.
+        quietly(|| drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(ids, n)) }));
+    }
+}
+
+/// Closes a generator, from any thread and at any time; others that are in a call, and every later call, get
+/// LEAFID_CLOSED. The last handle of a generator writes down the exact first unused tick and gives the worker id back.
+/// Closing twice is LEAFID_OK. The handle still has to be freed.
+///
+/// Errors: LEAFID_STATE_IO when the record could not be written; the generator is closed all the same.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_close(flake: *const leafid_snowflake) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        unsafe { host(flake) }?.close()
+    })
+}
+
+/// Closes and gives back a handle, once, when nobody uses it any more. NULL does nothing. In a forked child that never
+/// used the generator, nothing of the parent's is closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
+    if !flake.is_null() {
+        // SAFETY: made by leafid_snowflake_open and freed once, by the caller's duty.
+        quietly(|| drop(unsafe { Box::from_raw(flake) }));
+    }
+}
+
+fn count(n: usize) -> Result<()> {
+    if (1..=MOST_IDS).contains(&n) { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
+}

@@ -1,0 +1,46 @@
+//! The host's errors as JavaScript exceptions.
+
+use leafid::{Code, Error};
+use napi::bindgen_prelude::Env;
+use napi_derive::napi;
+
+/// Throws `error` and answers the marker that tells Node-API so.
+#[cold]
+pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
+    match throw(env, error) {
+        Ok(()) => napi::Error::new(napi::Status::PendingException, error.to_string()),
+        Err(failure) => failure,
+    }
+}
+
+fn throw(env: &Env, error: &Error) -> napi::Result<()> {
+    let mut object = env.create_error(napi::Error::from_reason(error.message()))?;
+    object.set("code", error.code().name())?;
+    env.throw(object)
+}
+
+/// One line of the table of errors.
+#[napi(object, object_from_js = false)]
+pub struct CodeRow {
+    /// The number for ever.
+    pub number: i32,
+    /// The name in snake case.
+    pub name: String,
+    /// Whether the same call can succeed later with nothing changed by hand.
+    pub retry: bool,
+}
+
+/// Every code, by number.
+#[napi(catch_unwind)]
+pub fn codes() -> Vec<CodeRow> {
+    let row =
+        |code: Code| CodeRow { number: code.number(), name: code.name().into(), retry: code.can_retry() };
+    Code::ALL.into_iter().map(row).collect()
+}
+
+/// Throws `invalid_argument` for a value that has no counterpart in Rust. `allowed` defaults to the host's text.
+#[napi(catch_unwind)]
+pub fn refuse(env: &Env, name: String, value: String, allowed: Option<String>) -> napi::Result<()> {
+    let allowed = allowed.as_deref().unwrap_or_else(|| leafid::allowed(&name));
+    Err(thrown(env, &Error::invalid(&name, value, allowed)))
+}

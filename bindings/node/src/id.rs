@@ -1,0 +1,67 @@
+//! Ids to parts and back.
+
+use crate::error::thrown;
+use crate::options::{LayoutArgument, layout};
+use leafid::{Error, Result, allowed, parse_id};
+use napi::bindgen_prelude::{BigInt, Either, Env};
+use napi_derive::napi;
+
+/// What an id says.
+#[napi(object, object_from_js = false)]
+pub struct Parts {
+    /// Unix milliseconds, floored to the layout's tick.
+    pub timestamp_ms: i64,
+    /// The worker id.
+    pub worker_id: u32,
+    /// The sequence number within the tick.
+    pub sequence: u32,
+}
+
+/// Takes an id, a BigInt or decimal text, apart.
+#[napi(catch_unwind)]
+pub fn decode(
+    env: &Env,
+    id: Either<BigInt, String>,
+    layout_argument: Option<LayoutArgument>,
+) -> napi::Result<Parts> {
+    let parts = || {
+        let layout = layout(layout_argument)?;
+        layout.decode(match id {
+            Either::A(id) => whole(&id)?,
+            Either::B(text) => parse_id(&text)?,
+        })
+    };
+    let leafid::Parts { timestamp_ms, worker_id, sequence } = parts().map_err(|error| thrown(env, &error))?;
+    Ok(Parts { timestamp_ms, worker_id, sequence })
+}
+
+fn whole(id: &BigInt) -> Result<i64> {
+    match id.get_i64() {
+        (value, true) => Ok(value),
+        _ => Err(Error::invalid("id", "outside 64 bits", allowed("id"))),
+    }
+}
+
+/// Makes the id of these parts.
+#[napi(catch_unwind)]
+pub fn compose(
+    env: &Env,
+    timestamp_ms: i64,
+    worker_id: i64,
+    sequence: i64,
+    layout_argument: Option<LayoutArgument>,
+) -> napi::Result<u64> {
+    let id = || {
+        let layout = layout(layout_argument)?;
+        layout.compose(timestamp_ms, small("worker_id", worker_id)?, small("sequence", sequence)?)
+    };
+    match id() {
+        // Never negative, so that nothing is lost.
+        Ok(id) => Ok(id as u64),
+        Err(error) => Err(thrown(env, &error)),
+    }
+}
+
+fn small(name: &str, value: i64) -> Result<u32> {
+    u32::try_from(value).map_err(|_| Error::invalid(name, value, allowed(name)))
+}

@@ -1,0 +1,135 @@
+//! The options of a snowflake as JavaScript passes them.
+
+use leafid::{
+    Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Result, Snowflake, SnowflakeBuilder, Worker,
+};
+use napi::bindgen_prelude::{Either, Either3};
+use napi_derive::napi;
+
+/// A wait of the JavaScript thread longer than this is `would_block`.
+const MAX_WAIT_MS: i64 = 2;
+
+/// A range of worker ids, both ends included.
+#[napi(object, object_to_js = false)]
+pub struct WorkerRange {
+    /// The least id.
+    pub first: i64,
+    /// The largest id.
+    pub last: i64,
+}
+
+/// A layout by its fields; an absent one is Leaf's.
+#[napi(object)]
+pub struct Fields {
+    /// Bits of the tick counter.
+    pub timestamp_bits: Option<i64>,
+    /// Bits of the worker id.
+    pub worker_bits: Option<i64>,
+    /// Bits of the sequence.
+    pub sequence_bits: Option<i64>,
+    /// Unix milliseconds of tick 0.
+    pub epoch_ms: Option<i64>,
+    /// Milliseconds a tick.
+    pub tick_ms: Option<i64>,
+    /// `worker-sequence` or `sequence-worker`.
+    pub order: Option<String>,
+}
+
+/// A layout: text, or fields.
+pub type LayoutArgument = Either<String, Fields>;
+
+/// The options of a snowflake; an absent one is the host's default.
+#[napi(object, object_to_js = false)]
+pub struct Options {
+    /// The worker id, a range, or text.
+    pub worker: Option<Either3<i64, WorkerRange, String>>,
+    /// The id space.
+    pub name: Option<String>,
+    /// Where the records are kept.
+    pub state_dir: Option<String>,
+    /// The layout.
+    pub layout: Option<LayoutArgument>,
+    /// The epoch, Unix milliseconds.
+    pub epoch_ms: Option<i64>,
+    /// `continue` or `wait`.
+    pub on_clock_backwards: Option<String>,
+    /// How far the clock may be behind.
+    pub max_backwards_ms: Option<i64>,
+    /// `wait` or `borrow`.
+    pub on_exhausted: Option<String>,
+    /// The bound of a tick's first sequence number.
+    pub random_start: Option<i64>,
+    /// The bound of a call.
+    pub timeout_ms: Option<i64>,
+}
+
+impl Options {
+    pub(crate) fn builder(self) -> Result<SnowflakeBuilder> {
+        let mut builder = Snowflake::builder().layout(layout(self.layout)?).max_wait_ms(MAX_WAIT_MS);
+        if let Some(worker) = self.worker {
+            builder = builder.worker(match worker {
+                Either3::A(id) => Worker::Id(id),
+                Either3::B(WorkerRange { first, last }) => Worker::Range { first, last },
+                Either3::C(text) => Worker::Text(text),
+            });
+        }
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(dir) = self.state_dir {
+            builder = builder.state_dir(dir);
+        }
+        if let Some(ms) = self.epoch_ms {
+            builder = builder.epoch_ms(ms);
+        }
+        if let Some(rule) = self.on_clock_backwards {
+            builder = builder.on_clock_backwards(OnClockBackwards::parse(&rule)?);
+        }
+        if let Some(ms) = self.max_backwards_ms {
+            builder = builder.max_backwards_ms(ms);
+        }
+        if let Some(rule) = self.on_exhausted {
+            builder = builder.on_exhausted(OnExhausted::parse(&rule)?);
+        }
+        if let Some(below) = self.random_start {
+            builder = builder.random_start(below);
+        }
+        if let Some(ms) = self.timeout_ms {
+            builder = builder.timeout_ms(ms);
+        }
+        Ok(builder)
+    }
+}
+
+/// Reads a layout argument; absent is Leaf's.
+pub(crate) fn layout(argument: Option<LayoutArgument>) -> Result<Layout> {
+    match argument {
+        None => Ok(Layout::default()),
+        Some(Either::A(text)) => Layout::parse(&text),
+        Some(Either::B(given)) => {
+            let leaf = LayoutFields::default();
+            Layout::new(LayoutFields {
+                epoch_ms: given.epoch_ms.unwrap_or(leaf.epoch_ms),
+                tick_ms: given.tick_ms.unwrap_or(leaf.tick_ms),
+                timestamp_bits: given.timestamp_bits.unwrap_or(leaf.timestamp_bits),
+                worker_bits: given.worker_bits.unwrap_or(leaf.worker_bits),
+                sequence_bits: given.sequence_bits.unwrap_or(leaf.sequence_bits),
+                order: given.order.as_deref().map_or(Ok(leaf.order), Order::parse)?,
+            })
+        }
+    }
+}
+
+impl From<Layout> for Fields {
+    fn from(layout: Layout) -> Fields {
+        let fields = layout.fields();
+        Fields {
+            timestamp_bits: Some(fields.timestamp_bits),
+            worker_bits: Some(fields.worker_bits),
+            sequence_bits: Some(fields.sequence_bits),
+            epoch_ms: Some(fields.epoch_ms),
+            tick_ms: Some(fields.tick_ms),
+            order: Some(fields.order.name().into()),
+        }
+    }
+}

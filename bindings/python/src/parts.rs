@@ -1,0 +1,119 @@
+//! `leafid.decode`, `leafid.compose` and `leafid.Parts`.
+
+use crate::arguments::{int, small, text};
+use crate::errors;
+use crate::layout::layout;
+use leafid::{Error, parse_id};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyType};
+
+/// What an id says; made by decode.
+#[pyclass(frozen, eq, hash, module = "leafid")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Parts(leafid::Parts);
+
+#[pymethods]
+impl Parts {
+    /// When the id was made: Unix milliseconds, floored to the layout's tick.
+    #[getter]
+    fn timestamp_ms(&self) -> i64 {
+        self.0.timestamp_ms
+    }
+
+    /// When the id was made: an aware datetime in UTC, exact to the millisecond.
+    ///
+    /// Raises InvalidArgumentError after the year 9999, which datetime has not; timestamp_ms still tells.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        utc(py, self.0.timestamp_ms)
+    }
+
+    /// The worker id.
+    #[getter]
+    fn worker_id(&self) -> u32 {
+        self.0.worker_id
+    }
+
+    /// The sequence number within the tick.
+    #[getter]
+    fn sequence(&self) -> u32 {
+        self.0.sequence
+    }
+
+    fn __repr__(&self) -> String {
+        let leafid::Parts { timestamp_ms, worker_id, sequence } = self.0;
+        format!("leafid.Parts(timestamp_ms={timestamp_ms}, worker_id={worker_id}, sequence={sequence})")
+    }
+}
+
+/// Takes an id apart.
+///
+/// id: an int, or decimal text of digits only.
+/// layout: a preset's name, bits as in "35|5|23", or a Layout. Default Leaf's.
+///
+/// Raises InvalidArgumentError for what is no id of the layout.
+#[pyfunction]
+#[pyo3(signature = (id, layout=None), text_signature = "(id, layout='leaf')")]
+pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<&Bound<'_, PyAny>>) -> PyResult<Parts> {
+    let py = id.py();
+    let raise = |error| errors::raise(py, &error);
+    let layout = given_layout(layout)?;
+    let id = match id.cast::<PyString>() {
+        Ok(_) => parse_id(&text("id", id)?).map_err(raise)?,
+        Err(_) => int("id", id)?,
+    };
+    layout.decode(id).map(Parts).map_err(raise)
+}
+
+/// Makes the id of these parts: the reverse of decode.
+///
+/// timestamp_ms: Unix milliseconds, floored to the layout's tick.
+/// worker_id, sequence: within their bits of the layout.
+/// layout: a preset's name, bits as in "35|5|23", or a Layout. Default Leaf's.
+///
+/// Raises InvalidArgumentError, BeforeEpochError and TimeExhaustedError.
+#[pyfunction]
+#[pyo3(
+    signature = (timestamp_ms, worker_id, sequence, layout=None),
+    text_signature = "(timestamp_ms, worker_id, sequence, layout='leaf')"
+)]
+pub(crate) fn compose(
+    timestamp_ms: &Bound<'_, PyAny>,
+    worker_id: &Bound<'_, PyAny>,
+    sequence: &Bound<'_, PyAny>,
+    layout: Option<&Bound<'_, PyAny>>,
+) -> PyResult<i64> {
+    let (worker, number) = (small("worker_id", worker_id)?, small("sequence", sequence)?);
+    let id = given_layout(layout)?.compose(int("timestamp_ms", timestamp_ms)?, worker, number);
+    id.map_err(|error| errors::raise(timestamp_ms.py(), &error))
+}
+
+fn given_layout(value: Option<&Bound<'_, PyAny>>) -> PyResult<leafid::Layout> {
+    value.map_or(Ok(leafid::Layout::LEAF), layout)
+}
+
+/// By whole days, seconds and milliseconds: a float would lose the last ones.
+fn utc(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
+    static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let delta = DELTA.import(py, "datetime", "timedelta")?;
+    let epoch = EPOCH.get_or_try_init(py, || -> PyResult<_> {
+        let datetime = py.import("datetime")?;
+        let zone = PyDict::new(py);
+        zone.set_item("tzinfo", datetime.getattr("timezone")?.getattr("utc")?)?;
+        Ok(datetime.getattr("datetime")?.call((1970, 1, 1), Some(&zone))?.unbind())
+    })?;
+    let whole =
+        (ms.div_euclid(86_400_000), ms.div_euclid(1_000).rem_euclid(86_400), ms.rem_euclid(1_000) * 1_000);
+    epoch.bind(py).add(delta.call1(whole)?).map_err(|error| {
+        match error.is_instance_of::<PyOverflowError>(py) {
+            true => {
+                let shown = format!("{ms} ms ({})", leafid::Utc(ms));
+                errors::raise(py, &Error::invalid("time", shown, "up to the year 9999; use timestamp_ms"))
+            }
+            false => error,
+        }
+    })
+}

@@ -1,0 +1,166 @@
+//! Whether a new generator may go on from a record, and where: never below what the last one was granted.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
+use leafid_core::{Admission, Code, Layout, OnClockBackwards, Record, Rules, Span};
+
+const LEAF: Layout = Layout::LEAF;
+
+fn tick(ms: i64) -> u64 {
+    LEAF.tick_at(ms).expect("after the epoch")
+}
+
+/// A record granted at one time until another.
+fn record(granted_at_ms: i64, until_ms: i64) -> Record {
+    let run = Span { from: tick(NOW_MS - 60_000), until: tick(until_ms) };
+    Record { run, granted_at_ms, owner: 1, ..Record::unused(9, LEAF) }
+}
+
+fn refusal(record: &Record, rules: &Rules, now_ms: i64) -> leafid_core::Error {
+    match record.admit(rules, now_ms) {
+        Admission::Refused(error) => error,
+        other => panic!("{other:?} at {now_ms}"),
+    }
+}
+
+#[test]
+fn an_unused_id_begins_at_the_clock() {
+    for rules in [PLAIN, PLAIN_WAIT] {
+        assert_eq!(Record::unused(9, LEAF).admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
+        assert_eq!(Record::unused(9, LEAF).admit(&rules, LEAF.epoch_ms()), Admission::From(0));
+        let early = refusal(&Record::unused(9, LEAF), &rules, LEAF.epoch_ms() - 1);
+        assert_eq!(early.code(), Code::BeforeEpoch);
+    }
+}
+
+#[test]
+fn a_record_in_the_past_does_not_hold_the_clock_back() {
+    for rules in [PLAIN, PLAIN_WAIT] {
+        let old = record(NOW_MS - 9_000, NOW_MS - 6_000);
+        assert_eq!(old.admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
+        assert_eq!(record(NOW_MS - 3_000, NOW_MS).admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
+    }
+}
+
+#[test]
+fn continue_goes_on_at_the_recorded_end() {
+    assert_eq!(record(NOW_MS, NOW_MS + 3_000).admit(&PLAIN, NOW_MS), Admission::From(tick(NOW_MS + 3_000)));
+    // A step back survived at run time does not forbid the restart.
+    assert_eq!(
+        record(NOW_MS, NOW_MS + 3_000).admit(&PLAIN, NOW_MS - 5_000),
+        Admission::From(tick(NOW_MS + 3_000))
+    );
+}
+
+#[test]
+fn continue_looks_at_when_the_span_was_granted() {
+    for max_backwards_ms in [100, 5_000] {
+        let rules = Rules { max_backwards_ms, ..PLAIN };
+        let written = record(NOW_MS + max_backwards_ms, NOW_MS + 3_000);
+        assert_eq!(written.admit(&rules, NOW_MS), Admission::From(tick(NOW_MS + 3_000)));
+        assert_eq!(refusal(&written, &rules, NOW_MS - 1).code(), Code::ClockBackwards);
+    }
+}
+
+#[test]
+fn an_hour_back_is_refused_with_both_times_and_what_to_do() {
+    let error = refusal(&record(NOW_MS, NOW_MS + 3_000), &PLAIN, NOW_MS - 3_600_000);
+    assert_eq!(error.code(), Code::ClockBackwards);
+    for said in [
+        "worker id 9",
+        "1699996400000",
+        "1700000000000",
+        "2023-11-14T21:13:20.000Z",
+        "3600000 ms behind",
+        "5000",
+        "correct the clock",
+    ] {
+        assert!(error.message().contains(said), "{error} does not say {said}");
+    }
+}
+
+#[test]
+fn wait_begins_once_the_clock_is_there() {
+    let written = record(NOW_MS, NOW_MS + 3_000);
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 3_000));
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 2_999), Admission::WaitUntil(NOW_MS + 3_000));
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 3_000), Admission::From(tick(NOW_MS + 3_000)));
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 9_000), Admission::From(tick(NOW_MS + 9_000)));
+}
+
+#[test]
+fn wait_waits_at_most_the_longest_span() {
+    // A tick more, for ends are rounded up to one.
+    let written = record(NOW_MS, NOW_MS + 3_001);
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 3_001));
+    assert_eq!(refusal(&written, &PLAIN_WAIT, NOW_MS - 1).code(), Code::ClockBackwards);
+    let patient = Rules { max_backwards_ms: 10_000, ..PLAIN_WAIT };
+    assert_eq!(written.admit(&patient, NOW_MS - 1), Admission::WaitUntil(NOW_MS + 3_001));
+}
+
+#[test]
+fn burnt_spans_are_stepped_over() {
+    let burnt = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
+    let mut written = record(NOW_MS - 9_000, NOW_MS - 6_000);
+    // Out of order, and two that meet.
+    written.burnt = vec![burnt(50, 90), burnt(-100, 50), burnt(500, 600)];
+    assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(tick(NOW_MS + 90)));
+    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 90));
+    assert_eq!(
+        written.admit(&PLAIN, NOW_MS + 90),
+        Admission::From(tick(NOW_MS + 90)),
+        "the end is not burnt"
+    );
+    assert_eq!(written.admit(&PLAIN, NOW_MS + 599), Admission::From(tick(NOW_MS + 600)));
+    assert_eq!(written.first_free(tick(NOW_MS + 499)), tick(NOW_MS + 499));
+    assert_eq!(written.first_free(tick(NOW_MS + 500)), tick(NOW_MS + 600));
+}
+
+#[test]
+fn never_below_what_was_granted_nor_inside_what_was_burnt() {
+    each_seed(5_000, |seed| {
+        let mut random = Random(seed);
+        let mut around = |width: i64| NOW_MS + random.between(-width, width);
+        let (granted_at_ms, until_ms, now_ms) = (around(9_000), around(9_000), around(9_000));
+        let mut written = record(granted_at_ms, until_ms);
+        for _ in 0..3 {
+            let from = tick(around(5_000));
+            written.burnt.push(Span { from, until: from + 700 });
+        }
+        let on_clock_backwards = random.pick(&[OnClockBackwards::Continue, OnClockBackwards::Wait]);
+        let rules =
+            Rules { on_clock_backwards, max_backwards_ms: on_clock_backwards.default_max_ms(), ..PLAIN };
+        match written.admit(&rules, now_ms) {
+            Admission::From(from) => {
+                assert!(from >= written.run.until && from >= tick(now_ms));
+                assert!(written.burnt.iter().all(|span| !(span.from..span.until).contains(&from)));
+                assert!(on_clock_backwards == OnClockBackwards::Continue || from == tick(now_ms));
+            }
+            Admission::WaitUntil(ms) => {
+                assert!(ms > now_ms && on_clock_backwards == OnClockBackwards::Wait);
+                assert!(
+                    matches!(written.admit(&rules, ms), Admission::From(from) if from == tick(ms)),
+                    "waited to {ms}"
+                );
+            }
+            Admission::Refused(error) => assert_eq!(error.code(), Code::ClockBackwards),
+        }
+    });
+}
+
+#[test]
+fn a_record_of_absurd_times_is_refused_not_wrapped() {
+    for granted_at_ms in [i64::MAX, i64::MIN, 0] {
+        let written = Record { granted_at_ms, ..record(NOW_MS, NOW_MS + 3_000) };
+        for now_ms in [i64::MIN, -1, LEAF.epoch_ms(), NOW_MS, i64::MAX] {
+            for rules in [PLAIN, PLAIN_WAIT] {
+                if let Admission::From(from) = written.admit(&rules, now_ms) {
+                    assert!(from >= written.run.until);
+                }
+            }
+        }
+    }
+    assert_eq!(refusal(&record(i64::MAX, NOW_MS), &PLAIN, LEAF.epoch_ms()).code(), Code::ClockBackwards);
+}

@@ -1,0 +1,120 @@
+//! A clock behind the last id: bridged or waited for up to the bound, refused beyond it.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{NOW_MS, PLAIN, PLAIN_WAIT, granted};
+use leafid_core::{Code, Deed, Layout, LayoutFields, OnClockBackwards, Rules};
+
+fn time_of(id: Result<i64, Deed>) -> i64 {
+    Layout::LEAF.decode(id.expect("an id")).expect("an id").timestamp_ms
+}
+
+#[test]
+fn continue_bridges_exactly_the_bound() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    let first = flake.next(NOW_MS).expect("an id");
+    assert_eq!(flake.next(NOW_MS - 5_000), Ok(first + 1), "goes on upon the logical clock");
+    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    assert_eq!(flake.next(NOW_MS - 5_001), Err(refused));
+    assert_eq!(
+        flake.next(NOW_MS - 3_600_000),
+        Err(Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 3_600_000 })
+    );
+    assert_eq!(flake.next(NOW_MS - 5_000), Ok(first + 2), "a refusal changed nothing");
+}
+
+#[test]
+fn wait_waits_within_the_bound_and_refuses_beyond() {
+    let flake = granted(Layout::LEAF, PLAIN_WAIT, 3, NOW_MS, 3_000);
+    let first = flake.next(NOW_MS).expect("an id");
+    for behind in 1..=5 {
+        assert_eq!(flake.next(NOW_MS - behind), Err(Deed::WaitUntil(NOW_MS)), "{behind} ms behind");
+    }
+    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 6 };
+    assert_eq!(flake.next(NOW_MS - 6), Err(refused));
+    assert_eq!(flake.next(NOW_MS), Ok(first + 1));
+}
+
+#[test]
+fn a_bound_of_zero_refuses_one_millisecond() {
+    let flake = granted(Layout::LEAF, Rules { max_backwards_ms: 0, ..PLAIN_WAIT }, 3, NOW_MS, 3_000);
+    assert!(flake.next(NOW_MS).is_ok());
+    assert!(matches!(flake.next(NOW_MS - 1), Err(Deed::ClockBackwards { .. })));
+}
+
+#[test]
+fn a_used_up_tick_does_not_count_as_a_later_id() {
+    // The last id's tick is NOW_MS although the next position lies in the tick after it.
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    assert_eq!(flake.reserve(NOW_MS, 4_096).map(|run| run.count), Ok(4_096));
+    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    assert_eq!(flake.next(NOW_MS - 5_001), Err(refused));
+    // A step on would be 5001 ahead, and refused from then on.
+    assert_eq!(flake.next(NOW_MS - 5_000), Err(Deed::WaitUntil(NOW_MS - 4_999)));
+    assert_eq!(time_of(flake.next(NOW_MS - 4_999)), NOW_MS + 1);
+}
+
+#[test]
+fn the_bound_is_milliseconds_whatever_the_tick() {
+    // uid-generator with more timestamp bits: ticks of a second.
+    let fields = LayoutFields { timestamp_bits: 32, worker_bits: 18, ..Layout::UID_GENERATOR.fields() };
+    let layout = Layout::new(fields).expect("63 bits");
+    let flake = granted(layout, PLAIN, 3, NOW_MS, 10);
+    assert!(flake.next(NOW_MS + 999).is_ok());
+    assert!(flake.next(NOW_MS - 5_000).is_ok(), "five ticks behind");
+    let deed = flake.next(NOW_MS - 5_001).expect_err("six ticks behind");
+    assert_eq!(deed, Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 });
+}
+
+#[test]
+fn the_clock_may_come_back() {
+    for rules in [PLAIN, PLAIN_WAIT] {
+        let flake = granted(Layout::LEAF, rules, 3, NOW_MS, 10_000);
+        assert_eq!(time_of(flake.next(NOW_MS)), NOW_MS);
+        assert!(flake.next(NOW_MS - 3_600_000).is_err());
+        assert_eq!(time_of(flake.next(NOW_MS + 7)), NOW_MS + 7, "under {rules:?}");
+    }
+}
+
+#[test]
+fn the_refusal_says_both_times_and_what_to_do() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    assert!(flake.next(NOW_MS).is_ok());
+    let error = flake.error(flake.next(NOW_MS - 3_600_000).expect_err("an hour back"));
+    assert_eq!(error.code(), Code::ClockBackwards);
+    for said in [
+        "1699996400000",
+        "1700000000000",
+        "2023-11-14T21:13:20.000Z",
+        "3600000 ms behind",
+        "5000",
+        "correct the clock",
+    ] {
+        assert!(error.message().contains(said), "{error} does not say {said}");
+    }
+}
+
+#[test]
+fn before_the_epoch_is_an_error_of_its_own() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    let now_ms = Layout::LEAF.epoch_ms() - 1;
+    assert_eq!(flake.next(now_ms), Err(Deed::BeforeEpoch { now_ms }));
+    let error = flake.error(Deed::BeforeEpoch { now_ms });
+    assert_eq!(error.code(), Code::BeforeEpoch);
+    assert!(error.message().contains("1288834974656") && error.message().contains("epoch_ms"), "{error}");
+}
+
+#[test]
+fn rules_are_read_by_their_names() {
+    for rule in [OnClockBackwards::Continue, OnClockBackwards::Wait] {
+        assert_eq!(OnClockBackwards::parse(rule.name()), Ok(rule));
+    }
+    assert_eq!(OnClockBackwards::Continue.default_max_ms(), 5_000);
+    assert_eq!(OnClockBackwards::Wait.default_max_ms(), 5);
+    assert_eq!(Rules::default().max_backwards_ms, 5_000);
+    assert!(
+        OnClockBackwards::parse("Continue")
+            .is_err_and(|error| error.message().contains("on_clock_backwards"))
+    );
+}

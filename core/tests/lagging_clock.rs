@@ -1,0 +1,85 @@
+//! A thread that read the clock and then slept: its old reading moves no id back and does not drive ids away from the clock.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
+use leafid_core::{Deed, Layout, Rules};
+
+#[test]
+fn an_old_reading_goes_on_upon_the_logical_clock() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    let first = flake.next(NOW_MS).expect("an id");
+    for (at, lag) in [1, 17, 400, 5_000].into_iter().enumerate() {
+        assert_eq!(flake.next(NOW_MS - lag), Ok(first + 1 + at as i64), "{lag} ms old");
+    }
+    // At a used-up tick too.
+    assert!(flake.reserve(NOW_MS, PER_TICK).is_ok());
+    let next = flake.next(NOW_MS - 1);
+    assert!(next.is_err() || next.is_ok_and(|id| id > first), "{next:?}");
+}
+
+/// What a thread of the simulation will do next: use the reading it took.
+#[derive(Clone, Copy)]
+struct Thread {
+    read_at_us: u64,
+    acts_at_us: u64,
+}
+
+/// Threads that take whole ticks as fast as they can while `lead_ms` ahead of the clock, with `sleep_us` between some
+/// readings and their use. Answers the lead at the end and the ticks used for each millisecond.
+fn contend(seed: u64, lead_ms: i64, threads: usize, sleep_us: u64, for_ms: u64) -> (i64, f64) {
+    let mut random = Random(seed);
+    let flake = granted(Layout::LEAF, Rules { random_start: 100, ..PLAIN }, 3, NOW_MS + lead_ms, 1_000_000);
+    flake.next(NOW_MS + lead_ms).expect("the id after which the clock goes back");
+    let clock = |us: u64| NOW_MS + (us / 1_000) as i64;
+    let mut delay = |from: u64| {
+        let us = if random.below(20) == 0 { random.below(sleep_us + 1) } else { random.below(3) };
+        Thread { read_at_us: from, acts_at_us: from + us }
+    };
+    let mut all: Vec<Thread> = (0..threads).map(|_| delay(0)).collect();
+    let (mut last, mut ids, mut us) = (0, 0u64, 0u64);
+    while us < for_ms * 1_000 {
+        let at = (0..threads).min_by_key(|at| all[*at].acts_at_us).expect("a thread");
+        let thread = all[at];
+        us = thread.acts_at_us;
+        let resumes = match flake.reserve(clock(thread.read_at_us), PER_TICK) {
+            Ok(run) => {
+                assert!(run.first > last, "went back");
+                last = run.first + (run.count as i64 - 1) * run.stride;
+                ids += run.count as u64;
+                us + 5
+            }
+            // A reading that is old already needs no wait; a host that spins reads again at once.
+            Err(Deed::WaitUntil(ms)) => us.max((ms - NOW_MS) as u64 * 1_000).max(us + 1),
+            Err(deed) => panic!("{deed:?} at {us} us"),
+        };
+        all[at] = delay(resumes);
+    }
+    let last_ms = Layout::LEAF.decode(last).expect("an id").timestamp_ms;
+    (last_ms - clock(us), ids as f64 / PER_TICK as f64 / for_ms as f64)
+}
+
+#[test]
+fn old_readings_do_not_make_the_lead_grow() {
+    for (threads, sleep_us) in [(1, 0), (2, 1_000), (4, 5_000), (8, 30_000)] {
+        each_seed(5, |seed| {
+            let (lead, rate) = contend(seed, 1_000, threads, sleep_us, 10_000);
+            let said = format!(
+                "{threads} threads that sleep up to {sleep_us} us: {lead} ms ahead, {rate} of full rate"
+            );
+            // 10 s at full rate melt it by 39 ms.
+            assert!(lead <= 1_002, "{said}");
+            assert!(rate >= 0.97, "{said}");
+        });
+    }
+}
+
+#[test]
+fn a_reading_older_than_the_bound_is_refused_and_changes_nothing() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
+    let first = flake.next(NOW_MS).expect("an id");
+    let old = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    assert_eq!(flake.next(NOW_MS - 5_001), Err(old));
+    assert_eq!(flake.next(NOW_MS), Ok(first + 1), "the same thread after it read the clock once more");
+}

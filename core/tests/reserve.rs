@@ -1,0 +1,106 @@
+//! `reserve` takes the ids that `next` would have made one by one.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
+use leafid_core::{Deed, Layout, Rules, Runs, Snowflake};
+
+/// A clock that moves on only when asked to wait.
+fn waits(deed: Deed) -> i64 {
+    match deed {
+        Deed::WaitUntil(ms) => ms,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn one_by_one(flake: &Snowflake, mut now_ms: i64, n: usize) -> Vec<i64> {
+    let mut ids = Vec::new();
+    while ids.len() < n {
+        match flake.next(now_ms) {
+            Ok(id) => ids.push(id),
+            Err(deed) => now_ms = waits(deed),
+        }
+    }
+    ids
+}
+
+fn in_runs(flake: &Snowflake, mut now_ms: i64, n: usize) -> (Vec<i64>, usize) {
+    let mut runs = Runs::new();
+    let mut left = n;
+    while left > 0 {
+        match flake.reserve(now_ms, left) {
+            Ok(run) => {
+                left -= run.count;
+                runs.push(run);
+            }
+            Err(deed) => now_ms = waits(deed),
+        }
+    }
+    let mut ids = vec![-1; n];
+    let mut rest = ids.as_mut_slice();
+    for run in &runs {
+        run.write(rest);
+        rest = &mut rest[run.count..];
+    }
+    (ids, runs.len())
+}
+
+#[test]
+fn a_batch_across_ticks_equals_single_ids() {
+    for layout in [Layout::LEAF, Layout::JS_SAFE, Layout::SONYFLAKE, layout(41, 22, 0, 1_288_834_974_657)] {
+        for random_start in [0, 100] {
+            let rules = Rules { random_start, ..PLAIN };
+            let worker_id = layout.max_worker_id() / 2;
+            let n = (layout.max_sequence() as usize + 1) * 3 + 7;
+            let expected = one_by_one(&granted(layout, rules, worker_id, NOW_MS, 10_000), NOW_MS, n);
+            let (ids, runs) = in_runs(&granted(layout, rules, worker_id, NOW_MS, 10_000), NOW_MS, n);
+            assert_eq!(ids, expected, "{layout}");
+            assert!(
+                runs <= n && (4..=5).contains(&runs) || layout.max_sequence() == 0,
+                "{layout}: {runs} steps"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_ends_with_its_tick() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
+    assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(4_000));
+    assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(96));
+    assert_eq!(flake.reserve(NOW_MS, 4_000), Err(Deed::WaitUntil(NOW_MS + 1)));
+}
+
+#[test]
+fn asking_for_more_than_any_tick_holds_takes_a_tick() {
+    for most in [PER_TICK + 1, 1 << 33, usize::MAX] {
+        let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
+        flake.next(NOW_MS).expect("an id");
+        let run = flake.reserve(NOW_MS, most).expect("the rest");
+        assert_eq!((run.count, flake.first_unused()), (PER_TICK - 1, Layout::LEAF.tick_at(NOW_MS + 1)));
+    }
+}
+
+#[test]
+fn stride_steps_over_a_worker_id_that_stands_lowest() {
+    let flake = granted(Layout::SONYFLAKE, PLAIN, 258, NOW_MS, 10);
+    let run = flake.reserve(NOW_MS, 5).expect("granted");
+    assert_eq!((run.stride, run.count), (1 << 16, 5));
+    let mut ids = [0; 5];
+    run.write(&mut ids);
+    for (sequence, id) in ids.into_iter().enumerate() {
+        let parts = Layout::SONYFLAKE.decode(id).expect("an id");
+        assert_eq!((parts.worker_id, parts.sequence as usize, parts.timestamp_ms), (258, sequence, NOW_MS));
+    }
+    assert_eq!(flake.next(NOW_MS), Ok(ids[4] + (1 << 16)), "single ids step likewise");
+}
+
+#[test]
+fn a_run_writes_no_more_than_its_count() {
+    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
+    let run = flake.reserve(NOW_MS, 2).expect("granted");
+    let mut out = [-1; 4];
+    run.write(&mut out);
+    assert_eq!(out, [run.first, run.first + 1, -1, -1]);
+}

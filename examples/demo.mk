@@ -1,0 +1,43 @@
+# The examples. Targets:
+#
+#   make demo            the order intake: four languages, one state directory, one database, one process killed midway
+#                        ORDERS=150000 of each process, KILL=rust is killed, KEEP=1 goes on with the last run's database
+#   make test-examples   the quick starts of the README, each run and its output checked
+
+CARGO ?= cargo
+NODE ?= node
+
+.PHONY: demo test-examples examples-rust examples-tools
+
+demo: python-wheel node-package examples-rust build/examples/orders-c build/node/orders.mjs
+	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py --orders $(or $(ORDERS),150000) --kill $(or $(KILL),rust) \
+	    $(if $(KEEP),--keep)
+
+test-examples: python-wheel node-package examples-rust build/examples/quickstart-c build/node/quickstart.mjs
+	@NODE=$(NODE) sh examples/quickstart.sh
+
+examples-tools:
+	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
+	@command -v $(CC) >/dev/null || { echo "$(CC) is missing: install a C compiler (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
+
+examples-rust: examples-tools
+	@$(CARGO) build --release --quiet --manifest-path examples/Cargo.toml --target-dir build/examples-target
+
+# The library is looked for where it was linked: build/c may be staged anew without linking again.
+define examples_link
+	@mkdir -p build/examples
+	@$(CC) -O2 -Wall -Wextra -pthread -I build/c/include -o $@ $< -L build/c/lib -lleafid -Wl,-rpath,$(CURDIR)/build/c/lib
+endef
+
+build/examples/orders-c: examples/orders/orders.c include/leafid.h | examples-tools c-lib
+	$(examples_link)
+
+build/examples/quickstart-c: examples/quickstart.c include/leafid.h | examples-tools c-lib
+	$(examples_link)
+
+# Node looks for packages beside the file, so the programs run where the package is installed.
+build/node/orders.mjs: examples/orders/orders.mjs | node-package
+	@cp $< $@
+
+build/node/quickstart.mjs: examples/quickstart.mjs | node-package
+	@cp $< $@

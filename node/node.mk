@@ -1,0 +1,38 @@
+# The npm package: built, packed, installed where demos and benches find it, tested as packed.
+#
+#   make node-package   the addon and the tarball build/node/leafid.tgz, installed into build/node/
+#   make test-node      the tests, against the tarball installed into build/node-test/
+#   make check-node     index.d.ts under tsc --strict, and the program compiled against it, run
+
+CARGO ?= cargo
+NODE ?= node
+NPM ?= npm
+
+node_test := build/node-test
+node_typescript := 7.0.2
+
+.PHONY: node-tools node-package test-node check-node
+
+node-tools:
+	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
+	@command -v $(NODE) >/dev/null || { echo "node is missing: install Node.js 20 or newer from https://nodejs.org" >&2; exit 1; }
+	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
+	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
+
+node-package: node-tools
+	$(CARGO) build --release --quiet -p leafid-node
+	@$(NODE) node/tools/package.mjs $(or $(CARGO_TARGET_DIR),target)/release build/node $(node_test)
+
+test-node: node-package
+	@rm -rf $(node_test)/test && cp -R node/test $(node_test)/test
+	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test --test-reporter=spec test/*.test.mjs test/*.test.cjs
+
+check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
+	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
+	@cd $(node_test)/types && $(NODE) ../../node-typescript/node_modules/typescript/bin/tsc -p tsconfig.json && $(NODE) out/usage.js
+	@echo "index.d.ts: tsc --strict clean, the compiled program ran"
+
+build/node-typescript/node_modules/typescript-$(node_typescript):
+	@mkdir -p build/node-typescript && echo '{ "private": true }' >build/node-typescript/package.json
+	@cd build/node-typescript && $(NPM) install --loglevel=error --no-save --no-package-lock --no-audit --no-fund typescript@$(node_typescript)
+	@touch $@

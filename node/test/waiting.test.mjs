@@ -1,0 +1,116 @@
+// The JavaScript thread waits for the clock 2 ms at most.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Snowflake, decode } from 'leafid'
+import { space, start } from './support.mjs'
+
+const timeout = 60_000
+/** What the call throws, if it does. */
+function thrownOrUndefined(call) {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+}
+
+const SONYFLAKE = { layout: 'sonyflake', worker: 1, randomStart: 0 }
+
+test('a used-up tick of 10 ms is would_block; no id is lost and none repeated', { timeout }, () => {
+  const flake = new Snowflake({ ...space(), ...SONYFLAKE })
+  const ids = []
+  let refused = 0
+  let longest = 0
+  for (const end = Date.now() + 300; Date.now() < end; ) {
+    const before = performance.now()
+    try {
+      ids.push(flake.next())
+    } catch (error) {
+      assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK', error.message)
+      assert.equal(error.retry, true)
+      refused++
+    }
+    longest = Math.max(longest, performance.now() - before)
+  }
+  assert.ok(refused > 0, 'nothing was refused')
+  assert.ok(longest < 250, `a call took ${longest} ms`)
+  const ticks = new Map()
+  for (const id of ids) {
+    const { timestampMs, sequence } = decode(id, 'sonyflake')
+    ticks.set(timestampMs, [...(ticks.get(timestampMs) ?? []), sequence])
+  }
+  // The first and the last tick are cut by the loop.
+  const whole = [...ticks.values()].slice(1, -1)
+  assert.ok(whole.length >= 5, `${whole.length} ticks`)
+  for (const sequence of whole) assert.deepEqual(sequence, Array.from({ length: sequence.length }, (_, i) => i))
+  assert.ok(whole.filter(sequence => sequence.length === 256).length >= whole.length / 2, 'ticks are used up')
+  flake.close()
+})
+
+test('a batch that the tick cannot give is would_block, and loses nothing', { timeout }, () => {
+  const flake = new Snowflake({ ...space(), ...SONYFLAKE })
+  /** Tries until it is given. */
+  function eventually(call) {
+    for (const end = Date.now() + 2000; ; ) {
+      try {
+        return call()
+      } catch (error) {
+        if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' || Date.now() > end) throw error
+      }
+    }
+  }
+  let refused = 0
+  for (let round = 0; round < 20; round++) {
+    const half = eventually(() => flake.take(150))
+    const array = new BigInt64Array(150)
+    const error = thrownOrUndefined(() => flake.fill(array))
+    const next = eventually(flake.next)
+    if (error === undefined) continue // A new tick had come.
+    assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
+    refused++
+    assert.ok(array.every(id => id === 0n))
+    const [before, after] = [decode(half[149], 'sonyflake'), decode(next, 'sonyflake')]
+    if (before.timestampMs === after.timestampMs) assert.equal(after.sequence, before.sequence + 1)
+  }
+  assert.ok(refused > 0)
+  flake.close()
+})
+
+test('a batch larger than a tick ever gives is refused', () => {
+  const flake = new Snowflake({ ...space(), ...SONYFLAKE })
+  assert.throws(() => flake.take(10_000), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^n is 10000; allowed: 1 to / })
+  flake.close()
+})
+
+test('under wait, open waits for the record of a killed process; the constructor does not', { timeout }, async t => {
+  const options = { ...space(), worker: 1, onClockBackwards: 'wait' }
+  // Long enough for a span of seconds.
+  const program = 'const f = new Snowflake(options); setInterval(f.next, 1); setTimeout(() => console.log(String(f.next())), 600)'
+  const { child, line, ended } = start(t, program, options)
+  const last = BigInt(await line())
+  child.kill('SIGKILL')
+  await ended
+  const before = performance.now()
+  assert.throws(() => new Snowflake(options), { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true })
+  assert.ok(performance.now() - before < 250)
+  const flake = await Snowflake.open(options)
+  assert.ok(flake.next() > last)
+  flake.close()
+})
+
+test('ticks of a millisecond are waited for', { timeout }, () => {
+  const flake = new Snowflake({ ...space(), worker: 1 })
+  const ids = flake.take(100_000)
+  assert.ok(decode(ids[99_999]).timestampMs - decode(ids[0]).timestampMs >= 23)
+  for (let i = 0; i < 20_000; i++) flake.next()
+  flake.close()
+})
+
+test('borrow steps on instead', { timeout }, () => {
+  const flake = new Snowflake({ ...space(), ...SONYFLAKE, onExhausted: 'borrow' })
+  const ids = flake.take(5000)
+  assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
+  assert.ok(flake.stats().leadMs > 0)
+  flake.close()
+})

@@ -1,0 +1,101 @@
+# The Python package. Everything is made below build/; PYTHON may name the interpreter, else the first of 3.11 or newer
+# on PATH is taken.
+
+python_base = $(word 2,$(shell python/interpreters.sh $(PYTHON) | head -n 1))
+python_sources := $(shell find core/src bindings/rust/src bindings/python/src python/leafid -type f -not -name '*.pyc') \
+	$(wildcard Cargo.toml Cargo.lock */Cargo.toml bindings/*/Cargo.toml) python/pyproject.toml python/README.md
+python_tools := build/venv-maturin
+
+.PHONY: python-wheel python-sdist test-python test-python-sdist check-python
+
+# The wheel, installed into build/venv for demos and benches.
+python-wheel: build/venv/leafid
+
+# The tests on the installed wheel, under each interpreter found; one wheel serves all of them. A newer interpreter for
+# which there are no NumPy and mypy yet is left out, and that is said.
+test-python: build/wheels/done check-python
+	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
+	    one="$(MAKE) --no-print-directory python_version=$$version python_path=$$python"; \
+	    if $$one build/venv-$$version/done </dev/null >/dev/null; then $$one test-python-one </dev/null || exit 1; \
+	    elif test $$must = yes; then exit 1; \
+	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; must=no; \
+	done; }
+	@$(MAKE) --no-print-directory test-python-sdist
+
+# stubtest on the installed package, and mypy --strict on a program that uses all of it.
+check-python: build/wheels/done
+	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
+	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 check-python-one
+
+# The source distribution, installed into a venv of its own, and the quick tests on it.
+test-python-sdist: build/venv-sdist/leafid
+	@echo "== the source distribution"
+	@build/venv-sdist/bin/pytest -q -c python/pyproject.toml python/tests/test_vectors.py python/tests/test_package.py
+
+python-sdist: build/sdist/done
+
+# --- details
+
+# $(call python_make_venv,interpreter,directory)
+define python_make_venv
+	@test -n "$(1)" && "$(1)" -m venv $(2) || { \
+	    echo "leafid needs Python 3.11 or newer with venv (Debian: apt install python3-venv); PYTHON=... names one" >&2; \
+	    exit 1; }
+endef
+
+.PHONY: test-python-one check-python-one
+ifdef python_version
+python_venv := build/venv-$(python_version)
+
+test-python-one: $(python_venv)/leafid
+	@echo "== Python $(python_version)"
+	@$(python_venv)/bin/pytest -q -c python/pyproject.toml python/tests
+
+check-python-one: $(python_venv)/leafid
+	@$(python_venv)/bin/python -m mypy.stubtest leafid
+	@cd python/tests && MYPY_CACHE_DIR=../../build/mypy-cache ../../$(python_venv)/bin/python -m mypy --strict typed.py
+
+$(python_venv)/done: python/tests/requirements.txt
+	$(call python_make_venv,$(python_path),$(python_venv))
+	@$(python_venv)/bin/pip install --quiet --disable-pip-version-check --only-binary numpy,mypy -r $<
+	@touch $@
+
+$(python_venv)/leafid: build/wheels/done $(python_venv)/done
+	@$(python_venv)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
+	@touch $@
+endif
+
+$(python_tools)/done:
+	$(call python_make_venv,$(python_base),$(python_tools))
+	@$(python_tools)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+	@touch $@
+
+# Two maturins in one target directory take each other's files away.
+python_alone := $(if $(shell command -v flock),flock $(CURDIR)/build/python.lock)
+
+# maturin must run inside python/, and in a target directory of its own: another interpreter rebuilds pyo3.
+build/wheels/done: $(python_sources) $(python_tools)/done
+	@out=$(CURDIR)/build/wheels.$$$$; cd python && CARGO_TARGET_DIR=../build/python-target \
+	    $(python_alone) ../$(python_tools)/bin/maturin build --release --quiet \
+	    --interpreter ../$(python_tools)/bin/python --out $$out && \
+	    touch $$out/done && rm -rf ../build/wheels && mv $$out ../build/wheels || { rm -rf $$out; exit 1; }
+
+build/sdist/done: $(python_sources) $(python_tools)/done
+	@rm -rf build/sdist && mkdir -p build/sdist
+	@cd python && $(python_alone) ../$(python_tools)/bin/maturin sdist --out ../build/sdist 2>../build/sdist/log || { \
+	    cat ../build/sdist/log >&2; exit 1; }
+	@touch $@
+
+build/venv-sdist/leafid: build/sdist/done
+	$(call python_make_venv,$(python_base),build/venv-sdist)
+	@CARGO_TARGET_DIR=$(CURDIR)/build/python-target $(python_alone) build/venv-sdist/bin/pip install --quiet \
+	    --disable-pip-version-check --force-reinstall build/sdist/*.tar.gz -r python/tests/requirements.txt
+	@touch $@
+
+build/venv/done:
+	$(call python_make_venv,$(python_base),build/venv)
+	@touch $@
+
+build/venv/leafid: build/wheels/done build/venv/done
+	@build/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
+	@touch $@

@@ -1,0 +1,295 @@
+"""Forks: no id of any relative is repeated, and the parent keeps what is its own."""
+
+import os
+import signal
+
+import pytest
+
+import leafid
+
+FAMILY = """
+import threading, time
+
+def family(flake, spread, take=2000):
+    '''Forks `spread` children, each of which forks one; every one makes ids and says them.'''
+    pipes = []
+    for _ in range(spread):
+        r, w = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(r)
+            code = 1
+            try:
+                with os.fdopen(w, "w") as out:
+                    out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
+                    out.flush()
+                    grandchild = os.fork()
+                    if grandchild == 0:
+                        out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
+                        out.flush()
+                        os._exit(0)
+                    code = os.waitpid(grandchild, 0)[1]
+                    out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
+            finally:
+                os._exit(code)
+        os.close(w)
+        pipes.append((child, r))
+    return pipes
+
+def ids_of(flake, n):
+    return [flake.next() for _ in range(n // 2)] + flake.take(n // 2)
+
+def gather(pipes):
+    for child, r in pipes:
+        with os.fdopen(r) as said:
+            sys.stdout.write(said.read())
+        assert os.waitpid(child, 0)[1] == 0
+    sys.stdout.flush()
+"""
+
+
+def check(out, people, take=2000):
+    """Each line is a worker id and the ids of one process. Answers the worker ids."""
+    lines = [[int(word) for word in line.split()] for line in out.splitlines()]
+    assert len(lines) == people
+    ids = [id for line in lines for id in line[1:]]
+    assert len(ids) == len(set(ids)) == people * take
+    for worker_id, *made in lines:
+        assert made == sorted(made)
+        assert {leafid.decode(id).worker_id for id in made} == {worker_id}
+    return [line[0] for line in lines]
+
+
+def test_children_and_grandchildren_get_worker_ids_of_their_own(run):
+    out = run(
+        FAMILY
+        + """
+flake = leafid.Snowflake(range(32), **space)
+say(flake.worker_id, *ids_of(flake, 2000))
+pipes = family(flake, 3)
+gather(pipes)
+say(flake.worker_id, *ids_of(flake, 2000))
+"""
+    )
+    workers = check(out, 11)
+    assert workers[0] == workers[-1]
+    children, grandchildren, later = workers[1:-1:3], workers[2:-1:3], workers[3:-1:3]
+    assert children == later
+    held_at_once = [workers[0], *children]
+    assert len(set(held_at_once)) == 4 and not set(grandchildren).intersection({workers[0]})
+
+
+def test_a_fork_while_threads_make_ids(run):
+    out = run(
+        FAMILY
+        + """
+import warnings
+# Python's own: the program does fork with threads running, that is what is tried here.
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+flake = leafid.Snowflake(range(32), **space)
+stop, made = threading.Event(), [[] for _ in range(3)]
+def work(ids):
+    while not stop.is_set() and len(ids) < 200_000:
+        ids.append(flake.next())
+        ids.extend(flake.take(10))
+threads = [threading.Thread(target=work, args=(ids,)) for ids in made]
+for thread in threads: thread.start()
+pipes = []
+for _ in range(4):
+    time.sleep(0.01)
+    pipes += family(flake, 1)
+stop.set()
+for thread in threads: thread.join(10)
+gather(pipes)
+for ids in made:
+    say("thread", flake.worker_id, *ids)
+"""
+    )
+    lines = out.splitlines()
+    check("\n".join(line for line in lines if not line.startswith("thread")), 12)
+    ids = [int(word) for line in lines for word in line.replace("thread ", "").split()[1:]]
+    assert len(ids) == len(set(ids)) and len(ids) > 24_000
+
+
+def test_a_fork_while_threads_open_and_close(run):
+    """The child finds no lock held by a thread that it has not."""
+    out = run("""
+import threading, warnings
+# Python's own: the program does fork with threads running, that is what is tried here.
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+flake = leafid.Snowflake(range(32), **space)
+stop = threading.Event()
+def work(ids):
+    while not stop.is_set():
+        with leafid.Snowflake(ids, **space) as other:
+            other.next()
+            other.stats()
+threads = [threading.Thread(target=work, args=(ids,)) for ids in (range(100, 140), range(200, 240))]
+for thread in threads: thread.start()
+for round in range(25):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            ids = flake.take(100)
+            with leafid.Snowflake(range(300, 340), **space) as other:
+                say(*ids, *other.take(100))
+            flake.close()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+for thread in threads: thread.join(10)
+""")
+    ids = [int(id) for id in out.split()]
+    assert len(ids) == len(set(ids)) == 25 * 200
+
+
+def test_multiprocessing_fork(run):
+    out = run("""
+import multiprocessing
+flake = leafid.Snowflake(range(32), **space)
+def work(_):
+    return [flake.worker_id, *flake.take(1000), *[flake.next() for _ in range(1000)]]
+if __name__ == "__main__":
+    say(*work(0))
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        for ids in pool.map(work, range(8), chunksize=1):
+            say(*ids)
+        pool.close()
+        pool.join()
+""")
+    lines = [[int(word) for word in line.split()] for line in out.splitlines()]
+    ids = [id for line in lines for id in line[1:]]
+    assert len(lines) == 9 and len(ids) == len(set(ids)) == 18_000
+    assert lines[0][0] not in {line[0] for line in lines[1:]}
+
+
+# The interpreter's end runs exit handlers and destructors; os._exit runs nothing.
+ENDS = {
+    "sys.exit": "sys.exit(0)",
+    "end": "pass",
+    "os._exit": "os._exit(0)",
+    "close": "flake.close(); sys.exit(0)",
+    "drop": "del flake; sys.exit(0)",
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_child_that_never_used_it_leaves_the_parents_record_and_lock(space, start, record, end):
+    parent = start(f"""
+flake = leafid.Snowflake(7, **space)
+flake.next()
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    say("ended")
+    for _ in sys.stdin:
+        say(flake.next())
+    flake.close()
+else:
+    {end}
+""")
+    assert parent.line() == "ended"
+    path = f"{space['state_dir']}/{space['name']}/worker-7.state"
+    with open(path, "rb") as file:
+        held = file.read()
+    assert record(7)["writer"]["pid"] == parent.pid
+    with pytest.raises(leafid.WorkerInUseError, match=str(parent.pid)):
+        leafid.Snowflake(7, **space)
+    until = record(7)["until_ms"]
+    # The parent may have renewed meanwhile; nothing went down, and nobody else wrote.
+    with open(path, "rb") as file:
+        assert file.read() == held or (record(7)["writer"]["pid"] == parent.pid and record(7)["until_ms"] >= until)
+    parent.send()
+    last = int(parent.line())
+    parent.end()
+    assert record(7)["until_ms"] == leafid.decode(last).timestamp_ms + 1
+
+
+def test_a_fixed_id_is_refused_in_a_child_and_had_when_the_parent_has_ended(start):
+    parent = start("""
+flake = leafid.Snowflake(7, **space)
+first = flake.next()
+r, w = os.pipe()
+if os.fork():
+    os.close(w)
+    say(os.read(r, 100).decode(), first, flake.next())
+    os._exit(0)
+os.close(r)
+try:
+    flake.next()
+except leafid.WorkerInUseError as error:
+    os.write(w, error.code.encode())
+os.close(w)
+while os.getppid() == int(os.environ.get("PARENT", os.getppid())):
+    break
+import time
+for _ in range(100):
+    try:
+        say(flake.next())
+        break
+    except leafid.WorkerInUseError:
+        time.sleep(0.02)
+""")
+    code, *ids = parent.line().split()
+    assert code == "worker_in_use"
+    later = int(parent.line())
+    assert later > int(ids[1]) > int(ids[0])
+
+
+def test_a_daemon_goes_on_with_its_fixed_id(start):
+    """The double fork of a daemon: the parent ends at once, the child asks at once."""
+    for _ in range(10):
+        program = start("""
+flake = leafid.Snowflake(7, **space)
+first = flake.next()
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+say(first, flake.next())
+""")
+        first, later = map(int, program.line().split())
+        assert later > first
+        program.end()
+
+
+def test_an_idle_child_does_not_keep_a_killed_parents_id(space, start):
+    parent = start("""
+flake = leafid.Snowflake(7, **space)
+flake.next()
+if os.fork() == 0:
+    say(os.getpid())
+sys.stdin.read()
+""")
+    # Said by the child, which has then left the fork behind it.
+    child = int(parent.line())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.process.wait(10)
+    try:
+        with leafid.Snowflake(7, **space) as flake:
+            flake.next()
+        os.kill(child, 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_subprocess_and_exec_pass_nothing_on(space, run, start):
+    """A program that is started keeps no lock: its starter's id is free when the starter has ended."""
+    parent = start("""
+import subprocess
+flake = leafid.Snowflake(7, **space)
+flake.next()
+sleeper = subprocess.Popen(["sleep", "60"])
+say(sleeper.pid)
+sys.stdin.read()
+""")
+    sleeper = int(parent.line())
+    try:
+        parent.kill()
+        with leafid.Snowflake(7, **space) as flake:
+            flake.next()
+        os.kill(sleeper, 0)
+    finally:
+        os.kill(sleeper, signal.SIGKILL)

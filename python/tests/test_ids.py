@@ -1,0 +1,157 @@
+"""next, take, iteration and stats of one generator."""
+
+import itertools
+import threading
+import time
+
+import numpy
+import pytest
+
+import leafid
+
+
+@pytest.fixture
+def flake(space):
+    with leafid.Snowflake(7, **space) as flake:
+        yield flake
+
+
+def test_ids_ascend_and_say_when_and_who(flake):
+    before = time.time_ns() // 1_000_000
+    ids = [flake.next() for _ in range(10_000)]
+    after = time.time_ns() // 1_000_000
+    assert ids == sorted(set(ids)) and all(type(id) is int for id in ids)
+    parts = [leafid.decode(id) for id in ids]
+    assert {p.worker_id for p in parts} == {7}
+    assert before <= parts[0].timestamp_ms and parts[-1].timestamp_ms <= after
+
+
+def test_next_and_take_and_fill_and_iteration_go_on_from_each_other(flake):
+    ids = [flake.next(), next(flake), *flake.take(3), *flake.take(5_000), *itertools.islice(flake, 3)]
+    ids += flake.fill(numpy.zeros(3, numpy.int64)).tolist()
+    assert iter(flake) is flake
+    ids.append(flake.next())
+    assert ids == sorted(set(ids)) and len(ids) == 5_012
+
+
+@pytest.mark.parametrize("n", [1, 2, 1023, 1024, 1025, 100_000])
+def test_take_gives_as_many_as_asked(flake, n):
+    ids = flake.take(n)
+    assert type(ids) is list and len(ids) == n and ids == sorted(set(ids))
+
+
+@pytest.mark.parametrize("n", [0, -1, 2**24 + 1, 2**40, 2**64, True, 1.0, float("nan"), "5", None, [5]])
+def test_a_bad_count_is_refused(flake, n):
+    with pytest.raises(leafid.InvalidArgumentError, match="^n is .*; allowed: 1 to 16777216 ids a call"):
+        flake.take(n)
+
+
+def test_take_takes_numpys_integers(flake):
+    assert len(flake.take(numpy.int64(3))) == 3
+
+
+def test_threads_share_it(flake):
+    made = [[] for _ in range(8)]
+    barrier = threading.Barrier(8)
+
+    def work(ids):
+        barrier.wait(10)
+        for _ in range(2_000):
+            ids.append(flake.next())
+        for _ in range(20):
+            ids.extend(flake.take(100))
+        ids.extend(flake.fill(numpy.zeros(2_000, numpy.int64)).tolist())
+
+    threads = [threading.Thread(target=work, args=(ids,)) for ids in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert all(len(ids) == 6_000 and ids == sorted(ids) for ids in made)
+    assert len(set().union(*made)) == 8 * 6_000
+
+
+def test_waiting_lets_other_threads_run(space):
+    """A thread that waits for the next tick, most of the time, must not keep the interpreter to itself."""
+    layout = leafid.Layout(sequence_bits=0, worker_bits=3, tick_ms=20)
+    with leafid.Snowflake(1, **space, layout=layout) as flake:
+        thread = threading.Thread(target=lambda: [flake.next() for _ in range(15)])
+        thread.start()
+        turns = 0
+        while thread.is_alive():
+            turns += 1
+        thread.join()
+    assert turns > 10_000
+
+
+def test_stats(flake, space):
+    flake.next()
+    stats = flake.stats()
+    assert (stats.name, stats.worker_id, stats.layout) == (space["name"], 7, "leaf")
+    assert stats.state_dir == f"{space['state_dir']}/{space['name']}"
+    assert (stats.epoch_ms, stats.expires_at_ms) == (1288834974657, 3487858230209)
+    assert stats.reserved_until_ms > time.time_ns() // 1_000_000
+    assert (stats.lead_ms, stats.handles, stats.renewal_failures, stats.last_error) == (0, 1, 0, None)
+    assert stats.renewals >= 0
+    assert repr(stats).startswith(f"leafid.Stats(name='{space['name']}', worker_id=7, state_dir='/")
+    with pytest.raises(AttributeError):
+        stats.worker_id = 8
+
+
+def test_repr_and_layout(flake, space):
+    assert repr(flake) == f'<leafid.Snowflake name="{space["name"]}" layout=leaf>'
+    assert flake.layout == leafid.Layout() and flake.worker_id == 7
+
+
+def test_random_start_zero_begins_each_tick_at_zero(space):
+    with leafid.Snowflake(1, **space, random_start=0) as flake:
+        for _ in range(5):
+            time.sleep(0.002)
+            assert leafid.decode(flake.next()).sequence == 0
+
+
+def test_low_rates_are_not_all_even(flake):
+    odd = 0
+    for _ in range(40):
+        time.sleep(0.002)
+        odd += flake.next() % 2
+    assert 0 < odd < 40
+
+
+def test_borrowing_does_not_wait(space):
+    """Three seconds' worth of ids, in less time than that."""
+    with leafid.Snowflake(1, **space, on_exhausted="borrow") as flake:
+        begun = time.monotonic()
+        ids = flake.fill(numpy.zeros(4096 * 3000, numpy.int64))
+        stats, took_ms = flake.stats(), (time.monotonic() - begun) * 1000
+        assert leafid.decode(ids[-1]).timestamp_ms - leafid.decode(ids[0]).timestamp_ms >= 2999
+        assert took_ms < 2500 and stats.lead_ms > 2900 - took_ms
+
+
+def test_a_wait_beyond_the_timeout_is_an_error(space):
+    layout = leafid.Layout(timestamp_bits=30, sequence_bits=0, worker_bits=3, tick_ms=60_000)
+    with leafid.Snowflake(1, **space, layout=layout, timeout_ms=50) as flake:
+        flake.next()
+        begun = time.monotonic()
+        # The tick of a minute may have turned between the two.
+        with pytest.raises(leafid.WouldBlockError, match=r"timeout_ms \(50\)"):
+            flake.next()
+            flake.next()
+        assert time.monotonic() - begun < 5
+
+
+def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):
+    import copy
+    import pickle
+
+    for call in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot pickle 'leafid.Snowflake' object"):
+            call(flake)
+    with pytest.raises(TypeError):
+        type("Mine", (leafid.Snowflake,), {})
+    with pytest.raises(AttributeError):
+        flake.worker_id = 8
+    for made in (leafid.Parts, leafid.Stats):
+        with pytest.raises(TypeError):
+            made()

@@ -1,0 +1,65 @@
+/* The harness of the C tests: checks, tests, and what several of them need. */
+#ifndef LEAFID_TESTS_CHECK_H
+#define LEAFID_TESTS_CHECK_H
+
+#include "leafid.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* Counts a failure and goes on. From any thread. */
+#define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
+#define CHECK_NUMBER(value, expected) check_number((value), (expected), #value, __FILE__, __LINE__)
+/* The status of a call, and for an error that the text of leafid_last_error begins with its name. */
+#define CHECK_STATUS(call, expected) check_status((call), (expected), #call, __FILE__, __LINE__)
+/* That leafid_last_error names `part`. */
+#define CHECK_SAYS(part) check_says((part), __FILE__, __LINE__)
+/* As CHECK; ends the test when it fails. Only in the thread and process that runs the test. */
+#define REQUIRE(condition) \
+    do { \
+        if (!CHECK(condition)) give_up(); \
+    } while (0)
+#define REQUIRE_OK(call) \
+    do { \
+        if (!CHECK_STATUS((call), LEAFID_OK)) give_up(); \
+    } while (0)
+
+bool check_that(bool holds, const char *text, const char *file, int line);
+bool check_number(int64_t value, int64_t expected, const char *text, const char *file, int line);
+bool check_status(leafid_status status, leafid_status expected, const char *text, const char *file, int line);
+bool check_says(const char *part, const char *file, int line);
+_Noreturn void give_up(void);
+
+/* Runs one test and prints its line. */
+void test(const char *name, void (*run)(void));
+/* Prints a line for a test that this machine cannot run. */
+void skip(const char *name, const char *why);
+/* The exit status of main. */
+int finish(void);
+
+/* An empty directory and an id space that no other test of this machine uses. Kept until the next call. */
+const char *fresh_dir(void);
+const char *fresh_name(void);
+/* `many`, or fewer where every step is slow (under valgrind). */
+size_t scaled(size_t many);
+int64_t now_ms(void);
+void pause_ms(int ms);
+
+/* Options with name, directory and worker set; what was set is checked. */
+leafid_snowflake_options *options_for(const char *dir, const char *name, const char *worker);
+/* Opens, and gives the options back. */
+leafid_status open_flake(const char *dir, const char *name, const char *worker, leafid_snowflake **out);
+
+/* Ids from everywhere, to be looked at together. */
+struct ids {
+    int64_t *items;
+    size_t count, room;
+};
+void ids_add(struct ids *ids, const int64_t *items, size_t count);
+/* Sorts, and says how many are repeated. */
+size_t ids_repeated(struct ids *ids);
+void ids_free(struct ids *ids);
+
+#endif

@@ -1,0 +1,356 @@
+/* Forks of every kind: children go on with ids of their own, and no id of any relative is repeated. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#define HAS_UNDERSCORE_FORK 1
+#endif
+
+/* Every process writes its ids here, in pieces that a pipe takes whole. */
+static int pipe_ends[2];
+static struct ids all;
+
+static pid_t plain_fork(void) {
+    return fork();
+}
+
+#ifdef HAS_UNDERSCORE_FORK
+static pid_t bare_fork(void) {
+    return _Fork();
+}
+#endif
+
+/* As a program that makes its processes by hand: the C library knows nothing of it. */
+static pid_t raw_clone(void) {
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void send_ids(const int64_t *ids, size_t count) {
+    while (count > 0) {
+        size_t some = count < 64 ? count : 64;
+        if (write(pipe_ends[1], ids, some * sizeof *ids) != (ssize_t)(some * sizeof *ids)) _exit(9);
+        ids += some;
+        count -= some;
+    }
+}
+
+/* In a child: 300 ids, one by one and in a run. The exit status says what went wrong. */
+static void work_as_child(leafid_snowflake *flake) {
+    int64_t ids[300];
+    leafid_status status = LEAFID_OK;
+    for (int i = 0; i < 200 && status == LEAFID_OK; i++) status = leafid_snowflake_next(flake, &ids[i]);
+    if (status == LEAFID_OK) status = leafid_snowflake_fill(flake, ids + 200, 100);
+    if (status != LEAFID_OK) {
+        char text[1024];
+        leafid_last_error(text, sizeof text);
+        fprintf(stderr, "  in a child: %s\n", text);
+        _exit(100 + (int)status);
+    }
+    send_ids(ids, 300);
+}
+
+/* Reads what the children wrote until `expected` ids are there or none has come for 10 s. */
+static void receive(size_t expected) {
+    int64_t ids[64];
+    alarm(10);
+    while (all.count < expected) {
+        ssize_t length = read(pipe_ends[0], ids, sizeof ids);
+        if (length <= 0) break;
+        ids_add(&all, ids, (size_t)length / sizeof *ids);
+        alarm(10);
+    }
+    alarm(0);
+}
+
+static void take_here(leafid_snowflake *flake, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int64_t id;
+        REQUIRE_OK(leafid_snowflake_next(flake, &id));
+        ids_add(&all, &id, 1);
+    }
+}
+
+static void reap(pid_t child) {
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    if (WIFEXITED(status)) CHECK_NUMBER(WEXITSTATUS(status), 0);
+}
+
+static leafid_snowflake *open_family(void) {
+    leafid_snowflake *flake;
+    ids_free(&all);
+    REQUIRE(pipe(pipe_ends) == 0);
+    REQUIRE_OK(open_flake(fresh_dir(), fresh_name(), "0-63", &flake));
+    return flake;
+}
+
+static void close_family(leafid_snowflake *flake, size_t expected) {
+    CHECK_NUMBER((int64_t)all.count, (int64_t)expected);
+    CHECK_NUMBER((int64_t)ids_repeated(&all), 0);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+    leafid_snowflake_free(flake);
+}
+
+/* 20 children that live at the same time as their parent and each other. */
+static void family(pid_t (*split)(void)) {
+    leafid_snowflake *flake = open_family();
+    uint32_t parents = 99, childs = 99;
+    pid_t children[20];
+    take_here(flake, 1000);
+    CHECK_STATUS(leafid_snowflake_worker_id(flake, &parents), LEAFID_OK);
+    for (int i = 0; i < 20; i++) {
+        fflush(NULL);
+        children[i] = split();
+        REQUIRE(children[i] >= 0);
+        if (children[i] == 0) {
+            alarm(20);
+            work_as_child(flake);
+            bool own = leafid_snowflake_worker_id(flake, &childs) == LEAFID_OK && childs != parents;
+            _exit(own ? 0 : 8);
+        }
+        take_here(flake, 100);
+    }
+    receive(1000 + 20 * 400);
+    for (int i = 0; i < 20; i++) reap(children[i]);
+    take_here(flake, 1000);
+    close_family(flake, 1000 + 20 * 400 + 1000);
+}
+
+static void forked(void) {
+    family(plain_fork);
+}
+
+#ifdef HAS_UNDERSCORE_FORK
+static void underscore_forked(void) {
+    family(bare_fork);
+}
+#endif
+
+static void cloned(void) {
+    family(raw_clone);
+}
+
+static void before_the_first_id(void) {
+    leafid_snowflake *flake = open_family();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        work_as_child(flake);
+        _exit(0);
+    }
+    take_here(flake, 300);
+    receive(600);
+    reap(child);
+    close_family(flake, 600);
+}
+
+static void grandchildren(void) {
+    leafid_snowflake *flake = open_family();
+    take_here(flake, 100);
+    pid_t child = fork();
+    if (child == 0) {
+        /* Each makes ids before and after it has a child, but for the second, which hands on what it never used. */
+        for (int generation = 0; generation < 5; generation++) {
+            alarm(20);
+            if (generation != 1) work_as_child(flake);
+            pid_t next = fork();
+            if (next == 0) continue;
+            work_as_child(flake);
+            int status;
+            if (waitpid(next, &status, 0) != next || !WIFEXITED(status)) _exit(7);
+            _exit(WEXITSTATUS(status));
+        }
+        _exit(0);
+    }
+    receive(100 + 9 * 300);
+    reap(child);
+    take_here(flake, 100);
+    close_family(flake, 100 + 9 * 300 + 100);
+}
+
+/* A child uses, closes and frees what it inherited; its parent goes on. */
+static void closed_in_a_child(void) {
+    for (int uses = 0; uses < 2; uses++) {
+        leafid_snowflake *flake = open_family();
+        take_here(flake, 100);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            if (uses) work_as_child(flake);
+            if (leafid_snowflake_close(flake) != LEAFID_OK) _exit(6);
+            int64_t id;
+            if (leafid_snowflake_next(flake, &id) != LEAFID_CLOSED) _exit(5);
+            leafid_snowflake_free(flake);
+            exit(0);
+        }
+        reap(child);
+        receive(uses ? 400 : 100);
+        take_here(flake, 100);
+        close_family(flake, uses ? 500 : 200);
+    }
+}
+
+static leafid_snowflake *in_handler;
+static volatile sig_atomic_t inside, forks_left, is_child;
+static volatile pid_t handler_children[20];
+
+static void fork_in_handler(int signal) {
+    (void)signal;
+    /* Only while next is running: that is the case to be looked at. */
+    if (!inside || is_child || forks_left == 0) return;
+    pid_t child = fork();
+    if (child == 0) {
+        is_child = 1;
+        struct itimerval off = {{0, 0}, {0, 0}};
+        setitimer(ITIMER_REAL, &off, NULL);
+    } else if (child > 0) {
+        handler_children[--forks_left] = child;
+    }
+}
+
+/* The call that the signal interrupted ends in both processes. When it had its id already, that id was given out
+   before the fork and both have it, as after `id = next(); fork();`: so a child's first id may be its parent's, and
+   only at the same place. */
+static void in_a_handler(void) {
+    enum { MOST = 400000 };
+    static int64_t ids[MOST + 300];
+    leafid_snowflake *flake = in_handler = open_family();
+    int64_t warm;
+    REQUIRE_OK(leafid_snowflake_next(flake, &warm));
+    int first[2];
+    REQUIRE(pipe(first) == 0);
+    struct sigaction action = {.sa_handler = fork_in_handler, .sa_flags = SA_RESTART}, old;
+    struct itimerval every = {{0, 3000}, {0, 3000}}, off = {{0, 0}, {0, 0}};
+    forks_left = 20;
+    fflush(NULL);
+    sigaction(SIGALRM, &action, &old);
+    setitimer(ITIMER_REAL, &every, NULL);
+    size_t count = 0, own = 0;
+    int64_t end = now_ms() + 5000;
+    leafid_status status = LEAFID_OK;
+    while (count < MOST && status == LEAFID_OK && (is_child ? count < own + 300 : forks_left > 0)) {
+        bool was_child = is_child;
+        inside = 1;
+        status = leafid_snowflake_next(flake, &ids[count]);
+        inside = 0;
+        if (is_child && !was_child) own = count;
+        count++;
+        if (!is_child && count % 1000 == 0) {
+            if (now_ms() > end) break;
+        }
+    }
+    if (is_child) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(20);
+        if (status != LEAFID_OK) _exit(100 + (int)status);
+        int64_t place[2] = {(int64_t)own, ids[own]};
+        if (write(first[1], place, sizeof place) != sizeof place) _exit(9);
+        send_ids(ids + own + 1, count - own - 1);
+        _exit(0);
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    CHECK_STATUS(status, LEAFID_OK);
+    size_t children = 20 - (size_t)forks_left;
+    CHECK(children > 0);
+    ids_add(&all, ids, count);
+    receive(count + children * 299);
+    int shared = 0;
+    for (size_t i = 0; i < children; i++) {
+        int64_t place[2] = {-1, -1};
+        CHECK(read(first[0], place, sizeof place) == sizeof place);
+        if (place[0] >= 0 && (size_t)place[0] < count && ids[place[0]] == place[1]) {
+            shared++;
+        } else {
+            ids_add(&all, &place[1], 1);
+        }
+    }
+    for (size_t i = 0; i < children; i++) reap(handler_children[19 - i]);
+    close(first[0]);
+    close(first[1]);
+    close_family(flake, count + children * 300 - (size_t)shared);
+}
+
+#define GENERATING 3
+
+struct generating {
+    pthread_t thread;
+    leafid_snowflake *flake;
+    int64_t *ids;
+    size_t count;
+    leafid_status status;
+};
+static atomic_bool stop;
+
+static void *generate(void *argument) {
+    struct generating *me = argument;
+    while (!atomic_load(&stop) && me->count < 3000000) {
+        me->status = leafid_snowflake_next(me->flake, &me->ids[me->count]);
+        if (me->status != LEAFID_OK) break;
+        me->count++;
+    }
+    return NULL;
+}
+
+static void while_others_generate(void) {
+    static struct generating others[GENERATING];
+    leafid_snowflake *flake = open_family();
+    size_t total = 0;
+    atomic_store(&stop, false);
+    for (int i = 0; i < GENERATING; i++) {
+        others[i] = (struct generating){.flake = flake, .status = LEAFID_OK};
+        others[i].ids = malloc(3000000 * sizeof(int64_t));
+        REQUIRE(others[i].ids != NULL);
+        REQUIRE(pthread_create(&others[i].thread, NULL, generate, &others[i]) == 0);
+    }
+    for (int i = 0; i < 40; i++) {
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            work_as_child(flake);
+            _exit(0);
+        }
+        total += 300;
+        receive(total);
+        reap(child);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < GENERATING; i++) {
+        pthread_join(others[i].thread, NULL);
+        CHECK_NUMBER(others[i].status, LEAFID_OK);
+        CHECK(others[i].count > 1000);
+        ids_add(&all, others[i].ids, others[i].count);
+        total += others[i].count;
+        free(others[i].ids);
+    }
+    close_family(flake, total);
+}
+
+int main(void) {
+    test("fork", forked);
+#ifdef HAS_UNDERSCORE_FORK
+    test("_Fork", underscore_forked);
+#else
+    skip("_Fork", "this C library has none");
+#endif
+    test("raw clone", cloned);
+    test("fork before the first id", before_the_first_id);
+    test("five generations", grandchildren);
+    test("close and free in a child", closed_in_a_child);
+    test("fork in a signal handler, inside of next", in_a_handler);
+    test("fork while other threads generate", while_others_generate);
+    return finish();
+}

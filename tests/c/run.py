@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Builds the C tests against the staged library, shared and static, and runs them: run.py STAGE OUT [--valgrind] [NAME...]
+
+STAGE is what bindings/c/stage.sh laid out, OUT a folder for what is built. NAMEs choose programs. The last line counts
+the tests: "N passed, N failed, N skipped".
+"""
+
+import argparse
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"]
+#: Program, its sources, and whether it runs under valgrind: forks and daemons do not.
+PROGRAMS = [
+    ("vectors", ["vectors.c"], True),
+    ("errors", ["errors.c"], True),
+    ("arguments", ["arguments.c"], True),
+    ("generate", ["generate.c"], True),
+    ("threads", ["threads.c"], True),
+    ("raii", ["raii.cpp"], True),
+    ("exclusive", ["exclusive.c", "processes.c"], False),
+    ("forks", ["forks.c"], False),
+    ("fork_locks", ["fork_locks.c", "processes.c"], False),
+]
+#: Seconds a program may take.
+LIMIT, VALGRIND_LIMIT = 120, 600
+
+
+class Count:
+    passed = failed = skipped = 0
+
+    def add(self, line: str) -> None:
+        self.passed += line.startswith("ok - ")
+        self.failed += line.startswith("not ok - ")
+        self.skipped += line.startswith("skipped - ")
+
+
+COUNT = Count()
+
+
+def say(line: str) -> None:
+    COUNT.add(line)
+    print(line, flush=True)
+
+
+def compiler(variable: str, *names: str) -> str:
+    """The compiler: the environment's, or the first one there is."""
+    chosen = os.environ.get(variable)
+    found = chosen or next((name for name in names if shutil.which(name)), None)
+    if found is None:
+        sys.exit(f"no {variable}: install a C and a C++ compiler (Debian: apt-get install gcc g++), or set {variable}")
+    return found
+
+
+def run(command: list, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], check=True, timeout=300, **options)
+
+
+def native_libs(stage: Path) -> list[str]:
+    """What the static library needs, as its users read it: from leafid.pc."""
+    text = (stage / "lib/pkgconfig/leafid.pc").read_text()
+    return re.search(r"^Libs\.private: (.*)$", text, re.M)[1].split()
+
+
+def build(stage: Path, out: Path) -> None:
+    cc, cxx = compiler("CC", "cc", "gcc", "clang"), compiler("CXX", "c++", "g++", "clang++")
+    run([sys.executable, HERE / "tables.py", ROOT / "tests/vectors", out])
+    include = ["-I", stage / "include", "-I", out, "-I", HERE]
+    objects = {}
+    for source in sorted(HERE.glob("*.c*")):
+        objects[source.name] = out / (source.name + ".o")
+        tool = [cxx, "-std=c++17"] if source.suffix == ".cpp" else [cc, "-std=c11"]
+        run([*tool, *STRICT, *include, "-pthread", "-c", source, "-o", objects[source.name]])
+    for kind in ("shared", "static"):
+        library = {
+            "shared": ["-L", stage / "lib", "-lleafid", f"-Wl,-rpath,{stage / 'lib'}"],
+            "static": [stage / "lib/libleafid.a", *native_libs(stage)],
+        }[kind]
+        (out / kind).mkdir(exist_ok=True)
+        for name, sources, _ in PROGRAMS:
+            parts = [objects[source] for source in [*sources, "check.c"]]
+            tool = cxx if sources[0].endswith(".cpp") else cc
+            run([tool, *parts, "-pthread", *library, "-o", out / kind / name])
+
+
+def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
+    """Runs one program with a directory and an id space of its own."""
+    command, limit = [out / kind / name], LIMIT
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
+    environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
+    environment["LEAFID_TEST_ONLY"] = os.environ.get("LEAFID_TEST_ONLY", "")
+    log = out / f"{name}.valgrind"
+    if valgrind:
+        environment["LEAFID_TEST_SLOW"] = "1"
+        limit = VALGRIND_LIMIT
+        command = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=99",
+                   "--fair-sched=yes", f"--log-file={log}", *command]
+    title = f"{name} ({kind}{', valgrind' if valgrind else ''})"
+    print(f"# {title}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="leafid-c-", ignore_cleanup_errors=True) as directory:
+        # Another user of the host gets at its own directory below.
+        os.chmod(directory, 0o711)
+        environment["LEAFID_TEST_DIR"] = directory
+        started = subprocess.Popen([str(part) for part in command], env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            output, _ = started.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            output, _ = started.communicate()
+            output += f"not ok - {title} took more than {limit} s\n"
+    for line in output.splitlines():
+        say(line)
+    reported = any(line.startswith("not ok - ") for line in output.splitlines())
+    # A program that dies, or that valgrind blames, has not said so itself.
+    if started.returncode != (1 if reported else 0) and not (reported and started.returncode < 0):
+        say(f"not ok - {title} ended with {started.returncode}")
+    if valgrind:
+        summary(title, log)
+
+
+def summary(title: str, log: Path) -> None:
+    text = log.read_text()
+    errors = re.findall(r"ERROR SUMMARY: (\d+) errors", text)
+    lost = [int(bytes_.replace(",", "")) for bytes_ in re.findall(r"definitely lost: ([\d,]+) bytes", text)]
+    clean = errors == ["0"] and not any(lost)
+    say(f"{'ok' if clean else 'not ok'} - {title}: {errors or 'no'} errors, {sum(lost)} bytes definitely lost")
+    if not clean:
+        print(text)
+
+
+def packaging(stage: Path, out: Path) -> None:
+    """A user's program, built as pkg-config and as CMake say, from a copy of the staged tree in another place."""
+    source = out / "user.c"
+    source.write_text(
+        "#include <leafid.h>\n#include <string.h>\n"
+        "int main(void) { return strcmp(leafid_version(), LEAFID_VERSION); }\n"
+    )
+    with tempfile.TemporaryDirectory(prefix="leafid-prefix-") as prefix:
+        shutil.copytree(stage, prefix, symlinks=True, dirs_exist_ok=True)
+        for title, tool, build_user in (
+            ("pkg-config", "pkg-config", with_pkg_config), ("CMake", "cmake", with_cmake),
+        ):
+            if not shutil.which(tool):
+                say(f"skipped - {title}: {tool} is not installed")
+                continue
+            try:
+                for user in build_user(Path(prefix), source, out):
+                    run([user], env={**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"})
+                say(f"ok - a program built with {title}, shared and static")
+            except subprocess.CalledProcessError as error:
+                print(error.stdout or "", error.stderr or "")
+                say(f"not ok - a program built with {title}: {error}")
+
+
+def with_pkg_config(prefix: Path, source: Path, out: Path) -> list[Path]:
+    cc = compiler("CC", "cc", "gcc", "clang")
+    users = []
+    for kind in ("shared", "static"):
+        environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+        flags = run(["pkg-config", "--cflags", "--libs", *(["--static"] if kind == "static" else []), "leafid"],
+                    env=environment, capture_output=True, text=True).stdout.split()
+        if kind == "static":
+            flags = [f"{prefix}/lib/libleafid.a" if flag == "-lleafid" else flag for flag in flags]
+        users.append(out / f"user-pkg-config-{kind}")
+        run([cc, source, *flags, "-o", users[-1]])
+    return users
+
+
+def with_cmake(prefix: Path, source: Path, out: Path) -> list[Path]:
+    project = out / "cmake"
+    shutil.rmtree(project, ignore_errors=True)
+    project.mkdir()
+    version = re.search(r'LEAFID_VERSION "(\d+\.\d+)', (prefix / "include/leafid.h").read_text())[1]
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(user C)\n"
+        f"find_package(leafid {version} REQUIRED)\n"
+        f"add_executable(shared {source})\ntarget_link_libraries(shared leafid::leafid)\n"
+        f"add_executable(static {source})\ntarget_link_libraries(static leafid::static)\n"
+    )
+    run(["cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True,
+        text=True)
+    run(["cmake", "--build", project / "build"], capture_output=True, text=True)
+    return [project / "build/shared", project / "build/static"]
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("stage", type=Path)
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("--valgrind", action="store_true")
+    arguments.add_argument("names", nargs="*")
+    given = arguments.parse_args()
+    stage, out = given.stage.resolve(), given.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    if given.valgrind and not shutil.which("valgrind"):
+        print("valgrind is missing (Debian: apt-get install valgrind)")
+        return 1
+    build(stage, out)
+    # Under valgrind the shared library alone: its code is the same.
+    for kind in ["shared"] if given.valgrind else ["shared", "static"]:
+        for name, _, under_valgrind in PROGRAMS:
+            if (not given.names or name in given.names) and (under_valgrind or not given.valgrind):
+                program(name, kind, out, given.valgrind)
+    if not given.valgrind and not given.names:
+        packaging(stage, out)
+    print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
+    return 1 if COUNT.failed or not COUNT.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+//! The core at work with no standard library and no C library: exits with 0 if every check holds, else with the number
+//! of the check that failed.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+mod memory;
+mod system;
+
+use alloc::string::ToString;
+use leafid_core::{Code, Deed, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
+
+const NOW_MS: i64 = 1_567_733_700_834;
+const ID: i64 = 1_169_786_042_799_259_000;
+
+/// Names each check by its place, so that the exit status tells which one failed.
+fn checks() -> [bool; 9] {
+    let leaf = Layout::LEAF;
+    let rules = Rules { random_start: 0, ..Rules::default() };
+    let from = leaf.tick_at(NOW_MS).unwrap_or(0);
+    let until = next_until(&leaf, &rules, &[], from, NOW_MS, 0).unwrap_or(from);
+    let flake = Snowflake::new(leaf, rules, 39, from, 0);
+    let needs = flake.next(NOW_MS) == Err(Deed::NeedSpan);
+    flake.grant(Span { from, until });
+    let first = leaf.compose(NOW_MS, 39, 0);
+    let issued = flake.next(NOW_MS).map_err(|_| ()) == first.clone().map_err(|_| ());
+    let reserved = flake.reserve(NOW_MS, 10_000).map(|run| run.count) == Ok(4_095);
+    let wide = Layout::parse("35|5|23").and_then(|layout| layout.with_epoch_ms(1_767_225_600_000));
+    let refused = leaf.compose(NOW_MS, 1_024, 0);
+    [
+        leaf.compose(NOW_MS, 39, 3_448) == Ok(ID),
+        leaf.decode(ID).is_ok_and(|parts| (parts.worker_id, parts.sequence) == (39, 3_448)),
+        parse_id("1169786042799259000") == Ok(ID) && parse_id("0x1").is_err(),
+        needs && issued,
+        reserved && flake.next(NOW_MS) == Err(Deed::WaitUntil(NOW_MS + 1)),
+        flake.seal() == Some(from + 1) && flake.next(NOW_MS) == Err(Deed::Sealed),
+        wide.is_ok_and(|layout| layout.max_sequence() == (1 << 23) - 1),
+        // Errors are text on the heap.
+        refused.is_err_and(|error| {
+            error.code() == Code::InvalidArgument
+                && error.to_string().ends_with("worker_id is 1024; allowed: 0 to 1023")
+        }),
+        Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
+    ]
+}
+
+/// Where the program begins, called by `_start` with an aligned stack.
+#[unsafe(no_mangle)]
+extern "C" fn begin() -> ! {
+    let failed = checks().iter().position(|holds| !holds);
+    system::exit(failed.map_or(0, |at| at as i32 + 1))
+}
+
+#[panic_handler]
+fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+    system::exit(101)
+}
