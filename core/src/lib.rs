@@ -24,6 +24,6 @@ pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
 pub use record::{Admission, Record};
 pub use rules::{OnClockBackwards, OnExhausted, Rules};
-pub use snowflake::{Deed, Run, Runs, Snowflake};
+pub use snowflake::{Deed, Run, Snowflake};
 pub use span::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Span, next_until};
 pub use utc::Utc;

@@ -53,9 +53,6 @@ impl Run {
     }
 }
 
-/// The runs that make up a batch, in order.
-pub type Runs = alloc::vec::Vec<Run>;
-
 /// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
 const SEALED: u64 = u64::MAX;
 /// No step ahead of the clock was made yet.

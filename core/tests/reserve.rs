@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
-use leafid_core::{Deed, Layout, Rules, Runs, Snowflake};
+use leafid_core::{Deed, Layout, Rules, Snowflake};
 
 /// A clock that moves on only when asked to wait.
 fn waits(deed: Deed) -> i64 {
@@ -26,7 +26,7 @@ fn one_by_one(flake: &Snowflake, mut now_ms: i64, n: usize) -> Vec<i64> {
 }
 
 fn in_runs(flake: &Snowflake, mut now_ms: i64, n: usize) -> (Vec<i64>, usize) {
-    let mut runs = Runs::new();
+    let mut runs = Vec::new();
     let mut left = n;
     while left > 0 {
         match flake.reserve(now_ms, left) {

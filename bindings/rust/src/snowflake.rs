@@ -6,7 +6,8 @@ use crate::live::Live;
 use crate::settings::Settings;
 use crate::wait::{self, Wait};
 use crate::{SnowflakeBuilder, Stats, allowed};
-use leafid_core::{Code, Deed, Error, Layout, OnExhausted, Result, Run, Runs};
+use leafid_core::{Code, Deed, Error, Layout, OnExhausted, Result, Run};
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
@@ -72,9 +73,9 @@ impl Snowflake {
     /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         check_n(n)?;
-        let mut ids = Vec::new();
+        let mut ids: Vec<i64> = Vec::new();
         let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
-        ids.try_reserve_exact(n).map_err(no_memory)?;
+        unforked(|| ids.try_reserve_exact(n)).map_err(no_memory)?;
         ids.resize(n, 0);
         self.fill(&mut ids)?;
         Ok(ids)
@@ -98,7 +99,7 @@ impl Snowflake {
         self.check_one_tick(out.len())?;
         let mut asked = Instant::now();
         loop {
-            let mut runs = Runs::new();
+            let mut runs: SmallVec<[Run; 8]> = SmallVec::new();
             let mut left = out.len();
             let mut born = 0;
             while left > 0 {
@@ -111,6 +112,9 @@ impl Snowflake {
                 }
                 born = generation;
                 left -= run.count.min(left);
+                if runs.len() == runs.capacity() {
+                    unforked(|| runs.reserve(64));
+                }
                 runs.push(run);
                 if asked.elapsed() > ASK {
                     asked = Instant::now();
@@ -120,6 +124,9 @@ impl Snowflake {
                 }
             }
             write(&runs, out);
+            if runs.spilled() {
+                unforked(|| drop(runs));
+            }
             // Once more after the last id is written: the child of a fork meanwhile fills anew.
             if born == fork::current() {
                 return Ok(());
@@ -259,6 +266,12 @@ impl Snowflake {
             }
         }
     }
+}
+
+/// Allocates or frees with signals blocked: the C library's `fork`, called by a handler that interrupted its `malloc`,
+/// waits for that for ever once a process has had a second thread.
+fn unforked<T>(memory: impl FnOnce() -> T) -> T {
+    fork::without_signals(memory)
 }
 
 fn write(runs: &[Run], mut out: &mut [i64]) {
