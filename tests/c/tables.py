@@ -50,6 +50,20 @@ accepted_text = [
     f"{text(v['text'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}"
     for v in snowflake["decode_accepted_text"]
 ]
+floors = [
+    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}, {number(v['id'])}, "
+    f"{number(v['floored_ms'])}"
+    for v in snowflake["compose_floors"]
+]
+refused_in_layout = [
+    f"{text(v['layout'])}, {number(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused_in_layout"]
+]
+layout_texts = [
+    f"{text(value)}, {status(code)}"
+    for code, values in (("ok", snowflake["layout_text"]["accepted"]),
+                         ("invalid_argument", snowflake["layout_text"]["refused"]))
+    for value in values
+]
 refused_text = [f"{text(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused"]]
 table = [
     f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['retry']).lower()}" for v in errors
@@ -72,6 +86,15 @@ table = [
         accepted_text,
     )
     + rows("static const struct { const char *text; leafid_status error; } refused_text[]", refused_text)
+    + rows(
+        "static const struct { const char *layout; int64_t timestamp_ms, worker_id, sequence, id, floored_ms; } floors[]",
+        floors,
+    )
+    + rows(
+        "static const struct { const char *layout; int64_t id; leafid_status error; } refused_in_layout[]",
+        refused_in_layout,
+    )
+    + rows("static const struct { const char *text; leafid_status status; } layout_texts[]", layout_texts)
 )
 (out / "errors.inc").write_text(
     rows(

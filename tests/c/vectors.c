@@ -93,10 +93,42 @@ static void texts(void) {
     }
 }
 
+static void floored(void) {
+    for (size_t i = 0; i < LENGTH(floors); i++) {
+        leafid_layout layout = layout_of(floors[i].layout);
+        int64_t id = -1;
+        leafid_parts parts = {0};
+        CHECK_STATUS(leafid_compose(floors[i].timestamp_ms, floors[i].worker_id, floors[i].sequence, &layout, &id),
+                     LEAFID_OK);
+        CHECK_NUMBER(id, floors[i].id);
+        CHECK_STATUS(leafid_decode(id, &layout, &parts), LEAFID_OK);
+        check_parts(parts, floors[i].floored_ms, floors[i].worker_id, floors[i].sequence);
+    }
+}
+
+static void too_many_bits(void) {
+    for (size_t i = 0; i < LENGTH(refused_in_layout); i++) {
+        leafid_layout layout = layout_of(refused_in_layout[i].layout);
+        leafid_parts parts = {7, 7, 7};
+        CHECK_STATUS(leafid_decode(refused_in_layout[i].id, &layout, &parts), refused_in_layout[i].error);
+        check_parts(parts, 7, 7, 7);
+    }
+}
+
+static void layouts_in_text(void) {
+    for (size_t i = 0; i < LENGTH(layout_texts); i++) {
+        leafid_layout layout = {0};
+        CHECK_STATUS(leafid_layout_parse(layout_texts[i].text, &layout), layout_texts[i].status);
+    }
+}
+
 int main(void) {
     test("layouts by name are those of the vectors, and end when they say", parsed_layouts);
     test("valid vectors compose and decode", composed_and_decoded);
     test("refused vectors are refused and write nothing", refusals);
     test("ids in text", texts);
+    test("times are floored to the tick", floored);
+    test("ids with more bits than the layout are refused", too_many_bits);
+    test("layouts in text", layouts_in_text);
     return finish();
 }

@@ -1,0 +1,44 @@
+//! leafid for Rust, as the peers are measured.
+
+use crate::harness::{N, batch, burst, pair, single};
+use leafid::{Layout, Snowflake, SnowflakeBuilder};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A generator in the bench's own state directory, under a name that nobody else has.
+pub fn builder() -> SnowflakeBuilder {
+    static OPENED: AtomicU32 = AtomicU32::new(0);
+    let directory = std::env::var_os("BENCH_STATE").expect("BENCH_STATE names a directory for state files");
+    let name = format!("bench-{}-{}", std::process::id(), OPENED.fetch_add(1, Relaxed));
+    Snowflake::builder().worker(1u32).name(name).state_dir(std::path::PathBuf::from(directory))
+}
+
+/// 23 bits of sequence from the first day of this year, starting at 0: a tick is never used up.
+pub fn wide() -> SnowflakeBuilder {
+    let days =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) as i64;
+    // The 35 bits last 398 days; the year is the one whose first day is nearest below.
+    let first_day =
+        |year: i64| (year - 1970) * 365 + (year - 1969) / 4 - (year - 1901) / 100 + (year - 1601) / 400;
+    let year = (2000..).take_while(|year| first_day(*year) <= days).last().unwrap_or(2000);
+    let layout =
+        Layout::parse("35|5|23").and_then(|layout| layout.with_epoch_ms(first_day(year) * 86_400_000));
+    builder().layout(layout.expect("a layout")).random_start(0)
+}
+
+fn positive(id: leafid::Result<i64>) -> u64 {
+    id.expect("an id") as u64
+}
+
+pub fn measure() {
+    let flake = builder().open().expect("open");
+    single("leafid", "Snowflake::next", || positive(flake.next()));
+    burst("leafid", "Snowflake::next", || positive(flake.next()));
+    pair("leafid", "Snowflake::next", || positive(flake.next()));
+    let flake = wide().open().expect("open");
+    single("leafid", "Snowflake::next wide 5+23", || positive(flake.next()));
+    pair("leafid", "Snowflake::next wide 5+23", || positive(flake.next()));
+    let mut out = vec![0; N];
+    batch("leafid", "fill(1000) wide 5+23", 1_000, || flake.fill(&mut out[..1_000]));
+    batch("leafid", "take(1000) wide 5+23", 1_000, || flake.take(1_000));
+}
