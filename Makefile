@@ -29,7 +29,6 @@ tools:
 	need() { command -v "$$1" >/dev/null 2>&1 || { echo "leafid needs $$1: $$2" >&2; missing=1; }; }; \
 	need cargo "install Rust 1.89 or newer, see rust-lang.org/tools/install"; \
 	need cc "install a C compiler (Debian: apt install gcc)"; \
-	need c++ "install a C++ compiler (Debian: apt install g++)"; \
 	need python3 "install Python 3.11 or newer (Debian: apt install python3 python3-venv)"; \
 	need node "install Node.js 20 or newer, see nodejs.org"; \
 	need npm "it comes with Node.js (Debian: apt install npm)"; \

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from run import STRICT, compiler
+from run import STRICT, c_compiler, cxx_compiler
 
 stage = Path(sys.argv[1]).resolve()
 failed = []
@@ -38,7 +38,11 @@ dynamic = "\n".join(lines("readelf", "-d", stage / "lib/libleafid.so"))
 check("the SONAME is libleafid.so.0", "[libleafid.so.0]" in dynamic, dynamic)
 check("the library stays loaded (-z nodelete)", "NODELETE" in dynamic, dynamic)
 
-compilers = [[compiler("CC", "cc", "gcc", "clang"), "-x", "c"], [compiler("CXX", "c++", "g++", "clang++"), "-x", "c++"]]
+compilers = [[c_compiler(), "-x", "c"]]
+if cxx_compiler():
+    compilers.append([cxx_compiler(), "-x", "c++"])
+else:
+    print("skipped - leafid.hpp, and leafid.h in C++: no C++ compiler (Debian: apt-get install g++)")
 if shutil.which("clang"):
     compilers += [["clang", "-x", "c"], ["clang", "-x", "c++"]]
 for tool in compilers:
@@ -52,7 +56,7 @@ for tool in compilers:
             check(f"{name} compiles with {Path(tool[0]).name} -std={standard}", done.returncode == 0, done.stderr)
 
 # The examples in the comments at the top of the headers.
-for name, tool, standard in (("leafid.h", compilers[0], "c11"), ("leafid.hpp", compilers[1], "c++17")):
+for (name, standard), tool in zip((("leafid.h", "c11"), ("leafid.hpp", "c++17")), compilers[:1 + bool(cxx_compiler())]):
     comment = (stage / "include" / name).read_text().split("*/")[0].partition(" * Example:")[2]
     body = "\n".join(line.removeprefix(" *") for line in comment.splitlines())
     body = f"#include <{name}>\n#include <stdio.h>\nint main(void) {{\n{body}\nreturn 0;\n}}\n"
