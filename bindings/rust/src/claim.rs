@@ -154,7 +154,7 @@ impl Refusals {
     fn add(&mut self, error: Error) -> Result<()> {
         match error.code() {
             Code::WorkerInUse => self.in_use += 1,
-            Code::StateCorrupt | Code::ClockBackwards => {
+            Code::StateCorrupt | Code::StateIo | Code::ClockBackwards => {
                 log::warn!("leafid: {error}; the next worker id of the range is tried");
                 self.other.get_or_insert(error);
             }

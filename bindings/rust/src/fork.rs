@@ -10,4 +10,4 @@ mod threads;
 pub(crate) use descriptor::Descriptor;
 pub(crate) use generation::current;
 pub(crate) use per_process::PerProcess;
-pub(crate) use threads::{Bounded, LOOK, bounded, spawn, without_signals};
+pub(crate) use threads::{Bounded, bounded, spawn, without_signals};

@@ -7,9 +7,9 @@ use crate::live::Live;
 use crate::renewer::Renewer;
 use crate::settings::{Key, Settings};
 use crate::state_file::failed;
-use crate::sync::lock;
+use crate::sync::{Pause, locked};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a close waits for a disk that does not answer.
@@ -21,8 +21,9 @@ static HOST: PerProcess<Host> = PerProcess::new();
 pub(crate) struct Host {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
-    changed: Condvar,
     pub(crate) renewer: Arc<Renewer>,
+    /// The process that it belongs to.
+    generation: u64,
 }
 
 struct Entry {
@@ -56,8 +57,8 @@ impl Host {
         Host {
             env: Arc::new(env),
             entries: Mutex::new(Vec::new()),
-            changed: Condvar::new(),
-            renewer: Arc::default(),
+            renewer: Arc::new(Renewer::new()),
+            generation: fork::current(),
         }
     }
 
@@ -70,31 +71,34 @@ impl Host {
             .directory(&settings.directory)
             .map_err(|error| failed("make or open", &settings.directory, &error))?;
         let deadline = Instant::now() + settings.timeout.max(CLOSE_WAITS);
-        let mut entries = lock(&self.entries);
+        let mut pause = Pause::new();
         loop {
-            let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
-            match found.map(|entry| &mut entry.state) {
-                None => break,
-                Some(State::Open { live, handles }) => {
-                    *handles += 1;
-                    return Ok(Arc::clone(live));
-                }
-                Some(State::Busy) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        let message = "another thread is opening or closing this generator and its disk does not \
-                                       answer; try again, or see the state directory's disk";
-                        return Err(Error::new(Code::StateIo, message));
+            let found = self.locked(|entries| {
+                let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
+                match found.map(|entry| &mut entry.state) {
+                    Some(State::Open { live, handles }) => {
+                        *handles += 1;
+                        Found::Open(Arc::clone(live))
                     }
-                    entries = self
-                        .changed
-                        .wait_timeout(entries, left)
-                        .map_or_else(|e| e.into_inner().0, |(e, _)| e);
+                    Some(State::Busy) => Found::Busy,
+                    None => {
+                        entries.push(Entry { directory, key: settings.key.clone(), state: State::Busy });
+                        Found::Ours
+                    }
+                }
+            });
+            match found {
+                Some(Found::Open(live)) => return Ok(live),
+                Some(Found::Ours) => break,
+                Some(Found::Busy) if pause.until(deadline) => {}
+                // Or, in a forked child, the parent's: the caller finds out.
+                Some(Found::Busy) | None => {
+                    let message = "another thread is opening or closing this generator and its disk does not \
+                                   answer; try again, or see the state directory's disk";
+                    return Err(Error::new(Code::StateIo, message));
                 }
             }
         }
-        entries.push(Entry { directory, key: settings.key.clone(), state: State::Busy });
-        drop(entries);
         // Removed again by its drop, unless the claim succeeds: also when it panics.
         let busy = BusyEntry { host: self, directory, key: &settings.key };
         let claim = self.claim(settings, inherited)?;
@@ -127,19 +131,20 @@ impl Host {
 
     /// One handle less; the last one closes the generator.
     pub(crate) fn detach(&self, live: &Arc<Live>) -> Result<()> {
-        let mut entries = lock(&self.entries);
-        let this =
-            |entry: &&mut Entry| matches!(&entry.state, State::Open { live: l, .. } if Arc::ptr_eq(l, live));
-        let Some(entry) = entries.iter_mut().find(this) else { return Ok(()) };
-        if let State::Open { handles, .. } = &mut entry.state
-            && *handles > 1
-        {
-            *handles -= 1;
-            return Ok(());
-        }
-        entry.state = State::Busy;
-        let (directory, key) = (entry.directory, entry.key.clone());
-        drop(entries);
+        let last = self.locked(|entries| {
+            let this =
+                |e: &&mut Entry| matches!(&e.state, State::Open { live: l, .. } if Arc::ptr_eq(l, live));
+            let entry = entries.iter_mut().find(this)?;
+            if let State::Open { handles, .. } = &mut entry.state
+                && *handles > 1
+            {
+                *handles -= 1;
+                return None;
+            }
+            entry.state = State::Busy;
+            Some((entry.directory, entry.key.clone()))
+        });
+        let Some((directory, key)) = last.flatten() else { return Ok(()) };
         let _busy = BusyEntry { host: self, directory, key: &key };
         let closed = live.shut(CLOSE_WAITS);
         self.renewer.forget(live, CLOSE_WAITS);
@@ -148,13 +153,28 @@ impl Host {
 
     /// How many handles share this generator.
     pub(crate) fn handles(&self, live: &Arc<Live>) -> usize {
-        let entries = lock(&self.entries);
-        let counts = entries.iter().filter_map(|entry| match &entry.state {
-            State::Open { live: l, handles } if Arc::ptr_eq(l, live) => Some(*handles),
-            _ => None,
+        let count = self.locked(|entries| {
+            let counts = entries.iter().filter_map(|entry| match &entry.state {
+                State::Open { live: l, handles } if Arc::ptr_eq(l, live) => Some(*handles),
+                _ => None,
+            });
+            counts.sum()
         });
-        counts.sum()
+        count.unwrap_or(0)
     }
+
+    /// None in a forked child.
+    fn locked<R>(&self, deed: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
+        locked(&self.entries, self.generation, deed)
+    }
+}
+
+/// What was found under a key.
+enum Found {
+    Open(Arc<Live>),
+    Busy,
+    /// Nothing: it is the caller's to claim.
+    Ours,
 }
 
 /// An entry that others wait for.
@@ -166,24 +186,23 @@ struct BusyEntry<'a> {
 
 impl BusyEntry<'_> {
     fn becomes(self, state: State) {
-        let mut entries = lock(&self.host.entries);
-        if let Some(entry) = entries.iter_mut().find(|e| e.directory == self.directory && e.key == *self.key)
-        {
-            entry.state = state;
-        }
+        self.host.locked(|entries| {
+            if let Some(entry) = entries.iter_mut().find(|entry| self.is(entry)) {
+                entry.state = state;
+            }
+        });
+    }
+
+    fn is(&self, entry: &Entry) -> bool {
+        entry.directory == self.directory && entry.key == *self.key
     }
 }
 
 impl Drop for BusyEntry<'_> {
     fn drop(&mut self) {
-        let mut entries = lock(&self.host.entries);
-        entries.retain(|entry| {
-            !(matches!(entry.state, State::Busy)
-                && entry.directory == self.directory
-                && entry.key == *self.key)
+        self.host.locked(|entries| {
+            entries.retain(|entry| !(matches!(entry.state, State::Busy) && self.is(entry)));
         });
-        drop(entries);
-        self.host.changed.notify_all();
     }
 }
 

@@ -6,9 +6,10 @@ use crate::fork::{self, Bounded};
 use crate::renewer::Renewer;
 use crate::slot::Writer;
 use crate::state_file::StateFile;
-use crate::sync::lock;
+use crate::sync::{Pause, lock, locked};
 use leafid_core::{Code, Error, Record, Result, Rules, Snowflake as Core, Span, next_until};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Spans are renewed in the background while ids were issued within this.
@@ -27,7 +28,8 @@ pub(crate) struct Live {
     /// Held while the disk is written.
     keeper: Mutex<Option<Keeper>>,
     spans: Mutex<Spans>,
-    changed: Condvar,
+    /// Renewals tried.
+    tried: AtomicU64,
     opened: Duration,
     /// The process that it belongs to.
     generation: u64,
@@ -43,8 +45,7 @@ struct Keeper {
 pub(crate) struct Spans {
     /// The first span, durable since the opening, until the first id is asked for.
     first: Option<Span>,
-    /// Renewals tried, and how the last one ended.
-    pub(crate) tried: u64,
+    /// How the last renewal ended.
     outcome: Option<Outcome>,
     pub(crate) renewals: u64,
     pub(crate) failures: u64,
@@ -82,7 +83,7 @@ impl Live {
             renewer,
             keeper: Mutex::new(Some(Keeper { file, presence, writer })),
             spans: Mutex::new(spans),
-            changed: Condvar::new(),
+            tried: AtomicU64::new(0),
             opened,
             generation: fork::current(),
         }
@@ -90,51 +91,53 @@ impl Live {
 
     /// Has the background thread grant the core's next span, and waits for it until the deadline.
     pub(crate) fn obtain(self: &Arc<Self>, deadline: Instant) -> Result<Obtained> {
-        let mut spans = lock(&self.spans);
-        if let Some(first) = spans.first.take() {
+        let Some(first) = self.locked(|spans| spans.first.take()) else { return Ok(Obtained::Granted) };
+        if let Some(first) = first {
             self.core.grant(first);
-            drop(spans);
             // The thread is started with the first id, and renews from here on.
             self.renewer.ask(self, true);
             return Ok(Obtained::Granted);
         }
-        let tried = spans.tried;
-        drop(spans);
+        let tried = self.tried.load(Acquire);
         self.renewer.ask(self, false);
         let asked = Instant::now();
-        let mut helped = false;
-        let mut spans = lock(&self.spans);
-        // In the child of a fork meanwhile nobody renews this: the caller finds out.
-        while spans.tried == tried && self.is_ours() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let last = spans.last_error.as_ref().map(|e| format!(" (before: {e})")).unwrap_or_default();
-                let message = format!(
-                    "the next span of worker id {} was not durable in time{last}; the disk is slow: see the state \
-                     directory, or raise timeout_ms",
-                    self.worker_id
-                );
-                return Err(Error::new(Code::StateIo, message));
+        let (mut pause, mut helped) = (Pause::new(), false);
+        while self.tried.load(Acquire) == tried {
+            let in_time = pause.until(deadline);
+            if !self.is_ours() {
+                // In the child of a fork meanwhile nobody renews this: the caller finds out.
+                return Ok(Obtained::Granted);
+            }
+            if !in_time {
+                return Err(self.late());
             }
             if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
                 // The thread is held up by another generator's disk, not by this one's.
                 helped = true;
-                drop(spans);
                 let live = Arc::clone(self);
-                let _ = fork::bounded(left, move || live.renew());
-                spans = lock(&self.spans);
-                continue;
+                fork::bounded(deadline.saturating_duration_since(Instant::now()), move || live.renew(true));
             }
-            spans = self
-                .changed
-                .wait_timeout(spans, left.min(fork::LOOK))
-                .map_or_else(|e| e.into_inner().0, |(spans, _)| spans);
         }
-        match spans.outcome.clone() {
+        match self.locked(|spans| spans.outcome.clone()).flatten() {
             Some(Outcome::Failed(error)) => Err(error),
             Some(Outcome::NoRoom) => Ok(Obtained::NoRoom),
             Some(Outcome::Granted) | None => Ok(Obtained::Granted),
         }
+    }
+
+    fn late(&self) -> Error {
+        let before = self.spans().last_error.map(|error| format!(" (before: {error})")).unwrap_or_default();
+        let message = format!(
+            "the next span of worker id {} was not durable in time{before}; the disk is slow: see the state \
+             directory, or raise timeout_ms",
+            self.worker_id
+        );
+        Error::new(Code::StateIo, message)
+    }
+
+    /// None in a forked child.
+    fn locked<R>(&self, deed: impl FnOnce(&mut Spans) -> R) -> Option<R> {
+        locked(&self.spans, self.generation, deed)
     }
 
     /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
@@ -142,8 +145,9 @@ impl Live {
         self.generation == fork::current()
     }
 
-    /// Extends the span if half of it is used: the background thread's deed. Answers when to come again.
-    pub(crate) fn renew(&self) -> Option<Duration> {
+    /// Extends the span if half of it is used: the background thread's deed. Answers when to come again, while the
+    /// generator is in use; that somebody waits for it is a use.
+    pub(crate) fn renew(&self, waited_for: bool) -> Option<Duration> {
         if !self.is_ours() {
             return None;
         }
@@ -175,7 +179,7 @@ impl Live {
         }
         let idle_ms = now_ms - layout.tick_start_ms(first_unused);
         let left = until.saturating_sub(position) as i64 * layout.tick_ms();
-        (idle_ms <= IN_USE_MS).then(|| Duration::from_millis(left.max(2) as u64 / 2))
+        (waited_for || idle_ms <= IN_USE_MS).then(|| Duration::from_millis(left.max(2) as u64 / 2))
     }
 
     /// The span that may be given now, from the first tick at or above `position` that is not burnt.
@@ -199,23 +203,25 @@ impl Live {
     }
 
     fn note(&self, renewed: Option<Outcome>, until: u64) {
-        let mut spans = lock(&self.spans);
-        spans.tried += 1;
-        spans.until = until;
-        match &renewed {
-            Some(Outcome::Granted) => {
-                spans.renewals += 1;
-                spans.last_error = None;
+        self.locked(|spans| {
+            spans.until = until;
+            match &renewed {
+                Some(Outcome::Granted) => {
+                    spans.renewals += 1;
+                    spans.last_error = None;
+                }
+                Some(Outcome::Failed(error)) => {
+                    spans.failures += 1;
+                    spans.last_error = Some(error.clone());
+                }
+                Some(Outcome::NoRoom) | None => {}
             }
-            Some(Outcome::Failed(error)) => {
-                spans.failures += 1;
-                log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
-                spans.last_error = Some(error.clone());
-            }
-            Some(Outcome::NoRoom) | None => {}
+            spans.outcome = renewed.clone().or(Some(Outcome::Granted));
+        });
+        self.tried.fetch_add(1, Release);
+        if let Some(Outcome::Failed(error)) = renewed {
+            log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
         }
-        spans.outcome = renewed.or(Some(Outcome::Granted));
-        self.changed.notify_all();
     }
 
     /// Seals the core, writes the exact mark, and lets the worker id go, in this order.
@@ -245,6 +251,6 @@ impl Live {
     }
 
     pub(crate) fn spans(&self) -> Spans {
-        lock(&self.spans).clone()
+        self.locked(|spans| spans.clone()).unwrap_or_default()
     }
 }

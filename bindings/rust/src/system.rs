@@ -5,11 +5,11 @@ use crate::fork::{self, Descriptor};
 use crate::presence;
 use crate::slot::FILE_BYTES;
 use leafid_core::Result;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -66,8 +66,10 @@ impl Disk for SystemDisk {
     }
 
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        match File::open(path) {
-            Ok(mut file) => read_bounded(&mut file).map(Some),
+        // Not File::open: it would wait for a writer where somebody put a pipe.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
+            Ok(file) => read_bounded(&mut File::from(file)).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -104,16 +106,34 @@ impl Disk for SystemDisk {
 /// Publishes a complete, durable file at a path where there is none. Another process may be first: then its file stands.
 fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(directory)?;
-    fresh.write_all(initial)?;
-    // Readable by other users of the host, so that a refusal can name the holder.
-    rustix::fs::fchmod(fresh.as_file(), Mode::from_raw_mode(0o644))?;
-    fresh.as_file().sync_all()?;
-    match fresh.persist_noclobber(path) {
-        Ok(_) => sync_directories(directory),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error.error),
+    match create_unnamed(directory, path, initial).or_else(|_| create_named(directory, path, initial)) {
+        Ok(()) => sync_directories(directory),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
+}
+
+/// By a file that has no name until it is complete: a kill in between leaves nothing behind.
+fn create_unnamed(directory: &Path, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?);
+    complete(&mut fresh, initial)?;
+    let unnamed = format!("/proc/self/fd/{}", fresh.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// For file systems that have no unnamed files.
+fn create_named(directory: &Path, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+    let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(directory)?;
+    complete(fresh.as_file_mut(), initial)?;
+    fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+fn complete(file: &mut File, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+    file.write_all(initial)?;
+    // Readable by other users of the host, so that a refusal can name the holder.
+    rustix::fs::fchmod(&*file, Mode::from_raw_mode(0o644))?;
+    file.sync_all()
 }
 
 /// Makes the new entry outlive a power cut, and those of the directories above it, which may be as new.

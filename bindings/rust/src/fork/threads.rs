@@ -2,10 +2,10 @@
 //! handler's ever copies one of them in the middle of a write.
 
 use super::current;
-use crate::sync::lock;
+use crate::sync::{Pause, lock};
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -41,8 +41,11 @@ pub(crate) enum Bounded<T> {
     Forked,
 }
 
-/// How often a waiter looks whether it is a forked child, for which nobody works.
-pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// Where a deed's result is left.
+struct Left<T> {
+    done: AtomicBool,
+    value: Mutex<Option<T>>,
+}
 
 /// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
 pub(crate) fn bounded<T: Send + 'static>(
@@ -51,35 +54,32 @@ pub(crate) fn bounded<T: Send + 'static>(
 ) -> Bounded<T> {
     let generation = current();
     let deadline = Instant::now() + patience;
-    let (sender, receiver) = channel();
+    let result = Arc::new(Left { done: AtomicBool::new(false), value: Mutex::new(None) });
     let deed = Arc::new(Mutex::new(Some(run)));
-    let theirs = Arc::clone(&deed);
+    let (theirs, left) = (Arc::clone(&deed), Arc::clone(&result));
     let thread = spawn("leafid-disk", move || {
         let run = lock(&theirs).take();
-        if let Some(run) = run {
-            let _ = sender.send(run());
-        }
+        *lock(&left.value) = run.map(|run| run());
+        left.done.store(true, Release);
     });
     let Ok(thread) = thread else {
         // No thread to be had: then without a bound.
         let run = lock(&deed).take();
         return run.map_or(Bounded::Late, |run| Bounded::Done(run()));
     };
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left.min(LOOK)) {
-            _ if generation != current() => {
-                // A handle of the parent's thread, which must not be joined or detached here.
-                std::mem::forget((thread, receiver));
-                return Bounded::Forked;
-            }
-            Ok(done) => {
-                let _ = thread.join();
-                return Bounded::Done(done);
-            }
-            Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
-            // Disconnected: it panicked, and has said so.
-            Err(_) => return Bounded::Late,
+    let mut pause = Pause::new();
+    while !result.done.load(Acquire) {
+        let in_time = pause.until(deadline);
+        if generation != current() {
+            // The handle is of the parent's thread, which must not be joined or detached here.
+            std::mem::forget(thread);
+            return Bounded::Forked;
+        }
+        if !in_time || thread.is_finished() && !result.done.load(Acquire) {
+            // Or it panicked, and has said so.
+            return Bounded::Late;
         }
     }
+    let _ = without_signals(|| thread.join());
+    lock(&result.value).take().map_or(Bounded::Late, Bounded::Done)
 }
