@@ -1,13 +1,19 @@
-//! What must be known of forks: which process this is, and which descriptors a child must let go.
+//! What must be known of forks: which process this is, which descriptors a child must let go, and threads and locks that
+//! a fork cannot catch in the middle.
 //!
 //! The only `unsafe` of the host lives below this module.
 
+mod bounded;
 mod descriptor;
 mod generation;
 mod per_process;
-mod threads;
+mod signals;
+mod thread;
 
+pub(crate) use bounded::{Bounded, bounded};
 pub(crate) use descriptor::Descriptor;
 pub(crate) use generation::current;
+use generation::is_raw_child;
 pub(crate) use per_process::PerProcess;
-pub(crate) use threads::{Bounded, bounded, spawn, without_signals};
+pub(crate) use signals::without_signals;
+pub(crate) use thread::{Thread, spawn};

@@ -166,7 +166,7 @@ impl Live {
         let left = record.run.until.saturating_sub(position);
         let renewed = match self.goal(&record, position, now_ms) {
             // Half of what there could be is left.
-            Some(goal) if left > 0 && 2 * left >= goal.until - position => None,
+            Some(goal) if left > 0 && 2 * left > goal.until - position => None,
             Some(goal) if goal.until > record.run.until => Some(self.extend(keeper, record, goal, now_ms)),
             _ if left > 0 => None,
             _ => Some(Outcome::NoRoom),
@@ -179,7 +179,7 @@ impl Live {
         }
         let idle_ms = now_ms - layout.tick_start_ms(first_unused);
         let left = until.saturating_sub(position) as i64 * layout.tick_ms();
-        (waited_for || idle_ms <= IN_USE_MS).then(|| Duration::from_millis(left.max(2) as u64 / 2))
+        (waited_for || idle_ms <= IN_USE_MS).then(|| Duration::from_millis(1 + left as u64 / 2))
     }
 
     /// The span that may be given now, from the first tick at or above `position` that is not burnt.

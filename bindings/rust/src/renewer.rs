@@ -1,12 +1,11 @@
 //! The one background thread: it renews spans while generators are in use, and is gone when none is.
 
-use crate::fork::{self, without_signals};
+use crate::fork::{self, Thread, without_signals};
 use crate::host::this_host;
 use crate::live::Live;
 use crate::sync::{Pause, lock, locked};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long a fork waits for the thread to end before it goes on regardless.
@@ -28,7 +27,7 @@ struct Shared {
 #[derive(Default)]
 struct Work {
     jobs: Vec<Job>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
     running: bool,
     stop: bool,
 }
@@ -54,7 +53,7 @@ impl Renewer {
                 return Ok(());
             }
             let state = Arc::clone(&self.state);
-            work.thread = Some(fork::spawn("leafid", move || state.run())?);
+            work.thread = Some(fork::spawn(c"leafid", move || state.run())?);
             work.running = true;
             work.stop = false;
             Ok::<_, io::Error>(())
@@ -78,7 +77,7 @@ impl Renewer {
             });
             match ended {
                 // It has left its loop: this waits for the kernel to see it gone.
-                Some(Some(Some(thread))) => return drop(without_signals(|| thread.join())),
+                Some(Some(Some(thread))) => return thread.join(),
                 Some(Some(None)) | None => return,
                 Some(None) => self.state.wake.notify_one(),
             }

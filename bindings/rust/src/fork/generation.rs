@@ -7,7 +7,9 @@
 use super::{descriptor, per_process::Leaked};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+};
 
 /// The wiped page; null before the first use.
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
@@ -16,6 +18,8 @@ static HIGHEST: AtomicU64 = AtomicU64::new(0);
 /// Forks begun, in the low half; forks under way, in the high half.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 const UNDER_WAY: u64 = 1 << 32;
+/// Whether this is a forked child for which no handler ran.
+static RAW: AtomicBool = AtomicBool::new(false);
 
 /// This process's generation, never 0. It changes in a child before anything of the parent is believed.
 #[inline]
@@ -42,7 +46,9 @@ fn enter() -> u64 {
         return generation;
     }
     descriptor::close_all(inherited);
-    let next = HIGHEST.fetch_add(1, AcqRel) + 1;
+    let before = HIGHEST.fetch_add(1, AcqRel);
+    RAW.store(before > 0, Relaxed);
+    let next = before + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {
         Ok(_) => next,
         Err(others) => others,
@@ -111,6 +117,14 @@ extern "C" fn after_in_child() {
         unsafe { (*page).store(0, Relaxed) };
     }
     current();
+    RAW.store(false, Relaxed);
+}
+
+/// Whether the C library was not told that this is a forked child (`_Fork`, a raw clone): its own locks may stand as the
+/// parent's threads left them.
+pub(super) fn is_raw_child() -> bool {
+    current();
+    RAW.load(Relaxed)
 }
 
 /// Forks begun so far, once none is under way, or after a bounded wait: a signal handler may have interrupted a fork

@@ -1,36 +1,10 @@
-//! Threads of leafid's own, which take no signals: a handler of the host program never runs on them, so no fork of a
-//! handler's ever copies one of them in the middle of a write.
+//! Deeds that may meet a disk that does not answer.
 
-use super::current;
+use super::{current, spawn};
 use crate::sync::{Pause, lock};
-use std::io;
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// Starts a thread with every signal blocked.
-pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    without_signals(|| Builder::new().name(name.into()).stack_size(256 * 1024).spawn(run))
-}
-
-/// Runs with every signal blocked, and so in no child of a signal handler's fork.
-pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
-    let mut old = MaybeUninit::uninit();
-    // SAFETY: both sets are initialised by sigfillset and pthread_sigmask before they are read.
-    let blocked = unsafe {
-        let mut all = MaybeUninit::uninit();
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), old.as_mut_ptr()) == 0
-    };
-    let done = run();
-    if blocked {
-        // SAFETY: `old` was filled by the call above.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), std::ptr::null_mut()) };
-    }
-    done
-}
 
 /// How a bounded deed ended.
 pub(crate) enum Bounded<T> {
@@ -57,7 +31,7 @@ pub(crate) fn bounded<T: Send + 'static>(
     let result = Arc::new(Left { done: AtomicBool::new(false), value: Mutex::new(None) });
     let deed = Arc::new(Mutex::new(Some(run)));
     let (theirs, left) = (Arc::clone(&deed), Arc::clone(&result));
-    let thread = spawn("leafid-disk", move || {
+    let thread = spawn(c"leafid-disk", move || {
         let run = lock(&theirs).take();
         *lock(&left.value) = run.map(|run| run());
         left.done.store(true, Release);
@@ -75,11 +49,11 @@ pub(crate) fn bounded<T: Send + 'static>(
             std::mem::forget(thread);
             return Bounded::Forked;
         }
-        if !in_time || thread.is_finished() && !result.done.load(Acquire) {
+        if !in_time || thread.has_ended() && !result.done.load(Acquire) {
             // Or it panicked, and has said so.
             return Bounded::Late;
         }
     }
-    let _ = without_signals(|| thread.join());
+    thread.join();
     lock(&result.value).take().map_or(Bounded::Late, Bounded::Done)
 }
