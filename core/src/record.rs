@@ -66,9 +66,7 @@ impl Record {
                 let begins = self.layout.tick_start_ms(from);
                 if begins <= now_ms || from == now {
                     Admission::From(from)
-                } else if begins - now_ms
-                    <= LONGEST_SPAN_MS.max(rules.max_backwards_ms) + self.layout.tick_ms()
-                {
+                } else if begins - now_ms <= LONGEST_SPAN_MS + self.layout.tick_ms() {
                     Admission::WaitUntil(begins)
                 } else {
                     Admission::Refused(self.clock_backwards(begins, now_ms, LONGEST_SPAN_MS))

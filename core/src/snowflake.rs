@@ -1,6 +1,6 @@
 //! The snowflake generator: lock-free, inside the spans granted to it.
 
-use crate::{Code, Error, Layout, OnClockBackwards, OnExhausted, Result, Rules, Span, Utc};
+use crate::{Code, Error, Layout, OnClockBackwards, OnExhausted, Rules, Span, Utc};
 use alloc::format;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -335,17 +335,5 @@ impl Snowflake {
     fn first_unused_of(&self, position: u64) -> Option<u64> {
         let begun = u64::from(position & self.sequence_mask() != 0);
         (position != SEALED).then_some((position >> self.sequence_bits) + begun)
-    }
-}
-
-/// Errors of a misuse that the host checks before: a worker id outside the layout.
-impl Layout {
-    /// Checks a worker id. Errors: `invalid_argument`.
-    pub fn check_worker_id(&self, worker_id: u32) -> Result<()> {
-        let most = self.max_worker_id();
-        if worker_id > most {
-            return Err(Error::invalid("worker", worker_id, &format!("0 to {most} in the layout {self}")));
-        }
-        Ok(())
     }
 }

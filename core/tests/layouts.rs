@@ -156,14 +156,3 @@ fn ticks_and_times_agree() {
         assert_eq!(layout.tick_start_ms(layout.last_tick() + 1), layout.expires_at_ms());
     }
 }
-
-#[test]
-fn a_worker_id_outside_the_layout_is_refused() {
-    for (_, layout) in Layout::PRESETS {
-        assert!(layout.check_worker_id(layout.max_worker_id()).is_ok());
-        let error = layout.check_worker_id(layout.max_worker_id() + 1).map_err(|error| error.to_string());
-        let said =
-            format!("worker is {}; allowed: 0 to {}", layout.max_worker_id() + 1, layout.max_worker_id());
-        assert!(error.as_ref().is_err_and(|error| error.contains(&said)), "{error:?}");
-    }
-}

@@ -83,11 +83,7 @@ impl Snowflake {
         if count > MOST {
             return Err(refused("n", n));
         }
-        let ids = interruptible(py, |interrupted| {
-            let mut ids = vec![0; count];
-            self.flake.fill_unless(&mut ids, interrupted)?;
-            Ok(ids)
-        })?;
+        let ids = interruptible(py, |interrupted| self.flake.take_unless(count, interrupted))?;
         PyList::new(py, ids)
     }
 

@@ -4,7 +4,9 @@ use crate::env::{Env, Presence};
 use crate::settings::Settings;
 use crate::slot::Writer;
 use crate::state_file::{self, StateFile};
-use leafid_core::{Admission, Code, Error, Record, Result, Span, next_until};
+use leafid_core::{
+    Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Span, next_until,
+};
 use std::time::Duration;
 
 /// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
@@ -27,13 +29,35 @@ pub(crate) struct Claim {
     pub(crate) seed: u64,
 }
 
-/// Claims a worker id of the settings. `inherited`: a forked child whose parent held one.
-pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<Claim> {
-    let patience = match (settings.key.workers.is_range(), inherited) {
+/// How long a held worker id is asked for again.
+fn patience(settings: &Settings, inherited: bool) -> Duration {
+    match (settings.key.workers.is_range(), inherited) {
         (true, _) => RACE,
         (false, true) => PARENT_EXITS,
         (false, false) => EXEC,
+    }
+}
+
+/// A disk that answers has at least so long to do it, whatever `timeout_ms` says.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// How long the disk may take for a deed of an opening.
+pub(crate) fn disk_bound(settings: &Settings) -> Duration {
+    settings.timeout.max(LEAST)
+}
+
+/// How long a claim may last: what it waits for by rule, and the time for the disk.
+pub(crate) fn bound(settings: &Settings, inherited: bool) -> Duration {
+    let waits_ms = match settings.key.rules.on_clock_backwards {
+        OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
+        OnClockBackwards::Continue => 0,
     };
+    disk_bound(settings) + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
+}
+
+/// Claims a worker id of the settings. `inherited`: a forked child whose parent held one.
+pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<Claim> {
+    let patience = patience(settings, inherited);
     let begun = env.clock.counted();
     loop {
         let last = env.clock.counted() - begun >= patience;
@@ -52,7 +76,7 @@ fn any(env: &Env, settings: &Settings, last: bool) -> Result<Claim> {
     }
     let now_ms = env.clock.believed_ms();
     let mut ahead = Vec::new();
-    let mut refusals = Refusals::default();
+    let mut refusals = Refusals { last, ..Refusals::default() };
     for worker_id in workers.first..=workers.last {
         let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
             Ok(Some(stored)) => {
@@ -145,6 +169,8 @@ fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Res
 /// Why the ids of a range could not be had.
 #[derive(Default)]
 struct Refusals {
+    /// Whether this is the last pass through the range.
+    last: bool,
     in_use: usize,
     other: Option<Error>,
 }
@@ -155,7 +181,10 @@ impl Refusals {
         match error.code() {
             Code::WorkerInUse => self.in_use += 1,
             Code::StateCorrupt | Code::StateIo | Code::ClockBackwards => {
-                log::warn!("leafid: {error}; the next worker id of the range is tried");
+                // Once a claim, however often it goes through the range.
+                if self.last || self.other.is_none() && self.in_use == 0 {
+                    log::warn!("leafid: {error}; the next worker id of the range is tried");
+                }
                 self.other.get_or_insert(error);
             }
             _ => return Err(error),

@@ -1,14 +1,14 @@
 //! The generators open in this process: one for the same settings.
 
-use crate::claim::{Claim, claim};
+use crate::claim::{self, Claim};
 use crate::env::{DirectoryId, Env};
-use crate::fork::{self, Bounded, PerProcess};
+use crate::fork::{self, PerProcess};
 use crate::live::Live;
 use crate::renewer::Renewer;
 use crate::settings::{Key, Settings};
 use crate::state_file::failed;
 use crate::sync::{Pause, locked};
-use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result};
+use leafid_core::{Code, Error, Layout, Result};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -65,12 +65,8 @@ impl Host {
     /// The generator of these settings, one handle more; claimed if this process has none.
     pub(crate) fn attach(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Arc<Live>> {
         check_epoch(&settings.key.layout, self.env.clock.believed_ms())?;
-        let directory = self
-            .env
-            .disk
-            .directory(&settings.directory)
-            .map_err(|error| failed("make or open", &settings.directory, &error))?;
-        let deadline = Instant::now() + settings.timeout.max(CLOSE_WAITS);
+        let directory = self.directory(settings)?;
+        let deadline = Instant::now() + claim::bound(settings, inherited).max(CLOSE_WAITS);
         let mut pause = Pause::new();
         loop {
             let found = self.locked(|entries| {
@@ -108,25 +104,21 @@ impl Host {
         Ok(live)
     }
 
-    /// Claims on a thread of its own: the disk may hang, the caller may not.
-    fn claim(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Claim> {
-        let waits_ms = match settings.key.rules.on_clock_backwards {
-            OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
-            OnClockBackwards::Continue => 0,
-        };
-        let patience = settings.timeout + Duration::from_millis(waits_ms as u64);
+    /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not.
+    fn directory(&self, settings: &Arc<Settings>) -> Result<DirectoryId> {
+        let bound = claim::disk_bound(settings);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        match fork::bounded(patience, move || claim(&env, &wanted, inherited)) {
-            Bounded::Done(claimed) => claimed,
-            Bounded::Late | Bounded::Forked => {
-                let message = format!(
-                    "{} did not answer within {} ms; see the disk, or raise timeout_ms",
-                    settings.directory.display(),
-                    patience.as_millis()
-                );
-                Err(Error::new(Code::StateIo, message))
-            }
-        }
+        let found = fork::bounded(bound, move || env.disk.directory(&wanted.directory));
+        let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
+        found.map_err(|error| failed("make or open", &settings.directory, &error))
+    }
+
+    /// Claims, likewise.
+    fn claim(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Claim> {
+        let bound = claim::bound(settings, inherited);
+        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
+        let claimed = fork::bounded(bound, move || claim::claim(&env, &wanted, inherited));
+        claimed.done().ok_or_else(|| no_answer(settings, bound))?
     }
 
     /// One handle less; the last one closes the generator.
@@ -146,8 +138,9 @@ impl Host {
         });
         let Some((directory, key)) = last.flatten() else { return Ok(()) };
         let _busy = BusyEntry { host: self, directory, key: &key };
+        let deadline = Instant::now() + CLOSE_WAITS;
         let closed = live.shut(CLOSE_WAITS);
-        self.renewer.forget(live, CLOSE_WAITS);
+        self.renewer.forget(live, deadline.saturating_duration_since(Instant::now()));
         closed
     }
 
@@ -175,6 +168,15 @@ enum Found {
     Busy,
     /// Nothing: it is the caller's to claim.
     Ours,
+}
+
+fn no_answer(settings: &Settings, waited: Duration) -> Error {
+    let message = format!(
+        "{} did not answer within {} ms; see the disk, or raise timeout_ms",
+        settings.directory.display(),
+        waited.as_millis()
+    );
+    Error::new(Code::StateIo, message)
 }
 
 /// An entry that others wait for.

@@ -40,6 +40,6 @@ pub use builder::SnowflakeBuilder;
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Parts, Result, Utc, parse_id,
 };
-pub use snowflake::Snowflake;
+pub use snowflake::{MOST_IDS, Snowflake};
 pub use stats::Stats;
 pub use worker::Worker;

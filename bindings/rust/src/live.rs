@@ -7,6 +7,7 @@ use crate::renewer::Renewer;
 use crate::slot::Writer;
 use crate::state_file::StateFile;
 use crate::sync::{Pause, lock, locked};
+use crate::wait::{self, Interrupted};
 use leafid_core::{Code, Error, Record, Result, Rules, Snowflake as Core, Span, next_until};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -14,8 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Spans are renewed in the background while ids were issued within this.
 const IN_USE_MS: i64 = 60_000;
-/// After a failed write the next try is made this much later, while nobody waits.
+/// After a failed write the next try is made this much later while nobody waits, and later each time.
 const RETRY: Duration = Duration::from_millis(200);
+const LATEST_RETRY: Duration = Duration::from_secs(10);
 /// A caller that has waited so long sees whether it can have the span without the background thread.
 const STUCK: Duration = Duration::from_millis(100);
 
@@ -36,6 +38,8 @@ pub(crate) struct Live {
 }
 
 struct Keeper {
+    /// Renewals that failed since the last that did not.
+    failed: u32,
     file: StateFile,
     presence: Box<dyn Presence>,
     writer: Writer,
@@ -81,7 +85,7 @@ impl Live {
             worker_id,
             env,
             renewer,
-            keeper: Mutex::new(Some(Keeper { file, presence, writer })),
+            keeper: Mutex::new(Some(Keeper { failed: 0, file, presence, writer })),
             spans: Mutex::new(spans),
             tried: AtomicU64::new(0),
             opened,
@@ -90,7 +94,11 @@ impl Live {
     }
 
     /// Has the background thread grant the core's next span, and waits for it until the deadline.
-    pub(crate) fn obtain(self: &Arc<Self>, deadline: Instant) -> Result<Obtained> {
+    pub(crate) fn obtain(
+        self: &Arc<Self>,
+        deadline: Instant,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Obtained> {
         let Some(first) = self.locked(|spans| spans.first.take()) else { return Ok(Obtained::Granted) };
         if let Some(first) = first {
             self.core.grant(first);
@@ -101,6 +109,7 @@ impl Live {
         let tried = self.tried.load(Acquire);
         self.renewer.ask(self, false);
         let asked = Instant::now();
+        let mut looked = asked;
         let (mut pause, mut helped) = (Pause::new(), false);
         while self.tried.load(Acquire) == tried {
             let in_time = pause.until(deadline);
@@ -110,6 +119,12 @@ impl Live {
             }
             if !in_time {
                 return Err(self.late());
+            }
+            if looked.elapsed() > STUCK {
+                looked = Instant::now();
+                if interrupted() {
+                    return Err(wait::interrupted());
+                }
             }
             if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
                 // The thread is held up by another generator's disk, not by this one's.
@@ -151,8 +166,9 @@ impl Live {
         if !self.is_ours() {
             return None;
         }
-        let mut keeper = lock(&self.keeper);
-        let (Some(keeper), Some(first_unused)) = (keeper.as_mut(), self.core.first_unused()) else {
+        let mut held = lock(&self.keeper);
+        let (Some(keeper), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
+            drop(held);
             // Closed meanwhile: who waits is told by the core.
             self.note(None, self.core.until());
             return None;
@@ -171,15 +187,26 @@ impl Live {
             _ if left > 0 => None,
             _ => Some(Outcome::NoRoom),
         };
-        let failed = matches!(renewed, Some(Outcome::Failed(_)));
+        let error = match &renewed {
+            Some(Outcome::Failed(error)) => Some(error.clone()),
+            _ => None,
+        };
+        keeper.failed = if error.is_some() { keeper.failed.saturating_add(1) } else { 0 };
+        let failed = keeper.failed;
         let until = keeper.file.record().run.until;
+        drop(held);
+        // A logger may ask for an id: with no lock held.
         self.note(renewed, until);
-        if failed {
-            return Some(RETRY);
+        let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
+        match error {
+            // Nothing brings it back.
+            Some(error) if error.code() == Code::WorkerLost => None,
+            Some(_) => in_use.then(|| (RETRY * 2u32.saturating_pow(failed.min(10) - 1)).min(LATEST_RETRY)),
+            None => {
+                let left_ms = until.saturating_sub(position) as i64 * layout.tick_ms();
+                in_use.then(|| Duration::from_millis(1 + left_ms as u64 / 2))
+            }
         }
-        let idle_ms = now_ms - layout.tick_start_ms(first_unused);
-        let left = until.saturating_sub(position) as i64 * layout.tick_ms();
-        (waited_for || idle_ms <= IN_USE_MS).then(|| Duration::from_millis(1 + left as u64 / 2))
     }
 
     /// The span that may be given now, from the first tick at or above `position` that is not burnt.
@@ -203,23 +230,26 @@ impl Live {
     }
 
     fn note(&self, renewed: Option<Outcome>, until: u64) {
-        self.locked(|spans| {
+        let failed = match &renewed {
+            Some(Outcome::Failed(error)) => Some(error.clone()),
+            _ => None,
+        };
+        let granted = matches!(renewed, Some(Outcome::Granted));
+        let before = self.locked(|spans| {
             spans.until = until;
-            match &renewed {
-                Some(Outcome::Granted) => {
-                    spans.renewals += 1;
-                    spans.last_error = None;
-                }
-                Some(Outcome::Failed(error)) => {
-                    spans.failures += 1;
-                    spans.last_error = Some(error.clone());
-                }
-                Some(Outcome::NoRoom) | None => {}
+            spans.renewals += u64::from(granted);
+            spans.failures += u64::from(failed.is_some());
+            spans.outcome = renewed.or(Some(Outcome::Granted));
+            let before = spans.last_error.clone();
+            if granted || failed.is_some() {
+                spans.last_error = failed.clone();
             }
-            spans.outcome = renewed.clone().or(Some(Outcome::Granted));
+            before
         });
         self.tried.fetch_add(1, Release);
-        if let Some(Outcome::Failed(error)) = renewed {
+        if let (Some(error), Some(before)) = (failed, before)
+            && before.as_ref() != Some(&error)
+        {
             log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
         }
     }

@@ -6,7 +6,6 @@ use leafid_core::{Code, Error, Result, Utc};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
-    sockopt,
 };
 use std::fs;
 
@@ -73,8 +72,12 @@ fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Socket> {
 pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     let socket = unconnected().ok()?;
     connect(&socket, &address(name, worker_id).ok()?).ok()?;
-    let pid = sockopt::socket_peercred(&socket).ok()?.pid.as_raw_nonzero();
-    Some(describe(pid.get(), started_ms(pid.get())))
+    // Not rustix: it takes the pid for a number above 0, which that of another container's process is not.
+    let peer = nix::sys::socket::getsockopt(&socket, nix::sys::socket::sockopt::PeerCredentials).ok()?;
+    match peer.pid() {
+        pid @ 1.. => Some(describe(pid, started_ms(pid))),
+        _ => Some("a process of another container of this host".into()),
+    }
 }
 
 /// A process as the messages name it.

@@ -387,3 +387,35 @@ fn a_leap_of_the_clock_poisons_no_record() {
     world.pass(2_000);
     assert!(open.next_ms() - last >= ten_years);
 }
+
+#[test]
+fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
+    for lead_ms in [0, 1_500, 4_000] {
+        let world = World::new();
+        let process = world.process();
+        let open = process.open(builder()).unwrap();
+        for _ in 0..3_000 {
+            open.next().unwrap();
+            world.pass(1);
+        }
+        world.set_clock(-lead_ms);
+        // Until something was issued that the surviving slot does not cover.
+        let (last, survivor) = loop {
+            let last = open.next_ms();
+            world.pass(1);
+            let mut files = lock(&world.0.files);
+            let file = files.values_mut().next().unwrap();
+            let newest = crate::slot::read_file(Path::new("x"), file).unwrap();
+            let survivor = crate::slot::read_slot(file, newest.spare).unwrap().record.run.until;
+            if last >= open.live.core.layout().tick_start_ms(survivor) {
+                let at = (1 - newest.spare) * crate::slot::SLOT_BYTES + 20;
+                file[at] ^= 1;
+                break (last, survivor);
+            }
+        };
+        drop(open);
+        let restarted = world.process();
+        let first = restarted.open(builder()).unwrap().next_ms();
+        assert!(first > last, "lead {lead_ms}: {first} after {last}, the slot said {survivor}");
+    }
+}

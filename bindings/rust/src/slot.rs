@@ -159,6 +159,12 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
     Ok(Slots { newest: stored, spare: 1 - newest, damaged: slots[1 - newest].is_none() })
 }
 
+/// What one slot holds, for tests.
+#[cfg(test)]
+pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<Stored> {
+    parse(checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?.1)
+}
+
 /// The slot's JSON, if every byte of the slot is as it was written.
 fn checked(slot: &[u8]) -> Option<(Head, &str)> {
     let text = std::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');

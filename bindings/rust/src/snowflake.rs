@@ -10,11 +10,13 @@ use leafid_core::{Code, Deed, Error, Layout, OnExhausted, Result, Run};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence,
+};
 use std::time::{Duration, Instant};
 
 /// The most ids that one call makes.
-const MOST: usize = 1 << 24;
+pub const MOST_IDS: usize = 1 << 24;
 /// How often a long batch asks whether to give up.
 const ASK: Duration = Duration::from_millis(50);
 
@@ -72,12 +74,18 @@ impl Snowflake {
     /// As many ids as asked for, 1 to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
     /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
+        self.take_unless(n, &mut || false)
+    }
+
+    /// [`Snowflake::take`], given up with `would_block` when `interrupted` answers true.
+    #[doc(hidden)]
+    pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
         let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
         unforked(|| ids.try_reserve_exact(n)).map_err(no_memory)?;
         ids.resize(n, 0);
-        self.fill(&mut ids)?;
+        self.fill_unless(&mut ids, interrupted)?;
         Ok(ids)
     }
 
@@ -143,7 +151,8 @@ impl Snowflake {
             return Ok(());
         }
         // What is left of a tick under the largest random start.
-        let always = (layout.max_sequence() as usize + 1) * 7 / 8;
+        let size = layout.max_sequence() as usize + 1;
+        let always = size - size / 8;
         if n > always {
             let allowed =
                 format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
@@ -195,6 +204,8 @@ impl Snowflake {
     /// the same, and the record says more than was used.
     pub fn close(&self) -> Result<()> {
         self.closed.store(true, Relaxed);
+        // Against an attaching in another thread: it sees this, or this sees what it attached.
+        fence(SeqCst);
         self.release()
     }
 
@@ -226,6 +237,7 @@ impl Snowflake {
                 host().detach(&extra)?;
             }
         };
+        fence(SeqCst);
         if self.closed.load(Acquire) {
             self.release()?;
             return Err(closed());
@@ -283,7 +295,7 @@ fn write(runs: &[Run], mut out: &mut [i64]) {
 }
 
 fn check_n(n: usize) -> Result<()> {
-    if n == 0 || n > MOST {
+    if n == 0 || n > MOST_IDS {
         return Err(Error::invalid("n", n, allowed("n")));
     }
     Ok(())

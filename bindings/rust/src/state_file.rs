@@ -4,7 +4,7 @@ use crate::env::{Env, LockedFile};
 use crate::presence::started_ms;
 use crate::settings::Key;
 use crate::slot::{self, SLOT_BYTES, Slots, Stored, Writer};
-use leafid_core::{Code, Error, LONGEST_SPAN_MS, Record, Result, Utc};
+use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -161,10 +161,15 @@ pub(crate) fn check_layout(record: &Record, key: &Key, path: &Path) -> Result<()
     Err(Error::new(Code::StateMismatch, message))
 }
 
-/// The slot that cannot be read may have held a later span: none ends later than this after the clock.
+/// The slot that cannot be read may have held a later span. None is longer than the longest, and none ended further
+/// beyond the clock than the rule allows.
 fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
-    let latest = now_ms + LONGEST_SPAN_MS.max(key.rules.max_backwards_ms);
-    if let Some(tick) = key.layout.tick_from(latest) {
+    let ahead_ms = match key.rules.on_clock_backwards {
+        OnClockBackwards::Continue => LONGEST_SPAN_MS.max(key.rules.max_backwards_ms),
+        OnClockBackwards::Wait => LONGEST_SPAN_MS,
+    };
+    let longer_ms = key.layout.tick_start_ms(record.run.until) + LONGEST_SPAN_MS;
+    if let Some(tick) = key.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
         record.run.until = record.run.until.max(tick.min(key.layout.last_tick() + 1));
     }
 }

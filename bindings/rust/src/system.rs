@@ -107,9 +107,9 @@ impl Disk for SystemDisk {
 fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     match create_unnamed(directory, path, initial).or_else(|_| create_named(directory, path, initial)) {
-        Ok(()) => sync_directories(directory),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+        // Whoever was first may not have come to this yet.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => sync_directories(directory),
     }
 }
 

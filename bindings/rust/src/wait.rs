@@ -47,7 +47,7 @@ impl<'a> Wait<'a> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         match deed {
             Deed::WaitUntil(ms) => self.until(live, ms, deadline),
-            Deed::NeedSpan => match live.obtain(deadline)? {
+            Deed::NeedSpan => match live.obtain(deadline, self.interrupted)? {
                 Obtained::Granted => Ok(()),
                 Obtained::NoRoom => {
                     let tick_ms = live.core.layout().tick_ms();

@@ -73,3 +73,14 @@ fn an_ended_layout_is_refused() {
     assert_eq!(error.code(), Code::TimeExhausted);
     assert!(error.message().contains("2024-11-20"), "{error}");
 }
+
+#[test]
+fn a_short_timeout_still_names_the_holder() {
+    let place = Place::new();
+    let _held = place.builder().worker(7).open().unwrap();
+    for ms in [1, 20, 100] {
+        // Other settings: another generator, which the lock keeps apart.
+        let error = place.builder().worker(7).random_start(3).timeout_ms(ms).open().unwrap_err();
+        assert_eq!(error.code(), Code::WorkerInUse, "timeout_ms {ms}: {error}");
+    }
+}

@@ -2,24 +2,43 @@
 
 use super::{current, spawn};
 use crate::sync::{Pause, lock};
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How a bounded deed ended.
 pub(crate) enum Bounded<T> {
     Done(T),
-    /// Not in time; it goes on by itself, and its result is dropped.
+    /// Not in time; it goes on by itself, and its result is dropped. Or it panicked, and has said so.
     Late,
     /// This is a forked child: the deed is its parent's.
     Forked,
 }
 
+impl<T> Bounded<T> {
+    /// The result, if there is one.
+    pub(crate) fn done(self) -> Option<T> {
+        match self {
+            Bounded::Done(result) => Some(result),
+            Bounded::Late | Bounded::Forked => None,
+        }
+    }
+}
+
 /// Where a deed's result is left.
 struct Left<T> {
-    done: AtomicBool,
+    state: AtomicU8,
     value: Mutex<Option<T>>,
 }
+
+const RUNNING: u8 = 0;
+const DONE: u8 = 1;
+const LATE: u8 = 2;
+
+/// Deeds that nobody waits for any more, on threads that a disk holds up.
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+/// So many of them, and no further one is begun.
+const MOST_STUCK: usize = 16;
 
 /// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
 pub(crate) fn bounded<T: Send + 'static>(
@@ -28,13 +47,17 @@ pub(crate) fn bounded<T: Send + 'static>(
 ) -> Bounded<T> {
     let generation = current();
     let deadline = Instant::now() + patience;
-    let result = Arc::new(Left { done: AtomicBool::new(false), value: Mutex::new(None) });
+    if STUCK.load(Acquire) >= MOST_STUCK {
+        return Bounded::Late;
+    }
+    let left = Arc::new(Left { state: AtomicU8::new(RUNNING), value: Mutex::new(None) });
     let deed = Arc::new(Mutex::new(Some(run)));
-    let (theirs, left) = (Arc::clone(&deed), Arc::clone(&result));
+    let (theirs, leave) = (Arc::clone(&deed), Arc::clone(&left));
     let thread = spawn(c"leafid-disk", move || {
+        let _unstuck = Unstuck(&leave.state);
         let run = lock(&theirs).take();
-        *lock(&left.value) = run.map(|run| run());
-        left.done.store(true, Release);
+        let value = run.map(|run| run());
+        *lock(&leave.value) = value;
     });
     let Ok(thread) = thread else {
         // No thread to be had: then without a bound.
@@ -42,18 +65,32 @@ pub(crate) fn bounded<T: Send + 'static>(
         return run.map_or(Bounded::Late, |run| Bounded::Done(run()));
     };
     let mut pause = Pause::new();
-    while !result.done.load(Acquire) {
+    while left.state.load(Acquire) == RUNNING {
         let in_time = pause.until(deadline);
         if generation != current() {
             // The handle is of the parent's thread, which must not be joined or detached here.
             std::mem::forget(thread);
             return Bounded::Forked;
         }
-        if !in_time || thread.has_ended() && !result.done.load(Acquire) {
-            // Or it panicked, and has said so.
-            return Bounded::Late;
+        if !in_time {
+            STUCK.fetch_add(1, AcqRel);
+            if left.state.compare_exchange(RUNNING, LATE, AcqRel, Acquire).is_ok() {
+                return Bounded::Late;
+            }
+            STUCK.fetch_sub(1, AcqRel);
         }
     }
     thread.join();
-    lock(&result.value).take().map_or(Bounded::Late, Bounded::Done)
+    lock(&left.value).take().map_or(Bounded::Late, Bounded::Done)
+}
+
+/// Says, also after a panic, that the deed has ended; nobody may wait for it any more.
+struct Unstuck<'a>(&'a AtomicU8);
+
+impl Drop for Unstuck<'_> {
+    fn drop(&mut self) {
+        if self.0.swap(DONE, AcqRel) == LATE {
+            STUCK.fetch_sub(1, AcqRel);
+        }
+    }
 }

@@ -9,6 +9,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+    Ordering::SeqCst, compiler_fence,
 };
 
 /// The wiped page; null before the first use.
@@ -24,6 +25,8 @@ static RAW: AtomicBool = AtomicBool::new(false);
 /// This process's generation, never 0. It changes in a child before anything of the parent is believed.
 #[inline]
 pub(crate) fn current() -> u64 {
+    // A handler's fork resumes in the middle of this thread: what was done before must stay before.
+    compiler_fence(SeqCst);
     let page = PAGE.load(Acquire);
     if !page.is_null() {
         // SAFETY: a page that was published is never unmapped.
@@ -47,7 +50,11 @@ fn enter() -> u64 {
     }
     descriptor::close_all(inherited);
     let before = HIGHEST.fetch_add(1, AcqRel);
-    RAW.store(before > 0, Relaxed);
+    if before > 0 {
+        RAW.store(true, Relaxed);
+        // Those under way are the parent's.
+        FORKS.store(0, Relaxed);
+    }
     let next = before + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {
         Ok(_) => next,
@@ -62,11 +69,12 @@ fn page() -> &'static AtomicU64 {
         return unsafe { &*page };
     }
     let (fresh, wiped) = map();
+    // Before the page is published: no child may have it without the handlers. Twice does no harm.
+    // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch atomics
+    // and descriptors only, but for `before`, which runs in the forking thread.
+    unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
         Ok(_) => {
-            // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and
-            // touch atomics and descriptors only, but for `before`, which runs in the forking thread.
-            unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
             if !wiped {
                 log::warn!(
                     "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"

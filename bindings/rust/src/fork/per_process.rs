@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 /// A value that belongs to the process that installed it. Lock-free, so that a fork in the middle harms nothing.
 ///
 /// An ancestor's value is leaked in the child: dropping it would unlock, join or write what is the parent's.
-pub(crate) struct PerProcess<T> {
+pub(crate) struct PerProcess<T: Send + Sync> {
     node: AtomicPtr<Node<T>>,
 }
 
@@ -19,7 +19,7 @@ struct Node<T> {
 /// A value that is never freed.
 pub(super) type Leaked<T> = Option<&'static T>;
 
-impl<T> PerProcess<T> {
+impl<T: Send + Sync> PerProcess<T> {
     pub(crate) const fn new() -> Self {
         PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -73,14 +73,14 @@ impl<T> PerProcess<T> {
     }
 }
 
-impl<T: 'static> PerProcess<T> {
+impl<T: Send + Sync + 'static> PerProcess<T> {
     /// The value, whosever it is, for a static that is never dropped.
     pub(super) fn whosever(&'static self) -> Leaked<T> {
         self.load().map(|(value, _)| value)
     }
 }
 
-impl<T> Drop for PerProcess<T> {
+impl<T: Send + Sync> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let node = *self.node.get_mut();
         // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own node is freed.

@@ -11,10 +11,17 @@ pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), old.as_mut_ptr()) == 0
     };
-    let done = run();
-    if blocked {
-        // SAFETY: `old` was filled by the call above.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), std::ptr::null_mut()) };
+    // SAFETY: `old` was filled by the call above.
+    let _restore = blocked.then(|| Restore(unsafe { old.assume_init() }));
+    run()
+}
+
+/// The mask as it was, also after a panic.
+struct Restore(libc::sigset_t);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        // SAFETY: a set that the system filled.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
     }
-    done
 }

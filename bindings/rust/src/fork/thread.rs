@@ -9,21 +9,17 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 const STACK_BYTES: usize = 256 * 1024;
 
 /// A thread that takes no signals. Dropping it lets it run on.
 pub(crate) struct Thread {
     id: libc::pthread_t,
-    ended: Arc<AtomicBool>,
 }
 
 struct Start {
     name: &'static CStr,
     run: Box<dyn FnOnce() + Send>,
-    ended: Arc<AtomicBool>,
 }
 
 /// Starts a thread with every signal blocked; `name` has at most 15 bytes. Errors: the system gives none, or this is the
@@ -32,8 +28,7 @@ pub(crate) fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) ->
     if is_raw_child() {
         return Err(io::Error::other("a child of _Fork or a raw clone has no further threads"));
     }
-    let ended = Arc::new(AtomicBool::new(false));
-    let start = Box::into_raw(Box::new(Start { name, run: Box::new(run), ended: Arc::clone(&ended) }));
+    let start = Box::into_raw(Box::new(Start { name, run: Box::new(run) }));
     let mut id = MaybeUninit::uninit();
     let failed = without_signals(|| {
         let mut attributes = MaybeUninit::uninit();
@@ -56,26 +51,20 @@ pub(crate) fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) ->
         return Err(io::Error::from_raw_os_error(failed));
     }
     // SAFETY: pthread_create succeeded and wrote it.
-    Ok(Thread { id: unsafe { id.assume_init() }, ended })
+    Ok(Thread { id: unsafe { id.assume_init() } })
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     // SAFETY: made by `spawn`, for this thread alone.
-    let Start { name, run, ended } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    let Start { name, run } = *unsafe { Box::from_raw(start.cast::<Start>()) };
     // SAFETY: this thread, and a string that ends.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
     // A panic has said so itself; it must not leave this function.
     let _ = catch_unwind(AssertUnwindSafe(run));
-    ended.store(true, Release);
     ptr::null_mut()
 }
 
 impl Thread {
-    /// Whether it has done what it was made for.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Acquire)
-    }
-
     /// Waits until the kernel sees it gone.
     pub(crate) fn join(self) {
         let id = self.id;
