@@ -23,6 +23,9 @@ Object.defineProperty(LeafidError.prototype, 'name', { value: 'LeafidError', con
 const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase())
 
+/** The names of options and arguments as the host's messages write them; each is named as it is written here. */
+const OPTIONS = /(?<!")\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id)\b/g
+
 /** What an addon's exception is to the user. The option a message begins with is named as it is written here. */
 function translate(error) {
   const code = codeOf(String(error?.code))
@@ -30,8 +33,7 @@ function translate(error) {
     // A panic, or Node-API itself.
     return Object.assign(new LeafidError('ERR_LEAFID_INTERNAL', String(error?.message ?? error)), { cause: error })
   }
-  if (error.code !== 'invalid_argument') return new LeafidError(code, error.message)
-  return new LeafidError(code, error.message.replace(/^[a-z]+(_[a-z]+)+(?= is )/, camel))
+  return new LeafidError(code, error.message.replace(OPTIONS, camel))
 }
 
 /** Calls the addon; what it throws becomes a LeafidError. */

@@ -168,3 +168,10 @@ test('LEAFID_WORKER is the default, and without it the constructor refuses', asy
   assert.match(await outcome({ LEAFID_WORKER: 'x' }), /^ERR_LEAFID_INVALID_ARGUMENT .*"x"/)
   assert.match(await outcome({ LEAFID_WORKER: undefined }), /^ERR_LEAFID_INVALID_ARGUMENT worker is not set/)
 })
+
+test('every message names options as they are written here', () => {
+  const made = thrown(() => new Snowflake({ worker: 7, stateDir: '/proc/leafid' }))
+  assert.equal(made.code, 'ERR_LEAFID_STATE_IO')
+  assert.match(made.message, /stateDir/)
+  assert.doesNotMatch(made.message, /state_dir/)
+})

@@ -91,7 +91,7 @@ def test_the_worker_of_the_environment(space, run, monkeypatch):
     with leafid.Snowflake(None, **space) as flake:
         assert flake.worker_id in (30, 31)
     monkeypatch.setenv("LEAFID_WORKER", "x")
-    with pytest.raises(leafid.InvalidArgumentError, match='^worker is "x"'):
+    with pytest.raises(leafid.InvalidArgumentError, match='^LEAFID_WORKER is "x"'):
         leafid.Snowflake(**space)
     monkeypatch.delenv("LEAFID_WORKER")
     with pytest.raises(leafid.InvalidArgumentError, match="^worker is not set, nor is LEAFID_WORKER; allowed: "):

@@ -1,6 +1,7 @@
 //! How a process comes to hold a worker id.
 
 use crate::env::{Env, Presence};
+use crate::presence;
 use crate::settings::Settings;
 use crate::slot::Writer;
 use crate::state_file::{self, StateFile};
@@ -116,10 +117,15 @@ fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Res
     let in_use = |holder: &dyn Fn() -> Option<String>| {
         let holder = if name_holder { holder() } else { None };
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
+        let advice = match holder.starts_with(presence::THIS_PROCESS) {
+            true => "close that generator, or open this one with the same options to share it",
+            false => {
+                "end that process, or give each process an id of its own, such as a range \"0-31\" for several processes"
+            }
+        };
         let path = state_file::path_of(&settings.directory, worker_id);
         let message = format!(
-            "worker id {worker_id} of {:?} ({}) is held by {holder}; end that process, or give each process an id of \
-             its own, such as a range \"0-31\" for several processes",
+            "worker id {worker_id} of {:?} ({}) is held by {holder}; {advice}",
             key.name,
             path.display()
         );

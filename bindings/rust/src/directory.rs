@@ -10,27 +10,27 @@ const SHARED: &str = "/var/lib/leafid";
 /// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else
 /// the user's own state directory.
 pub(crate) fn state_dir(option: Option<&Path>) -> Result<PathBuf> {
-    let path = match option {
-        Some(path) => path.to_owned(),
+    let (said, path) = match option {
+        Some(path) => ("state_dir", path.to_owned()),
         None => match named_by_environment() {
-            Some(path) => path,
+            Some(named) => named,
             None => return default_dir(),
         },
     };
     if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
-        return Err(Error::invalid("state_dir", format!("{path:?}"), allowed("state_dir")));
+        return Err(Error::invalid(said, format!("{path:?}"), allowed("state_dir")));
     }
     std::path::absolute(&path)
-        .map_err(|error| Error::invalid("state_dir", format!("{path:?} ({error})"), allowed("state_dir")))
+        .map_err(|error| Error::invalid(said, format!("{path:?} ({error})"), allowed("state_dir")))
 }
 
-fn named_by_environment() -> Option<PathBuf> {
+fn named_by_environment() -> Option<(&'static str, PathBuf)> {
     if let Some(path) = std::env::var_os("LEAFID_STATE_DIR") {
-        return Some(path.into());
+        return Some(("LEAFID_STATE_DIR", path.into()));
     }
     // systemd separates several with colons; the first is the unit's main one. systemd.exec(5)
     let paths = std::env::var_os("STATE_DIRECTORY")?;
-    std::env::split_paths(&paths).next()
+    std::env::split_paths(&paths).next().map(|path| ("STATE_DIRECTORY", path))
 }
 
 fn default_dir() -> Result<PathBuf> {

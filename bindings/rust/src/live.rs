@@ -203,7 +203,9 @@ impl Live {
             Some(error) if error.code() == Code::WorkerLost => None,
             Some(_) => in_use.then(|| (RETRY * 2u32.saturating_pow(failed.min(10) - 1)).min(LATEST_RETRY)),
             None => {
-                let left_ms = until.saturating_sub(position) as i64 * layout.tick_ms();
+                // Read anew: the write took its time.
+                let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);
+                let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
                 in_use.then(|| Duration::from_millis(1 + left_ms as u64 / 2))
             }
         }

@@ -80,11 +80,14 @@ pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     }
 }
 
+/// How a holder in this very process is named.
+pub(crate) const THIS_PROCESS: &str = "this process";
+
 /// A process as the messages name it.
 fn describe(pid: i32, started_ms: Option<i64>) -> String {
     if pid == std::process::id() as i32 {
         return format!(
-            "this process (pid {pid}), by a generator with other settings or of another copy of leafid"
+            "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
         );
     }
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

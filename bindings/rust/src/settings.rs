@@ -33,10 +33,10 @@ impl Settings {
             Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
             None => options.layout,
         };
-        let worker = match &options.worker {
-            Some(worker) => worker.clone(),
+        let (said, worker) = match &options.worker {
+            Some(worker) => ("worker", worker.clone()),
             None => match std::env::var_os("LEAFID_WORKER") {
-                Some(text) => Worker::Text(text.to_string_lossy().into_owned()),
+                Some(text) => ("LEAFID_WORKER", Worker::Text(text.to_string_lossy().into_owned())),
                 None => {
                     return Err(Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker")));
                 }
@@ -75,7 +75,7 @@ impl Settings {
         };
         Ok(Settings {
             directory: directory::state_dir(options.state_dir.as_deref())?.join(&name),
-            key: Key { name, workers: WorkerIds::parse(&worker, &layout)?, layout, rules },
+            key: Key { name, workers: WorkerIds::parse(said, &worker, &layout)?, layout, rules },
             timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
             max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })

@@ -128,8 +128,8 @@ pub(crate) fn unused_file(mut stored: Stored) -> Result<[u8; FILE_BYTES]> {
 pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
     let corrupt = |what: &str| {
         let message = format!(
-            "{} is {what}; nothing was changed. If ids of this worker id may have been issued in the last seconds, \
-             wait until then; then move the file away by hand, or use another worker id",
+            "{} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
+             max_backwards_ms (5000) and three seconds more have passed since its last use, for ids may run so far ahead of the clock",
             path.display()
         );
         Error::new(Code::StateCorrupt, message)

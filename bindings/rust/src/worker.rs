@@ -59,7 +59,9 @@ pub(crate) struct WorkerIds {
 }
 
 impl WorkerIds {
-    pub(crate) fn parse(worker: &Worker, layout: &Layout) -> Result<WorkerIds> {
+    /// `name`: what the user wrote it as, the option or the environment's variable.
+    pub(crate) fn parse(name: &str, worker: &Worker, layout: &Layout) -> Result<WorkerIds> {
+        let bad = |shown: String| Error::invalid(name, shown, allowed("worker"));
         let most = layout.max_worker_id();
         let (first, last, shown) = match worker {
             Worker::Id(id) => (*id, *id, id.to_string()),
@@ -76,7 +78,7 @@ impl WorkerIds {
             (Ok(first), Ok(last)) if last <= most => Ok(WorkerIds { first, last }),
             _ => {
                 let allowed = format!("{}, here 0 to {most} ({layout})", allowed("worker"));
-                Err(Error::invalid("worker", shown, &allowed))
+                Err(Error::invalid(name, shown, &allowed))
             }
         }
     }
@@ -84,10 +86,6 @@ impl WorkerIds {
     pub(crate) fn is_range(&self) -> bool {
         self.first != self.last
     }
-}
-
-fn bad(shown: String) -> Error {
-    Error::invalid("worker", shown, allowed("worker"))
 }
 
 fn parse_text(text: &str) -> Option<(i64, i64)> {
