@@ -37,7 +37,8 @@ tools:
 check: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo fmt --manifest-path examples/Cargo.toml --check
+	@for crate in examples tests/no-std tests/hostile/rust bench/rust bench/python/floor bench/node/floor; do \
+	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	cargo clippy --manifest-path examples/Cargo.toml --target-dir build/examples-target --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 

@@ -1,0 +1,307 @@
+"""Forks, closes and kills in the middle of everything."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from harness import HERE, assert_distinct, assert_none, place, test
+from subjects import PYTHON, Refused, Serve, Stream, attack, environment
+from tricks import faketime, namespace, offset
+
+# Not fork during take: the C library's fork stops for ever when its handler interrupted calloc, with leafid or without.
+for _kind, _methods in {"fork": ("next", "fill"), "_fork": ("next", "fill", "take"), "clone": ("next", "fill")}.items():
+    for _method in _methods:
+
+        @test(f"a signal handler that forks by {_kind} every millisecond during {_method}", bound=60)
+        def _(kind=_kind, method=_method):
+            where = place()
+            words = [*where.options(worker="0-63"), f"kind={kind}", f"method={method}", "forks=150"]
+            numbers = attack("signal-forks", words, seconds=55)
+            assert_none(numbers, "duplicates", "left_alive")
+            # Past the C library a child may be born with malloc's lock taken by a thread that it does not have.
+            assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
+            assert numbers["forks"] == 150, numbers
+            return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+for _kind in ("fork", "_fork", "clone"):
+
+    @test(f"a signal handler that forks by {_kind} in the middle of long batches", bound=60)
+    def _(kind=_kind):
+        where = place()
+        words = [*where.options(worker="0-63"), f"kind={kind}", "method=fill", "batch=8000", "forks=100"]
+        numbers = attack("signal-forks", words, seconds=55)
+        assert_none(numbers, "duplicates", "left_alive")
+        assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
+        return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+@test("a signal handler that forks every millisecond beside two threads that issue", bound=60)
+def _():
+    where = place()
+    words = [*where.options(worker="0-63"), "kind=fork", "method=next", "forks=150", "threads=3"]
+    numbers = attack("signal-forks", words, seconds=55)
+    assert_none(numbers, "duplicates", "left_alive", "bad_ends")
+    return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+@test("a Python signal handler that forks and asks for ids during next and take", bound=60)
+def _():
+    where = place()
+    done = subprocess.run(
+        [PYTHON, HERE / "handler_subject.py", where.dir, where.name],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=50,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.strip()
+
+
+for _kind in ("fork", "_fork"):
+
+    @test(f"a signal handler that forks by {_kind} while the thread waits for a span", bound=60)
+    def _(kind=_kind):
+        where = place()
+
+        def one(turn):
+            words = [f"dir={where.dir / str(turn)}", f"name={where.name}-{turn}", f"kind={kind}", "generators=1"]
+            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}"], seconds=30)
+
+        with ThreadPoolExecutor(25) as pool:
+            results = list(pool.map(one, range(150)))
+        forks = sum(numbers["forks"] for numbers in results)
+        bad = [numbers["complaints"] for numbers in results if numbers["bad_ends"] or numbers["duplicates"]]
+        assert not bad, f"{len(bad)} of {forks}: " + "\n".join(bad[:3])
+        assert forks >= 75, f"only {forks} forks"
+        return f"{forks} forks"
+
+
+for _forkers in (1, 2):
+
+    @test(f"fork storm of {_forkers} threads, while others open, close and issue", bound=90)
+    def _(forkers=_forkers):
+        where = place()
+        words = [f"dir={where.dir}", f"name={where.name}", "forks=300", f"forkers={forkers}"]
+        numbers = attack("fork-storm", words, seconds=80)
+        assert_none(numbers, "duplicates", "errors", "bad_ends")
+        assert numbers["opens"] > 20, numbers
+        for deed in ("open_us", "next_us", "close_us", "fork_us"):
+            assert numbers[deed] < 2_000_000, f"{deed}: {numbers}"
+        return f"{numbers['opens']} opens, slowest {numbers['open_us'] // 1000} ms; slowest fork {numbers['fork_us'] // 1000} ms"
+
+
+@test("open, issue, close in 4 threads without pause, one fixed id", bound=30)
+def _():
+    where = place()
+    numbers = attack("close-race", [*where.options(worker=5), "millis=3000"], seconds=25)
+    assert_none(numbers, "duplicates", "errors")
+    assert numbers["rounds"] > 50 and numbers["threads"] == 1, numbers
+    return f"{numbers['rounds']} rounds"
+
+
+@test("open, issue, close in 4 threads without pause, a range", bound=30)
+def _():
+    where = place()
+    numbers = attack("close-race", [*where.options(worker="0-1"), "millis=3000"], seconds=25)
+    assert_none(numbers, "duplicates", "errors")
+    assert numbers["rounds"] > 50, numbers
+    return f"{numbers['rounds']} rounds"
+
+
+@test("open, issue, close in 3 processes without pause, killed at random: one fixed id", bound=45)
+def _():
+    where = place()
+    words = [
+        *where.options(worker=5),
+        "millis=6000",
+        "processes=3",
+        "threads=2",
+        "kill=1",
+        f"seed={random.randrange(1 << 31)}",
+    ]
+    numbers = attack("close-race", words, seconds=40)
+    assert_none(numbers, "duplicates", "errors", "bad_ends")
+    assert numbers["kills"] > 50, numbers
+    return f"{numbers['ids']} ids, {numbers['kills']} kills"
+
+
+@test("open, issue, close in 4 processes without pause, killed at random: 3 ids of a range", bound=45)
+def _():
+    where = place()
+    words = [
+        *where.options(worker="0-2"),
+        "millis=6000",
+        "processes=4",
+        "threads=2",
+        "kill=1",
+        f"seed={random.randrange(1 << 31)}",
+    ]
+    numbers = attack("close-race", words, seconds=40)
+    assert_none(numbers, "duplicates", "errors", "bad_ends")
+    return f"{numbers['ids']} ids, {numbers['kills']} kills"
+
+
+@test("two network namespaces on one directory: the file's lock alone keeps them apart", bound=60)
+def _():
+    where = place()
+    apart = namespace("n")
+    one, two = Serve(before=apart), Serve(before=apart)
+    one.do("open", "a", *where.options(worker=1))
+    first = one.ids("a", 100)
+    error = two.refused("open", "a", *where.options(worker=1))
+    assert error.code == "worker_in_use" and f"pid {one.pid} " in str(error) and os.uname().nodename in str(error), (
+        error
+    )
+    one.do("close", "a")
+    two.do("open", "a", *where.options(worker=1))
+    assert_distinct([first, two.ids("a", 100)])
+    two.kill()
+    one.do("open", "a", *where.options(worker=1))
+    one.quit()
+    # Both take turns on two ids, each killed at random and started at once.
+    lives, refusals, end = [], 0, time.monotonic() + 6
+    running = []
+    while time.monotonic() < end:
+        while len(running) < 3:
+            words = where.options(worker="0-1", threads=1)
+            running.append(Stream("rust", words, before=namespace("n"), limit=50_000))
+        time.sleep(random.uniform(0.005, 0.06))
+        life = running.pop(random.randrange(3))
+        lives.append(life.kill())
+        if life.errors.startswith("error"):
+            assert "worker_in_use" in life.errors, life.errors
+            refusals += 1
+    lives += [life.kill() for life in running]
+    assert_distinct(lives)
+    return f"{sum(map(len, lives))} ids in {len(lives)} lives, {refusals} refused"
+
+
+@test("close in one thread while others are in next: closed, and the next holder starts above", bound=60)
+def _():
+    where = place()
+    subject = Serve()
+    last = 0
+    for turn in range(60):
+        subject.do("open", "a", *where.options(worker=4))
+        first = subject.ids("a")[0]
+        assert first > last, f"round {turn}: {first} after {last}"
+        answer = subject.do("close-under", "a", 20)
+        close_us, took_us, largest = answer.split(" | ")[0].split()
+        _, closed, told = answer.split(" | ")
+        assert closed == "closed" and told.startswith("closed:"), answer
+        assert int(close_us) < 1_000_000 and int(took_us) < 1_500_000, answer
+        last = int(largest)
+        assert last > first, answer
+
+
+@test(
+    "a state file replaced, deleted or copied over while held: worker_lost, and never two holders",
+    bound=60,
+    sleeps=True,
+)
+def _():
+    for trick in ("deleted", "replaced", "overwritten", "older"):
+        where = place()
+        holder = Serve()
+        holder.do("open", "a", *where.options(worker=1))
+        holder.run("a", 600)
+        path = where.file(1)
+        old = path.read_bytes()
+        if trick == "older":
+            holder.run("a", 2_500)
+            with open(path, "r+b") as file:
+                file.write(old)
+        elif trick == "deleted":
+            path.unlink()
+        elif trick == "replaced":
+            fresh = path.with_suffix(".copy")
+            fresh.write_bytes(old)
+            fresh.rename(path)
+        else:
+            with open(path, "r+b") as file:
+                file.write(bytes(8192))
+        try:
+            holder.run("a", 8_000)
+            raise AssertionError(f"{trick}: ids went on for 8 s")
+        except Refused as error:
+            assert error.code == "worker_lost" and str(path) in str(error), f"{trick}: {error}"
+        error = Serve().refused("open", "a", *where.options(worker=1))
+        assert error.code == "worker_in_use", f"{trick}: {error}"
+        holder.quit()
+
+
+def chaos(seconds, draw, refusals):
+    """Ten processes of three languages on six ids, each with a clock of its own, killed, stopped and begun anew."""
+    where = place()
+    lives, running, end = [], [], time.monotonic() + seconds
+
+    def bury(life):
+        lives.append(life.kill())
+        told = life.errors.replace("ready", "") if "error" in life.errors else ""
+        if told and "worker_in_use" not in told and not (refusals and "clock_backwards" in told):
+            raise AssertionError(told)
+
+    while time.monotonic() < end:
+        while len(running) < 10:
+            words = where.options(worker="0-5", method=random.choice(("next", "fill")), threads=random.randint(1, 2))
+            language = random.choice(("rust", "rust", "c", "c", "python"))
+            running.append(Stream(language, words, env=faketime(FAKETIME=offset(draw())), limit=20_000))
+        time.sleep(random.uniform(0.002, 0.05))
+        victim = random.choice(running)
+        if random.random() < 0.2 and victim.process.poll() is None:
+            os.kill(victim.pid, random.choice((signal.SIGSTOP, signal.SIGCONT)))
+            continue
+        running.remove(victim)
+        bury(victim)
+    for life in running:
+        bury(life)
+    assert_distinct(lives)
+    issuing = sum(1 for ids in lives if ids)
+    assert issuing > 20, f"only {issuing} of {len(lives)} issued"
+    return f"{sum(map(len, lives))} ids in {len(lives)} lives, {issuing} of which issued"
+
+
+@test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops", bound=60)
+def _():
+    return chaos(12, lambda: random.uniform(-2, 0), refusals=False)
+
+
+@test("chaos with clocks up to 8 s apart: refusals, but no duplicate", bound=60)
+def _():
+    return chaos(8, lambda: random.uniform(-8, 8), refusals=True)
+
+
+@test("odd files in a state file's place: refused, untouched, no hang", bound=30)
+def _():
+    where = place()
+    subject = Serve()
+    subject.do("open", "a", *where.options(worker=0))
+    subject.do("close", "a")
+    directory = where.file(0).parent
+    before = where.file(0).read_bytes()
+    os.mkfifo(where.file(1))
+    where.file(2).mkdir()
+    where.file(3).symlink_to("/dev/zero")
+    where.file(4).symlink_to(where.file(0))
+    os.link(where.file(0), where.file(5))
+    where.file(6).symlink_to(directory / "nowhere")
+    where.file(7).write_bytes(b"")
+    where.file(8).write_bytes(before + b" ")
+    where.file(9).write_bytes(before[:4096] + bytes(4096))
+    for worker in range(1, 10):
+        error = subject.refused("open", "b", *where.options(worker=worker))
+        assert error.code in ("state_io", "state_corrupt"), f"{worker}: {error}"
+        assert f"worker-{worker}.state" in str(error), f"{worker}: {error}"
+        assert subject.micros < 1_000_000, f"{worker}: {subject.micros} us"
+    assert where.file(0).read_bytes() == before
+    assert subject.do("open", "b", *where.options(worker="7-20")) == "10", "the range does not pass over damaged ids"
+    try:
+        subject.do("open", "c", *where.options(worker="1-20"))
+    except Refused as error:
+        assert error.code == "state_io", error
+    assert subject.micros < 1_000_000, f"a range with a FIFO in it took {subject.micros} us"

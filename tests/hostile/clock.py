@@ -1,0 +1,217 @@
+"""Clocks that go back, leap and wander."""
+
+import random
+import time
+
+from harness import assert_distinct, place, record, test, time_of
+from subjects import Refused, Serve, Stream
+from tricks import faketime, offset
+
+HOUR = 3600
+LANGUAGES = ("rust", "c", "python")
+
+
+def back_an_hour(language, kill):
+    where = place()
+    subject = Serve(language)
+    subject.do("open", "a", *where.options(worker=4))
+    before = subject.ids("a", 100)
+    if kill:
+        subject.kill()
+    else:
+        subject.do("close", "a")
+        subject.quit()
+    bytes_before = where.file(4).read_bytes()
+    past = Serve(language, env=faketime(FAKETIME=offset(-HOUR)))
+    error = past.refused("open", "a", *where.options(worker=4))
+    assert error.code == "clock_backwards", error
+    recorded = record(where.file(4))["granted_at_ms"]
+    text = str(error)
+    assert str(recorded) in text, f"{text}: does not say the recorded time {recorded}"
+    read = [
+        int(word)
+        for word in text.replace(",", " ").split()
+        if word.isdigit() and abs(int(word) - (recorded - HOUR * 1000)) < 60_000
+    ]
+    assert read, f"{text}: does not say what the clock reads"
+    assert "correct the clock" in text and "wait" in text, f"{text}: does not say what to do"
+    assert where.file(4).read_bytes() == bytes_before, "the record was written"
+    past.quit()
+    right = Serve(language)
+    right.do("open", "a", *where.options(worker=4))
+    after = right.ids("a", 100)
+    assert min(after) > max(before), "began below ids issued"
+    right.quit()
+
+
+for _language in LANGUAGES:
+
+    @test(f"clock back by an hour after a clean close, in {_language}")
+    def _(language=_language):
+        back_an_hour(language, kill=False)
+
+    @test(f"clock back by an hour after a kill, in {_language}")
+    def _(language=_language):
+        back_an_hour(language, kill=True)
+
+
+def stepped_back(language):
+    where = place()
+    clock = where.write("clock", "+0")
+    env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
+    subject = Serve(language, env=env)
+    subject.do("open", "a", *where.options(worker=5))
+    _, _, first, last = subject.run("a", 2_500)
+    where.write("clock", "-4")
+    count, slowest, after_step, last_after = subject.run("a", 1_000)
+    assert after_step > last, f"{after_step} after {last}"
+    assert count > 300 and slowest < 500_000, f"{count} ids, the slowest after {slowest} us"
+    subject.kill()
+    again = Serve(language, env=env)
+    again.do("open", "a", *where.options(worker=5))
+    opened = again.micros
+    fresh = again.ids("a")[0]
+    assert fresh > last_after, f"{fresh} after {last_after}: began below ids issued"
+    took = opened + again.micros
+    assert took < 2_000_000, f"the restart took {took} us"
+    again.run("a", 500)
+    again.kill()
+    return f"restart with its first id after {took / 1000:.0f} ms"
+
+
+for _language in LANGUAGES:
+
+    @test(f"clock stepped back by 4 s at run time, then killed and started, in {_language}", sleeps=True)
+    def _(language=_language):
+        return stepped_back(language)
+
+
+@test("a clock that wanders by 2 s while two threads issue and kills fall: 30 lives", bound=60)
+def _():
+    lives = wander(30, lambda: random.uniform(-2, 0), refusals=False)
+    return f"{sum(map(len, lives))} ids"
+
+
+@test("a clock that jumps by up to 8 s either way under kills: refusals, but no duplicate", bound=60)
+def _():
+    lives = wander(40, lambda: random.uniform(-8, 8), refusals=True)
+    return f"{sum(map(len, lives))} ids in {len(lives)} lives"
+
+
+@test("clocks that jump, and other rules in each life: refusals, but no duplicate", bound=60)
+def _():
+    def rules():
+        return random.choice(
+            (
+                {"on_exhausted": "borrow"},
+                {"on_exhausted": "borrow", "max_backwards_ms": 60_000},
+                {"on_clock_backwards": "wait"},
+                {"on_clock_backwards": "wait", "max_backwards_ms": 10_000},
+                {"max_backwards_ms": 100},
+                {"max_backwards_ms": 60_000},
+                {},
+            )
+        )
+
+    lives = wander(40, lambda: random.uniform(-4, 4), refusals=True, rules=rules)
+    return f"{sum(map(len, lives))} ids in {len(lives)} lives"
+
+
+def wander(rounds, draw, refusals, rules=dict):
+    """Lives of one worker id whose clock is set anew every few milliseconds, each ended by a kill."""
+    where = place()
+    clock = where.write("clock", "+0")
+    env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
+    lives = []
+    for turn in range(rounds):
+        # Only the Rust subject knows all rules.
+        language = "rust" if rules is not dict else ("rust", "c")[turn % 2]
+        words = where.options(worker=6, threads=2, method=random.choice(("next", "fill")), **rules())
+        life = Stream(language, words, env=env, limit=60_000)
+        refused = None
+        try:
+            life.ready()
+        except Refused as error:
+            refused = error
+        end = time.monotonic() + random.uniform(0.1, 0.6)
+        while time.monotonic() < end:
+            where.write("clock", offset(draw()))
+            time.sleep(random.uniform(0.005, 0.08))
+        lives.append(life.kill())
+        if not refusals:
+            assert refused is None, f"life {turn} was refused: {refused}"
+            assert life.errors == "", f"life {turn}: {life.errors}"
+        else:
+            told = life.errors + str(refused or "")
+            assert not told or "clock_backwards" in told or "would_block" in told, f"life {turn}: {told}"
+    assert_distinct(lives)
+    assert sum(map(len, lives)) > 10_000, "hardly any id was issued"
+    return lives
+
+
+@test("a leap of ten years for a second does not poison the record", sleeps=True)
+def _():
+    where = place()
+    clock = where.write("clock", "+0")
+    env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
+    subject = Serve(env=env)
+    subject.do("open", "a", *where.options(worker=8))
+    _, _, _, last = subject.run("a", 500)
+    where.write("clock", "+3650d")
+    try:
+        _, _, _, leaped = subject.run("a", 1_000)
+        assert time_of(leaped) - time_of(last) < 60_000, f"the leap was followed at once, to {time_of(leaped)}"
+        last = leaped
+    except Refused:
+        pass
+    where.write("clock", "+0")
+    _, _, first, back = subject.run("a", 1_000)
+    assert first > last, "began below ids issued"
+    subject.kill()
+    again = Serve(env=env)
+    again.do("open", "a", *where.options(worker=8))
+    assert again.ids("a")[0] > back
+    again.quit()
+
+
+@test("a clock that goes back an hour for a second and returns: ids again at once", sleeps=True)
+def _():
+    where = place()
+    clock = where.write("clock", "+0")
+    env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
+    subject = Serve(env=env)
+    subject.do("open", "a", *where.options(worker=8))
+    _, _, _, last = subject.run("a", 1_500)
+    where.write("clock", "-3600")
+    for _ in range(5):
+        error = subject.refused("next", "a")
+        assert error.code == "clock_backwards", error
+        time.sleep(0.2)
+    where.write("clock", "+0")
+    assert subject.ids("a")[0] > last
+    subject.run("a", 2_000)
+
+
+@test("a clock before the epoch or past the layout's end: an error, no panic, and the record as it was")
+def _():
+    where = place()
+    right = Serve()
+    right.do("open", "a", *where.options(worker=1))
+    ids = right.ids("a")
+    right.quit()
+    before = where.file(1).read_bytes()
+    for date, codes in (
+        ("@1960-01-01 00:00:00", ("before_epoch", "clock_backwards")),
+        ("@1970-01-01 00:00:01", ("before_epoch", "clock_backwards")),
+        ("@2005-01-01 00:00:00", ("before_epoch", "clock_backwards")),
+        ("@2200-01-01 00:00:00", ("time_exhausted",)),
+        ("@2290-01-01 00:00:00", ("time_exhausted",)),
+    ):
+        subject = Serve(env=faketime(FAKETIME=date))
+        error = subject.refused("open", "a", *where.options(worker=1))
+        assert error.code in codes, f"{date}: {error}"
+        assert where.file(1).read_bytes() == before, f"{date}: the record was written"
+        subject.quit()
+    again = Serve()
+    again.do("open", "a", *where.options(worker=1))
+    assert again.ids("a") > ids

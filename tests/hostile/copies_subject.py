@@ -1,0 +1,113 @@
+"""A process that holds both copies: `copies_subject.py LIBLEAFID DIRECTORY NAME`."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+import leafid
+
+library = ctypes.CDLL(sys.argv[1])
+directory, name = sys.argv[2], sys.argv[3]
+IN_USE = 5
+
+
+class Native:
+    """The C library's generator."""
+
+    def __init__(self, worker):
+        options, self.flake = ctypes.c_void_p(), ctypes.c_void_p()
+        library.leafid_snowflake_options_new(ctypes.byref(options))
+        library.leafid_snowflake_options_set_worker(options, str(worker).encode())
+        library.leafid_snowflake_options_set_name(options, name.encode())
+        library.leafid_snowflake_options_set_state_dir(options, directory.encode())
+        self.status = library.leafid_snowflake_open(options, ctypes.byref(self.flake))
+        library.leafid_snowflake_options_free(options)
+
+    def next(self):
+        out = ctypes.c_int64()
+        status = library.leafid_snowflake_next(self.flake, ctypes.byref(out))
+        if status:
+            text = ctypes.create_string_buffer(1024)
+            library.leafid_last_error(text, 1024)
+            raise RuntimeError(text.value.decode())
+        return out.value
+
+    def close(self):
+        assert library.leafid_snowflake_close(self.flake) == 0
+        library.leafid_snowflake_free(self.flake)
+
+
+def module(worker):
+    return leafid.Snowflake(worker, name=name, state_dir=directory)
+
+
+def refused(worker):
+    try:
+        module(worker)
+    except leafid.WorkerInUseError as error:
+        assert f"pid {os.getpid()}" in str(error), error
+        return True
+    return False
+
+
+def same_options():
+    first = module(1)
+    assert Native(1).status == IN_USE
+    first.close()
+    second = Native(1)
+    assert second.status == 0 and refused(1)
+    begun = time.monotonic()
+    assert refused(1) and time.monotonic() - begun < 0.5
+    second.close()
+    module(1).close()
+
+
+def both_with_forks(rounds):
+    """Both in use by threads, while the process forks; children use both."""
+    one, two = module("10-99"), Native("10-99")
+    ids, done = [one.next(), two.next()], threading.Event()
+
+    def issue(flake):
+        while not done.is_set():
+            ids.append(flake.next())
+            time.sleep(0.0005)
+
+    threads = [threading.Thread(target=issue, args=(flake,)) for flake in (one, two)]
+    for thread in threads:
+        thread.start()
+    for turn in range(rounds):
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(15)
+            mine = [flake.next() for _ in range(50) for flake in ((one, two) if turn % 2 else (two, one))]
+            assert len({i >> 12 & 1023 for i in mine}) == 2
+            os.write(write, " ".join(map(str, mine)).encode())
+            if turn % 3:
+                os._exit(0)
+            sys.exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            text = pipe.read()
+        _, status = os.waitpid(pid, 0)
+        assert status == 0, f"child {turn} ended with {status}"
+        ids.extend(map(int, text.split()))
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert len(set(ids)) == len(ids), "an id was issued twice"
+    one.close()
+    two.close()
+    return len(ids)
+
+
+if __name__ == "__main__":
+    import warnings
+
+    # Python warns of forks beside threads: these are this program's own.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    same_options()
+    print(both_with_forks(40), "ids of both, 40 forks")

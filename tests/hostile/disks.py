@@ -1,0 +1,199 @@
+"""Disks that are full, hang or fail."""
+
+import os
+import select
+import subprocess
+import time
+
+from harness import Skip, need, place, test, wait_for
+from subjects import Refused, Serve
+from tricks import namespace, stalled
+
+
+def mounted(where, mount):
+    """A subject in a mount namespace of its own with a small disk at `where/state`, and the path to it from here."""
+    state = where.dir / "state"
+    state.mkdir()
+    command = namespace("m")
+    script = f'{mount} && exec "$@"'
+    probe = subprocess.run([*command, "sh", "-c", f"{mount} && echo yes"], capture_output=True, text=True)
+    if probe.stdout.strip() != "yes":
+        raise Skip(f"a disk of its own cannot be mounted here: {probe.stderr.strip()}")
+    subject = Serve(before=[*command, "sh", "-c", script, "sh"])
+    return subject, f"/proc/{subject.pid}/root{state}"
+
+
+def fill(directory):
+    """Leaves no free byte."""
+    size = 1 << 20
+    with open(f"{directory}/filler", "ab", buffering=0) as file:
+        while size:
+            try:
+                file.write(bytes(size))
+                os.fsync(file.fileno())
+            except OSError:
+                size //= 2
+
+
+def full_disk(where, subject, inside):
+    subject.do("open", "a", *where.options(worker=1))
+    subject.do("next", "a")
+    fill(inside)
+    full = os.statvfs(inside)
+    count, slowest, _, _ = subject.run("a", 5_500)
+    stats = subject.stats("a")
+    assert count > 3_000 and stats["renewals"] >= 2 and stats["failures"] == 0, f"{count} ids, {stats}"
+    files = sorted(os.listdir(f"{inside}/{where.name}"))
+    error = subject.refused("open", "b", *where.options(worker=2))
+    assert error.code == "state_io", error
+    for word in (f"{where.dir}/state", "space", "state_dir"):
+        assert word in str(error), f"{error}: does not say {word!r}"
+    assert sorted(os.listdir(f"{inside}/{where.name}")) == files == ["worker-1.state"], "something was left behind"
+    error = subject.refused("open", "c", *where.options(worker=1, name=where.name + "x"))
+    assert error.code == "state_io", error
+    subject.do("close", "a")
+    assert subject.do("open", "a", *where.options(worker=1)) == "1"
+    subject.run("a", 50)
+    os.truncate(f"{inside}/filler", 0)
+    assert subject.do("open", "b", *where.options(worker=2)) == "2"
+    return f"{count} ids with {full.f_bavail} blocks free, slowest {slowest} us"
+
+
+@test("a full disk (tmpfs): ids go on, a new worker id is refused", sleeps=True)
+def _():
+    where = place()
+    subject, inside = mounted(where, f"mount -t tmpfs -o size=256k tmpfs {where.dir}/state")
+    return full_disk(where, subject, inside)
+
+
+@test("a full disk (ext4): ids go on, a new worker id is refused", sleeps=True)
+def _():
+    where = place()
+    mkfs = need("mkfs.ext4", "e2fsprogs")
+    image = where.dir / "image"
+    with open(image, "wb") as file:
+        file.truncate(8 << 20)
+    subprocess.run([mkfs, "-q", "-m", "0", image], check=True, capture_output=True)
+    subject, inside = mounted(where, f"mount -o loop {image} {where.dir}/state")
+    return full_disk(where, subject, inside)
+
+
+@test("a disk that hangs: callers are bounded, durable ids go on, and it heals", bound=60, sleeps=True)
+def _():
+    where = place()
+    subject = Serve(before=stalled(where))
+    subject.do("open", "a", *where.options(worker=1, timeout_ms=700))
+    subject.run("a", 2_500)
+    until = subject.stats("a")["until"]
+    where.write("disk", "hang")
+    hung = time.time()
+    # What is durable is issued: to within a few milliseconds of its end.
+    try:
+        subject.run("a", 6_000)
+        raise AssertionError("ids for 6 s on a disk that hangs")
+    except Refused as error:
+        assert error.code == "state_io" and "not durable in time" in str(error), error
+    went_on = subject.micros / 1e6 - 0.7
+    assert abs(hung + went_on - until / 1000) < 1.6 and went_on > 0.5, f"ids for {went_on} s"
+    for _ in range(3):
+        error = subject.refused("next", "a")
+        assert error.code == "state_io", error
+        assert 600_000 < subject.micros < 1_000_000, f"bounded by 700 ms, took {subject.micros} us"
+    where.write("disk", "ok")
+    wait_for(lambda: subject.stats("a")["until"] > until, 3, "a renewal after the disk healed")
+    _, slowest, first, _ = subject.run("a", 2_000)
+    assert slowest < 600_000, f"slowest {slowest} us"
+    return f"went on for {went_on:.1f} s of a span"
+
+
+@test("a disk that fails: state_io with the path, durable ids go on, and it heals", bound=60, sleeps=True)
+def _():
+    where = place()
+    subject = Serve(before=stalled(where))
+    subject.do("open", "a", *where.options(worker=1))
+    subject.run("a", 1_500)
+    where.write("disk", "eio")
+    try:
+        subject.run("a", 6_000)
+        raise AssertionError("ids for 6 s on a disk that fails")
+    except Refused as error:
+        assert error.code == "state_io" and str(where.file(1)) in str(error), error
+    _, *_ = subject.do("stats", "a").split()
+    where.write("disk", "ok")
+    last = subject.ids("a")[0]
+    where.write("disk", "eio")
+    subject.kill()
+    again = Serve(before=stalled(where, "eio"))
+    error = again.refused("open", "a", *where.options(worker=1))
+    assert error.code == "state_io" and str(where.file(1)) in str(error), error
+    where.write("disk", "ok")
+    again.do("open", "a", *where.options(worker=1))
+    assert again.ids("a")[0] > last
+
+
+@test("a disk that hangs: open, close and exit are bounded", bound=60, sleeps=True)
+def _():
+    where = place()
+    subject = Serve(before=stalled(where))
+    subject.do("open", "a", *where.options(worker=1, timeout_ms=1000))
+    subject.ids("a")
+    where.write("disk", "hang")
+    slow = []
+    for words in (
+        ["close", "a"],
+        ["open", "b", *where.options(worker=2, timeout_ms=1000)],
+        ["open", "c", *where.options(worker=1, timeout_ms=1000)],
+    ):
+        begun = time.monotonic()
+        subject.send(*words)
+        answered = wait_readable(subject.process.stdout, 4)
+        if not answered:
+            slow.append(f"{words[0]} {words[1]}: no answer after {time.monotonic() - begun:.1f} s")
+            where.write("disk", "ok")
+            try:
+                subject.answer()
+            except Refused:
+                pass
+            where.write("disk", "hang")
+            continue
+        try:
+            subject.answer()
+        except Refused as error:
+            if error.code not in ("state_io", "worker_in_use"):
+                slow.append(str(error))
+    assert not slow, "; ".join(slow)
+
+
+def wait_readable(file, seconds):
+    return bool(select.select([file], [], [], seconds)[0])
+
+
+@test("a disk that hangs for one generator does not stop another of the same process", bound=60, sleeps=True)
+def _():
+    where = place()
+    subject = Serve(before=stalled(where))
+    subject.do("open", "a", *where.options(worker=1, state="one"))
+    subject.do("open", "b", *where.options(worker=2, state="two"))
+    subject.run("a", 300)
+    subject.run("b", 300)
+    where.write("disk", f"hang {where.dir}/one/")
+    count, slowest, _, _ = subject.run("b", 6_000)
+    assert slowest < 500_000, f"slowest {slowest} us of {count} ids"
+    where.write("disk", "ok")
+    subject.run("a", 300)
+
+
+@test("a slow disk, 200 ms a write: no id waits for it", bound=60, sleeps=True)
+def _():
+    where = place()
+    subject = Serve(before=stalled(where))
+    subject.do("open", "a", *where.options(worker=1))
+    where.write("disk", "slow 200")
+    count, slowest, _, _ = subject.run("a", 6_000)
+    assert slowest < 100_000, f"slowest {slowest} us of {count} ids"
+    where.write("disk", "slow 20")
+    eight = [Serve(before=[*stalled(where, "slow 20")]) for _ in range(8)]
+    for each in eight:
+        each.send("open", "a", *where.options(worker="10-17"))
+    got = sorted(each.answer() for each in eight)
+    assert got == [str(worker) for worker in range(10, 18)], got

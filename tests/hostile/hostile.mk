@@ -1,0 +1,33 @@
+# Kills, clocks, disks, forks in the wrong place, valgrind. As root, what is missing is installed from Debian's packages;
+# otherwise a test without its tool is skipped, and says so.
+
+hostile_target := build/hostile-target
+
+.PHONY: test-hostile hostile-tools hostile-programs
+
+test-hostile: tools hostile-tools c-lib python-wheel hostile-programs
+	@python3 tests/hostile/run.py
+	@if command -v valgrind >/dev/null 2>&1; then $(MAKE) --no-print-directory test-c-valgrind; \
+	    else echo "SKIP: the C tests under valgrind: it is not installed"; fi
+
+hostile-tools:
+	@mkdir -p build
+	@missing=; \
+	for pair in valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
+	    prlimit:util-linux mkfs.ext4:e2fsprogs; do \
+	    PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
+	        >build/hostile-tools.log 2>&1 || echo "could not install$$missing: see build/hostile-tools.log" >&2; \
+	else \
+	    echo "not root, or no apt-get: tests that need$$missing are skipped (Debian: apt install$$missing)" >&2; \
+	fi
+
+hostile-programs: c-lib
+	@mkdir -p build/hostile
+	@cargo build --release --quiet --manifest-path tests/hostile/rust/Cargo.toml --target-dir $(hostile_target)
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/stall tests/hostile/c/stall.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/hostile/agent tests/hostile/c/agent.c \
+	    -Lbuild/c/lib -lleafid -lpthread

@@ -1,0 +1,130 @@
+"""Many processes on few worker ids."""
+
+import os
+import random
+import time
+
+from directories import as_other_user
+from harness import assert_distinct, assert_none, need, place, test
+from subjects import Refused, Serve, attack
+from tricks import stopped
+
+EIGHT = "0-7"
+
+
+@test("8 processes on 8 ids released at one moment, 50 rounds: all start", bound=90)
+def _():
+    where = place()
+    words = [f"dir={where.dir}", f"name={where.name}", "rounds=50", "processes=8"]
+    numbers = attack("barrier", words, seconds=80)
+    assert numbers["started"] == numbers["of"] == 400, numbers
+    assert_none(numbers, "duplicates")
+    return f"slowest opening {numbers['slowest_us'] / 1000:.0f} ms"
+
+
+@test("the ninth process is refused, and gets the id of one that ended within 100 ms", bound=90)
+def _():
+    where = place()
+    languages = ["rust", "c", "python", "rust", "c", "python", "rust", "c"]
+    holders = [Serve(language) for language in languages]
+    for holder in holders:
+        holder.do("open", "a", *where.options(worker=EIGHT))
+    ninth = Serve("c")
+    slowest = 0
+    for turn, left in enumerate(["nothing", "fork", "exec", "nothing", "fork", "exec"]):
+        error = ninth.refused("open", "a", *where.options(worker=EIGHT))
+        assert error.code == "worker_in_use" and "0-7" in str(error) and "8 held" in str(error), error
+        assert ninth.micros < 400_000, f"refused after {ninth.micros} us"
+        victim = holders.pop(0)
+        victim.do("next", "a")
+        worker = victim.do("open", "a", *where.options(worker=EIGHT))
+        orphan = int(victim.do(left)) if left != "nothing" else None
+        time.sleep(0.05)
+        if turn == 3:
+            victim.quit()
+        else:
+            victim.kill()
+        if orphan:
+            os.kill(orphan, 0)
+        begun = time.monotonic()
+        got = retry(ninth, 0.1, "open", "a", *where.options(worker=EIGHT))
+        slowest = max(slowest, time.monotonic() - begun)
+        assert got == worker, f"got {got}, the dead one had {worker}"
+        ninth.do("next", "a")
+        holders.append(ninth)
+        ninth = Serve(languages[turn])
+    return f"slowest {slowest * 1000:.0f} ms"
+
+
+def retry(subject, seconds, *words):
+    """The first success within so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return subject.do(*words)
+        except Refused as error:
+            assert time.monotonic() < end, f"still refused after {seconds} s: {error}"
+
+
+@test("a fixed id killed while an idle forked or exec'd child lives is free at once", bound=60)
+def _():
+    for language in ("rust", "c", "python"):
+        for left in ("fork", "exec"):
+            where = place()
+            victim, other = Serve(language), Serve()
+            victim.do("open", "a", *where.options(worker=5))
+            before = victim.ids("a", 10)
+            orphan = int(victim.do(left))
+            error = other.refused("open", "a", *where.options(worker=5))
+            assert error.code == "worker_in_use" and f"pid {victim.pid} " in str(error), error
+            time.sleep(0.05)
+            victim.kill()
+            os.kill(orphan, 0)
+            retry(other, 0.1, "open", "a", *where.options(worker=5))
+            assert_distinct([before, other.ids("a", 10)])
+            other.quit()
+
+
+@test("open worker 7, daemon(0,0), next: 200 of 200", bound=120)
+def _():
+    where = place()
+    notes = []
+    for first in (0, 1):
+        numbers = attack("daemon", [*where.options(worker=7), "rounds=200", f"first={first}"], seconds=60)
+        assert numbers["got"] == 200 and numbers["rising"] == "true", numbers
+        notes.append(f"slowest {numbers['slowest_us'] / 1000:.0f} ms")
+    return ", ".join(notes)
+
+
+@test("a process stopped for longer than its span goes on without harm", sleeps=True)
+def _():
+    where = place()
+    holder, other = Serve(), Serve()
+    holder.do("open", "a", *where.options(worker=2))
+    _, _, _, last = holder.run("a", 700)
+    for _ in range(3):
+        with stopped(holder.pid):
+            time.sleep(random.uniform(3.2, 4.2))
+            error = other.refused("open", "a", *where.options(worker=2))
+            assert error.code == "worker_in_use", error
+        _, slowest, first, after = holder.run("a", 300)
+        assert first > last and slowest < 1_000_000, f"{first} after {last}, slowest {slowest} us"
+        last = after
+    holder.kill()
+    other.do("open", "a", *where.options(worker=2))
+    assert other.ids("a")[0] > last
+
+
+@test("no thread to be had: ids go on by the callers' own renewals", sleeps=True)
+def _():
+    where = place()
+    (where.dir / "state").mkdir()
+    (where.dir / "state").chmod(0o777)
+    # A user of its own, so that nobody else's processes count.
+    limit = [need("prlimit", "util-linux"), "--nproc=1:1"]
+    subject = as_other_user(where, uid=50_000 + os.getpid() % 10_000, before=limit)
+    subject.do("open", "a", *where.options(worker=2))
+    count, slowest, _, _ = subject.run("a", 4_000)
+    stats = subject.stats("a")
+    assert subject.threads() == 1 and stats["renewals"] >= 1 and count > 1_000, f"{count} ids, {stats}"
+    return f"{stats['renewals']} renewals, slowest id {slowest} us"

@@ -1,0 +1,132 @@
+"""Runs the hostile tests: `run.py [PART-OF-A-NAME…] [--seed N] [--jobs N]`.
+
+Each test runs in a process group of its own, which is killed when the test is done or its bound is over. Only the
+standard library is needed. The closing line counts passed, failed and skipped.
+"""
+
+import argparse
+import contextlib
+import glob
+import importlib
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+import harness
+
+MODULES = "crash_loop clock directories disks processes system_calls copies resources attacks memory".split()
+PASSED, FAILED, SKIPPED = "PASS", "FAIL", "SKIP"
+
+
+def run_here(name, seed, out):
+    """The test, in a process of its own: the exit status says how it went, the file why."""
+    os.setpgid(0, 0)
+    random.seed(f"{seed} {name}")
+    code = 1
+    try:
+        note = harness.TESTS[name][0]()
+        out.write(note or "")
+        code = 0
+    except harness.Skip as skip:
+        out.write(str(skip))
+        code = 2
+    except AssertionError as error:
+        out.write(str(error) or traceback.format_exc())
+    except BaseException:
+        out.write(traceback.format_exc())
+    finally:
+        for place in harness.PLACES:
+            place.remove()
+        out.flush()
+        os._exit(code)
+
+
+class Running:
+    def __init__(self, name, seed):
+        self.name, self.begun = name, time.monotonic()
+        self.bound = harness.TESTS[name][1]
+        self.out = tempfile.TemporaryFile("w+")
+        self.pid = os.fork()
+        if self.pid == 0:
+            run_here(name, seed, self.out)
+
+    def poll(self):
+        """How it ended, or None while it runs."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        took = time.monotonic() - self.begun
+        if pid == 0 and took < self.bound:
+            return None
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        if pid == 0:
+            os.waitpid(self.pid, 0)
+        self.out.seek(0)
+        why = self.out.read().strip()
+        if pid == 0:
+            return FAILED, took, f"not done within {self.bound} s {why}"
+        code = os.waitstatus_to_exitcode(status)
+        return {0: PASSED, 2: SKIPPED}.get(code, FAILED), took, why or (f"ended with {code}" if code else "")
+
+
+def sweep(base):
+    """What killed tests left: their directories, and libfaketime's shared memory of processes that are gone."""
+    shutil.rmtree(base, ignore_errors=True)
+    for path in glob.glob("/dev/shm/*faketime_s*_[0-9]*"):
+        if not os.path.exists(f"/proc/{path.rpartition('_')[2]}"):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    for module in MODULES:
+        importlib.import_module(module)
+    wanted = [n for n in harness.TESTS if not arguments.names or any(part in n for part in arguments.names)]
+    print(f"hostile tests: {len(wanted)}, seed {arguments.seed}", flush=True)
+    counts = dict.fromkeys((PASSED, FAILED, SKIPPED), 0)
+    running, begun = [], time.monotonic()
+    base = tempfile.tempdir = tempfile.mkdtemp(prefix="leafid-hostile-")
+    # Other users come in too.
+    os.chmod(base, 0o755)
+    # Those that measure time come first, one by one; those that only sleep run beside the rest.
+    waiting = sorted(wanted, key=lambda name: not harness.TESTS[name][2])
+
+    def may_start(name):
+        _, _, alone, sleeps = harness.TESTS[name]
+        busy = [r for r in running if not harness.TESTS[r.name][3]]
+        if any(harness.TESTS[r.name][2] for r in busy):
+            return sleeps
+        return sleeps or (not busy if alone else len(busy) < arguments.jobs)
+
+    while waiting or running:
+        for name in [name for name in waiting if harness.TESTS[name][3]] + waiting:
+            if name in waiting and may_start(name):
+                waiting.remove(name)
+                running.append(Running(name, arguments.seed))
+        for test in list(running):
+            ended = test.poll()
+            if ended:
+                running.remove(test)
+                state, took, why = ended
+                counts[state] += 1
+                print(f"{state} {test.name} ({took:.1f} s){': ' if why else ''}{why}", flush=True)
+        time.sleep(0.02)
+    sweep(base)
+    print(f"{time.monotonic() - begun:.0f} s")
+    print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[SKIPPED]} skipped")
+    sys.exit(1 if counts[FAILED] else 0)
+
+
+if __name__ == "__main__":
+    main()

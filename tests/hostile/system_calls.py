@@ -1,0 +1,88 @@
+"""What reaches the kernel: how a span is made durable, how often, and by how many threads."""
+
+import itertools
+import re
+import time
+
+from harness import need, place, record, test
+from subjects import Serve
+
+# A span of 3 s is renewed at its half.
+RATE = (0.5, 4.0)
+
+
+@test("a renewal writes its file in place and syncs it; the file is never renamed, unlinked or cut", sleeps=True)
+def _():
+    where = place()
+    strace = need("strace", "strace")
+    first = Serve()
+    first.do("open", "a", *where.options(worker=1))
+    first.do("next", "a")
+    first.quit()
+    inode = where.file(1).stat().st_ino
+    trace = where.dir / "trace"
+    calls = (
+        "openat,open,creat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,truncate,ftruncate,fallocate,flock,"
+    )
+    calls += "fcntl,pwrite64,write,writev,pwritev,fsync,fdatasync,close,mmap"
+    subject = Serve(before=[strace, "-f", "-y", "-o", trace, "-e", f"trace={calls}"])
+    subject.do("open", "a", *where.options(worker=1))
+    subject.run("a", 5_000)
+    subject.do("close", "a")
+    subject.quit()
+    lines = trace.read_text().splitlines()
+    file = str(where.file(1))
+    mine = [line for line in lines if file in line]
+    assert mine, "no call on the state file was seen"
+    forbidden = "rename|link|unlink|truncate|fallocate|creat|O_CREAT|O_TRUNC|F_SETLK|LOCK_UN|MAP_SHARED"
+    bad = [line for line in mine if re.search(forbidden, line)]
+    assert not bad, bad[:5]
+    assert not [line for line in lines if "unlink" in line or "rename" in line], "something was renamed or unlinked"
+    writes = [n for n, line in enumerate(mine) if "pwrite64(" in line]
+    # The opening, some renewals, the close.
+    assert len(writes) >= 4, f"{len(writes)} writes"
+    offsets = []
+    for n in writes:
+        written = re.search(r", (\d+), (\d+)\)\s+= (\d+)", mine[n])
+        assert written and written[1] == written[3] == "4096", mine[n]
+        offsets.append(int(written[2]))
+        assert "fdatasync(" in mine[n + 1] and mine[n + 1].rstrip().endswith("= 0"), mine[n : n + 2]
+    assert all(a != b and {a, b} == {0, 4096} for a, b in itertools.pairwise(offsets)), f"slots {offsets}"
+    assert where.file(1).stat().st_ino == inode, "the file was replaced"
+    return f"{len(writes)} writes, slots in turn"
+
+
+@test(
+    "no thread before the first id, one in use, one write in a second or two, none of both when idle",
+    bound=120,
+    sleeps=True,
+)
+def _():
+    where = place()
+    subject = Serve()
+    subject.do("open", "a", *where.options(worker=1))
+    subject.do("open", "b", *where.options(worker=2))
+    time.sleep(0.3)
+    assert subject.threads() == 1, f"{subject.threads()} threads before the first id"
+    subject.run("b", 10)
+    subject.run("a", 3_000)
+    assert subject.threads() == 2, f"{subject.threads()} threads in use"
+    before = record(where.file(1))["number"]
+    subject.run("a", 9_500)
+    rate = (record(where.file(1))["number"] - before) / 9.5
+    assert RATE[0] <= rate <= RATE[1], f"{rate} writes a second while in use"
+    idle = time.monotonic()
+    while subject.threads() > 1:
+        assert time.monotonic() - idle < 66, "the thread is still there 66 s after the last id"
+        time.sleep(0.5)
+    took = time.monotonic() - idle
+    before = record(where.file(1))["number"]
+    time.sleep(6)
+    assert record(where.file(1))["number"] == before, "written while idle"
+    _, slowest, _, _ = subject.run("a", 100)
+    assert subject.threads() == 2, "no thread after an idle time"
+    subject.do("close", "a")
+    assert subject.threads() <= 2
+    subject.do("close", "b")
+    assert subject.threads() == 1, "the thread outlived the generators"
+    return f"{rate:.2f} writes a second, thread gone {took:.0f} s after the last id, first id then {slowest} us"

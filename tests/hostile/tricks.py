@@ -1,0 +1,53 @@
+"""False clocks, namespaces, disks on strings."""
+
+import contextlib
+import glob
+import os
+import signal
+import subprocess
+
+from harness import BUILD, Skip, need
+from subjects import environment
+
+STALL = BUILD / "hostile/stall"
+
+
+def faketime(**settings):
+    """The environment of a process whose clock, and only that, is false."""
+    found = sorted(
+        glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1") + glob.glob("/usr/lib*/faketime/libfaketimeMT.so.1")
+    )
+    if not found:
+        raise Skip("libfaketime is missing: apt install faketime")
+    return environment(LD_PRELOAD=found[0], FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_NO_CACHE="1", **settings)
+
+
+def offset(seconds):
+    return f"{seconds:+.4f}"
+
+
+def namespace(*kinds):
+    """A command that runs another in namespaces of its own (`m` mounts, `n` network)."""
+    unshare = need("unshare", "util-linux")
+    for flags in (["-" + kind for kind in kinds], ["-U", "-r", *("-" + kind for kind in kinds)]):
+        if subprocess.run([unshare, *flags, "true"], capture_output=True).returncode == 0:
+            return [unshare, *flags]
+    raise Skip("namespaces of one's own are not permitted here: run as root, outside a restricted container")
+
+
+def stalled(directory, mode="ok"):
+    """A command that runs another on a disk that hangs or fails on demand, and the file that says how."""
+    control = directory.write("disk", mode)
+    probe = subprocess.run([STALL, control, "true"], capture_output=True, text=True)
+    if probe.returncode != 0:
+        raise Skip(f"the kernel does not let one stop system calls (seccomp): {probe.stderr.strip()}")
+    return [STALL, control]
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
