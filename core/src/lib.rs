@@ -9,9 +9,11 @@
 extern crate alloc;
 
 mod code;
+mod deed;
 mod error;
 mod id;
 mod layout;
+mod presets;
 mod record;
 mod rules;
 mod snowflake;
@@ -19,11 +21,12 @@ mod span;
 mod utc;
 
 pub use code::Code;
+pub use deed::{Deed, Run};
 pub use error::{Error, Result};
 pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
 pub use record::{Admission, Record};
 pub use rules::{OnClockBackwards, OnExhausted, Rules};
-pub use snowflake::{Deed, Run, Snowflake};
+pub use snowflake::Snowflake;
 pub use span::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Span, next_until};
 pub use utc::Utc;

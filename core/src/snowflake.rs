@@ -1,57 +1,7 @@
 //! The snowflake generator: lock-free, inside the spans granted to it.
 
-use crate::{Code, Error, Layout, OnClockBackwards, OnExhausted, Rules, Span, Utc};
-use alloc::format;
+use crate::{Deed, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
 use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
-
-/// Why no id was issued, and what to do next. Nothing was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
-    /// Ask again once the clock reads this, in Unix milliseconds.
-    WaitUntil(i64),
-    /// Have the next span granted, from [`Snowflake::first_unused`] on, and ask again.
-    NeedSpan,
-    /// Refused: the clock is further behind the last id than the bound. Read the clock once more before believing it.
-    ClockBackwards {
-        /// The time of the last id, Unix milliseconds.
-        last_ms: i64,
-        /// The time given.
-        now_ms: i64,
-    },
-    /// Refused: the time given lies before the epoch.
-    BeforeEpoch {
-        /// The time given.
-        now_ms: i64,
-    },
-    /// Refused: the layout's timestamp bits are used up.
-    TimeExhausted {
-        /// The time given.
-        now_ms: i64,
-    },
-    /// Refused: the generator was sealed.
-    Sealed,
-}
-
-/// Ids of one step: `first`, `first + stride`, …, `count` of them, all of one tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The first id.
-    pub first: i64,
-    /// From one id to the next.
-    pub stride: i64,
-    /// How many.
-    pub count: usize,
-}
-
-impl Run {
-    /// Writes the ids to the front of `out`, which has room for at least `count`.
-    pub fn write(&self, out: &mut [i64]) {
-        for (i, slot) in out.iter_mut().take(self.count).enumerate() {
-            // Below 2^63: the run lies within one tick of the layout.
-            *slot = self.first + i as i64 * self.stride;
-        }
-    }
-}
 
 /// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
 const SEALED: u64 = u64::MAX;
@@ -132,7 +82,7 @@ impl Snowflake {
         self.step(now_ms, 1).map(|(position, _)| self.id(position))
     }
 
-    /// Issues up to `most` ids of one tick in one step, or says what to do first. Ask again for the rest.
+    /// Issues up to `most` ids of one tick in one step, at least one, or says what to do first. Ask again for the rest.
     pub fn reserve(&self, now_ms: i64, most: usize) -> core::result::Result<Run, Deed> {
         // More than any tick holds is as good as 2^32, and adds to a position without overflow.
         let (position, count) = self.step(now_ms, (most as u64).clamp(1, 1 << 32))?;
@@ -191,29 +141,7 @@ impl Snowflake {
     /// The error of a refusal; for a deed that is none, what it was waiting for.
     #[cold]
     pub fn error(&self, deed: Deed) -> Error {
-        match deed {
-            Deed::ClockBackwards { last_ms, now_ms } => {
-                let bound = self.rules.max_backwards_ms;
-                let message = format!(
-                    "the clock reads {now_ms} ms ({}), {} ms behind the last id's {last_ms} ms ({}); at most {bound} ms \
-                     are bridged: correct the clock or wait until it has caught up",
-                    Utc(now_ms),
-                    last_ms - now_ms,
-                    Utc(last_ms)
-                );
-                Error::new(Code::ClockBackwards, message)
-            }
-            Deed::BeforeEpoch { now_ms } => self.layout.before_epoch(now_ms),
-            Deed::TimeExhausted { now_ms } => self.layout.time_exhausted(now_ms),
-            Deed::Sealed => Error::new(Code::Closed, "the generator was closed; open another one"),
-            Deed::NeedSpan => {
-                Error::new(Code::StateIo, "the next span was not made durable in time; try again")
-            }
-            Deed::WaitUntil(ms) => {
-                let message = format!("no id before {ms} ms ({}); ask again then", Utc(ms));
-                Error::new(Code::WouldBlock, message)
-            }
-        }
+        deed.error(&self.layout, &self.rules)
     }
 
     /// The one step: takes up to `want` positions of one tick.

@@ -3,15 +3,12 @@
 use crate::guard::{guard, quietly};
 use crate::pointer::{Out, shared};
 use crate::{leafid_snowflake_options, leafid_status};
-use leafid::{Error, Result, Snowflake, allowed};
+use leafid::{Error, MOST_IDS, Result, Snowflake, allowed};
 use std::ptr;
 
 /// A generator of snowflake ids. All threads may use it at the same time. A process forked from this one may go on
 /// using it: it claims a worker id anew by itself, at its first call. Ids of one generator strictly increase.
 pub struct leafid_snowflake(Snowflake);
-
-/// The most ids of one call. The host has the same bound; here it keeps a wild `n` from becoming a slice.
-const MOST_IDS: usize = 1 << 24;
 
 /// The host's generator behind a handle.
 ///
@@ -141,6 +138,7 @@ pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
     }
 }
 
+/// Keeps a wild `n` from becoming a slice.
 fn count(n: usize) -> Result<()> {
     if (1..=MOST_IDS).contains(&n) { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
 }

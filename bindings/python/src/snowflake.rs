@@ -10,9 +10,6 @@ use crate::stats::Stats;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The most ids of one call, as in the host: checked before memory is asked for.
-const MOST: usize = 1 << 24;
-
 /// A generator of unique 64-bit ids.
 ///
 /// It claims a worker id in a state directory and makes ids from memory, unique across threads, processes, forks,
@@ -80,7 +77,7 @@ impl Snowflake {
     fn take<'py>(&self, n: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = n.py();
         let count = count("n", n)?;
-        if count > MOST {
+        if count > leafid::MOST_IDS {
             return Err(refused("n", n));
         }
         let ids = interruptible(py, |interrupted| self.flake.take_unless(count, interrupted))?;

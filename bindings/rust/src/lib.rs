@@ -12,6 +12,7 @@
 //! ```
 
 mod allowed;
+mod batch;
 mod builder;
 mod claim;
 mod directory;
@@ -36,10 +37,11 @@ mod wait;
 mod worker;
 
 pub use allowed::allowed;
+pub use batch::MOST_IDS;
 pub use builder::SnowflakeBuilder;
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Parts, Result, Utc, parse_id,
 };
-pub use snowflake::{MOST_IDS, Snowflake};
+pub use snowflake::Snowflake;
 pub use stats::Stats;
 pub use worker::Worker;

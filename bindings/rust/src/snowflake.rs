@@ -4,28 +4,21 @@ use crate::fork::{self, PerProcess};
 use crate::host::{host, this_host};
 use crate::live::Live;
 use crate::settings::Settings;
-use crate::wait::{self, Wait};
-use crate::{SnowflakeBuilder, Stats, allowed};
-use leafid_core::{Code, Deed, Error, Layout, OnExhausted, Result, Run};
-use smallvec::SmallVec;
+use crate::wait::Wait;
+use crate::{SnowflakeBuilder, Stats};
+use leafid_core::{Code, Deed, Error, Layout, Result};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence,
 };
-use std::time::{Duration, Instant};
-
-/// The most ids that one call makes.
-pub const MOST_IDS: usize = 1 << 24;
-/// How often a long batch asks whether to give up.
-const ASK: Duration = Duration::from_millis(50);
 
 /// A snowflake generator: unique 64-bit ids in nanoseconds, from any number of threads.
 ///
 /// A clone is another handle of the same generator; the generator ends when the last handle is closed or dropped. A
 /// handle that a fork has copied claims a worker id of its own at its first use in the child.
 pub struct Snowflake {
-    settings: Arc<Settings>,
+    pub(crate) settings: Arc<Settings>,
     live: PerProcess<Arc<Live>>,
     closed: AtomicBool,
     /// Whether this process's generator was told that the handle is gone.
@@ -71,98 +64,10 @@ impl Snowflake {
         (generation == fork::current() && !self.closed.load(Relaxed)).then_some(id)
     }
 
-    /// As many ids as asked for, 1 to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
-    /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
-    pub fn take(&self, n: usize) -> Result<Vec<i64>> {
-        self.take_unless(n, &mut || false)
-    }
-
-    /// [`Snowflake::take`], given up with `would_block` when `interrupted` answers true.
-    #[doc(hidden)]
-    pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
-        check_n(n)?;
-        let mut ids: Vec<i64> = Vec::new();
-        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
-        unforked(|| ids.try_reserve_exact(n)).map_err(no_memory)?;
-        ids.resize(n, 0);
-        self.fill_unless(&mut ids, interrupted)?;
-        Ok(ids)
-    }
-
-    /// Fills the slice with ids in increasing order: all of it, or none on an error. Errors: as [`Snowflake::take`].
-    pub fn fill(&self, out: &mut [i64]) -> Result<()> {
-        self.fill_unless(out, &mut || false)
-    }
-
     /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
     #[doc(hidden)]
     pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
         self.step(interrupted, |live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
-    }
-
-    /// [`Snowflake::fill`], given up with `would_block` when `interrupted` answers true.
-    #[doc(hidden)]
-    pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
-        check_n(out.len())?;
-        self.check_one_tick(out.len())?;
-        let mut asked = Instant::now();
-        loop {
-            let mut runs: SmallVec<[Run; 8]> = SmallVec::new();
-            let mut left = out.len();
-            let mut born = 0;
-            while left > 0 {
-                let (run, generation) =
-                    self.step(interrupted, |live, now_ms| live.core.reserve(now_ms, left))?;
-                if !runs.is_empty() && generation != born {
-                    // A fork came between: what was reserved before it is the parent's.
-                    runs.clear();
-                    left = out.len();
-                }
-                born = generation;
-                left -= run.count.min(left);
-                if runs.len() == runs.capacity() {
-                    unforked(|| runs.reserve(64));
-                }
-                runs.push(run);
-                if asked.elapsed() > ASK {
-                    asked = Instant::now();
-                    if interrupted() {
-                        return Err(wait::interrupted());
-                    }
-                }
-            }
-            write(&runs, out);
-            if runs.spilled() {
-                unforked(|| drop(runs));
-            }
-            // Once more after the last id is written: the child of a fork meanwhile fills anew.
-            if born == fork::current() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Where a tick is longer than the thread may wait, a batch is had from one tick, or nothing is reserved.
-    fn check_one_tick(&self, n: usize) -> Result<()> {
-        let Some(most) = self.settings.max_wait else { return Ok(()) };
-        let layout = &self.settings.key.layout;
-        let tick = Duration::from_millis(layout.tick_ms() as u64);
-        if tick <= most || self.settings.key.rules.on_exhausted == OnExhausted::Borrow {
-            return Ok(());
-        }
-        // What is left of a tick under the largest random start.
-        let size = layout.max_sequence() as usize + 1;
-        let always = size - size / 8;
-        if n > always {
-            let allowed =
-                format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
-            return Err(Error::invalid("n", n, &allowed));
-        }
-        let live = self.live(true)?;
-        match n > live.core.left_in_tick(live.env.clock.believed_ms()) {
-            true => wait::may_wait(&self.settings, tick),
-            false => Ok(()),
-        }
     }
 
     /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
@@ -218,7 +123,7 @@ impl Snowflake {
     }
 
     /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
-    fn live(&self, inherited: bool) -> Result<&Arc<Live>> {
+    pub(crate) fn live(&self, inherited: bool) -> Result<&Arc<Live>> {
         if self.closed.load(Acquire) {
             return Err(closed());
         }
@@ -252,7 +157,7 @@ impl Snowflake {
     }
 
     /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
-    fn step<T>(
+    pub(crate) fn step<T>(
         &self,
         interrupted: &mut dyn FnMut() -> bool,
         mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>,
@@ -278,27 +183,6 @@ impl Snowflake {
             }
         }
     }
-}
-
-/// Allocates or frees with signals blocked: the C library's `fork`, called by a handler that interrupted its `malloc`,
-/// waits for that for ever once a process has had a second thread.
-fn unforked<T>(memory: impl FnOnce() -> T) -> T {
-    fork::without_signals(memory)
-}
-
-fn write(runs: &[Run], mut out: &mut [i64]) {
-    for run in runs {
-        let (now, later) = out.split_at_mut(run.count.min(out.len()));
-        run.write(now);
-        out = later;
-    }
-}
-
-fn check_n(n: usize) -> Result<()> {
-    if n == 0 || n > MOST_IDS {
-        return Err(Error::invalid("n", n, allowed("n")));
-    }
-    Ok(())
 }
 
 fn closed() -> Error {

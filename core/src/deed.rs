@@ -1,0 +1,83 @@
+//! What a call of the generator answers when it is not one id: a run of them, or what to do first.
+
+use crate::{Code, Error, Layout, Rules, Utc};
+use alloc::format;
+
+/// Why no id was issued, and what to do next. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Ask again once the clock reads this, in Unix milliseconds.
+    WaitUntil(i64),
+    /// Have the next span granted, from [`crate::Snowflake::first_unused`] on, and ask again.
+    NeedSpan,
+    /// Refused: the clock is further behind the last id than the bound. Read the clock once more before believing it.
+    ClockBackwards {
+        /// The time of the last id, Unix milliseconds.
+        last_ms: i64,
+        /// The time given.
+        now_ms: i64,
+    },
+    /// Refused: the time given lies before the epoch.
+    BeforeEpoch {
+        /// The time given.
+        now_ms: i64,
+    },
+    /// Refused: the layout's timestamp bits are used up.
+    TimeExhausted {
+        /// The time given.
+        now_ms: i64,
+    },
+    /// Refused: the generator was sealed.
+    Sealed,
+}
+
+/// Ids of one step: `first`, `first + stride`, …, `count` of them, all of one tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first id.
+    pub first: i64,
+    /// From one id to the next.
+    pub stride: i64,
+    /// How many.
+    pub count: usize,
+}
+
+impl Run {
+    /// Writes the ids to the front of `out`, which has room for at least `count`.
+    pub fn write(&self, out: &mut [i64]) {
+        for (i, slot) in out.iter_mut().take(self.count).enumerate() {
+            // Below 2^63: the run lies within one tick of the layout.
+            *slot = self.first + i as i64 * self.stride;
+        }
+    }
+}
+
+impl Deed {
+    /// The error of a refusal; for a deed that is none, what it was waiting for.
+    #[cold]
+    pub(crate) fn error(self, layout: &Layout, rules: &Rules) -> Error {
+        match self {
+            Deed::ClockBackwards { last_ms, now_ms } => {
+                let bound = rules.max_backwards_ms;
+                let message = format!(
+                    "the clock reads {now_ms} ms ({}), {} ms behind the last id's {last_ms} ms ({}); at most {bound} ms \
+                     are bridged: correct the clock or wait until it has caught up",
+                    Utc(now_ms),
+                    last_ms - now_ms,
+                    Utc(last_ms)
+                );
+                Error::new(Code::ClockBackwards, message)
+            }
+            Deed::BeforeEpoch { now_ms } => layout.before_epoch(now_ms),
+            Deed::TimeExhausted { now_ms } => layout.time_exhausted(now_ms),
+            Deed::Sealed => Error::new(Code::Closed, "the generator was closed; open another one"),
+            Deed::NeedSpan => {
+                Error::new(Code::StateIo, "the next span was not made durable in time; try again")
+            }
+            Deed::WaitUntil(ms) => {
+                let message = format!("no id before {ms} ms ({}); ask again then", Utc(ms));
+                Error::new(Code::WouldBlock, message)
+            }
+        }
+    }
+}
