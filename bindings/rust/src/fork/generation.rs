@@ -8,7 +8,7 @@ use super::{descriptor, per_process::Leaked};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr;
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
     Ordering::SeqCst, compiler_fence,
 };
 
@@ -19,6 +19,8 @@ static HIGHEST: AtomicU64 = AtomicU64::new(0);
 /// Forks begun, in the low half; forks under way, in the high half.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 const UNDER_WAY: u64 = 1 << 32;
+/// The process that entered last; 0 before the first.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
 
@@ -49,13 +51,15 @@ fn enter() -> u64 {
         return generation;
     }
     descriptor::close_all(inherited);
-    let before = HIGHEST.fetch_add(1, AcqRel);
-    if before > 0 {
+    // One thread of a child finds its parent's number here; those of a process that is no child find none, or their own.
+    let process = std::process::id();
+    let before = PROCESS.swap(process, AcqRel);
+    if before != 0 && before != process {
         RAW.store(true, Relaxed);
         // Those under way are the parent's.
         FORKS.store(0, Relaxed);
     }
-    let next = before + 1;
+    let next = HIGHEST.fetch_add(1, AcqRel) + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {
         Ok(_) => next,
         Err(others) => others,

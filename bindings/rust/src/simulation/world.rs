@@ -144,7 +144,11 @@ impl LockedFile for SimulatedFile {
         Ok(lock(&self.world.0.files)[&self.path].clone())
     }
     fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
-        while self.world.0.hanging.load(SeqCst) {
+        // At most 10 s, so that a test that is wrong ends.
+        for _ in 0..10_000 {
+            if !self.world.0.hanging.load(SeqCst) {
+                break;
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
         if let Some(kind) = *lock(&self.world.0.failing) {
