@@ -2,7 +2,7 @@
 
 use super::{current, spawn};
 use crate::sync::{Pause, lock};
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::AcqRel, Ordering::Acquire};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,11 @@ const LATE: u8 = 2;
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 /// So many of them, and no further one is begun.
 const MOST_STUCK: usize = 16;
+
+/// In a forked child: the threads were its parent's, and none of them is here.
+pub(super) fn none_is_stuck() {
+    STUCK.store(0, Release);
+}
 
 /// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
 pub(crate) fn bounded<T: Send + 'static>(
@@ -92,5 +97,46 @@ impl Drop for Unstuck<'_> {
         if self.0.swap(DONE, AcqRel) == LATE {
             STUCK.fetch_sub(1, AcqRel);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_free_of_the_deeds_that_hang_in_its_parent() {
+        let ran = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "fork::bounded::tests::hangs_and_forks", "--ignored"])
+            .env("LEAFID_TEST_NAME", "hangs")
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+    }
+
+    /// Run by the test above only: what it counts is the whole process's.
+    #[test]
+    #[ignore = "a helper process of another test"]
+    fn hangs_and_forks() {
+        if std::env::var_os("LEAFID_TEST_NAME").is_none() {
+            return;
+        }
+        for _ in 0..MOST_STUCK {
+            let hangs = || std::thread::sleep(Duration::from_secs(5));
+            assert!(bounded(Duration::from_millis(1), hangs).done().is_none());
+        }
+        assert!(bounded(Duration::from_secs(5), || 1).done().is_none(), "no further one is begun");
+        // SAFETY: the child runs this test's own code and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let done = bounded(Duration::from_secs(5), || 1).done();
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(done != Some(1))) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(status, 0);
     }
 }

@@ -4,7 +4,7 @@
 //! fork inside a signal handler are seen, which skip `pthread_atfork`. The atfork handlers stand besides: they close
 //! inherited locks in a child that never uses the library, and serve kernels without the advice.
 
-use super::{descriptor, per_process::Leaked};
+use super::{bounded, descriptor, per_process::Leaked};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr;
 use std::sync::atomic::{
@@ -58,6 +58,7 @@ fn enter() -> u64 {
         RAW.store(true, Relaxed);
         // Those under way are the parent's.
         FORKS.store(0, Relaxed);
+        bounded::none_is_stuck();
     }
     let next = HIGHEST.fetch_add(1, AcqRel) + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {
