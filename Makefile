@@ -3,25 +3,41 @@
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
+# Tests that panic on purpose say one line each, and at once.
+export RUST_BACKTRACE := 0
 
-.PHONY: help demo test test-hostile bench tools check test-rust docs clean
+.PHONY: help demo test test-hostile bench tools check test-rust test-tools docs clean
 help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate (about a minute once built)"
 	@echo "make test          formatting, lints, docs and the tests of all languages"
 	@echo "make test-hostile  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
-	@echo "make bench         speed, each figure beside its floor; make bench-peers measures other libraries too"
+	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
+	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes)"
+	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls for so long a target; TARGETS='answers c_calls' runs some"
+	@echo "make sanitize      the C tests and all that has threads under address, behaviour and thread sanitizers (nightly Rust)"
+	@echo "make bench         speed, each figure beside its floor and other libraries (half an hour); PEERS=0 without those"
+	@echo "make bench-check   instructions of each hot path, under valgrind, beside the committed ones; UPDATE=1 commits new ones"
+	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
+	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make clean         removes build/ and target/"
 
+-include bindings/rust/simulate.mk
 -include bindings/c/c.mk
 -include python/python.mk
 -include node/node.mk
 -include examples/demo.mk
 -include tests/no-std/no-std.mk
 -include tests/hostile/hostile.mk
+-include tests/chaos/chaos.mk
+-include tests/loom/loom.mk
+-include tests/sanitize/sanitize.mk
 -include bench/bench.mk
+-include bench/check/check.mk
+-include tests/reliability/reliability.mk
+-include fuzz/fuzz.mk
 
-test: tools check test-rust test-no-std test-c test-python test-node check-node test-examples
+test: tools check test-rust test-tools test-no-std test-c test-python test-node check-node test-examples
 
 # Each tool that is missing, and how to get it.
 tools:
@@ -34,18 +50,26 @@ tools:
 	need npm "it comes with Node.js (Debian: apt install npm)"; \
 	exit $$missing
 
-check: tools
+check: tools check-reliability
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for crate in examples tests/no-std tests/hostile/rust bench/rust bench/python/floor bench/node/floor; do \
-	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
+	@for crate in examples tests/no-std tests/loom tests/hostile/rust fuzz bench/rust bench/check bench/python/floor \
+	    bench/node/floor; do cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	cargo clippy --manifest-path examples/Cargo.toml --target-dir build/examples-target --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 
 docs: check
 
-test-rust:
-	cargo test --quiet -p leafid-core -p leafid
+# In front of a runner of tests and its kind: with LEAFID_AGAIN=1 those that fail run once more.
+again := python3 $(CURDIR)/tests/again/again.py
+
+test-rust: tools
+	@$(again) cargo cargo test --quiet -p leafid-core -p leafid
+
+# What tests are run and tested with.
+test-tools: tools
+	python3 -m unittest discover --buffer -s tests/again
+	python3 -m unittest discover --buffer -s tests/stand-in
 
 clean:
 	rm -rf build target

@@ -1,21 +1,27 @@
 # Speed. A goal that is missed is said in the table and fails nothing.
 #
-#   make bench         leafid in Rust, C, Python and Node, each beside its floors; BENCH_LANGS="rust c" for some
-#   make bench-peers   what else could be used: installs the peers below build/peers
+#   make bench             leafid in Rust, C, Python and Node, each beside its floors and its peers, which are installed
+#                          below build/peers; BENCH_LANGS="rust c" for some languages, PEERS=0 without the peers,
+#                          SECONDS=60 for so long a look at the tail of next under a slow source
+#   make bench-report      the tables and the plots of the last run again
+#   make bench-criterion   the hot paths of Rust under Criterion; FILTER=tag for some
 
 BENCH_LANGS ?= rust c python node
+PEERS ?= 1
 
-.PHONY: bench bench-peers bench-tools
+.PHONY: bench bench-report bench-criterion bench-tools
 
-bench bench-peers: bench-tools c-lib python-wheel node-package
+bench: bench-tools c-lib python-wheel node-package
+	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
 
 bench-tools:
 	@for tool in bash cargo cc python3 node npm; do command -v $$tool >/dev/null || { \
 	    echo "$$tool is missing: Rust from https://rustup.rs, a C compiler, Python 3.11 or newer, Node.js 20 or newer" >&2; \
 	    exit 1; }; done
 
-bench:
-	@bench/run.sh ours $(BENCH_LANGS)
+bench-report:
+	@python3 bench/report.py build/bench
+	@python3 bench/plots.py build/bench docs/plots
 
-bench-peers:
-	@bench/run.sh peers $(BENCH_LANGS)
+bench-criterion:
+	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(FILTER)

@@ -1,78 +1,152 @@
-"""The table of a bench run: every subject, and at the end the figures that have a goal with whether it is met."""
+"""The tables of a bench run: every subject, throughput by threads, and the figures that have a goal with whether it is
+met.
 
-import json
-import pathlib
+    python3 bench/report.py build/bench
+    python3 bench/report.py build/bench --markdown   the figures alone, for docs/PERFORMANCE.md
+"""
+
 import sys
 
-LANGUAGES = ["rust", "c", "python", "node"]
+import goals
+from limits import Times
+from results import LANGUAGES, call_costs, read
 
 
-def main(path):
-    lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.strip()]
-    subjects = [line for line in lines if "measure" not in line]
-    goals = list(rows(figures(lines)))
-    if subjects:
+FIGURES = ["language", "subject", "figure", "min", "floor", "min", "is", "ratio", "goal", "met"]
+
+
+def main(folder, markdown=False):
+    subjects, measures = read(folder)
+    if markdown:
+        for row in [FIGURES, ["---"] * len(FIGURES), *measured(measures), *across(measures), *ahead(subjects)]:
+            print(f"| {' | '.join(row)} |")
+        return
+    if any(line["kind"] != "threads" for line in subjects):
         print_table(
-            ["language", "peer", "subject", "ns min", "ns median", "notes"],
-            [[s["lang"], s["peer"], s["what"], text(s["ns_min"]), text(s["ns_median"]), s["notes"]] for s in subjects],
+            ["language", "peer", "version", "subject", "kind", "ns median", "min", "cpu", "duplicates", "notes"],
+            [subject_row(line) for line in subjects if line["kind"] != "threads"],
         )
-    if goals:
-        print()
-        print_table(["subject", "figure", "floor", "ratio or share", "goal", "met"], goals)
-        print(f"\nbench: {len(subjects)} subjects; goals: {sum(g[-1] == 'yes' for g in goals)} met, "
-              f"{sum(g[-1] == 'no' for g in goals)} not met")
+    if any(line["kind"] == "threads" for line in subjects):
+        print("\nMillions of ids a second, all threads together")
+        print_table(*by_threads(subjects))
+    rows = [*measured(measures), *across(measures), *ahead(subjects)]
+    if rows:
+        print("\nFigures, medians, each beside its floor in the same run")
+        print_table(FIGURES, rows)
+    plain = list(unknown(measures))
+    if plain:
+        print("\nOther measures")
+        print_table(["language", "measure", "figure", "floor", "ratio"], plain)
+    print()
+    print(*duplicates(subjects), sep="\n")
+    met = [row[-1] for row in rows]
+    print(f"bench: {len(subjects)} subjects; goals: {met.count('yes')} met, {met.count('no')} not met, "
+          f"{met.count('noise')} not to be told on this machine")
 
 
-def figures(lines):
-    """The best of each measure of each language: the largest share, the smallest time."""
-    best = {}
+def subject_row(line):
+    dups = "" if line.get("dups") is None else f"{line['dups']:,} of {line['checked']:,}"
+    return [line["lang"], line["peer"], line["version"], line["what"], line["kind"], number(line["ns_median"]),
+            number(line["ns_min"]), number(line.get("cpu_ns")), dups, line["notes"]]
+
+
+def by_threads(subjects):
+    lines = [line for line in subjects if line["kind"] == "threads"]
+    counts = sorted({line["threads"] for line in lines})
+    table = {}
     for line in lines:
-        if "measure" not in line:
+        key = line["lang"], line["peer"], line["what"]
+        if line["ns_median"]:
+            table.setdefault(key, {})[line["threads"]] = f"{1e3 / line['ns_median']:.1f}"
+    head = ["language", "peer", "subject", *(f"{count}" for count in counts)]
+    return head, [[*key, *(cells.get(count, "") for count in counts)] for key, cells in table.items()]
+
+
+def measured(measures):
+    for row in goals.ROWS:
+        for lang in LANGUAGES:
+            if (lang, row.measure) in measures:
+                measure = measures[lang, row.measure]
+                floor = row.floors.get(lang, row.floors.get(""))
+                yield goal_row(lang, row.what, row.unit, measure, floor, row.goals.get(lang, row.goals.get("")))
+
+
+def across(measures):
+    for lang, other, name, what, goal in goals.ACROSS:
+        if (lang, name) in measures and (other, name) in measures:
+            mine, theirs = measures[lang, name], measures[other, name]
+            pair = dict(figure=mine["figure"], floor=theirs["figure"], ratio=mine["figure"] / theirs["figure"],
+                        figure_min=mine["figure_min"], floor_min=theirs["figure_min"])
+            yield goal_row(lang, what, "ns", pair, f"{other}: the same", goal)
+
+
+def ahead(subjects):
+    """Beside the cheapest of the peers that it is to be ahead of."""
+    for one in goals.AHEAD:
+        if one.kind:
+            lines = [line for line in subjects if (line["lang"], line["kind"]) == (one.lang, one.kind) and line["ns_median"]]
+        else:
+            lines = call_costs(subjects, one.lang)
+        ours = [line for line in lines if line["peer"] == "leafid" and line["what"] == one.what]
+        peers = [line for line in lines if line["peer"] in one.peers and not any(kind in line["what"] for kind in goals.UNLIKE)]
+        if not ours or not peers:
             continue
-        key, pick = (line["lang"], line["measure"]), max if line["measure"] == "loop" else min
-        old = best.get(key, (line["figure"], line["floor"]))
-        best[key] = (pick(old[0], line["figure"]), min(old[1], line["floor"]))
-    return best
+        ours, best = ours[0], min(peers, key=lambda line: line["ns_median"])
+        pair = dict(figure=ours["ns_median"], floor=best["ns_median"], ratio=ours["ns_median"] / best["ns_median"],
+                    figure_min=ours["ns_min"], floor_min=best["ns_min"])
+        is_floor = f"{best['peer']}, best of {len(set(line['peer'] for line in peers))} {one.among}"
+        if len(one.peers) == 1:
+            is_floor = one.among
+        if best.get("dups"):
+            is_floor += f", {best['dups']:,} duplicates"
+        what = one.what + (f" [{one.kind}]" if one.kind else "")
+        row = goal_row(one.lang, what, "ns", pair, is_floor, Times(1) if one.goal else None)
+        yield [*row[:-2], "ahead" if one.goal else "", row[-1]]
 
 
-def rows(best):
-    for lang in LANGUAGES:
-        if (lang, "call") in best:
-            ns, floor = best[lang, "call"]
-            base = {"rust": "clock read + atomic add", "c": "clock read + atomic add", "python": "pyo3 method -> int",
-                    "node": "napi-rs closure -> BigInt"}[lang]
-            goal = ("<= 1.3", verdict(ns <= 1.3 * floor)) if lang == "rust" else ("", "")
-            yield [f"{lang}: one call of next", f"{ns:.1f} ns", f"{floor:.1f} ns ({base})", f"{ns / floor:.2f}", *goal]
-    if ("c", "call") in best and ("rust", "call") in best:
-        ns, floor = best["c", "call"][0], best["rust", "call"][0]
-        yield ["c: next above Rust's", f"{ns - floor:.1f} ns", f"{floor:.1f} ns (Rust's next)", f"{ns / floor:.2f}",
-               "<= 5 ns", verdict(ns - floor <= 5)]
-    for lang in LANGUAGES:
-        if (lang, "loop") in best:
-            share = best[lang, "loop"][0]
-            yield [f"{lang}: plain loop over next", f"{share * 4096:.0f} ids/ms", "4096 ids/ms", f"{share:.1%}",
-                   ">= 97 %", verdict(share >= 0.97)]
-    for lang in LANGUAGES:
-        if (lang, "fill") in best:
-            ns, floor = best[lang, "fill"]
-            base = "copy" if lang in ("python", "node") else "write"
-            yield [f"{lang}: fill of 1,000,000", f"{ns:.2f} ns/id", f"{floor:.2f} ns ({base})", f"{ns / floor:.1f}",
-                   "<= 2 ns", verdict(ns <= 2)]
-    for lang in LANGUAGES:
-        for measure, most in [("threads before the first id", 0), ("threads while in use", 1),
-                              ("threads with 1000 in use", 1), ("KiB a generator", 64)]:
-            if (lang, measure) in best:
-                figure = best[lang, measure][0]
-                yield [f"{lang}: {measure}", f"{figure:.1f}" if most == 64 else f"{figure:.0f}", "", "", f"<= {most}",
-                       verdict(figure <= most)]
+def goal_row(lang, what, unit, measure, floor, goal):
+    def shown(value):
+        if value is None:
+            return ""
+        if unit == "share":
+            return f"{value:.1%}"
+        return f"{number(value)} {unit}".rstrip()
+
+    def bare(value):
+        return "" if unit == "share" else number(value)
+
+    met = goal.met(measure) if goal else ""
+    verdict = {True: "yes", False: "no", None: "noise", "": ""}[met]
+    has_floor = floor is not None
+    return [lang, what, shown(measure["figure"]), bare(measure["figure_min"]),
+            shown(measure["floor"]) if has_floor else "", bare(measure["floor_min"]) if has_floor else "",
+            floor or "", number(measure["ratio"], 2) if has_floor else "", str(goal or ""), verdict]
 
 
-def verdict(met):
-    return "yes" if met else "no"
+def unknown(measures):
+    known = {row.measure for row in goals.ROWS}
+    for (lang, name), measure in measures.items():
+        if name not in known:
+            yield [lang, name, number(measure["figure"]), number(measure["floor"]), number(measure["ratio"], 2)]
 
 
-def text(ns):
-    return "" if ns is None else f"{ns:.1f}"
+def duplicates(subjects):
+    """One line for leafid, and one for each peer that repeated an id."""
+    ours = [line for line in subjects if line["peer"] == "leafid" and line.get("dups") is not None]
+    if ours:
+        yield f"leafid: {sum(line['dups'] for line in ours):,} duplicates in {sum(line['checked'] for line in ours):,} ids"
+    for line in subjects:
+        if line.get("dups") and line["peer"] != "leafid":
+            yield (f"{line['peer']} ({line['lang']}), {line['what']} [{line['kind']}]: "
+                   f"{line['dups']:,} duplicates in {line['checked']:,} ids")
+
+
+def number(value, digits=None):
+    if value is None:
+        return ""
+    if digits is None:
+        digits = 2 if abs(value) < 10 and value != int(value) else 1 if value != int(value) else 0
+    return f"{value:,.{digits}f}"
 
 
 def print_table(head, table):
@@ -82,4 +156,4 @@ def print_table(head, table):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], "--markdown" in sys.argv)

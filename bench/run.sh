@@ -1,21 +1,29 @@
 #!/bin/bash
-# Measures leafid and its floors (`ours`), or the peers (`peers`), and writes one JSON line per subject to
-# build/bench/ours.jsonl or build/bench/peers.jsonl, then the table.
-#   bench/run.sh ours                 what `make bench` runs: a few minutes
-#   bench/run.sh peers                what `make bench-peers` runs: about ten minutes, installs the peers into build/peers
-#   bench/run.sh ours rust node       some languages of c, rust, python, node; the others' lines are kept
+# Measures leafid, its floors and its peers in one run, and writes one JSON line per subject to build/bench/LANGUAGE.jsonl;
+# then the tables, and the plots into docs/plots.
+#   bench/run.sh                 what `make bench` runs: about half an hour, installs the peers into build/peers
+#   bench/run.sh rust node       some languages of c, rust, python, node; the others' lines are kept
+#   PEERS=0 bench/run.sh         without the peers
+# BENCH_SECONDS is how long the tail of `next` is looked at under a slow source, in each language but C; 10 if unset.
 # Needs: cargo, a C compiler, python3, node. For the C peers uuid-dev, for one floor of Node's its headers (NODE_INCLUDE).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
 build=$root/build/bench
 peers=$root/build/peers
-what=${1:?ours or peers}
-shift
 langs=${*:-rust c python node}
+PEERS=${PEERS:-1}
+# Call by call in turn, so that what the machine does meanwhile falls on all alike.
+rounds=3
+in_turn=call
+# Then one after another.
+parts_rust="two loop fill tags footprint floors ours by_threads scale threads start tail"
+parts_c="loop fill tags footprint floors ours"
+parts_python="two loop fill tags footprint floors ours tag_subjects start tail"
+parts_node="loop fill tags footprint floors ours tag_subjects start tail"
+
 NODE_INCLUDE=${NODE_INCLUDE:-$(dirname "$(dirname "$(readlink -f "$(command -v node || echo /usr/bin/node)")")")/include/node}
-mkdir -p "$build/floors" "$peers"
-touch "$build/$what.jsonl"
+mkdir -p "$build/floors" "$peers/node"
 export RUST_BACKTRACE=0 BENCH_FLOORS=$build/floors BENCH_NODE=$root/build/node
 BENCH_STATE=$(mktemp -d "$build/state.XXXXXX")
 export BENCH_STATE
@@ -34,7 +42,7 @@ lib() { # the file that cargo made of a cdylib
 }
 
 make_rust() {
-  if [ "$what" = peers ]; then
+  if [ "$PEERS" = 1 ]; then
     build_rust rust rust-target --features peers
   else
     build_rust rust rust-target
@@ -44,10 +52,15 @@ rust() { "$build/rust-target/release/leafid-bench" "$@"; }
 
 make_c() {
   local flags=()
-  if [ "$what" = peers ]; then
-    flags+=("$here/c/peers.c" -DWITH_PEERS "-DLIBUUID_VERSION=\"$(pkg-config --modversion uuid 2>/dev/null || true)\"" -luuid)
+  if [ "$PEERS" = 1 ]; then
+    flags+=("$here/c/peers.c" -DWITH_PEERS "-DLIBUUID_VERSION=\"$(pkg-config --modversion uuid 2>/dev/null || true)\"")
+    if echo '#include <uuid/uuid.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; then
+      flags+=(-DWITH_LIBUUID -luuid)
+    else
+      echo "   (no uuid/uuid.h: libuuid is left out; Debian's package is uuid-dev)" >&2
+    fi
   fi
-  "${CC:-cc}" -O2 -I"$root/build/c/include" "$here"/c/{main,harness,floors,ours}.c "${flags[@]}" \
+  "${CC:-cc}" -O2 -I"$root/build/c/include" "$here"/c/{main,harness,floors,ours,tags}.c "${flags[@]}" \
     -L"$root/build/c/lib" -lleafid -Wl,-rpath,"$root/build/c/lib" -lm -pthread -o "$build/c-bench"
 }
 c() { "$build/c-bench" "$@"; }
@@ -56,9 +69,11 @@ make_python() {
   py=$root/build/venv/bin/python
   PYO3_PYTHON=$py build_rust python/floor pyfloor-target
   lib pyfloor-target/release/libpyfloor pyfloor.so
-  if [ "$what" = peers ]; then
-    # Of their own, beside the installed wheel.
-    "$py" -m pip install --quiet --disable-pip-version-check --target "$peers/python" --upgrade -r "$here/python/peers.txt" >&2
+  # Beside the installed wheel, in a folder of their own.
+  if [ "$PEERS" = 1 ] && ! cmp -s "$here/python/peers.txt" "$peers/python/installed.txt"; then
+    rm -rf "$peers/python"
+    "$py" -m pip install --quiet --disable-pip-version-check --target "$peers/python" -r "$here/python/peers.txt" >&2
+    cp "$here/python/peers.txt" "$peers/python/installed.txt"
   fi
 }
 python() { PYTHONPATH=$build/floors:$peers/python PYTHONDONTWRITEBYTECODE=1 "$py" "$here/python/bench.py" "$@"; }
@@ -71,18 +86,19 @@ make_node() {
   else
     echo "   (no node_api.h in NODE_INCLUDE: the floors in C are left out)" >&2
   fi
-  mkdir -p "$peers/node"
-  if [ "$what" = peers ]; then
-    cp "$here/node/peers.json" "$peers/node/package.json"
-    (cd "$peers/node" && npm install --silent --ignore-scripts --no-audit --no-fund >&2)
+  if [ "$PEERS" = 1 ] && ! cmp -s "$here/node/peers.json" "$peers/node/package.json"; then
+    cp "$here/node/peers.json" "$peers/node/wanted.json"
+    (cd "$peers/node" && cp wanted.json package.json && npm install --silent --ignore-scripts --no-audit --no-fund >&2) ||
+      { rm -f "$peers/node/package.json"; exit 1; }
   fi
 }
 node_() { (cd "$peers/node" && node "$here/node/bench.mjs" "$@"); }
 
-run() { # language, then parts
+measure() { # language, part
+  echo "== $1: $2" >&2
   local run=$1
   [ "$run" != node ] || run=node_
-  "$run" "${@:2}"
+  "$run" "$2" >>"$build/new-$1"
 }
 
 for lang in $langs; do
@@ -91,29 +107,24 @@ for lang in $langs; do
   : >"$build/new-$lang"
 done
 
-if [ "$what" = ours ]; then
-  # Call by call in turn, so that what the machine does meanwhile falls on all alike.
-  for round in 1 2 3; do
+for ((round = 1; round <= rounds; round++)); do
+  for part in $in_turn; do
     for lang in $langs; do
-      echo "== $lang: one call, round $round" >&2
-      run "$lang" call >>"$build/new-$lang"
+      measure "$lang" "$part"
     done
   done
-  parts=(loop fill footprint floors ours)
-else
-  parts=(peers)
-fi
+done
 for lang in $langs; do
-  for part in "${parts[@]}"; do
-    echo "== $lang: $part" >&2
-    run "$lang" "$part" >>"$build/new-$lang"
+  parts=parts_$lang
+  for part in ${!parts}; do
+    measure "$lang" "$part"
   done
+  [ "$PEERS" != 1 ] || measure "$lang" peers
 done
 
 # A language that failed has ended this script above, and left the lines of before.
 for lang in $langs; do
-  grep -v "\"lang\": *\"$lang\"" "$build/$what.jsonl" >"$build/rest" || true
-  cat "$build/rest" "$build/new-$lang" >"$build/$what.jsonl"
-  rm -f "$build/rest" "$build/new-$lang"
+  mv "$build/new-$lang" "$build/$lang.jsonl"
 done
-python3 "$here/report.py" "$build/$what.jsonl"
+python3 "$here/report.py" "$build"
+python3 "$here/plots.py" "$build" "$root/docs/plots"

@@ -1,8 +1,9 @@
 # The examples. Targets:
 #
-#   make demo            the order intake: four languages, one state directory, one database, one process killed midway
+#   make demo            the order intake: four languages, one database, processes and a server killed
 #                        ORDERS=150000 of each process, KILL=rust is killed, KEEP=1 goes on with the last run's database
-#   make test-examples   the quick starts of the README, each run and its output checked
+#   make test-examples   the quick starts of the README, the leases in C and segments from sources of one's own,
+#                        each run and its output checked
 
 CARGO ?= cargo
 NODE ?= node
@@ -13,7 +14,9 @@ demo: python-wheel node-package examples-rust build/examples/orders-c build/node
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py --orders $(or $(ORDERS),150000) --kill $(or $(KILL),rust) \
 	    $(if $(KEEP),--keep)
 
-test-examples: python-wheel node-package examples-rust build/examples/quickstart-c build/node/quickstart.mjs
+test-examples: python-wheel node-package examples-rust build/examples/quickstart-c build/examples/segments-c \
+    build/examples/leases-c build/examples/database_segments-c build/node/quickstart.mjs build/node/segments.mjs \
+    build/node/database_segments.mjs
 	@NODE=$(NODE) sh examples/quickstart.sh
 
 examples-tools:
@@ -35,9 +38,24 @@ build/examples/orders-c: examples/orders/orders.c include/leafid.h | examples-to
 build/examples/quickstart-c: examples/quickstart.c include/leafid.h | examples-tools c-lib
 	$(examples_link)
 
+build/examples/segments-c: examples/segments.c include/leafid.h | examples-tools c-lib
+	$(examples_link)
+
+build/examples/database_segments-c: examples/database_segments.c include/leafid.h | examples-tools c-lib
+	$(examples_link)
+
+build/examples/leases-c: examples/leases.c include/leafid.h | examples-tools c-lib
+	$(examples_link)
+
 # Node looks for packages beside the file, so the programs run where the package is installed.
 build/node/orders.mjs: examples/orders/orders.mjs | node-package
 	@cp $< $@
 
 build/node/quickstart.mjs: examples/quickstart.mjs | node-package
+	@cp $< $@
+
+build/node/segments.mjs: examples/segments.mjs | node-package
+	@cp $< $@
+
+build/node/database_segments.mjs: examples/database_segments.mjs | node-package
 	@cp $< $@

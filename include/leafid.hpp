@@ -7,6 +7,9 @@
  *     leafid::Snowflake flake(leafid::Options().worker("0-31").state_dir("/var/lib/orders"));
  *     std::int64_t id = flake.next();
  *     std::int64_t made_at_ms = leafid::decode(id).timestamp_ms;
+ *
+ *     leafid::Segments segments(leafid::SegmentsOptions().server("file:/var/lib/orders/numbers"));
+ *     std::int64_t number = segments.tag("shop-7").next();
  */
 #ifndef LEAFID_HPP
 #define LEAFID_HPP
@@ -15,7 +18,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -61,6 +68,85 @@ template <typename Read> std::string text(Read read) {
     }
 }
 
+/// Runs a callback for C: an Error keeps its status, any other exception is a failure with its text.
+template <typename Call> int answer(char *error, std::size_t error_cap, Call call) noexcept {
+    try {
+        call();
+        return LEAFID_OK;
+    } catch (const Error &thrown) {
+        std::snprintf(error, error_cap, "%s", thrown.what());
+        return thrown.status();
+    } catch (const std::exception &thrown) {
+        std::snprintf(error, error_cap, "%s", thrown.what());
+    } catch (...) {
+        std::snprintf(error, error_cap, "an exception that is no std::exception");
+    }
+    return -1;
+}
+
+/// Room for one when n is absurd: leafid then refuses it by name, which a failed allocation would not.
+inline std::size_t room(std::size_t n) noexcept { return n - 1 < (std::size_t(1) << 24) ? n : 1; }
+
+/// What is behind a user_data.
+template <typename T> T &given(void *user_data) { return *static_cast<T *>(user_data); }
+template <typename T> void drop(void *user_data) { delete static_cast<T *>(user_data); }
+
+} // namespace detail
+
+/// Answers a worker id that no other process on any host holds; `previous` is the one held before, or -1. Throws
+/// Error(LEAFID_WORKER_IN_USE, ...) when none is free. As of leafid_claim_fn.
+using Claim = std::function<std::int64_t(const std::string &name, std::int64_t previous)>;
+
+/// Answers what the clocks of peers read, in Unix milliseconds: at most LEAFID_MOST_PEERS. As of
+/// leafid_peer_times_fn.
+using PeerTimes = std::function<std::vector<std::int64_t>()>;
+
+/// Leases of worker ids, as of leafid_worker_leases: a method fills in or changes the lease it is given, and throws
+/// what the function would return. Called on leafid's threads; destroyed there or on yours, with the last that may
+/// call it.
+class WorkerLeases {
+public:
+    virtual ~WorkerLeases() = default;
+    virtual void claim(const leafid_claim_request &request, leafid_lease &lease) = 0;
+    /// Throws Error(LEAFID_WORKER_LOST, ...) when the id is no longer this holder's.
+    virtual void renew(leafid_lease &lease, std::int64_t until_ms) = 0;
+    virtual void release(const leafid_lease &lease, std::int64_t until_ms) = 0;
+};
+
+namespace detail {
+
+using Leases = std::shared_ptr<WorkerLeases>;
+
+inline int ask_id(void *user_data, const char *name, std::int64_t previous, std::int64_t *worker_id, char *error,
+                  std::size_t error_cap) noexcept {
+    return answer(error, error_cap, [&] { *worker_id = given<Claim>(user_data)(name, previous); });
+}
+
+inline int ask_times(void *user_data, std::int64_t *out, std::size_t cap, std::size_t *n, char *error,
+                     std::size_t error_cap) noexcept {
+    return answer(error, error_cap, [&] {
+        const std::vector<std::int64_t> times = given<PeerTimes>(user_data)();
+        for (std::size_t i = 0; i < times.size() && i < cap; i++) out[i] = times[i];
+        // More than fit are refused by this number.
+        *n = times.size();
+    });
+}
+
+inline int ask_claim(void *user_data, const leafid_claim_request *request, leafid_lease *lease, char *error,
+                     std::size_t error_cap) noexcept {
+    return answer(error, error_cap, [&] { given<Leases>(user_data)->claim(*request, *lease); });
+}
+
+inline int ask_renew(void *user_data, leafid_lease *lease, std::int64_t until_ms, char *error,
+                     std::size_t error_cap) noexcept {
+    return answer(error, error_cap, [&] { given<Leases>(user_data)->renew(*lease, until_ms); });
+}
+
+inline int ask_release(void *user_data, const leafid_lease *lease, std::int64_t until_ms, char *error,
+                       std::size_t error_cap) noexcept {
+    return answer(error, error_cap, [&] { given<Leases>(user_data)->release(*lease, until_ms); });
+}
+
 } // namespace detail
 
 /// The options of a snowflake; every setter throws Error for a value it refuses. The rest is checked by Snowflake.
@@ -77,6 +163,21 @@ public:
     /// Both ends included.
     Options &worker_range(std::int64_t first, std::int64_t last) {
         return done(leafid_snowflake_options_set_worker_range(get(), first, last));
+    }
+    /// A function that answers the worker id. An empty one throws std::bad_function_call at the claim.
+    Options &worker_callback(Claim claim) {
+        return done(leafid_snowflake_options_set_worker_callback(
+            get(), detail::ask_id, new Claim(std::move(claim)), detail::drop<Claim>));
+    }
+    /// An object that leases worker ids; not empty. Options opened twice share one generator; two options do not.
+    Options &worker_leases(std::shared_ptr<WorkerLeases> leases) {
+        const leafid_worker_leases functions = {sizeof functions, detail::ask_claim, detail::ask_renew,
+                                                detail::ask_release};
+        if (!leases) {
+            throw Error(LEAFID_INVALID_ARGUMENT, "invalid_argument: worker_leases is empty; allowed: an object");
+        }
+        return done(leafid_snowflake_options_set_worker_leases(
+            get(), &functions, new detail::Leases(std::move(leases)), detail::drop<detail::Leases>));
     }
     Options &name(const std::string &name) { return done(leafid_snowflake_options_set_name(get(), name.c_str())); }
     Options &state_dir(const std::string &dir) {
@@ -100,6 +201,31 @@ public:
         return done(leafid_snowflake_options_set_random_start(get(), below));
     }
     Options &timeout_ms(std::int64_t ms) { return done(leafid_snowflake_options_set_timeout_ms(get(), ms)); }
+    Options &request_timeout_ms(std::int64_t ms) {
+        return done(leafid_snowflake_options_set_request_timeout_ms(get(), ms));
+    }
+    Options &connect_timeout_ms(std::int64_t ms) {
+        return done(leafid_snowflake_options_set_connect_timeout_ms(get(), ms));
+    }
+    Options &token(const std::string &token) { return done(leafid_snowflake_options_set_token(get(), token.c_str())); }
+    /// Adds one.
+    Options &header(const std::string &name, const std::string &value) {
+        return done(leafid_snowflake_options_add_header(get(), name.c_str(), value.c_str()));
+    }
+    Options &ca_file(const std::string &path) {
+        return done(leafid_snowflake_options_set_ca_file(get(), path.c_str()));
+    }
+    Options &persist(bool persist) { return done(leafid_snowflake_options_set_persist(get(), persist)); }
+    Options &shared_fs(bool shared) { return done(leafid_snowflake_options_set_shared_fs(get(), shared)); }
+    Options &lazy(bool lazy) { return done(leafid_snowflake_options_set_lazy(get(), lazy)); }
+    Options &clock_source(leafid_clock_source source) {
+        return done(leafid_snowflake_options_set_clock_source(get(), source));
+    }
+    Options &start_after(std::int64_t id) { return done(leafid_snowflake_options_set_start_after(get(), id)); }
+    Options &peer_times(PeerTimes ask) {
+        return done(leafid_snowflake_options_set_peer_times(
+            get(), detail::ask_times, new PeerTimes(std::move(ask)), detail::drop<PeerTimes>));
+    }
 
     leafid_snowflake_options *get() const noexcept { return options_.get(); }
 
@@ -132,8 +258,7 @@ public:
 
     /// `n` ids, 1 to 16777216.
     std::vector<std::int64_t> take(std::size_t n) {
-        // Room for one when n is absurd: leafid then refuses it by name, which a failed allocation would not.
-        std::vector<std::int64_t> ids(n - 1 < (std::size_t(1) << 24) ? n : 1);
+        std::vector<std::int64_t> ids(detail::room(n));
         detail::check(leafid_snowflake_fill(get(), ids.data(), n));
         return ids;
     }
@@ -161,7 +286,7 @@ public:
 
     std::string name() const { return text(leafid_snowflake_name); }
     std::string state_dir() const { return text(leafid_snowflake_state_dir); }
-    /// The last error of its own work in the background; empty when there was none.
+    /// The last error of a renewal; empty after a success.
     std::string last_error() const { return text(leafid_snowflake_last_error); }
 
     /// From any thread, at any time, and twice.
@@ -187,6 +312,249 @@ private:
     }
 
     std::unique_ptr<leafid_snowflake, Free> flake_;
+};
+
+/// A range of ids; `end` is exclusive.
+struct Segment {
+    std::int64_t start;
+    std::int64_t end;
+    std::int64_t stride = 1;
+};
+
+/// Answers a range of ids of `tag` that was never given before; none for a tag that there is not. As of
+/// leafid_fetch_fn.
+using Fetch = std::function<std::optional<Segment>(const std::string &tag, std::int64_t step)>;
+
+namespace detail {
+
+inline int ask_segment(void *user_data, const char *tag, std::int64_t step, leafid_segment *out, char *error,
+                       std::size_t error_cap) noexcept {
+    bool known = true;
+    int status = answer(error, error_cap, [&] {
+        const std::optional<Segment> segment = given<Fetch>(user_data)(tag, step);
+        known = segment.has_value();
+        if (!known) return;
+        out->start = segment->start;
+        out->end = segment->end;
+        out->stride = segment->stride;
+    });
+    return status == LEAFID_OK && !known ? LEAFID_UNKNOWN_TAG : status;
+}
+
+} // namespace detail
+
+/// The options of segments; every setter throws Error for a value it refuses. The rest is checked by Segments.
+class SegmentsOptions {
+public:
+    SegmentsOptions() {
+        leafid_segments_options *made = nullptr;
+        detail::check(leafid_segments_options_new(&made));
+        options_.reset(made);
+    }
+
+    /// Adds one.
+    SegmentsOptions &server(const std::string &url) {
+        return done(leafid_segments_options_add_server(get(), url.c_str()));
+    }
+    /// A function that gives segments. An empty one throws std::bad_function_call at each fetch.
+    SegmentsOptions &fetch(Fetch fetch) {
+        return done(leafid_segments_options_set_fetch(get(), detail::ask_segment, new Fetch(std::move(fetch)),
+                                                      detail::drop<Fetch>));
+    }
+    SegmentsOptions &protocol(leafid_protocol protocol) {
+        return done(leafid_segments_options_set_protocol(get(), protocol));
+    }
+    SegmentsOptions &step(std::int64_t step) { return done(leafid_segments_options_set_step(get(), step)); }
+    SegmentsOptions &adaptive(bool adaptive) { return done(leafid_segments_options_set_adaptive(get(), adaptive)); }
+    /// In percent.
+    SegmentsOptions &prefetch(std::int64_t percent) {
+        return done(leafid_segments_options_set_prefetch(get(), percent));
+    }
+    SegmentsOptions &timeout_ms(std::int64_t ms) { return done(leafid_segments_options_set_timeout_ms(get(), ms)); }
+    SegmentsOptions &request_timeout_ms(std::int64_t ms) {
+        return done(leafid_segments_options_set_request_timeout_ms(get(), ms));
+    }
+    SegmentsOptions &connect_timeout_ms(std::int64_t ms) {
+        return done(leafid_segments_options_set_connect_timeout_ms(get(), ms));
+    }
+    SegmentsOptions &connections(std::int64_t connections) {
+        return done(leafid_segments_options_set_connections(get(), connections));
+    }
+    SegmentsOptions &block_size(std::int64_t ids) {
+        return done(leafid_segments_options_set_block_size(get(), ids));
+    }
+    SegmentsOptions &token(const std::string &token) {
+        return done(leafid_segments_options_set_token(get(), token.c_str()));
+    }
+    /// Adds one.
+    SegmentsOptions &header(const std::string &name, const std::string &value) {
+        return done(leafid_segments_options_add_header(get(), name.c_str(), value.c_str()));
+    }
+    SegmentsOptions &ca_file(const std::string &path) {
+        return done(leafid_segments_options_set_ca_file(get(), path.c_str()));
+    }
+    SegmentsOptions &name(const std::string &name) {
+        return done(leafid_segments_options_set_name(get(), name.c_str()));
+    }
+    SegmentsOptions &state_dir(const std::string &dir) {
+        return done(leafid_segments_options_set_state_dir(get(), dir.c_str()));
+    }
+    SegmentsOptions &persist(bool persist) { return done(leafid_segments_options_set_persist(get(), persist)); }
+    SegmentsOptions &shared_fs(bool shared) { return done(leafid_segments_options_set_shared_fs(get(), shared)); }
+    /// Adds one.
+    SegmentsOptions &file_tag(const std::string &tag, std::int64_t start = 1, std::int64_t step = 1000) {
+        return done(leafid_segments_options_add_file_tag(get(), tag.c_str(), start, step));
+    }
+    SegmentsOptions &create(bool create) { return done(leafid_segments_options_set_create(get(), create)); }
+    /// Adds one.
+    SegmentsOptions &prewarm(const std::string &tag) {
+        return done(leafid_segments_options_add_prewarm(get(), tag.c_str()));
+    }
+    SegmentsOptions &prewarm_last_day(bool last_day) {
+        return done(leafid_segments_options_set_prewarm_last_day(get(), last_day));
+    }
+    SegmentsOptions &keep_unused(bool keep) { return done(leafid_segments_options_set_keep_unused(get(), keep)); }
+    SegmentsOptions &ordered_source(bool ordered) {
+        return done(leafid_segments_options_set_ordered_source(get(), ordered));
+    }
+
+    leafid_segments_options *get() const noexcept { return options_.get(); }
+
+private:
+    struct Free {
+        void operator()(leafid_segments_options *options) const noexcept { leafid_segments_options_free(options); }
+    };
+
+    SegmentsOptions &done(leafid_status status) {
+        detail::check(status);
+        return *this;
+    }
+
+    std::unique_ptr<leafid_segments_options, Free> options_;
+};
+
+/// The ids of one tag; made by Segments::tag. Moves, does not copy; all threads may use it at once. One that was moved
+/// from refuses every call with LEAFID_INVALID_ARGUMENT.
+class Tag {
+public:
+    std::int64_t next() {
+        std::int64_t id;
+        detail::check(leafid_tag_next(get(), &id));
+        return id;
+    }
+
+    /// With a timeout_ms of its own.
+    std::int64_t next(std::int64_t timeout_ms) {
+        std::int64_t id;
+        detail::check(leafid_tag_next_within(get(), timeout_ms, &id));
+        return id;
+    }
+
+    /// The next id if one is at hand; if not, the next segment is being fetched.
+    std::optional<std::int64_t> try_next() {
+        std::int64_t id;
+        leafid_status status = leafid_tag_try_next(get(), &id);
+        if (status == LEAFID_WOULD_BLOCK) return std::nullopt;
+        detail::check(status);
+        return id;
+    }
+
+    /// `n` ids, 1 to 16777216.
+    std::vector<std::int64_t> take(std::size_t n) {
+        std::vector<std::int64_t> ids(detail::room(n));
+        detail::check(leafid_tag_fill(get(), ids.data(), n));
+        return ids;
+    }
+
+    /// With a timeout_ms of its own.
+    std::vector<std::int64_t> take(std::size_t n, std::int64_t timeout_ms) {
+        std::vector<std::int64_t> ids(detail::room(n));
+        detail::check(leafid_tag_fill_within(get(), timeout_ms, ids.data(), n));
+        return ids;
+    }
+
+    /// All or nothing.
+    void fill(std::int64_t *out, std::size_t n) { detail::check(leafid_tag_fill(get(), out, n)); }
+
+    leafid_tag_stats_t stats() const {
+        leafid_tag_stats_t stats;
+        detail::check(leafid_tag_stats(get(), &stats, sizeof stats));
+        return stats;
+    }
+
+    std::string name() const { return text(leafid_tag_name); }
+    /// The error of the last fetch; empty after a success.
+    std::string last_error() const { return text(leafid_tag_last_error); }
+
+    leafid_tag *get() const noexcept { return tag_.get(); }
+
+private:
+    friend class Segments;
+
+    struct Free {
+        void operator()(leafid_tag *tag) const noexcept { leafid_tag_free(tag); }
+    };
+
+    explicit Tag(leafid_tag *tag) noexcept : tag_(tag) {}
+
+    template <typename Function> std::string text(Function function) const {
+        return detail::text([&](char *buf, std::size_t cap, std::size_t *needed) {
+            return function(get(), buf, cap, needed);
+        });
+    }
+
+    std::unique_ptr<leafid_tag, Free> tag_;
+};
+
+/// Ids from segments. Closed when it goes out of scope, or with the last Tag of it. Moves, does not copy; all threads
+/// may use it at once. One that was moved from refuses every call with LEAFID_INVALID_ARGUMENT.
+class Segments {
+public:
+    explicit Segments(const SegmentsOptions &options) {
+        leafid_segments *made = nullptr;
+        detail::check(leafid_segments_open(options.get(), &made));
+        segments_.reset(made);
+    }
+
+    /// Nothing is fetched yet.
+    Tag tag(const std::string &name) const {
+        leafid_tag *made = nullptr;
+        detail::check(leafid_segments_tag(get(), name.c_str(), &made));
+        return Tag(made);
+    }
+
+    std::string name() const { return text(leafid_segments_name); }
+    /// Where segments come from, as in "callback".
+    std::string source() const { return text(leafid_segments_source); }
+    std::string state_dir() const { return text(leafid_segments_state_dir); }
+
+    /// The names of the tags that this process has used.
+    std::vector<std::string> tags() const {
+        const std::string lines = text(leafid_segments_tags);
+        std::vector<std::string> names;
+        for (std::size_t at = 0, end; (end = lines.find('\n', at)) != std::string::npos; at = end + 1) {
+            names.push_back(lines.substr(at, end - at));
+        }
+        return names;
+    }
+
+    /// From any thread, at any time, and twice.
+    void close() { detail::check(leafid_segments_close(get())); }
+
+    leafid_segments *get() const noexcept { return segments_.get(); }
+
+private:
+    struct Free {
+        void operator()(leafid_segments *segments) const noexcept { leafid_segments_free(segments); }
+    };
+
+    template <typename Function> std::string text(Function function) const {
+        return detail::text([&](char *buf, std::size_t cap, std::size_t *needed) {
+            return function(get(), buf, cap, needed);
+        });
+    }
+
+    std::unique_ptr<leafid_segments, Free> segments_;
 };
 
 /// Takes an id apart; without a layout, Leaf's.
@@ -216,6 +584,11 @@ inline leafid_layout layout(const std::string &text) {
     leafid_layout layout;
     detail::check(leafid_layout_parse(text.c_str(), &layout));
     return layout;
+}
+
+/// The statistics of every open generator of this process as text of Prometheus.
+inline std::string metrics() {
+    return detail::text([](char *buf, std::size_t cap, std::size_t *needed) { return leafid_metrics(buf, cap, needed); });
 }
 
 } // namespace leafid

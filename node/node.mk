@@ -25,7 +25,7 @@ node-package: node-tools
 
 test-node: node-package
 	@rm -rf $(node_test)/test && cp -R node/test $(node_test)/test
-	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test --test-reporter=spec test/*.test.mjs test/*.test.cjs
+	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(again) node $(NODE) --test --test-reporter=spec test/*.test.mjs test/*.test.cjs
 
 check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types

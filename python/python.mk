@@ -11,14 +11,15 @@ python_tools := build/venv-maturin
 # The wheel, installed into build/venv for demos and benches.
 python-wheel: build/venv/leafid
 
-# The tests on the installed wheel, under each interpreter found; one wheel serves all of them. A newer interpreter for
-# which there are no NumPy and mypy yet is left out, and that is said.
+# The tests on the installed wheel, under each interpreter found; one wheel serves all of them. The slow ones run under
+# the first alone. A newer interpreter for which there are no NumPy and mypy yet is left out, and that is said.
 test-python: build/wheels/done check-python
-	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
+	@python/interpreters.sh $(PYTHON) | { must=yes; marks=; while read -r version python; do \
 	    one="$(MAKE) --no-print-directory python_version=$$version python_path=$$python"; \
-	    if $$one build/venv-$$version/done </dev/null >/dev/null; then $$one test-python-one </dev/null || exit 1; \
+	    if $$one build/venv-$$version/done </dev/null >/dev/null; then \
+	        $$one python_marks="$$marks" test-python-one </dev/null || exit 1; \
 	    elif test $$must = yes; then exit 1; \
-	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; must=no; \
+	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; must=no; marks='not slow'; \
 	done; }
 	@$(MAKE) --no-print-directory test-python-sdist
 
@@ -30,7 +31,7 @@ check-python: build/wheels/done
 # The source distribution, installed into a venv of its own, and the quick tests on it.
 test-python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
-	@build/venv-sdist/bin/pytest -q -c python/pyproject.toml python/tests/test_vectors.py python/tests/test_package.py
+	@$(again) pytest build/venv-sdist/bin/pytest -q -c python/pyproject.toml python/tests/test_vectors.py python/tests/test_package.py
 
 python-sdist: build/sdist/done
 
@@ -49,7 +50,7 @@ python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
-	@$(python_venv)/bin/pytest -q -c python/pyproject.toml python/tests
+	@$(again) pytest $(python_venv)/bin/pytest -q -c python/pyproject.toml -m "$(python_marks)" python/tests
 
 check-python-one: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid
@@ -86,7 +87,9 @@ build/sdist/done: $(python_sources) $(python_tools)/done
 	    cat ../build/sdist/log >&2; exit 1; }
 	@touch $@
 
+# The files of a source distribution all have one old time, by which Cargo takes what an earlier one was built to for this one's.
 build/venv-sdist/leafid: build/sdist/done
+	@test ! -e $@ || rm -rf build/python-target/release/.fingerprint/leafid*
 	$(call python_make_venv,$(python_base),build/venv-sdist)
 	@CARGO_TARGET_DIR=$(CURDIR)/build/python-target $(python_alone) build/venv-sdist/bin/pip install --quiet \
 	    --disable-pip-version-check --force-reinstall build/sdist/*.tar.gz -r python/tests/requirements.txt

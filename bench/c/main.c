@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
     void (*measure)(void);
   } parts[] = {
       {"floors", floors}, {"ours", ours}, {"call", call},   {"loop", plain_loop},
-      {"fill", fill},     {"footprint", footprint},
+      {"fill", fill},     {"tags", tags},   {"footprint", footprint},
 #ifdef WITH_PEERS
       {"peers", peers},
 #endif

@@ -12,7 +12,7 @@
 static leafid_snowflake *flake;
 static volatile int64_t sink;
 
-static void must(leafid_status status) {
+void must(int status) {
   char text[512];
   if (status == LEAFID_OK) return;
   leafid_last_error(text, sizeof text);
@@ -61,72 +61,79 @@ static uint64_t next(void) {
   return (uint64_t)id;
 }
 
+static void fill_some(uint64_t *ids, int n) { must(leafid_snowflake_fill(flake, (int64_t *)ids, (size_t)n)); }
+
 void ours(void) {
   reopen(0, 100);
   single("leafid", "leafid_snowflake_next", next, N);
   burst("leafid", "leafid_snowflake_next", next);
   reopen(1, 0);
   single("leafid", "leafid_snowflake_next wide 5+23", next, N);
+  batch("leafid", "leafid_snowflake_fill of 1000, wide 5+23", fill_some, 1000);
+  tag_subjects();
   reopen(0, 100);
 }
 
-/* One call where nothing waits, in turn with a clock read and an atomic add: the best of 600 windows of each, so short
- * that some are disturbed by nothing else on the machine. Both loops are written out, so that no call by pointer comes
- * between. */
-void call(void) {
+/* Both loops are written out, so that no call by pointer comes between. */
+static double clock_and_add(void) {
   static _Atomic uint64_t counter;
-  double figure = INFINITY, floor = INFINITY;
-  int64_t id;
-  enum { CALLS = 10000 };
-  reopen(1, 0);
-  for (int round = 0; round < 600; round++) {
-    uint64_t t = clk(CLOCK_MONOTONIC);
-    for (int i = 0; i < CALLS; i++)
-      sink = (int64_t)(now_ms() + atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));
-    floor = fmin(floor, (double)(clk(CLOCK_MONOTONIC) - t) / CALLS);
-    t = clk(CLOCK_MONOTONIC);
-    for (int i = 0; i < CALLS; i++) {
-      if (leafid_snowflake_next(flake, &id) != LEAFID_OK) exit(1);
-      sink = id;
-    }
-    figure = fmin(figure, (double)(clk(CLOCK_MONOTONIC) - t) / CALLS);
-  }
-  measured("call", figure, floor);
+  uint64_t t = clk(CLOCK_MONOTONIC);
+  for (int i = 0; i < CALLS; i++)
+    sink = (int64_t)(now_ms() + atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));
+  return (double)(clk(CLOCK_MONOTONIC) - t) / CALLS;
 }
 
-/* A plain loop over next on the leaf layout: the share of all ids that 200 ticks hold, the best of 7 windows. */
+static double calls_of_next(void) {
+  int64_t id;
+  uint64_t t = clk(CLOCK_MONOTONIC);
+  for (int i = 0; i < CALLS; i++) {
+    if (leafid_snowflake_next(flake, &id) != LEAFID_OK) exit(1);
+    sink = id;
+  }
+  return (double)(clk(CLOCK_MONOTONIC) - t) / CALLS;
+}
+
+/* One call where nothing waits, in turn with a clock read and an atomic add. */
+void call(void) {
+  reopen(1, 0);
+  compared("call", WINDOWS, clock_and_add, calls_of_next);
+}
+
+static int by_share(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* A plain loop over next on the leaf layout: the share of all ids that 400 ticks hold, the median of 7 windows. */
 void plain_loop(void) {
-  enum { TICKS = 200 };
-  double best = 0;
+  enum { TICKS = 400, ROUNDS = 7 };
+  double shares[ROUNDS];
   reopen(0, 0);
-  for (int round = 0; round < 7; round++) {
+  for (int round = 0; round < ROUNDS; round++) {
     next_tick();
     /* A last tick that was begun counts as one. */
     double ms = timed(next, TICKS * 4096) * TICKS * 4096 / 1e6;
-    best = fmax(best, TICKS / ceil(ms + 0.01));
+    shares[round] = TICKS / ceil(ms + 0.01);
   }
-  measured("loop", best, 1);
+  qsort(shares, ROUNDS, sizeof *shares, by_share);
+  measured("loop", shares[ROUNDS / 2], 1);
 }
 
-/* A million ids into a buffer, in turn with writing as many numbers in a loop: ns for each, the best of 25. */
+static double fills(void) {
+  uint64_t t = clk(CLOCK_MONOTONIC);
+  must(leafid_snowflake_fill(flake, out, N));
+  double ns = (double)(clk(CLOCK_MONOTONIC) - t) / N;
+  for (int i = 1; i < N; i++)
+    if (out[i] <= out[i - 1]) abort();
+  return ns;
+}
+
+/* A million ids into memory that was touched, in turn with writing as many numbers in a loop: ns for each. */
 void fill(void) {
-  double figure = INFINITY, floor = INFINITY;
-  int64_t *out = malloc(N * sizeof *out);
-  if (!out) abort();
+  begin_bulk();
   reopen(1, 0);
-  for (int round = 0; round < 25; round++) {
-    uint64_t t = clk(CLOCK_MONOTONIC);
-    for (int i = 0; i < N; i++) out[i] = round + i;
-    sink = out[round];
-    floor = fmin(floor, (double)(clk(CLOCK_MONOTONIC) - t) / N);
-    t = clk(CLOCK_MONOTONIC);
-    must(leafid_snowflake_fill(flake, out, N));
-    figure = fmin(figure, (double)(clk(CLOCK_MONOTONIC) - t) / N);
-    for (int i = 1; i < N; i++)
-      if (out[i] <= out[i - 1]) abort();
-  }
-  free(out);
-  measured("fill", figure, floor);
+  compared("fill", 25, writes, fills);
+  end_bulk();
 }
 
 static int threads(void) {

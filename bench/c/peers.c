@@ -7,7 +7,9 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#ifdef WITH_LIBUUID
 #include <uuid/uuid.h>
+#endif
 
 static uint64_t by_hand(_Atomic uint64_t *last, int worker_bits, int seq_bits) {
   for (;;) {
@@ -25,6 +27,7 @@ static _Atomic uint64_t last12, last21;
 static uint64_t hand12(void) { return by_hand(&last12, 10, 12); }
 static uint64_t hand21(void) { return by_hand(&last21, 1, 21); }
 
+#ifdef WITH_LIBUUID
 static uint64_t folded(uuid_t u) { /* enough of the 128 bits to spot duplicates */
   uint64_t a, b;
   memcpy(&a, u, 8);
@@ -33,11 +36,14 @@ static uint64_t folded(uuid_t u) { /* enough of the 128 bits to spot duplicates 
 }
 static uint64_t v1(void) { uuid_t u; uuid_generate_time(u); return folded(u); }
 static uint64_t v4(void) { uuid_t u; uuid_generate_random(u); return folded(u); }
+#endif
 
 void peers(void) {
   single("by-hand", "CAS + clock, 10+12", hand12, N);
   burst("by-hand", "CAS + clock, 10+12", hand12);
   single("by-hand", "CAS + clock, wide 1+21", hand21, N);
+#ifdef WITH_LIBUUID
   single("libuuid", "uuid_generate_time", v1, N / 5);
   single("libuuid", "uuid_generate_random", v4, N / 5);
+#endif
 }

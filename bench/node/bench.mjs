@@ -1,11 +1,20 @@
 // ns per id of Node id generators, one JSON line per measured subject. Arguments say what to measure.
+const PARTS = {
+  floors: ['floors', 'floors'],
+  ours: ['ours', 'ours'],
+  call: ['ours', 'call'],
+  loop: ['ours', 'plainLoop'],
+  fill: ['ours', 'fill'],
+  tags: ['tags', 'tags'],
+  tag_subjects: ['tags', 'subjects'],
+  footprint: ['ours', 'footprint'],
+  tail: ['tail', 'tail'],
+  start: ['start', 'start'],
+  peers: ['peers', 'peers'],
+}
+
 for (const part of process.argv.slice(2)) {
-  if (part === 'floors') (await import('./floors.mjs')).floors()
-  else if (part === 'peers') await (await import('./peers.mjs')).peers()
-  else {
-    const { ours, call, plainLoop, fill, footprint } = await import('./ours.mjs')
-    const measure = { ours, call, loop: plainLoop, fill, footprint }[part]
-    if (!measure) throw new Error(`nothing is called ${part}`)
-    measure()
-  }
+  if (!PARTS[part]) throw new Error(`nothing is called ${part}`)
+  const [module, name] = PARTS[part]
+  await (await import(`./${module}.mjs`))[name]()
 }

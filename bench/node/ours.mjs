@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { addons } from './floors.mjs'
-import { N, batch, burst, looper, measured, nextTick, single, timed } from './harness.mjs'
+import { N, WINDOWS, batch, burst, compared, looper, measured, nextTick, single, timed, windowOf } from './harness.mjs'
 
 const { Snowflake } = createRequire(process.env.BENCH_NODE + '/')('leafid')
 
@@ -29,44 +29,47 @@ export function ours() {
   batch('leafid', 'take(1000) wide 5+23', () => wide.take(1000), 1000)
 }
 
-/** One call where nothing waits, in turn with a napi-rs closure that counts: the best of 300 windows of each. */
-export function call() {
+/** One call where nothing waits, in turn with a read of the clock, and with a napi-rs closure that counts. */
+export async function call() {
   const g = opened({ wide: true, randomStart: 0 })
-  const [mine, theirs, count] = [looper(), looper(), addons().rs.makeClosure()]
-  let [figure, floor] = [Infinity, Infinity]
-  for (let round = 0; round < 300; round++) {
-    floor = Math.min(floor, timed(theirs, () => count(), 10_000)[0])
-    figure = Math.min(figure, timed(mine, () => g.next(), 10_000)[0])
-  }
-  measured('call', figure, floor)
+  await compared(WINDOWS, windowOf(() => Date.now()), { call: windowOf(() => g.next()) })
+  const count = addons().rs.makeClosure()
+  await compared(WINDOWS, windowOf(() => count()), { call_closure: windowOf(() => g.next()) })
 }
 
-/** A plain loop over next on the leaf layout: the share of all ids that 200 ticks hold, the best of 7 windows. */
+/** A plain loop over next on the leaf layout: the share of all ids that 400 ticks hold, the median of 7 windows. */
 export function plainLoop() {
-  const ticks = 200, loop = looper(), g = opened({ randomStart: 0 })
-  let best = 0
+  const ticks = 400, loop = looper(), g = opened({ randomStart: 0 })
+  const shares = []
   for (let round = 0; round < 7; round++) {
     nextTick()
     // The start lies early in a tick, so that whole ticks are counted: a last one begun counts as one.
     const ms = (timed(loop, () => g.next(), ticks * 4096)[0] * ticks * 4096) / 1e6
-    best = Math.max(best, ticks / Math.ceil(ms + 0.01))
+    shares.push(ticks / Math.ceil(ms + 0.01))
   }
-  measured('loop', best, 1)
+  measured('loop', shares.sort((a, b) => a - b)[3], 1)
 }
 
-/** A million ids into a buffer, in turn with copying as many numbers: ns for each, the best of 25. */
-export function fill() {
+/** A million ids into an array that was touched, in turn with copying as many numbers. */
+export async function fill() {
   const g = opened({ wide: true, randomStart: 0 })
-  const [out, other] = [new BigInt64Array(N), new BigInt64Array(N)]
-  const loop = looper()
-  let [figure, floor] = [Infinity, Infinity]
-  for (let round = 0; round < 25; round++) {
-    floor = Math.min(floor, timed(loop, () => out.set(other), 1)[0] / N)
-    figure = Math.min(figure, timed(loop, () => g.fill(out), 1)[0] / N)
-    for (let i = 1; i < 5000; i++) if (out[i] <= out[i - 1]) throw new Error('descending')
-    if (out[N - 1] <= out[0]) throw new Error('descending')
-  }
-  measured('fill', figure, floor)
+  const [out, copy] = arrays()
+  const once = windowOf(() => g.fill(out), 1)
+  await compared(25, copy, {
+    fill: () => {
+      const ns = once() / N
+      for (let i = 1; i < 5000; i++) if (out[i] <= out[i - 1]) throw new Error('descending')
+      if (out[N - 1] <= out[0]) throw new Error('descending')
+      return ns
+    },
+  })
+}
+
+/** A touched array of a million numbers, and what copies as many into another: ns for each. */
+export function arrays() {
+  const [out, other, source] = [1n, 1n, 2n].map(number => new BigInt64Array(N).fill(number))
+  const once = windowOf(() => other.set(source), 1)
+  return [out, () => once() / N]
 }
 
 /** Node has threads of its own: only what is added counts. */

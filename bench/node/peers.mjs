@@ -32,7 +32,7 @@ export async function peers() {
   const flake = new Flake({ id: 1, epoch: 1577836800000 })
   const retry = () => { for (;;) try { return flake.next() } catch {} }
   single('flake-idgen', 'next -> Buffer, caught and retried when exhausted', retry, N, id => id.readBigUInt64BE())
-  burst('flake-idgen', 'next -> Buffer', () => flake.next())
+  burst('flake-idgen', 'next -> Buffer', () => flake.next(), undefined, undefined, id => id.readBigUInt64BE())
   burst('flake-idgen', 'next -> Buffer -> BigInt', () => flake.next().readBigUInt64BE())
 
   const { SnowflakeIdv1 } = require('simple-flakeid') // the yitter drift algorithm

@@ -1,25 +1,24 @@
 """ns per id of Python id generators, one JSON line per measured subject. Arguments say what to measure."""
 
+import importlib
 import sys
 
-
-def main():
-    for part in sys.argv[1:]:
-        if part == "floors":
-            import floors
-
-            floors.measure()
-        elif part == "peers":
-            import peers
-
-            peers.measure()
-        else:
-            import ours
-
-            dict(
-                ours=ours.measure, call=ours.call, loop=ours.plain_loop, fill=ours.fill, footprint=ours.footprint
-            )[part]()
-
+PARTS = {
+    "floors": ("floors", "measure"),
+    "ours": ("ours", "measure"),
+    "call": ("ours", "call"),
+    "two": ("ours", "two"),
+    "loop": ("ours", "plain_loop"),
+    "fill": ("ours", "fill"),
+    "tags": ("tags", "measure"),
+    "tag_subjects": ("tags", "subjects"),
+    "footprint": ("ours", "footprint"),
+    "tail": ("tail", "measure"),
+    "start": ("start", "measure"),
+    "peers": ("peers", "measure"),
+}
 
 if __name__ == "__main__":
-    main()
+    for part in sys.argv[1:]:
+        module, function = PARTS[part]
+        getattr(importlib.import_module(module), function)()

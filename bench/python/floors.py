@@ -23,6 +23,7 @@ def measure():
     raw("floor", "pyo3 fn count() -> u64", pyfloor.count)
     c = pyfloor.Counter()
     raw("floor", "pyo3 method next_id() -> u64, bound once", c.next_id)
+    raw("floor", "pyo3 method, clock and counter", c.next_at)
     raw("floor", "pyo3 method next_id() -> u64, looked up per call", lambda: c.next_id())
     batch("floor", "pyo3 __next__ -> u64 by for loop", c, 1)
     batch("floor", "[count() for _ in range(1000)]", lambda: [pyfloor.count() for _ in range(1000)], 1000)

@@ -1,19 +1,22 @@
-"""How a subject is measured, and the line that tells of it.
+"""How a subject is measured, medians and minima of REPS repeats, and the line that tells of it.
 
 sustained  ids back to back, waiting for the next tick included
 burst      1024 ids right after a fresh millisecond, so nothing ever waits: the cost of a call
 batch      one call makes many ids
 
-Figures include the loop. Single-id subjects are also checked: duplicates, descents and None among the ids, in the notes.
+Figures include the loop. Every subject that makes ids is also checked: ids once more, duplicates and descents counted.
 """
 
 import importlib.metadata
 import json
 import sys
 import time
-from itertools import repeat
+from itertools import chain, islice, repeat
+from statistics import median
 
 REPS, N, BURST = 9, 1_000_000, 1024
+# Of a comparison: so many windows of so many calls, half a millisecond each.
+WINDOWS, CALLS = 201, 10_000
 
 
 def timed(f, n):
@@ -28,23 +31,27 @@ def timed(f, n):
 
 def raw(peer, what, f):
     timed(f, N // 10)
-    emit(peer, what + " [floor]", [timed(f, N)[0] for _ in range(REPS)])
+    emit(peer, what, "floor", [timed(f, N)[0] for _ in range(REPS)])
 
 
 def single(peer, what, f, n=N, reps=REPS):
     timed(f, n // 10)
     runs = [timed(f, n) for _ in range(reps)]
-    ids = [f() for _ in repeat(None, n)]
-    none = ids.count(None)
-    ids = [i for i in ids if i is not None]
-    try:
-        descents = sum(b < a for a, b in zip(ids, ids[1:]))
-    except TypeError:
-        descents = "?"
-    dups = len(ids) - len(set(ids))
     cpu = sorted(c for _, c in runs)[reps // 2]
-    notes = f"cpu_ns={cpu:.0f} dups={dups} descents={descents}{f' None={none}' if none else ''} of {n}"
-    emit(peer, what + " [sustained]", [t for t, _ in runs], notes)
+    emit(peer, what, "sustained", [t for t, _ in runs], cpu_ns=round(cpu, 1), **looked_at([f() for _ in repeat(None, n)]))
+
+
+def looked_at(ids):
+    """What ids are like, in the order that they were made in: fields of a line."""
+    made = [i for i in ids if i is not None]
+    seen = dict(dups=len(made) - len(set(made)), checked=len(ids))
+    try:
+        seen["descents"] = sum(b < a for a, b in zip(made, made[1:]))
+    except TypeError:
+        pass
+    if len(made) < len(ids):
+        seen["notes"] = f"{len(ids) - len(made)} were None"
+    return seen
 
 
 def next_tick(tick_ms=1):
@@ -62,27 +69,37 @@ def burst(peer, what, f, k=BURST, tick_ms=1, n=N // 4):
             spent += timed(f, k)[0] * k
         return spent / (n // k * k)
 
+    def ids():
+        for _ in range(n // k):
+            next_tick(tick_ms)
+            yield from [f() for _ in repeat(None, k)]
+
     once()
-    emit(peer, what + " [burst]", [once() for _ in range(REPS)])
+    emit(peer, what, "burst", [once() for _ in range(REPS)], **looked_at(list(ids())))
 
 
-def batch(peer, what, f, per):
-    """One call of f makes `per` ids. f may also be an iterator, or None for the empty loop."""
+def batch(peer, what, f, per, ids=list):
+    """One call of f makes `per` ids, which `ids` makes a list of; f may also be an iterator, or None for the empty loop."""
+    steps = f is None or hasattr(f, "__next__")
 
     def once():
         n = N // per
-        if f is None or hasattr(f, "__next__"):
+        if steps:
             t = time.perf_counter_ns()
-            for _ in zip(repeat(None, n), f) if f else repeat(None, n):
+            for _ in islice(f, n) if f else repeat(None, n):
                 pass
             return (time.perf_counter_ns() - t) / n
         return timed(f, n)[0] / per
 
     once()
-    emit(peer, what + (" [batch]" if per > 1 else " [floor]" if peer == "floor" else " [sustained]"), [once() for _ in range(REPS)])
+    ns = [once() for _ in range(REPS)]
+    if peer == "floor":
+        return emit(peer, what, "floor", ns)
+    made = islice(f, N) if steps else chain.from_iterable(ids(f()) for _ in range(N // per))
+    emit(peer, what, "batch" if per > 1 else "sustained", ns, **looked_at(list(made)))
 
 
-def emit(peer, what, ns, notes=""):
+def emit(peer, what, kind, ns, notes="", **seen):
     try:
         version = importlib.metadata.version(peer)
     except importlib.metadata.PackageNotFoundError:
@@ -92,12 +109,35 @@ def emit(peer, what, ns, notes=""):
     def at(i):
         return round(ns[i], 1) if ns else None
 
-    say(peer=peer, version=version, what=what, ns_min=at(0), ns_median=at(len(ns) // 2), notes=notes)
+    say(peer=peer, version=version, what=what, kind=kind, threads=1, ns_min=at(0), ns_median=at(len(ns) // 2), notes=notes, **seen)
 
 
 def measured(what, figure, floor):
     """A figure that a goal is set for, beside its floor. report.py knows the goals."""
     say(measure=what, figure=round(figure, 4), floor=round(floor, 4))
+
+
+def compared(what, windows, floor, *figures):
+    """The same from so many windows of each, taken in turn after one of each that warms up: medians, minima, and the
+    median of the pairs' ratios. Each answers ns for an id; `what` may name several figures with one floor."""
+    floors, all_figures = [], [[] for _ in figures]
+    for window in range(windows + 1):
+        row = [floor(), *(figure() for figure in figures)]
+        if window > 0:
+            floors.append(row[0])
+            for series, ns in zip(all_figures, row[1:]):
+                series.append(ns)
+    for name, series in zip([what] if isinstance(what, str) else what, all_figures):
+        ratios = [figure / floor for floor, figure in zip(floors, series)]
+        say(
+            measure=name,
+            figure=round(median(series), 4),
+            floor=round(median(floors), 4),
+            ratio=round(median(ratios), 4),
+            figure_min=round(min(series), 4),
+            floor_min=round(min(floors), 4),
+            repeats=windows,
+        )
 
 
 def say(**line):

@@ -5,10 +5,13 @@ import datetime
 import itertools
 import math
 import os
+import statistics
+import threading
+import time
 
 import leafid
 import pyfloor
-from harness import N, batch, burst, measured, next_tick, single, timed
+from harness import CALLS, N, WINDOWS, batch, burst, compared, measured, next_tick, single, timed
 
 _opened = itertools.count()
 
@@ -39,48 +42,100 @@ def measure():
     batch("leafid", "Snowflake.__next__ by for loop", g, 1)
     g = opened(wide=True, random_start=0)
     single("leafid", "Snowflake.next wide 5+23", g.next)
+    batch("leafid", "for id in Snowflake, wide 5+23", g, 1)
     batch("leafid", "take(1000) wide 5+23", lambda: g.take(1000), 1000)
     out = array.array("q", bytes(8000))
     batch("leafid", "fill(array of 1000) wide 5+23", lambda: g.fill(out), 1000)
 
 
 def call():
-    """One call where nothing waits, in turn with a counter's method: the best of 300 windows of each."""
-    step, floor_step = opened(wide=True, random_start=0).next, pyfloor.Counter().next_id
-    figure = floor = math.inf
-    for _ in range(300):
-        floor = min(floor, timed(floor_step, 10_000)[0])
-        figure = min(figure, timed(step, 10_000)[0])
-    measured("call", figure, floor)
+    """One call where nothing waits, in turn with a method that reads the clock and counts; and by iteration, in turn with
+    calls of next."""
+    g = opened(wide=True, random_start=0)
+    floor = pyfloor.Counter().next_at
+    compared("call", WINDOWS, lambda: timed(floor, CALLS)[0], lambda: timed(g.next, CALLS)[0])
+    compared("iter", WINDOWS, lambda: timed(g.next, CALLS)[0], lambda: stepped(g))
+
+
+def stepped(ids, n=CALLS):
+    """Nanoseconds for an id of `for id in ids`."""
+    begun = time.perf_counter_ns()
+    for _ in itertools.islice(ids, n):
+        pass
+    return (time.perf_counter_ns() - begun) / n
+
+
+def two():
+    """Two Python threads with one generator, in turn with two that read the clock and count."""
+    g, floor = opened(wide=True, random_start=0), pyfloor.Counter()
+    compared("two", 21, lambda: in_two_threads(floor.next_at), lambda: in_two_threads(g.next))
+
+
+def in_two_threads(f, n=200_000):
+    """Nanoseconds for a call, of both threads together."""
+    ready = threading.Barrier(3)
+
+    def run():
+        ready.wait()
+        timed(f, n)
+
+    both = [threading.Thread(target=run) for _ in range(2)]
+    for one in both:
+        one.start()
+    ready.wait()
+    begun = time.perf_counter_ns()
+    for one in both:
+        one.join()
+    return (time.perf_counter_ns() - begun) / (2 * n)
 
 
 def plain_loop():
-    """A plain loop over next on the leaf layout: the share of all ids that 200 ticks hold, the best of 7 windows."""
-    ticks, best = 200, 0
+    """A plain loop over next on the leaf layout: the share of all ids that 400 ticks hold, the median of 7 windows."""
+    ticks, shares = 400, []
     step = opened(random_start=0).next
     for _ in range(7):
         next_tick()
         # The start lies early in a tick, so that whole ticks are counted: a last one begun counts as one.
         ms = timed(step, ticks * 4096)[0] * ticks * 4096 / 1e6
-        best = max(best, ticks / math.ceil(ms + 0.01))
-    measured("loop", best, 1)
+        shares.append(ticks / math.ceil(ms + 0.01))
+    measured("loop", statistics.median(shares), 1)
 
 
 def fill():
-    """A million ids into a buffer, in turn with copying as many numbers: ns for each, the best of 25."""
+    """A million ids into a buffer that was touched, in turn with copying as many numbers; lists of a thousand."""
     g = opened(wide=True, random_start=0)
-    out, other = array.array("q", bytes(8 * N)), memoryview(bytes(8 * N))
-    target = memoryview(out).cast("B")
-    figure = floor = math.inf
+    out, copy = buffers()
+
+    def filled():
+        ns = timed(lambda: g.fill(out), 1)[0] / N
+        assert all(map(int.__lt__, out[:5000], out[1:5001])) and out[0] < out[-1]
+        return ns
+
+    compared("fill", 25, copy, filled)
+    lists("list", g)
+
+
+def buffers():
+    """A touched array of a million numbers, and what copies as many into another: ns for each."""
+    other, source = memoryview(bytearray(8 * N)), memoryview(bytes(8 * N))
 
     def copy():
-        target[:] = other
+        other[:] = source
 
-    for _ in range(25):
-        floor = min(floor, timed(copy, 1)[0] / N)
-        figure = min(figure, timed(lambda: g.fill(out), 1)[0] / N)
-        assert all(map(int.__lt__, out[:5000], out[1:5001])) and out[0] < out[-1]
-    measured("fill", figure, floor)
+    return array.array("q", bytes(8 * N)), lambda: timed(copy, 1)[0] / N
+
+
+def lists(what, ids):
+    """Lists of 1,000, beside the cheapest way to build a list of such ints: of an array, of a range, or of Rust's."""
+    first = ids.take(1)[0]
+    numbers = array.array("q", range(first, first + 1000))
+    ways = [numbers.tolist, memoryview(numbers).tolist, lambda: list(range(first, first + 1000)), lambda: pyfloor.count_list(1000)]
+
+    def window(way):
+        return timed(way, 20)[0] / 1000
+
+    best = min(ways, key=lambda way: statistics.median(window(way) for _ in range(51)))
+    compared(what, WINDOWS, lambda: window(best), lambda: window(lambda: ids.take(1000)))
 
 
 def footprint():

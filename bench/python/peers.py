@@ -48,15 +48,14 @@ def measure():
     try:
         from snowflake_tool import SnowflakeGenerator as Tool
     except ImportError as e:
-        emit("snowflake-tool", "gen_id", None, f"cannot be imported on {sys.version.split()[0]}: {e}")
+        emit("snowflake-tool", "gen_id", "sustained", None, f"cannot be imported on {sys.version.split()[0]}: {e}")
     else:
         g = Tool(1)
         single("snowflake-tool", "gen_id", g.gen_id)
         burst("snowflake-tool", "gen_id", g.gen_id)
 
         async def agen(k):
-            for _ in repeat(None, k):
-                await g.agen_id()
+            return [await g.agen_id() for _ in repeat(None, k)]
 
         batch("snowflake-tool", "await agen_id", lambda: asyncio.run(agen(100_000)), 100_000)
 

@@ -20,6 +20,8 @@ pub struct Record {
     pub owner: u128,
     /// Spans given up by a reset: never issued from again.
     pub burnt: Vec<Span>,
+    /// The spans of runs before this one, in order: what a reset must burn besides.
+    pub former: Vec<Span>,
 }
 
 /// Whether a new generator may begin.
@@ -37,7 +39,7 @@ impl Record {
     /// A record of a worker id that was never used.
     pub fn unused(worker_id: u32, layout: Layout) -> Record {
         let run = Span { from: 0, until: 0 };
-        Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, burnt: Vec::new() }
+        Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, burnt: Vec::new(), former: Vec::new() }
     }
 
     /// Whether the next generator may begin, and where.
@@ -75,6 +77,14 @@ impl Record {
         }
     }
 
+    /// The same record with nothing left below this tick: what another giver, or ids made elsewhere, may have used.
+    pub fn raised_to(mut self, floor: u64) -> Record {
+        if floor > self.run.until {
+            self.run = Span { from: floor, until: floor };
+        }
+        self
+    }
+
     /// The first tick at or above this one that no reset has burnt.
     pub fn first_free(&self, tick: u64) -> u64 {
         step_over(&self.burnt, tick)
@@ -84,11 +94,14 @@ impl Record {
         let message = format!(
             "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms ({}); \
              at most {bound_ms} ms are bridged: correct the clock, wait until it has caught up, or, if the recorded \
-             time is the wrong one, use another worker id",
+             time is the wrong one, use another worker id or give the record up by \
+             `leafid state reset {} --confirm {}`",
             Utc(now_ms),
             recorded_ms.saturating_sub(now_ms),
             self.worker_id,
-            Utc(recorded_ms)
+            Utc(recorded_ms),
+            self.worker_id,
+            self.worker_id
         );
         Error::new(Code::ClockBackwards, message)
     }

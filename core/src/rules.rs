@@ -104,3 +104,19 @@ impl Default for Rules {
         }
     }
 }
+
+impl Rules {
+    /// How far ahead of the clock a generator may begin, in milliseconds: under wait it waits for so long.
+    pub const fn bridged_ms(&self) -> i64 {
+        match self.on_clock_backwards {
+            OnClockBackwards::Continue => self.max_backwards_ms,
+            OnClockBackwards::Wait => crate::LONGEST_SPAN_MS,
+        }
+    }
+
+    /// The same rules for a generator that must never run ahead of the clock, as its record may not outlive it: where
+    /// others go on or borrow, it waits.
+    pub fn never_ahead(self) -> Rules {
+        Rules { on_clock_backwards: OnClockBackwards::Wait, on_exhausted: OnExhausted::Wait, ..self }
+    }
+}

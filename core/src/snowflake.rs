@@ -36,6 +36,7 @@ pub struct Snowflake {
     layout: Layout,
     rules: Rules,
     sequence_bits: u32,
+    sequence_mask: u64,
     tick_shift: u32,
     stride: i64,
     /// The first position of all: a generator that still stands there has issued nothing.
@@ -67,6 +68,7 @@ impl Snowflake {
             layout,
             rules,
             sequence_bits: layout.sequence_bits(),
+            sequence_mask: u64::from(layout.max_sequence()),
             tick_shift: layout.tick_shift(),
             stride: 1 << sequence_shift,
             origin: from << layout.sequence_bits(),
@@ -79,7 +81,10 @@ impl Snowflake {
     /// Issues one id, or says what to do first.
     #[inline]
     pub fn next(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
-        self.step(now_ms, 1).map(|(position, _)| self.id(position))
+        match self.one_more(now_ms) {
+            Some(id) => Ok(id),
+            None => self.next_by_step(now_ms),
+        }
     }
 
     /// Issues up to `most` ids of one tick in one step, at least one, or says what to do first. Ask again for the rest.
@@ -116,11 +121,11 @@ impl Snowflake {
         let at = self.next.0.load(Relaxed);
         let now = self.layout.tick_at(now_ms).unwrap_or(0).min(self.layout.last_tick());
         let tick = at >> self.sequence_bits;
-        if tick > now && at & self.sequence_mask() == 0 {
+        if tick > now && at & self.sequence_mask == 0 {
             return 0;
         }
         let start = if now > tick { self.begin(now) } else { at };
-        ((self.sequence_mask() + 1) - (start & self.sequence_mask())) as usize
+        ((self.sequence_mask + 1) - (start & self.sequence_mask)) as usize
     }
 
     /// The first tick outside the spans granted.
@@ -144,6 +149,31 @@ impl Snowflake {
         deed.error(&self.layout, &self.rules)
     }
 
+    /// One more id of the clock's tick, which has begun and is not used up: what nearly every call comes to. The same as a
+    /// step of one position, without all that it could come to else; none says nothing.
+    #[inline(always)]
+    fn one_more(&self, now_ms: i64) -> Option<i64> {
+        let now = self.layout.tick_at(now_ms)?;
+        // Before the shift, as in `step`.
+        if now >= self.until.load(Acquire) {
+            return None;
+        }
+        let at = self.next.0.load(Relaxed);
+        // Of a tick that has not begun it is 0; of one behind or ahead, or sealed, more than there is.
+        let sequence = at.wrapping_sub(now << self.sequence_bits);
+        if sequence.wrapping_sub(1) >= self.sequence_mask {
+            return None;
+        }
+        self.next.0.compare_exchange_weak(at, at + 1, Relaxed, Relaxed).ok()?;
+        Some(self.composed(now, sequence))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_by_step(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
+        self.step(now_ms, 1).map(|(position, _)| self.id(position))
+    }
+
     /// The one step: takes up to `want` positions of one tick.
     #[inline(always)]
     fn step(&self, now_ms: i64, want: u64) -> core::result::Result<(u64, u64), Deed> {
@@ -152,7 +182,7 @@ impl Snowflake {
         loop {
             let tick = at >> self.sequence_bits;
             let target = if now >= tick {
-                let begun = now == tick && at & self.sequence_mask() != 0;
+                let begun = now == tick && at & self.sequence_mask != 0;
                 Target { tick: now, begun, pace: None }
             } else {
                 self.ahead(at, now, now_ms)?
@@ -184,7 +214,7 @@ impl Snowflake {
             return Err(Deed::Sealed);
         }
         let tick = at >> self.sequence_bits;
-        let begun = at & self.sequence_mask() != 0;
+        let begun = at & self.sequence_mask != 0;
         let last = if begun { tick } else { tick - 1 };
         let bound = self.rules.max_backwards_ms;
         let lead_ms = (last - now) as i64 * self.layout.tick_ms();
@@ -250,18 +280,17 @@ impl Snowflake {
 
     #[inline]
     fn id(&self, position: u64) -> i64 {
-        let (tick, sequence) = (position >> self.sequence_bits, position & self.sequence_mask());
+        self.composed(position >> self.sequence_bits, position & self.sequence_mask)
+    }
+
+    #[inline]
+    fn composed(&self, tick: u64, sequence: u64) -> i64 {
         // At most 63 bits, by Layout::new.
         (tick << self.tick_shift) as i64 | self.worker | (sequence as i64 * self.stride)
     }
 
-    #[inline]
-    fn sequence_mask(&self) -> u64 {
-        (1 << self.sequence_bits) - 1
-    }
-
     fn first_unused_of(&self, position: u64) -> Option<u64> {
-        let begun = u64::from(position & self.sequence_mask() != 0);
+        let begun = u64::from(position & self.sequence_mask != 0);
         (position != SEALED).then_some((position >> self.sequence_bits) + begun)
     }
 }

@@ -76,6 +76,7 @@ fn an_hour_back_is_refused_with_both_times_and_what_to_do() {
         "3600000 ms behind",
         "5000",
         "correct the clock",
+        "leafid state reset 9 --confirm 9",
     ] {
         assert!(error.message().contains(said), "{error} does not say {said}");
     }

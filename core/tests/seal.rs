@@ -6,7 +6,7 @@ mod common;
 use common::{NOW_MS, PER_TICK, PLAIN, granted};
 use leafid_core::{Code, Deed, Layout, Rules, Span};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{Duration, Instant};
 
 const LEAF: Layout = Layout::LEAF;
@@ -55,12 +55,16 @@ fn a_seal_between_threads_is_exact() {
     for round in 0..60 {
         let flake = granted(LEAF, Rules::default(), 1, NOW_MS, 1_000_000);
         let clock = AtomicI64::new(NOW_MS);
-        let start = Barrier::new(5);
+        let (start, sealed) = (Barrier::new(5), AtomicBool::new(false));
         let (mark, all) = std::thread::scope(|scope| {
             let issue = || {
                 start.wait();
                 let mut ids = Vec::new();
+                let mut after = 0;
                 loop {
+                    // A defect must not take all memory.
+                    after += usize::from(sealed.load(Acquire));
+                    assert!(after < 1_000, "ids go on after the seal");
                     match flake.reserve(clock.load(Relaxed), 1 + ids.len() % 3) {
                         Ok(run) => ids.extend((0..run.count as i64).map(|at| run.first + at * run.stride)),
                         Err(Deed::Sealed) => return ids,
@@ -79,6 +83,7 @@ fn a_seal_between_threads_is_exact() {
                 std::thread::yield_now();
             }
             let mark = flake.seal().expect("sealed once");
+            sealed.store(true, Release);
             let all: Vec<i64> =
                 threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect();
             (mark, all)

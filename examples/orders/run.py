@@ -1,50 +1,59 @@
 """Runs the order intake: programs in four languages on one state directory, one SQLite database.
 
-Every program streams its orders here, and this process inserts them; the id is the primary key, and an id that comes
-twice is refused by it and counted. One program is killed midway and started again. `make demo` runs it.
+Every program streams its orders here, and this process inserts them; the id is the primary key, the number is unique in
+its shop, and what comes twice is refused by these and counted. One program is killed midway and started again. Then two
+hosts, each with a state directory of its own, lease their worker ids, and fetch their numbers, from tables that they
+share, and one of them is killed. Then the server of a third kind of number is killed, and at last one of two nodes of an
+existing Leaf. `make demo` runs it.
 """
 
 import argparse
-import array
-import datetime
+import collections
 import os
 import pathlib
 import selectors
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
+import typing
 
-import leafid
+import leaf
+import outage
+from database import Database, show_processes, show_shops
+from orders import STEP as DATABASE_STEP
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build"
+DIRECTORY = BUILD / "demo"
+NUMBERS = DIRECTORY / "numbers"
 SEED = 20190906
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS orders (
-    id INTEGER PRIMARY KEY,
-    customer TEXT NOT NULL,
-    amount_cents INTEGER NOT NULL,
-    created_ms INTEGER NOT NULL,
-    run INTEGER NOT NULL,
-    program TEXT NOT NULL,
-    pid INTEGER NOT NULL
-)"""
-# The worker id is where Leaf's layout has it: 10 bits above 12 bits of sequence.
-PER_PROCESS = """
-SELECT program, pid, count(*), min(id), max(id), group_concat(DISTINCT (id >> 12) & 1023)
-FROM orders WHERE run = ? GROUP BY program, pid ORDER BY min(id)"""
+# Of each host, or hosts that share a database, its own: a shop's numbers come from one source.
+SHOPS, ONLINE_SHOPS = ["berlin", "lyon", "osaka"], ["phone", "web"]
+# Numbers that a process fetches at a time from the directory.
+STEP = 1_000
+
+
+class Plan(typing.NamedTuple):
+    """How a program is started."""
+
+    name: str
+    command: list
+    processes: int  # that make as many orders each
+    shops: list
+    at_hand: int  # numbers of a shop at most, of all its processes: two segments of each, in Node of each thread
+    state_dir: pathlib.Path
 
 
 class Program:
     """One started program, with its pipe. Its forks write to the same pipe."""
 
-    def __init__(self, name, command, processes, environment):
-        self.name, self.command, self.processes = name, command, processes
+    def __init__(self, plan):
+        self.plan, self.name = plan, plan.name
+        environment = {**os.environ, "LEAFID_STATE_DIR": str(plan.state_dir)}
         # A group of its own, so that its forks can be ended with it.
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, process_group=0)
+        self.process = subprocess.Popen(plan.command, stdout=subprocess.PIPE, env=environment, process_group=0)
         self.killed = False
         self.orders = {}  # how many came from each pid
         self._rest = b""
@@ -57,8 +66,9 @@ class Program:
         whole, _, self._rest = (self._rest + data).rpartition(b"\n")
         rows = []
         for line in whole.decode().splitlines():
-            pid, id, customer, amount_cents, created_ms = line.split("\t")
-            rows.append((int(id), customer, int(amount_cents), int(created_ms), self.name, int(pid)))
+            pid, id, shop, number, customer, amount_cents, created_ms = line.split("\t")
+            order = (int(id), shop, int(number), customer, int(amount_cents), int(created_ms))
+            rows.append((*order, self.name, int(pid)))
         for row in rows:
             self.orders[row[-1]] = self.orders.get(row[-1], 0) + 1
         return rows
@@ -67,7 +77,8 @@ class Program:
         return sum(self.orders.values())
 
     def kill(self):
-        self.process.kill()
+        """With all of its forks."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.killed = True
 
     def end(self):
@@ -89,74 +100,65 @@ class Program:
         if code != 0:
             yield f"{self.name}: ended with {code}"
         counts = sorted(self.orders.values())
-        if counts != [orders] * self.processes:
-            yield f"{self.name}: {self.processes} processes should have made {orders:,} orders each, not {counts}"
+        if counts != [orders] * self.plan.processes:
+            yield f"{self.name}: {self.plan.processes} processes should have made {orders:,} orders each, not {counts}"
 
 
-class Database:
-    def __init__(self, path):
-        self.db = sqlite3.connect(path)
-        self.db.execute("PRAGMA journal_mode = WAL")
-        self.db.execute("PRAGMA synchronous = NORMAL")
-        self.db.execute(SCHEMA)
-        # Every id that ever arrived, to be counted apart from the primary key.
-        self.ids = array.array("q", (id for (id,) in self.db.execute("SELECT id FROM orders")))
-        (self.run,) = self.db.execute("SELECT coalesce(max(run), 0) + 1 FROM orders").fetchone()
-        self.refused = 0
-        self._rows = []
+def one_host(orders):
+    """Programs that share a range of worker ids, and a directory of counters."""
+    # Made on purpose, and once: a counter that is lost must not begin at 1 again by itself.
+    tags = [word for shop in SHOPS for word in ("--tag", shop)]
+    create = [sys.executable, "-m", "leafid", "file", "create", str(NUMBERS), *tags, "--step", str(STEP)]
+    subprocess.run(create, check=True, stdout=subprocess.DEVNULL)
 
-    def insert(self, rows):
-        self._rows += rows
-        if len(self._rows) >= 10_000:
-            self.flush()
-
-    def flush(self):
-        rows, self._rows = self._rows, []
-        self.ids.extend(row[0] for row in rows)
-        statement = f"INSERT INTO orders VALUES (?, ?, ?, ?, {self.run}, ?, ?)"
-        try:
-            with self.db:
-                self.db.executemany(statement, rows)
-        except sqlite3.IntegrityError:
-            # Nothing of the batch was kept: once more, one by one, to see which.
-            for row in rows:
-                try:
-                    with self.db:
-                        self.db.execute(statement, row)
-                except sqlite3.IntegrityError as error:
-                    self.refused += 1
-                    print(f"DUPLICATE {row}: {error}", file=sys.stderr)
-
-    def one(self, query):
-        return self.db.execute(query).fetchone()
-
-
-def commands(orders):
-    """Name, command, and how many processes make orders, of each program."""
     node = [os.environ.get("NODE", "node"), str(BUILD / "node" / "orders.mjs")]
     commands = [
+        ("python", [sys.executable, str(HERE / "orders.py")], [], 4, 4),
+        ("node", node, ["2"], 1, 2),
+        ("node-2", node, ["1"], 1, 1),
+        ("c", [str(BUILD / "examples" / "orders-c")], [], 2, 2),
+        ("rust", [str(BUILD / "examples-target" / "release" / "orders")], [], 1, 1),
+    ]
+    for number, (name, program, threads, processes, holders) in enumerate(commands):
+        command = [*program, str(orders), str(SEED + number), *threads, f"file:{NUMBERS}", *SHOPS]
+        yield Plan(name, command, processes, SHOPS, 2 * STEP * holders, DIRECTORY / "state")
+
+
+def two_hosts(orders):
+    """The same of two hosts, as they are told apart by their state directories, that share a database."""
+    program = [sys.executable, str(HERE / "orders.py")]
+    for number, host in enumerate(["host-a", "host-b"]):
+        command = [*program, str(orders), str(2 * SEED + number), str(DIRECTORY / "shared.db"), *ONLINE_SHOPS]
+        yield Plan(host, command, 4, ONLINE_SHOPS, 2 * DATABASE_STEP * 4, DIRECTORY / host)
+
+
+def existing_leaf(nodes):
+    """Programs in four languages, half of which prefer one node of a Leaf, and half the other one."""
+    programs = [
         ("python", [sys.executable, str(HERE / "orders.py")], [], 4),
-        ("node", node, ["2"], 1),
-        ("node-2", node, ["1"], 1),
+        ("node", [os.environ.get("NODE", "node"), str(BUILD / "node" / "orders.mjs")], ["2"], 1),
         ("c", [str(BUILD / "examples" / "orders-c")], [], 2),
         ("rust", [str(BUILD / "examples-target" / "release" / "orders")], [], 1),
     ]
-    for number, (name, program, more, processes) in enumerate(commands):
-        yield name, [*program, str(orders), str(SEED + number), *more], processes
+    for number, (name, program, threads, processes) in enumerate(programs):
+        command = [*program, str(leaf.ORDERS), str(3 * SEED + number), *threads, nodes.urls(number % 2), leaf.SHOP]
+        nodes.expected += processes * leaf.ORDERS
+        yield Plan(name, command, processes, [leaf.SHOP], 0, DIRECTORY / f"leaf-{name}")
 
 
-def take_in(database, started, orders, kill, timeout, environment):
-    """Starts the programs, which are added to `started`, and inserts what they send until all have ended."""
+def take_in(database, started, plans, orders, kill, timeout, watch=None):
+    """Starts the programs, which are added to `started`, and inserts what they send until all have ended. `watch` is told
+    of each, and then nothing is shown here."""
     selector = selectors.DefaultSelector()
 
-    def start(name, command, processes):
-        program = Program(name, command, processes, environment)
+    def start(plan):
+        program = Program(plan)
         started.append(program)
         selector.register(program.process.stdout, selectors.EVENT_READ, program)
         return program
 
-    for command in commands(orders):
-        start(*command)
+    for plan in list(plans):
+        start(plan)
     begun = shown = time.monotonic()
     while selector.get_map():
         for key, _ in selector.select(timeout=0.1):
@@ -166,10 +168,12 @@ def take_in(database, started, orders, kill, timeout, environment):
                 selector.unregister(key.fileobj)
                 continue
             database.insert(rows)
-            half = program.processes * orders // 2
+            if watch:
+                watch(program.name, rows)
+            half = program.plan.processes * orders // 2
             if program.name == kill and program.total() >= half and not any(other.killed for other in started):
                 program.kill()
-                again = start(f"{program.name} again", program.command, program.processes)
+                again = start(program.plan._replace(name=f"{program.name} again"))
                 print(
                     f"{time.monotonic() - begun:5.1f} s  {program.name}, pid {program.process.pid}, is killed with "
                     f"SIGKILL after {program.total():,} orders and started again as pid {again.process.pid}"
@@ -179,24 +183,22 @@ def take_in(database, started, orders, kill, timeout, environment):
             shown = now
             database.flush()
             counts = "  ".join(f"{program.name} {program.total():,}" for program in started)
-            print(f"{now - begun:5.1f} s  {counts}")
+            if not watch:
+                print(f"{now - begun:5.1f} s  {counts}")
         if now - begun > timeout:
             raise SystemExit(f"not done after {timeout} s")
 
 
-def show(database):
-    def decoded(id):
-        moment = datetime.datetime.fromtimestamp(leafid.decode(id).timestamp_ms / 1000)
-        return f"{id} {moment:%H:%M:%S.%f}"[:-3]
-
-    form = "{:<11} {:>8} {:>6} {:>9} {:>9}  {:<32}  {:<32}"
-    print("\n" + form.format("program", "process", "worker", "ids", "ids/s", "first id, made at", "last id, made at"))
-    for program, pid, count, first, last, workers in database.db.execute(PER_PROCESS, (database.run,)):
-        took_ms = max(1, leafid.decode(last).timestamp_ms - leafid.decode(first).timestamp_ms)
-        rate = f"{count * 1000 // took_ms:,}"
-        print(form.format(program, pid, workers, f"{count:,}", rate, decoded(first), decoded(last)))
-    customers, cents = database.one("SELECT count(DISTINCT customer), sum(amount_cents) FROM orders")
-    print(f"\n{cents / 100:,.2f} ordered by {customers:,} customers")
+def from_leaf(database, timeout):
+    """Answers what was not as it must be, in words."""
+    nodes, started = leaf.Leaf(DIRECTORY, database), []
+    try:
+        take_in(database, started, existing_leaf(nodes), leaf.ORDERS, None, timeout, nodes.watch)
+        return [*nodes.show(), *(told for program in started for told in program.complaints(leaf.ORDERS))]
+    finally:
+        nodes.end()
+        for program in started:
+            program.end()
 
 
 def main():
@@ -209,29 +211,47 @@ def main():
     if options.orders < 50_000:
         parser.error(f"--orders {options.orders}: at least 50000")
     sys.stdout.reconfigure(line_buffering=True)
-    directory = BUILD / "demo"
     if not options.keep:
-        shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True, exist_ok=True)
-    database = Database(directory / "orders.db")
-    environment = {**os.environ, "LEAFID_STATE_DIR": str(directory / "state")}
+        shutil.rmtree(DIRECTORY, ignore_errors=True)
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    database = Database(DIRECTORY / "orders.db")
 
-    started = []
-    try:
-        take_in(database, started, options.orders, options.kill, options.timeout, environment)
-        complaints = [complaint for program in started for complaint in program.complaints(options.orders)]
-    finally:
+    complaints = []
+    at_hand = collections.Counter()
+    for title, plans, kill in [
+        ("One host: nine processes share a range of worker ids, and a directory of counters", one_host, options.kill),
+        ("Two hosts: worker ids and counters in tables that they share", two_hosts, "host-b"),
+    ]:
+        print(f"{title}\n")
+        started = []
+        try:
+            take_in(database, started, plans(options.orders), options.orders, kill, options.timeout)
+            complaints += [complaint for program in started for complaint in program.complaints(options.orders)]
+        finally:
+            for program in started:
+                program.end()
+        if not any(program.killed for program in started):
+            complaints.append(f"no program was killed: there is none called {kill}")
         for program in started:
-            program.end()
-    if not any(program.killed for program in started):
-        complaints.append(f"no program was killed: there is none called {options.kill}")
+            at_hand.update({shop: program.plan.at_hand for shop in program.plan.shops})
+        print()
 
-    show(database)
+    show_processes(database)
+    complaints += show_shops(database, at_hand)
+    print("\nA gap is what a process had at hand when it ended or was killed: it is never given again")
+
+    print("\nA server of segments is killed: invoice numbers go on from what is at hand\n")
+    complaints += outage.run(DIRECTORY)
+
+    print("\nAn existing Leaf: four languages take numbers from two nodes, and one of them is killed\n")
+    complaints += from_leaf(database, options.timeout)
+    print()
+
     (rows,) = database.one("SELECT count(*) FROM orders")
-    distinct = len(set(database.ids))
-    duplicates = len(database.ids) - distinct
-    if duplicates != database.refused or rows != distinct:
-        complaints.append(f"{len(database.ids):,} orders arrived, but {rows:,} rows and {database.refused:,} refusals")
+    arrived, distinct = len(database.ids), len(set(database.ids))
+    duplicates = database.duplicates() + sum(map(database.duplicates, database.numbers))
+    if rows + database.refused != arrived or (duplicates == 0) != (database.refused == 0):
+        complaints.append(f"{arrived:,} orders arrived, but {rows:,} rows and {database.refused:,} refusals")
     print(f"rows {rows:,}, distinct ids {distinct:,}, duplicates {duplicates:,}")
     for complaint in complaints:
         print(f"FAILED: {complaint}", file=sys.stderr)

@@ -23,17 +23,26 @@ Object.defineProperty(LeafidError.prototype, 'name', { value: 'LeafidError', con
 const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase())
 
-/** The names of options and arguments as the host's messages write them; each is named as it is written here. */
-const OPTIONS = /(?<!")\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id)\b/g
+/**
+ * The names of options and arguments as the host's messages write them; each is named as it is written here. What an
+ * answer of a server's "has" is named as it is there.
+ */
+const OPTIONS = /(?<!"|\bhas the )\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id|shared_fs|request_timeout_ms|connect_timeout_ms|ca_file|block_size|keep_unused|ordered_source|clock_source|start_after|peer_times(_ms)?|from_ms|until_ms|lease_ms)\b/g
 
-/** What an addon's exception is to the user. The option a message begins with is named as it is written here. */
-function translate(error) {
+/** A message of the host's, with options named as they are written here; but not in the user's own text at its end. */
+function named(message, theirs = 'failed: ') {
+  const at = message.indexOf(theirs)
+  return at < 0 ? message.replace(OPTIONS, camel) : message.slice(0, at).replace(OPTIONS, camel) + message.slice(at)
+}
+
+/** What an addon's exception is to the user; `theirs`: the user's text in it, where it is known. */
+function translate(error, theirs) {
   const code = codeOf(String(error?.code))
   if (!retries.has(code)) {
     // A panic, or Node-API itself.
     return Object.assign(new LeafidError('ERR_LEAFID_INTERNAL', String(error?.message ?? error)), { cause: error })
   }
-  return new LeafidError(code, error.message.replace(OPTIONS, camel))
+  return new LeafidError(code, named(error.message, theirs))
 }
 
 /** Calls the addon; what it throws becomes a LeafidError. */
@@ -60,4 +69,4 @@ function refuse(name, value, allowed) {
   return guarded(() => native.refuse(snake(name), inspect(value, SHOWN), allowed))
 }
 
-module.exports = { LeafidError, guarded, translate, refuse }
+module.exports = { LeafidError, SHOWN, guarded, named, translate, refuse }

@@ -14,6 +14,20 @@ function text(value, name) {
   return typeof value === 'string' ? value : refuse(name, value)
 }
 
+function truth(value, name) {
+  return typeof value === 'boolean' ? value : refuse(name, value)
+}
+
+const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
+
+/** An existing id as the addon takes it: a BigInt of 64 bits, or text. */
+function existing(id, name) {
+  if (typeof id === 'string') return id
+  if (typeof id === 'bigint' && BigInt.asIntN(64, id) === id) return id
+  if (Number.isSafeInteger(id)) return BigInt(id)
+  return refuse(name, id, ID)
+}
+
 const isRecord = value => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reads the known names of `given` once each. `undefined` and `null` stand for the default. */
@@ -50,12 +64,39 @@ function layout(value, name) {
 
 const rangeEnds = { first: value => value, last: value => value }
 
+const isText = value => typeof value === 'string'
+
+const SOURCE = 'an object with the methods claim, renew and release, or a function for worker ids without leases'
+
 function worker(value, name) {
-  if (typeof value === 'string') return value
+  if (typeof value === 'string' || typeof value === 'function') return value
+  if (isRecord(value) && 'claim' in value) {
+    const missing = ['claim', 'renew', 'release'].filter(method => typeof value[method] !== 'function')
+    if (missing.length > 0) guarded(() => native.refuse(name, `an object without ${missing.join(' and ')}`, SOURCE))
+    return value
+  }
+  if (Array.isArray(value) && value.length > 0 && value.every(isText)) return [...value]
   if (!isRecord(value)) return integer(value, name)
   const { first, last } = record(value, rangeEnds, () => refuse(name, value))
   if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last)) refuse(name, value)
   return { first, last }
+}
+
+function headers(value, name) {
+  const fits = isRecord(value) && Object.values(value).every(isText)
+  return fits ? { ...value } : refuse(name, value, 'an object of strings by name')
+}
+
+const TIMES = 'a function that answers an array of Unix milliseconds, as integers, or a promise of it'
+
+function peerTimes(value, name) {
+  return typeof value === 'function' ? value : refuse(name, value, TIMES)
+}
+
+/** What the clocks of peers read, as the function answered it. */
+function times(value) {
+  const fits = Array.isArray(value) && value.every(Number.isSafeInteger)
+  return fits ? value : refuse('peerTimes', value, 'as its answer an array of Unix milliseconds, as integers')
 }
 
 const options = {
@@ -69,6 +110,17 @@ const options = {
   onExhausted: text,
   randomStart: integer,
   timeoutMs: integer,
+  persist: truth,
+  sharedFs: truth,
+  lazy: truth,
+  clockSource: text,
+  startAfter: existing,
+  peerTimes,
+  token: text,
+  headers,
+  caFile: text,
+  requestTimeoutMs: integer,
+  connectTimeoutMs: integer,
 }
 
 /** The options of a snowflake, checked for kind; their values are the host's to check. */
@@ -81,4 +133,4 @@ function snowflakeOptions(given) {
 /** The layout argument of decode and compose. */
 const layoutArgument = value => (value === undefined || value === null ? undefined : layout(value, 'layout'))
 
-module.exports = { integer, layoutArgument, snowflakeOptions }
+module.exports = { existing, headers, integer, isRecord, isText, layoutArgument, record, snowflakeOptions, text, times, truth, unknownName }

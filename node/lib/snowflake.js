@@ -1,29 +1,34 @@
 'use strict'
 
-const { setTimeout: sleep } = require('node:timers/promises')
 const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
-const { guarded, refuse, translate } = require('./errors.js')
+const { LeafidError, guarded, named, refuse, translate } = require('./errors.js')
+const { kept } = require('./fetches.js')
+const { asksServers, gate } = require('./gate.js')
 const native = require('./native.js')
+const { Opening, asks } = require('./opening.js')
 const { integer, snowflakeOptions } = require('./options.js')
+const { serve } = require('./sources.js')
 
 // The most a call makes, as in the host: known here so that `take` refuses before it allocates.
 const MOST = 2 ** 24
 const ARRAY = `a BigInt64Array or BigUint64Array of 1 to ${MOST} elements`
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
-// A record under onClockBackwards 'wait' is at most the longest span, 3 s, ahead of the clock.
-const OPEN_WAITS_MS = 4000
-const OPEN_PAUSE_MS = 20
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close']
 
 class Snowflake {
   // The addon's closures over one handle: calling one costs a tenth of a native method.
   #handle
+  /** Where the user's code is asked at the opening. */
+  #opening = null
+  /** Whether the last close tells a lease server. */
+  #told
   #layout
   #exact
 
   constructor(options) {
     const given = snowflakeOptions(options)
-    const { layout, ...handle } = guarded(() => native.open(given))
+    this.#told = asksServers(given)
+    const { layout, ...handle } = this.#opened(given)
     this.#handle = handle
     this.#layout = Object.freeze(layout)
     this.#exact = layout.timestampBits + layout.workerBits + layout.sequenceBits <= 53
@@ -32,17 +37,25 @@ class Snowflake {
     }
   }
 
+  #opened(given) {
+    if (given.lazy && this.#told) return gate(given, handle => (this.#handle = handle))
+    if (!asks(given)) return guarded(() => native.open(given))
+    this.#opening = new Opening(given)
+    if (!given.lazy) this.#opening.now()
+    return this.#opening.handle
+  }
+
   static async open(options) {
     const Class = typeof this === 'function' ? this : Snowflake
     const given = snowflakeOptions(options)
-    const end = performance.now() + Math.max(OPEN_WAITS_MS, given.timeoutMs ?? 0)
-    for (;;) {
-      try {
-        return new Class(given)
-      } catch (error) {
-        if (error?.code !== 'ERR_LEAFID_WOULD_BLOCK' || performance.now() > end) throw error
-        await sleep(OPEN_PAUSE_MS)
-      }
+    if (given.lazy) return new Class(given)
+    // It holds the generator open until the object, of the same options, has found it.
+    const opening = new Opening(given, true)
+    try {
+      await opening.soon(kept)
+      return new Class(given)
+    } finally {
+      opening.close()
     }
   }
 
@@ -54,16 +67,30 @@ class Snowflake {
 
   static #next(self) {
     const handle = Snowflake.#ours(self).#handle
+    let id
     try {
-      return handle.next()
+      id = handle.next()
     } catch (error) {
-      throw translate(error)
+      throw self.#failed(error)
     }
+    return id === undefined ? handle.id[0] : id
   }
 
   static #fill(self, array) {
-    const handle = self.#handle
-    guarded(() => handle.fill(array))
+    self.#call('fill', array)
+  }
+
+  #call(name, argument) {
+    try {
+      return this.#handle[name](argument)
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  #failed(error) {
+    if (error instanceof LeafidError) return error
+    return this.#opening ? this.#opening.failed(error) : translate(error)
   }
 
   next() {
@@ -106,18 +133,22 @@ class Snowflake {
   }
 
   stats() {
-    const handle = Snowflake.#ours(this).#handle
-    return guarded(() => handle.stats())
+    const stats = Snowflake.#ours(this).#call('stats')
+    if (stats.lastError) stats.lastError = named(stats.lastError)
+    return stats
   }
 
   close() {
-    const handle = Snowflake.#ours(this).#handle
-    guarded(() => handle.close())
+    const self = Snowflake.#ours(this)
+    try {
+      self.#call(self.#told ? 'closeSoon' : 'close')
+    } finally {
+      if (self.#opening) serve(true)
+    }
   }
 
   get workerId() {
-    const handle = Snowflake.#ours(this).#handle
-    return guarded(() => handle.workerId())
+    return Snowflake.#ours(this).#call('workerId')
   }
 
   get layout() {

@@ -55,7 +55,8 @@ test('texts', t => {
 test('worker', t => {
   const { stateDir, name } = space()
   const wrong = [
-    ...NO_NUMBERS,
+    // A function gives worker ids.
+    ...NO_NUMBERS.filter(value => typeof value !== 'function'),
     -1,
     1024,
     '-1',
@@ -75,9 +76,41 @@ test('worker', t => {
     { first: 0, last: 2 ** 64 },
     { first: '0', last: '31' },
     [0, 31],
+    ['http://ids', 7],
+    ['http://ids', '7'],
+    ['0-31'],
+    ['http://ids', ''],
+    'http://',
+    'http://ids,',
+    'http://ids:0',
+    'https://ids?a=b',
+    'http://ann:secret@ids',
+    'ftp://ids',
   ]
   for (const value of wrong) {
     assert.match(refuses(t, { stateDir, name }, 'worker', value), /^worker is /)
+  }
+})
+
+test('options of lease servers', t => {
+  const base = { ...space(), worker: 'http://127.0.0.1:9' }
+  const wrong = {
+    token: [...NO_TEXTS, '', 'a\nb'],
+    headers: [...NO_NUMBERS.filter(value => Object(value) !== value || Array.isArray(value)), 7, { a: 1 }, { a: null }, { Host: 'x' }, { 'a b': 'x' }],
+    caFile: [...NO_TEXTS, '', '/no/such/file'],
+    requestTimeoutMs: [...NO_NUMBERS, '7', -1, 0, 3_600_001],
+    connectTimeoutMs: [...NO_NUMBERS, '7', -1, 0, 3_600_001],
+  }
+  const right = { token: 'x', headers: { a: 'b' }, caFile: '/x', requestTimeoutMs: 500, connectTimeoutMs: 500 }
+  for (const [option, values] of Object.entries(wrong)) {
+    // Values are checked at once, also where the claim comes later.
+    for (const lazy of [false, true]) {
+      for (const value of values) assert.ok(refuses(t, { ...base, lazy }, option, value).startsWith(`${option} is `), option)
+    }
+    for (const worker of [7, '0-31', { first: 0, last: 3 }, () => 7]) {
+      const message = refuses(t, { ...base, worker }, option, right[option])
+      assert.equal(message, `${option} is set; allowed: only with the URL of a lease server as worker`)
+    }
   }
 })
 
@@ -107,7 +140,7 @@ test('layout fields', t => {
 
 test('unknown names are refused', t => {
   const base = { ...space(), worker: 1 }
-  for (const name of ['workers', 'persist', 'state_dir', 'lazy', '', '__proto', 'constructor']) {
+  for (const name of ['workers', 'Persist', 'state_dir', 'shared_fs', '', '__proto', 'constructor']) {
     const message = refuses(t, base, name, undefined)
     assert.ok(message.startsWith(`"${name}" is an unknown option; allowed: worker, name, stateDir, `), message)
   }
@@ -131,6 +164,7 @@ test('an option that throws when read gives its own error', t => {
 
 test('undefined and null are the default', t => {
   const absent = ['layout', 'epochMs', 'onClockBackwards', 'maxBackwardsMs', 'onExhausted', 'randomStart', 'timeoutMs']
+  absent.push('token', 'headers', 'caFile', 'requestTimeoutMs', 'connectTimeoutMs')
   const { stateDir, name } = space()
   const plain = new Snowflake({ stateDir, name, worker: 1 })
   for (const value of [undefined, null]) {

@@ -18,7 +18,7 @@ test('one version: the addon, package.json and the workspace', () => {
 })
 
 test('the names, by import and by require', () => {
-  const names = ['LeafidError', 'Snowflake', 'compose', 'decode', 'version']
+  const names = ['LeafidError', 'Segments', 'Snowflake', 'compose', 'decode', 'metrics', 'setLogger', 'version']
   assert.deepEqual(Object.keys(leafid).filter(name => !['default', 'module.exports'].includes(name)), names)
   assert.deepEqual(Object.keys(require('leafid')).sort(), names)
   const types = readFileSync(join(folder, 'index.d.ts'), 'utf8')
@@ -30,6 +30,7 @@ test('the files, with one addon and no dependency', () => {
   assert.deepEqual(readdirSync(folder).map(file => file.replace(/^leafid\..*\.node$/, 'ADDON')).sort(), [
     'ADDON',
     'README.md',
+    'bin',
     'index.d.ts',
     'index.js',
     'lib',

@@ -43,11 +43,12 @@ export function record({ stateDir, name }, worker) {
 
 /**
  * Starts `node -e` on a program that finds `leafid`, with `options` as the value of that name; without options, `node` on
- * a file. `ended` gives code, signal, standard output and error; `line()` the next line of the output.
+ * a file; or a `command` of any kind. `ended` gives code, signal, standard output and error; `line()` the next line of the output.
  */
-export function start(t, program, options, { env = {} } = {}) {
+export function start(t, program, options, { env = {}, command } = {}) {
   const head = `const options = ${JSON.stringify(options)}; const { Snowflake, decode } = require('leafid');\n`
-  const child = spawn(process.execPath, options ? ['-e', head + program] : [program], {
+  const [file, ...args] = command ?? [process.execPath, ...(options ? ['-e', head + program] : [program])]
+  const child = spawn(file, args, {
     env: { ...process.env, NODE_TEST_CONTEXT: '', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

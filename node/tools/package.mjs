@@ -17,7 +17,8 @@ const source = resolve('node')
 const build = resolve('build/node')
 const stage = join(build, 'package')
 const tarball = join(build, 'leafid.tgz')
-const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'lib']
+const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib']
+const foldersShipped = ['bin', 'lib']
 
 function npm(folder, ...args) {
   const options = { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], shell: process.platform === 'win32' }
@@ -34,7 +35,7 @@ function addonName() {
 function fingerprint() {
   const hash = createHash('sha256').update(addonName())
   const files = shipped.flatMap(name =>
-    name === 'lib' ? readdirSync(join(source, name)).sort().map(file => join(source, name, file)) : [join(source, name)],
+    foldersShipped.includes(name) ? readdirSync(join(source, name)).sort().map(file => join(source, name, file)) : [join(source, name)],
   )
   for (const file of [...files, addon]) hash.update(file).update('\0').update(readFileSync(file))
   return hash.digest('hex')

@@ -6,27 +6,36 @@
     order_id = flake.next()
     leafid.decode(order_id).time
 
-Ids are ints from 0 to 2**63 - 1, unique across threads, processes, forks, crashes, restarts and clock movements. All
-exceptions are leafid.Error, with a `code`.
+    ids = leafid.Segments(fetch=lambda tag, step: range(start, end))
+    ids.tag("order").next()
+
+Ids are ints from 0 to 2**63 - 1, unique across threads, processes, forks, crashes, restarts and clock movements; those
+of segments are as unique as the ranges of their source. All exceptions are leafid.Error, with a `code`.
 """
 
 from ._leafid import (
     BeforeEpochError,
+    ClaimRequest,
     ClockBackwardsError,
     ClosedError,
     Error,
     InternalError,
     InvalidArgumentError,
     Layout,
+    Lease,
     Parts,
     SegmentRegressedError,
     SegmentUnavailableError,
+    Segments,
+    SegmentsStats,
     Snowflake,
     SourceInvalidError,
     StateCorruptError,
     StateIoError,
     StateMismatchError,
     Stats,
+    Tag,
+    TagStats,
     TimeExhaustedError,
     UnknownTagError,
     WorkerInUseError,
@@ -35,25 +44,32 @@ from ._leafid import (
     __version__,
     compose,
     decode,
+    metrics,
 )
 
 __all__ = [
     "BeforeEpochError",
+    "ClaimRequest",
     "ClockBackwardsError",
     "ClosedError",
     "Error",
     "InternalError",
     "InvalidArgumentError",
     "Layout",
+    "Lease",
     "Parts",
     "SegmentRegressedError",
     "SegmentUnavailableError",
+    "Segments",
+    "SegmentsStats",
     "Snowflake",
     "SourceInvalidError",
     "StateCorruptError",
     "StateIoError",
     "StateMismatchError",
     "Stats",
+    "Tag",
+    "TagStats",
     "TimeExhaustedError",
     "UnknownTagError",
     "WorkerInUseError",
@@ -62,4 +78,5 @@ __all__ = [
     "__version__",
     "compose",
     "decode",
+    "metrics",
 ]

@@ -1,36 +1,48 @@
 # The types of the native module; its docstrings are in the module itself.
 
+import asyncio
 import datetime
 import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import ClassVar, Literal, Self, SupportsIndex, TypeAlias, TypeVar, final
+from typing import Any, ClassVar, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypedDict, TypeVar, final
 
 __all__ = [
     "BeforeEpochError",
+    "Call",
+    "ClaimRequest",
     "ClockBackwardsError",
     "ClosedError",
     "Error",
     "InternalError",
     "InvalidArgumentError",
     "Layout",
+    "Lease",
+    "Mail",
     "Parts",
     "SegmentRegressedError",
     "SegmentUnavailableError",
+    "Segments",
+    "SegmentsStats",
     "Snowflake",
     "SourceInvalidError",
     "StateCorruptError",
     "StateIoError",
     "StateMismatchError",
     "Stats",
+    "Tag",
+    "TagStats",
     "TimeExhaustedError",
     "UnknownTagError",
     "WorkerInUseError",
     "WorkerLostError",
     "WouldBlockError",
     "__version__",
+    "cli",
     "compose",
     "decode",
+    "metrics",
 ]
 
 # Before 3.12 classes cannot say that they are buffers, and NumPy's arrays do not.
@@ -44,11 +56,23 @@ _Order: TypeAlias = Literal["worker-sequence", "sequence-worker"]
 
 __version__: str
 
+# What worker ids may come from. An async def is run, too.
+_WorkerId: TypeAlias = SupportsIndex | None
+_LeaseAnswer: TypeAlias = Lease | Mapping[str, object] | None
+_RenewAnswer: TypeAlias = Lease | Mapping[str, object] | SupportsIndex | None
+_ClaimId: TypeAlias = Callable[[str, int | None], _WorkerId | Awaitable[_WorkerId]]
+_PeerTimes: TypeAlias = Iterable[SupportsIndex]
+
+class _WorkerLeases(Protocol):
+    def claim(self, request: ClaimRequest, /) -> _LeaseAnswer | Awaitable[_LeaseAnswer]: ...
+    def renew(self, lease: Lease, until_ms: int, /) -> _RenewAnswer | Awaitable[_RenewAnswer]: ...
+    def release(self, lease: Lease, until_ms: int, /) -> object: ...
+
 @final
 class Snowflake:
     def __new__(
         cls,
-        worker: SupportsIndex | range | str | None = None,
+        worker: SupportsIndex | range | str | list[str] | tuple[str, ...] | _ClaimId | _WorkerLeases | None = None,
         *,
         name: str | None = None,
         state_dir: str | PathLike[str] | None = None,
@@ -59,6 +83,17 @@ class Snowflake:
         on_exhausted: Literal["wait", "borrow"] | None = None,
         random_start: SupportsIndex | None = None,
         timeout_ms: SupportsIndex | None = None,
+        persist: bool | None = None,
+        shared_fs: bool | None = None,
+        clock_source: Literal["system", "coarse"] | None = None,
+        start_after: SupportsIndex | None = None,
+        lazy: bool | None = None,
+        peer_times: Callable[[], _PeerTimes | Awaitable[_PeerTimes]] | None = None,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | PathLike[str] | None = None,
+        request_timeout_ms: SupportsIndex | None = None,
+        connect_timeout_ms: SupportsIndex | None = None,
     ) -> Self: ...
     def next(self) -> int: ...
     def take(self, n: SupportsIndex) -> list[int]: ...
@@ -79,6 +114,130 @@ class Snowflake:
         traceback: TracebackType | None,
         /,
     ) -> None: ...
+
+# What a fetch may answer, and the fetches. An async def is run, too.
+_Segment: TypeAlias = range | tuple[SupportsIndex, SupportsIndex] | None
+_SegmentAnswer: TypeAlias = _Segment | Awaitable[_Segment]
+
+class _FetchAfter(Protocol):
+    def __call__(self, tag: str, step: int, /, *, after: int) -> _SegmentAnswer: ...
+
+_Fetch: TypeAlias = Callable[[str, int], _SegmentAnswer] | _FetchAfter
+
+class _FileTag(TypedDict, total=False):
+    start: SupportsIndex
+    step: SupportsIndex
+
+@final
+class Segments:
+    def __new__(
+        cls,
+        servers: str | Iterable[str] | None = None,
+        *,
+        fetch: _Fetch | None = None,
+        protocol: Literal["leaf", "leaf-snowflake", "range", "tinyid"] | None = None,
+        step: SupportsIndex | None = None,
+        adaptive: bool | None = None,
+        prefetch: SupportsIndex | None = None,
+        timeout_ms: SupportsIndex | None = None,
+        request_timeout_ms: SupportsIndex | None = None,
+        connect_timeout_ms: SupportsIndex | None = None,
+        connections: SupportsIndex | None = None,
+        block_size: SupportsIndex | None = None,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | PathLike[str] | None = None,
+        name: str | None = None,
+        state_dir: str | PathLike[str] | None = None,
+        persist: bool | None = None,
+        shared_fs: bool | None = None,
+        tags: Mapping[str, _FileTag] | None = None,
+        create: bool | None = None,
+        prewarm: Iterable[str] | Literal["last-day"] | None = None,
+        keep_unused: bool | None = None,
+        ordered_source: bool | None = None,
+    ) -> Self: ...
+    def tag(self, name: str) -> Tag: ...
+    def stats(self) -> SegmentsStats: ...
+    def close(self) -> None: ...
+    @property
+    def name(self) -> str: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+@final
+class Tag:
+    def next(self, timeout_ms: SupportsIndex | None = None) -> int: ...
+    def take(self, n: SupportsIndex, timeout_ms: SupportsIndex | None = None) -> list[int]: ...
+    def fill(self, out: _B, timeout_ms: SupportsIndex | None = None) -> _B: ...
+    def next_async(self, timeout_ms: SupportsIndex | None = None) -> Coroutine[Any, Any, int]: ...
+    def take_async(
+        self, n: SupportsIndex, timeout_ms: SupportsIndex | None = None
+    ) -> Coroutine[Any, Any, list[int]]: ...
+    def stats(self) -> TagStats: ...
+    @property
+    def name(self) -> str: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class SegmentsStats:
+    @property
+    def name(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def servers(self) -> dict[str, str | None]: ...
+    @property
+    def state_dir(self) -> str: ...
+    @property
+    def tags(self) -> dict[str, TagStats]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class TagStats:
+    @property
+    def tag(self) -> str: ...
+    @property
+    def current(self) -> range | None: ...
+    @property
+    def next(self) -> range | None: ...
+    @property
+    def left(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def fetching(self) -> bool: ...
+    @property
+    def fetches(self) -> int: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def waits(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def last_error(self) -> str | None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+# What leafid._waiting runs.
+@final
+class Call:
+    def ready(self) -> int | None: ...
+    def poll(self, mail: Mail, future: asyncio.Future[None]) -> int | list[int] | None: ...
+    def end(self) -> None: ...
+
+@final
+class Mail:
+    def __new__(cls, call_soon_threadsafe: Callable[..., object]) -> Self: ...
 
 @final
 class Layout:
@@ -142,6 +301,12 @@ class Stats:
     @property
     def lead_ms(self) -> int: ...
     @property
+    def clock_lag_ms(self) -> int: ...
+    @property
+    def lease_until_ms(self) -> int | None: ...
+    @property
+    def claims(self) -> int: ...
+    @property
     def handles(self) -> int: ...
     @property
     def renewals(self) -> int: ...
@@ -151,6 +316,46 @@ class Stats:
     def last_error(self) -> str | None: ...
     def __eq__(self, other: object, /) -> bool: ...
 
+@final
+class ClaimRequest:
+    @property
+    def name(self) -> str: ...
+    @property
+    def instance(self) -> str: ...
+    @property
+    def previous(self) -> int | None: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def until_ms(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Lease:
+    def __new__(
+        cls,
+        worker_id: SupportsIndex,
+        from_ms: SupportsIndex,
+        until_ms: SupportsIndex,
+        lease_ms: SupportsIndex | None = None,
+        token: str | None = None,
+        peer_times_ms: Iterable[SupportsIndex] | None = (),
+    ) -> Self: ...
+    @property
+    def worker_id(self) -> int: ...
+    @property
+    def from_ms(self) -> int: ...
+    @property
+    def until_ms(self) -> int: ...
+    @property
+    def lease_ms(self) -> int | None: ...
+    @property
+    def token(self) -> str | None: ...
+    @property
+    def peer_times_ms(self) -> tuple[int, ...]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __getnewargs__(self) -> tuple[int, int, int, int | None, str | None, tuple[int, ...]]: ...
+
 def decode(id: SupportsIndex | str, layout: str | Layout | None = "leaf") -> Parts: ...
 def compose(
     timestamp_ms: SupportsIndex,
@@ -158,6 +363,9 @@ def compose(
     sequence: SupportsIndex,
     layout: str | Layout | None = "leaf",
 ) -> int: ...
+def metrics() -> str: ...
+
+def cli(arguments: list[str], /) -> int: ...
 
 class Error(Exception):
     code: ClassVar[str]

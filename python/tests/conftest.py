@@ -1,12 +1,25 @@
 """What the tests share: an id space of their own, and other processes on it."""
 
+import contextlib
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
+import time
 import uuid
 
 import pytest
+
+import leafid
+
+# A shell that starts the tests in its background has them ignore it, and all programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Here pytest sees to both; in the programs that the tests start, a crash says where, and a warning is an error, too.
+os.environ |= {"PYTHONFAULTHANDLER": "1", "PYTHONWARNINGS": "error"}
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 PRELUDE = """
@@ -81,6 +94,22 @@ def run(start):
 
 
 @pytest.fixture
+def settled():
+    """Afterwards waits for calls of sources that nobody waits for any more: they may log."""
+    yield
+    end = time.monotonic() + 10
+    while any(name.startswith(("leafid-call", "leafid-log")) for name in threads()) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def threads():
+    """The names of this process's threads."""
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            yield (task / "comm").read_text()
+
+
+@pytest.fixture
 def record(space):
     """Reads the newest record of a worker id from its state file."""
 
@@ -102,3 +131,144 @@ def project():
 def vectors():
     """Reads a table of tests/vectors."""
     return lambda name: json.loads((PROJECT / "tests" / "vectors" / f"{name}.json").read_text())
+
+
+class Counter:
+    """A counter, as a database has one, and what it was asked."""
+
+    def __init__(self, next=1, delay_s=0):
+        self.next, self.delay_s = next, delay_s
+        self.asked = []
+        self.now = self.most_at_once = 0
+        self.lock = threading.Lock()
+
+    def fetch(self, tag, step):
+        with self.lock:
+            self.now += 1
+            self.most_at_once = max(self.most_at_once, self.now)
+            start, self.next = self.next, self.next + step
+        self.asked.append((tag, step))
+        time.sleep(self.delay_s)
+        with self.lock:
+            self.now -= 1
+        return range(start, start + step)
+
+    def steps(self):
+        return [step for _, step in self.asked]
+
+
+@pytest.fixture
+def make_counter():
+    """A counter whose fetch is for segments: make_counter(next=1, delay_s=0)."""
+    return Counter
+
+
+class Source:
+    """Ranges, when it is let go."""
+
+    def __init__(self, open=True):
+        self.next, self.asked = 1, 0
+        self.let_go = threading.Event()
+        if open:
+            self.let_go.set()
+
+    def fetch(self, tag, step):
+        self.asked += 1
+        self.let_go.wait(30)
+        start, self.next = self.next, self.next + step
+        return range(start, start + step)
+
+
+@pytest.fixture
+def make_source():
+    """Ranges, when they are let go: make_source(open=True)."""
+    return Source
+
+
+@pytest.fixture
+def source():
+    source = Source(open=False)
+    yield source
+    source.let_go.set()
+
+
+@pytest.fixture
+def order(source, space):
+    """A tag of the source."""
+    with leafid.Segments(fetch=source.fetch, **space, step=100, adaptive=False) as ids:
+        yield ids.tag("order")
+
+
+@pytest.fixture
+def wait():
+    """Waits until something is so, for ten seconds."""
+
+    def wait(until, what=""):
+        end = time.monotonic() + 10
+        while not until():
+            assert time.monotonic() < end, what
+            time.sleep(0.001)
+
+    return wait
+
+
+@pytest.fixture
+def settle(wait):
+    """Waits for a tag's fetch that is under way."""
+    return lambda tag: wait(lambda: not tag.stats().fetching)
+
+
+@pytest.fixture
+def opened(space):
+    """Opens segments whose calls give up soon."""
+    open_ones = []
+
+    def opened(fetch, **more):
+        options = {"timeout_ms": 200, "persist": False, **space, **more}
+        options["name"] += f"-{len(open_ones)}"
+        open_ones.append(leafid.Segments(fetch=fetch, **options))
+        return open_ones[-1]
+
+    yield opened
+    for ids in open_ones:
+        ids.close()
+
+
+class StandIn:
+    """A server that misbehaves when told to: tests/stand-in."""
+
+    def __init__(self, *arguments):
+        command = [sys.executable, str(PROJECT / "tests" / "stand-in" / "stand_in.py"), "--seconds", "60", *arguments]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().split()[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process.stdout.readline()
+
+    def do(self, **command):
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def stand_in():
+    """Starts servers, with these arguments of stand_in.py."""
+    started = []
+
+    def stand_in(*arguments):
+        started.append(StandIn(*arguments))
+        return started[-1]
+
+    yield stand_in
+    for server in started:
+        server.end()
+
+
+@pytest.fixture
+def server(stand_in):
+    return stand_in()

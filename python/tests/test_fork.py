@@ -146,6 +146,40 @@ for thread in threads: thread.join(10)
     assert len(ids) == len(set(ids)) == 25 * 200
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="no /proc to count threads in")
+def test_no_thread_is_alive_at_a_fork(run):
+    """Python 3.12 and later warn of one."""
+    out = run("""
+def threads():
+    return len(os.listdir("/proc/self/task"))
+flake = leafid.Snowflake(range(8), **space)
+assert threads() == 1, "a thread before the first id"
+ids = []
+for round in range(100):
+    ids.append(flake.next())
+    # The first id of a generator starts the thread, should the fork before have ended it.
+    other = leafid.Snowflake(range(20, 28), **space)
+    ids.append(other.next())
+    assert threads() == 2, "no thread to be ended"
+    r, w = os.pipe()
+    child = os.fork()
+    if child == 0:
+        assert threads() == 1
+        os.write(w, b"%d %d" % (flake.next(), other.next()))
+        os._exit(0)
+    os.close(w)
+    assert threads() == 1, "the thread was alive at the fork"
+    ids += map(int, os.read(r, 100).split())
+    os.close(r)
+    assert os.waitpid(child, 0)[1] == 0
+    ids.append(flake.next())
+    assert ids[-1] > ids[-5]
+    other.close()
+say(len(ids), len(set(ids)))
+""")
+    assert out == "500 500\n"
+
+
 def test_multiprocessing_fork(run):
     out = run("""
 import multiprocessing

@@ -73,16 +73,18 @@ def test_threads_share_it(flake):
 
 
 def test_waiting_lets_other_threads_run(space):
-    """A thread that waits for the next tick, most of the time, must not keep the interpreter to itself."""
-    layout = leafid.Layout(sequence_bits=0, worker_bits=3, tick_ms=20)
+    """A thread that waits for the next tick, most of the time, must not keep the interpreter to itself: else the other
+    one has it between two calls only, once or twice for each."""
+    layout = leafid.Layout(sequence_bits=0, worker_bits=3, tick_ms=100)
     with leafid.Snowflake(1, **space, layout=layout) as flake:
-        thread = threading.Thread(target=lambda: [flake.next() for _ in range(15)])
+        thread = threading.Thread(target=lambda: [flake.next() for _ in range(6)])
         thread.start()
         turns = 0
         while thread.is_alive():
+            time.sleep(0.002)
             turns += 1
         thread.join()
-    assert turns > 10_000
+    assert turns > 30
 
 
 def test_stats(flake, space):
@@ -120,25 +122,31 @@ def test_low_rates_are_not_all_even(flake):
 
 
 def test_borrowing_does_not_wait(space):
-    """Three seconds' worth of ids, in less time than that."""
-    with leafid.Snowflake(1, **space, on_exhausted="borrow") as flake:
-        begun = time.monotonic()
-        ids = flake.fill(numpy.zeros(4096 * 3000, numpy.int64))
-        stats, took_ms = flake.stats(), (time.monotonic() - begun) * 1000
-        assert leafid.decode(ids[-1]).timestamp_ms - leafid.decode(ids[0]).timestamp_ms >= 2999
-        assert took_ms < 2500 and stats.lead_ms > 2900 - took_ms
+    """Three seconds' worth of ids, in less time than that, unless the machine is busy."""
+
+    def in_less_time(worker_id):
+        with leafid.Snowflake(worker_id, **space, on_exhausted="borrow") as flake:
+            begun = time.monotonic()
+            ids = flake.fill(numpy.zeros(4096 * 3000, numpy.int64))
+            stats, took_ms = flake.stats(), (time.monotonic() - begun) * 1000
+            assert leafid.decode(ids[-1]).timestamp_ms - leafid.decode(ids[0]).timestamp_ms >= 2999
+            assert stats.lead_ms > 2900 - took_ms
+            return took_ms < 2500
+
+    assert any(in_less_time(worker_id) for worker_id in range(5))
 
 
 def test_a_wait_beyond_the_timeout_is_an_error(space):
     layout = leafid.Layout(timestamp_bits=30, sequence_bits=0, worker_bits=3, tick_ms=60_000)
-    with leafid.Snowflake(1, **space, layout=layout, timeout_ms=50) as flake:
+    # Enough for a busy disk to open it within.
+    with leafid.Snowflake(1, **space, layout=layout, timeout_ms=700) as flake:
         flake.next()
         begun = time.monotonic()
         # The tick of a minute may have turned between the two.
-        with pytest.raises(leafid.WouldBlockError, match=r"timeout_ms \(50\)"):
+        with pytest.raises(leafid.WouldBlockError, match=r"timeout_ms \(700\)"):
             flake.next()
             flake.next()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 10
 
 
 def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):

@@ -1,10 +1,17 @@
 """What is installed: the wheel, of the project's one version."""
 
+import faulthandler
 import importlib.metadata
 import json
 import pathlib
+import signal
+import subprocess
+import sys
 import sysconfig
 import tomllib
+import warnings
+
+import pytest
 
 import leafid
 
@@ -39,5 +46,21 @@ def test_everything_public_is_documented():
         value = getattr(leafid, name)
         if not isinstance(value, str):
             assert value.__doc__, name
-    for name, member in vars(leafid.Snowflake).items():
-        assert name.startswith("_") or member.__doc__, name
+        if isinstance(value, type):
+            for member_name, member in vars(value).items():
+                assert member_name.startswith("_") or not callable(member) or member.__doc__, (name, member_name)
+
+
+def test_a_crash_says_where_and_a_warning_is_an_error_here_and_in_what_the_tests_start():
+    assert faulthandler.is_enabled()
+    with pytest.raises(ResourceWarning, match="as a test"):
+        warnings.warn("as a test", ResourceWarning, stacklevel=1)
+
+    def ended(code):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+        return done.returncode, done.stderr
+
+    code, said = ended("import warnings; warnings.warn('as a test', DeprecationWarning)")
+    assert code == 1 and "DeprecationWarning: as a test" in said
+    code, said = ended("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert code == -signal.SIGSEGV and "Segmentation fault" in said

@@ -1,6 +1,7 @@
 """A program of every public call, for mypy --strict: the types that users see. It is not run."""
 
 import array
+import asyncio
 import datetime
 import pathlib
 from collections.abc import Iterator
@@ -22,6 +23,12 @@ with leafid.Snowflake(
     on_exhausted="borrow",
     random_start=0,
     timeout_ms=None,
+    persist=True,
+    shared_fs=False,
+    clock_source="system",
+    start_after=1169786042799259000,
+    lazy=True,
+    peer_times=lambda: [1_767_225_600_000],
 ) as flake:
     assert_type(flake, leafid.Snowflake)
     assert_type(flake.next(), int)
@@ -34,6 +41,8 @@ with leafid.Snowflake(
     grid = flake.fill(grid)
     stats: leafid.Stats = flake.stats()
     assert_type(stats.last_error, str | None)
+    assert_type(stats.lease_until_ms, int | None)
+    assert_type(stats.claims + stats.clock_lag_ms, int)
     assert_type(flake.worker_id, int)
     assert_type(flake.layout.epoch_ms, int)
 
@@ -42,13 +51,143 @@ assert_type(parts.time, datetime.datetime)
 assert_type(leafid.compose(parts.timestamp_ms, parts.worker_id, parts.sequence, layout), int)
 leafid.Snowflake(7).close()
 leafid.Snowflake("0-31").close()
+leafid.Snowflake("hostname:orders*8").close()
+leafid.Snowflake(
+    "https://ids-1:8443",
+    token="secret",
+    headers={"X-Team": "orders"},
+    ca_file=pathlib.Path("authority.pem"),
+    request_timeout_ms=1000,
+    connect_timeout_ms=300,
+).close()
+leafid.Snowflake(["https://ids-1:8443", "https://ids-2:8443"]).close()
+leafid.Snowflake(("https://ids-1:8443", "https://ids-2:8443")).close()
 
+
+def claim(name: str, previous: int | None) -> int | None:
+    return previous
+
+
+async def claim_later(name: str, previous: int | None) -> int:
+    return 7
+
+
+class Leases:
+    def claim(self, request: leafid.ClaimRequest) -> leafid.Lease | None:
+        assert_type(request.previous, int | None)
+        return leafid.Lease(7, request.now_ms, until_ms=request.until_ms, token=request.instance)
+
+    def renew(self, lease: leafid.Lease, until_ms: int) -> int | None:
+        assert_type(lease.peer_times_ms, tuple[int, ...])
+        return until_ms if lease.token else None
+
+    def release(self, lease: leafid.Lease, until_ms: int) -> None: ...
+
+
+class LaterLeases:
+    async def claim(self, request: leafid.ClaimRequest) -> dict[str, object]:
+        return {"worker_id": 7, "from_ms": request.now_ms, "until_ms": request.until_ms}
+
+    async def renew(self, lease: leafid.Lease, until_ms: int) -> leafid.Lease:
+        return lease
+
+    async def release(self, lease: leafid.Lease, until_ms: int) -> None: ...
+
+
+leafid.Snowflake(claim)
+leafid.Snowflake(claim_later)
+leafid.Snowflake(Leases())
+leafid.Snowflake(LaterLeases())
+
+leafid.Snowflake(lambda name: 7)  # type: ignore[arg-type, misc]
+leafid.Snowflake(object())  # type: ignore[arg-type]
+leafid.Snowflake(7, persist=0)  # type: ignore[arg-type]
+leafid.Snowflake([7])  # type: ignore[list-item]
+leafid.Snowflake(7, request_timeout_ms="1000")  # type: ignore[arg-type]
 leafid.Snowflake(7.0)  # type: ignore[arg-type]
 leafid.Snowflake(7, "orders")  # type: ignore[call-arg]
 leafid.Snowflake(7, worker_id=7)  # type: ignore[call-arg]
 leafid.Snowflake(7, on_exhausted="stop")  # type: ignore[arg-type]
 leafid.Layout(order="worker")  # type: ignore[arg-type]
 flake.worker_id = 8  # type: ignore[misc]
+
+
+
+def fetch(tag: str, step: int) -> range | None:
+    return range(1, 1 + step) if tag == "order" else None
+
+
+def fetch_after(tag: str, step: int, *, after: int) -> tuple[int, int]:
+    return after, after + step
+
+
+async def fetch_later(tag: str, step: int, after: int) -> tuple[int, int]:
+    return after, after + step
+
+
+with leafid.Segments(
+    fetch=fetch,
+    step=1000,
+    adaptive=False,
+    prefetch=20,
+    timeout_ms=None,
+    name="orders",
+    state_dir=pathlib.Path("state"),
+    persist=True,
+    shared_fs=False,
+    prewarm=["order"],
+    keep_unused=True,
+    ordered_source=False,
+) as segments:
+    assert_type(segments, leafid.Segments)
+    assert_type(segments.name, str)
+    order: leafid.Tag = segments.tag("order")
+    assert_type(order.next(), int)
+    assert_type(order.next(timeout_ms=50), int)
+    assert_type(next(order), int)
+    assert_type(order.take(numpy.int64(3), timeout_ms=50), list[int])
+    assert_type(order.fill(numbers), "array.array[int]")
+    more_ids: Iterator[int] = order
+    assert_type({order: order.name}, dict[leafid.Tag, str])
+    assert_type(order.stats().current, range | None)
+    assert_type(segments.stats().tags, dict[str, leafid.TagStats])
+
+
+async def use(tag: leafid.Tag) -> None:
+    assert_type(await tag.next_async(), int)
+    assert_type(await tag.take_async(10, timeout_ms=50), list[int])
+    both = await asyncio.gather(tag.next_async(), tag.next_async())
+    assert_type(both, tuple[int, int])
+    assert_type(await asyncio.create_task(tag.next_async(50)), int)
+
+
+leafid.Segments(fetch=fetch_later, prewarm="last-day").close()
+leafid.Segments(fetch=lambda tag, step: (1, 1 + step)).close()
+leafid.Segments(fetch=fetch_after).close()
+leafid.Segments(
+    ["http://leaf-1:8080", "http://leaf-2:8080"],
+    protocol="range",
+    request_timeout_ms=1000,
+    connect_timeout_ms=300,
+    connections=4,
+    token="secret",
+    headers={"X-Team": "orders"},
+    ca_file=pathlib.Path("authority.pem"),
+).close()
+leafid.Segments("http://leaf-1:8080", block_size=100).close()
+leafid.Segments("http://leaf-1:8080", protocol="leaf-snowflake").close()
+leafid.Segments("http://tinyid-1:9999", protocol="tinyid", token="secret").close()
+leafid.Segments("file:counters", tags={"order": {"start": 1, "step": 1000}, "user": {}}, create=True).close()
+
+leafid.Segments(fetch=lambda tag: None)  # type: ignore[arg-type, misc]
+leafid.Segments(fetch=lambda tag, step: "ids")  # type: ignore[arg-type, return-value]
+leafid.Segments(8080)  # type: ignore[arg-type]
+leafid.Segments("file:counters", protocol="http")  # type: ignore[arg-type]
+leafid.Segments("file:counters", prewarm=True)  # type: ignore[arg-type]
+leafid.Segments("file:counters", tags={"order": {"first": 1}})  # type: ignore[typeddict-unknown-key]
+segments.tag(7)  # type: ignore[arg-type]
+
+assert_type(leafid.metrics(), str)
 
 try:
     flake.next()

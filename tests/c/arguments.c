@@ -1,4 +1,4 @@
-/* Bad options and arguments of every kind: an error that names the option, its value and what is allowed; no crash. */
+/* Bad arguments of every kind: an error that names the argument, its value and what is allowed; no crash. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -8,6 +8,29 @@
 
 static leafid_snowflake_options *options;
 static leafid_snowflake *flake;
+
+static int no_id(void *user_data, const char *name, int64_t previous, int64_t *worker_id, char *error, size_t cap) {
+    (void)user_data, (void)name, (void)previous, (void)worker_id, (void)error, (void)cap;
+    return -1;
+}
+static int no_times(void *user_data, int64_t *out, size_t cap, size_t *n, char *error, size_t error_cap) {
+    (void)user_data, (void)out, (void)cap, (void)n, (void)error, (void)error_cap;
+    return -1;
+}
+static int no_lease(void *user_data, const leafid_claim_request *request, leafid_lease *lease, char *error,
+                    size_t cap) {
+    (void)user_data, (void)request, (void)lease, (void)error, (void)cap;
+    return -1;
+}
+static int no_renewal(void *user_data, leafid_lease *lease, int64_t until_ms, char *error, size_t cap) {
+    (void)user_data, (void)lease, (void)until_ms, (void)error, (void)cap;
+    return -1;
+}
+static int no_release(void *user_data, const leafid_lease *lease, int64_t until_ms, char *error, size_t cap) {
+    (void)user_data, (void)lease, (void)until_ms, (void)error, (void)cap;
+    return -1;
+}
+static const leafid_worker_leases no_leases = {sizeof no_leases, no_lease, no_renewal, no_release};
 
 /* Every pointer of every function as NULL, the others valid. */
 static void null_pointers(void) {
@@ -45,9 +68,36 @@ static void null_pointers(void) {
     REFUSES_NULL("options", leafid_snowflake_options_set_on_exhausted(NULL, 0));
     REFUSES_NULL("options", leafid_snowflake_options_set_random_start(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_timeout_ms(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_persist(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_shared_fs(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_lazy(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_clock_source(NULL, 0));
+    REFUSES_NULL("options", leafid_snowflake_options_set_start_after(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_token(NULL, "a"));
+    REFUSES_NULL("options", leafid_snowflake_options_add_header(NULL, "a", "b"));
+    REFUSES_NULL("options", leafid_snowflake_options_set_ca_file(NULL, "a"));
+    REFUSES_NULL("options", leafid_snowflake_options_set_request_timeout_ms(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_connect_timeout_ms(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_peer_times(NULL, no_times, NULL, NULL));
+    REFUSES_NULL("options", leafid_snowflake_options_set_worker_callback(NULL, no_id, NULL, NULL));
+    REFUSES_NULL("options", leafid_snowflake_options_set_worker_leases(NULL, &no_leases, NULL, NULL));
+    REFUSES_NULL("peer_times", leafid_snowflake_options_set_peer_times(options, NULL, NULL, NULL));
+    REFUSES_NULL("claim", leafid_snowflake_options_set_worker_callback(options, NULL, NULL, NULL));
+    REFUSES_NULL("functions", leafid_snowflake_options_set_worker_leases(options, NULL, NULL, NULL));
+    leafid_worker_leases partial = no_leases;
+    partial.release = NULL;
+    REFUSES_NULL("release", leafid_snowflake_options_set_worker_leases(options, &partial, NULL, NULL));
+    partial.renew = NULL;
+    REFUSES_NULL("renew", leafid_snowflake_options_set_worker_leases(options, &partial, NULL, NULL));
+    partial.claim = NULL;
+    REFUSES_NULL("claim", leafid_snowflake_options_set_worker_leases(options, &partial, NULL, NULL));
     REFUSES_NULL("worker", leafid_snowflake_options_set_worker(options, NULL));
     REFUSES_NULL("name", leafid_snowflake_options_set_name(options, NULL));
     REFUSES_NULL("state_dir", leafid_snowflake_options_set_state_dir(options, NULL));
+    REFUSES_NULL("token", leafid_snowflake_options_set_token(options, NULL));
+    REFUSES_NULL("headers", leafid_snowflake_options_add_header(options, NULL, "b"));
+    REFUSES_NULL("headers", leafid_snowflake_options_add_header(options, "a", NULL));
+    REFUSES_NULL("ca_file", leafid_snowflake_options_set_ca_file(options, NULL));
     REFUSES_NULL("layout", leafid_snowflake_options_set_layout(options, NULL));
     REFUSES_NULL("layout", leafid_snowflake_options_set_layout_fields(options, NULL));
     REFUSES_NULL("out", leafid_snowflake_open(options, NULL));
@@ -168,136 +218,15 @@ static void layouts(void) {
     CHECK_NUMBER(out, 42);
 }
 
-/* Options that a setter or open refuses: open says so in every case, with the option's name and value. */
-static void refused_by_open(const char *option, const char *value, leafid_status (*set)(leafid_snowflake_options *)) {
-    leafid_snowflake_options *bad = options_for(fresh_dir(), fresh_name(), "1");
-    leafid_snowflake *opened = NULL;
-    leafid_status first = set(bad);
-    char setter_text[1024] = "", open_text[1024], expected[256];
-    if (first != LEAFID_OK) leafid_last_error(setter_text, sizeof setter_text);
-    CHECK(first == LEAFID_OK || first == LEAFID_INVALID_ARGUMENT);
-    if (!CHECK_STATUS(leafid_snowflake_open(bad, &opened), LEAFID_INVALID_ARGUMENT)) {
-        fprintf(stderr, "  for %s = %s\n", option, value);
-        leafid_snowflake_free(opened);
-    }
-    CHECK(opened == NULL);
-    leafid_last_error(open_text, sizeof open_text);
-    if (first != LEAFID_OK) CHECK(strcmp(open_text, setter_text) == 0);
-    snprintf(expected, sizeof expected, "%s is %s", option, value);
-    CHECK_SAYS(expected);
-    CHECK_SAYS("; allowed: ");
-    leafid_snowflake_options_free(bad);
-}
-
-#define OPTION(function, setter, ...) \
-    static leafid_status function(leafid_snowflake_options *bad) { \
-        return leafid_snowflake_options_set_##setter(bad, __VA_ARGS__); \
-    }
-OPTION(worker_1024, worker_id, 1024)
-OPTION(worker_negative, worker_id, -1)
-OPTION(worker_max, worker_id, INT64_MAX)
-OPTION(worker_text_1024, worker, "1024")
-OPTION(worker_empty, worker, "")
-OPTION(worker_words, worker, "seven")
-OPTION(worker_signed, worker, "+7")
-OPTION(worker_spaced, worker, " 7")
-OPTION(worker_float, worker, "7.0")
-OPTION(worker_huge, worker, "18446744073709551616")
-OPTION(worker_step, worker, "0-31-2")
-OPTION(worker_half, worker, "0-")
-OPTION(worker_backwards, worker, "31-0")
-OPTION(worker_not_utf8, worker, "\377")
-OPTION(range_backwards, worker_range, 5, 4)
-OPTION(range_negative, worker_range, -1, 4)
-OPTION(range_too_far, worker_range, 0, 1024)
-OPTION(range_wild, worker_range, INT64_MIN, INT64_MAX)
-OPTION(name_empty, name, "")
-OPTION(name_slash, name, "a/b")
-OPTION(name_dot, name, "..")
-OPTION(name_long, name, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
-OPTION(name_not_utf8, name, "a\377")
-OPTION(state_dir_empty, state_dir, "")
-OPTION(layout_64_bits, layout, "42|10|12")
-OPTION(layout_words, layout, "leaves")
-OPTION(epoch_negative, epoch_ms, -1)
-OPTION(epoch_ahead, epoch_ms, INT64_C(4102444800000))
-OPTION(epoch_max, epoch_ms, INT64_MAX)
-OPTION(backwards_7, on_clock_backwards, 7)
-OPTION(backwards_negative, on_clock_backwards, -1)
-OPTION(max_backwards_99, max_backwards_ms, 99)
-OPTION(max_backwards_negative, max_backwards_ms, -1)
-OPTION(max_backwards_max, max_backwards_ms, INT64_MAX)
-OPTION(exhausted_2, on_exhausted, 2)
-OPTION(random_negative, random_start, -1)
-OPTION(random_max, random_start, INT64_MAX)
-OPTION(timeout_0, timeout_ms, 0)
-OPTION(timeout_negative, timeout_ms, -5)
-OPTION(timeout_max, timeout_ms, INT64_MAX)
-
-static void bad_options(void) {
-    refused_by_open("worker", "1024", worker_1024);
-    refused_by_open("worker", "-1", worker_negative);
-    refused_by_open("worker", "9223372036854775807", worker_max);
-    refused_by_open("worker", "\"1024\"", worker_text_1024);
-    refused_by_open("worker", "\"\"", worker_empty);
-    refused_by_open("worker", "\"seven\"", worker_words);
-    refused_by_open("worker", "\"+7\"", worker_signed);
-    refused_by_open("worker", "\" 7\"", worker_spaced);
-    refused_by_open("worker", "\"7.0\"", worker_float);
-    refused_by_open("worker", "\"18446744073709551616\"", worker_huge);
-    refused_by_open("worker", "\"0-31-2\"", worker_step);
-    refused_by_open("worker", "\"0-\"", worker_half);
-    refused_by_open("worker", "the empty range \"31-0\"", worker_backwards);
-    refused_by_open("worker", "\"\357\277\275\", which is not UTF-8", worker_not_utf8);
-    refused_by_open("worker", "the empty range 5-4", range_backwards);
-    refused_by_open("worker", "-1-4", range_negative);
-    refused_by_open("worker", "0-1024", range_too_far);
-    refused_by_open("worker", "-9223372036854775808-9223372036854775807", range_wild);
-    refused_by_open("name", "\"\"", name_empty);
-    refused_by_open("name", "\"a/b\"", name_slash);
-    refused_by_open("name", "\"..\"", name_dot);
-    refused_by_open("name", "\"aaaaaa", name_long);
-    refused_by_open("name", "\"a\357\277\275\", which is not UTF-8", name_not_utf8);
-    refused_by_open("state_dir", "\"\"", state_dir_empty);
-    refused_by_open("layout", "42|10|12, 64 bits", layout_64_bits);
-    refused_by_open("layout", "\"leaves\"", layout_words);
-    refused_by_open("epoch_ms", "-1", epoch_negative);
-    refused_by_open("epoch_ms", "4102444800000", epoch_ahead);
-    refused_by_open("epoch_ms", "9223372036854775807", epoch_max);
-    refused_by_open("on_clock_backwards", "7", backwards_7);
-    refused_by_open("on_clock_backwards", "-1", backwards_negative);
-    refused_by_open("max_backwards_ms", "99", max_backwards_99);
-    refused_by_open("max_backwards_ms", "-1", max_backwards_negative);
-    refused_by_open("max_backwards_ms", "9223372036854775807", max_backwards_max);
-    refused_by_open("on_exhausted", "2", exhausted_2);
-    refused_by_open("random_start", "-1", random_negative);
-    refused_by_open("random_start", "9223372036854775807", random_max);
-    refused_by_open("timeout_ms", "0", timeout_0);
-    refused_by_open("timeout_ms", "-5", timeout_negative);
-    refused_by_open("timeout_ms", "9223372036854775807", timeout_max);
-}
-
-static void first_error_counts(void) {
-    leafid_snowflake_options *bad = options_for(fresh_dir(), fresh_name(), "1");
-    leafid_snowflake *opened = NULL;
-    CHECK_STATUS(leafid_snowflake_options_set_layout(bad, "first"), LEAFID_INVALID_ARGUMENT);
-    CHECK_STATUS(leafid_snowflake_options_set_on_exhausted(bad, 99), LEAFID_INVALID_ARGUMENT);
-    CHECK_STATUS(leafid_snowflake_options_set_layout(bad, "leaf"), LEAFID_OK);
-    for (int again = 0; again < 2; again++) {
-        CHECK_STATUS(leafid_snowflake_open(bad, &opened), LEAFID_INVALID_ARGUMENT);
-        CHECK_SAYS("layout is \"first\"");
-    }
-    CHECK(opened == NULL);
-    leafid_snowflake_options_free(bad);
-}
-
 static void stats_of_other_versions(void) {
     struct {
         leafid_snowflake_stats_t known;
         int64_t later[4];
         int64_t beyond;
     } newer = {.later = {1, 2, 3, 4}, .beyond = 5};
-    const size_t wrong[] = {0, 1, sizeof newer.known - 1, SIZE_MAX, (size_t)1 << 40};
+    /* What a caller of the first version has. */
+    const size_t first_version = 64;
+    const size_t wrong[] = {0, 1, first_version - 1, SIZE_MAX, (size_t)1 << 40};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_STATUS(leafid_snowflake_stats(flake, &newer.known, wrong[i]), LEAFID_INVALID_ARGUMENT);
         CHECK_SAYS("size is ");
@@ -306,6 +235,27 @@ static void stats_of_other_versions(void) {
     CHECK_NUMBER(newer.known.worker_id, 3);
     for (int i = 0; i < 4; i++) CHECK_NUMBER(newer.later[i], 0);
     CHECK_NUMBER(newer.beyond, 5);
+    newer.known.claims = 77;
+    CHECK_STATUS(leafid_snowflake_stats(flake, &newer.known, first_version), LEAFID_OK);
+    CHECK_NUMBER((int64_t)newer.known.claims, 77);
+}
+
+static void leases_of_other_versions(void) {
+    struct {
+        leafid_worker_leases known;
+        void (*later)(void);
+    } newer = {.known = no_leases};
+    const size_t wrong[] = {0, sizeof newer.known - 1, SIZE_MAX};
+    leafid_snowflake_options *leased = options_for(fresh_dir(), fresh_name(), "1");
+    newer.known.size = sizeof newer;
+    CHECK_STATUS(leafid_snowflake_options_set_worker_leases(leased, &newer.known, NULL, NULL), LEAFID_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        newer.known.size = wrong[i];
+        CHECK_STATUS(leafid_snowflake_options_set_worker_leases(leased, &newer.known, NULL, NULL),
+                     LEAFID_INVALID_ARGUMENT);
+        CHECK_SAYS("size is ");
+    }
+    leafid_snowflake_options_free(leased);
 }
 
 static void closed_handles(void) {
@@ -341,9 +291,8 @@ int main(void) {
     test("numbers of ids that are no numbers of ids", counts);
     test("parts and ids out of range", parts);
     test("layouts that are none", layouts);
-    test("options that are refused, by name and value", bad_options);
-    test("open reports the first error of a setter", first_error_counts);
     test("stats of callers compiled with another header", stats_of_other_versions);
+    test("leases of callers compiled with another header", leases_of_other_versions);
     test("closed handles refuse, and close again", closed_handles);
     leafid_snowflake_options_free(options);
     leafid_snowflake_free(flake);

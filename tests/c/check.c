@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,6 +128,12 @@ leafid_snowflake_options *options_for(const char *dir, const char *name, const c
     CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, dir), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_name(options, name), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_worker(options, worker), LEAFID_OK);
+    if (strstr(worker, "://")) {
+        /* Long enough for a slow machine. */
+        CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, 10000), LEAFID_OK);
+        CHECK_STATUS(leafid_snowflake_options_set_connect_timeout_ms(options, 5000), LEAFID_OK);
+        CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 15000), LEAFID_OK);
+    }
     return options;
 }
 
@@ -135,6 +142,13 @@ leafid_status open_flake(const char *dir, const char *name, const char *worker, 
     leafid_status status = leafid_snowflake_open(options, out);
     leafid_snowflake_options_free(options);
     return status;
+}
+
+void reap(pid_t child) {
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    if (WIFEXITED(status)) CHECK_NUMBER(WEXITSTATUS(status), 0);
 }
 
 void ids_add(struct ids *ids, const int64_t *items, size_t count) {

@@ -26,6 +26,13 @@
         if (!CHECK_STATUS((call), LEAFID_OK)) give_up(); \
     } while (0)
 
+/* That it comes to be so, within ten seconds. */
+#define EVENTUALLY(condition) \
+    do { \
+        for (int left = 1000; left > 0 && !(condition); left--) pause_ms(10); \
+        CHECK(condition); \
+    } while (0)
+
 bool check_that(bool holds, const char *text, const char *file, int line);
 bool check_number(int64_t value, int64_t expected, const char *text, const char *file, int line);
 bool check_status(leafid_status status, leafid_status expected, const char *text, const char *file, int line);
@@ -39,6 +46,13 @@ void skip(const char *name, const char *why);
 /* The exit status of main. */
 int finish(void);
 
+/* Whether these tests run under it. */
+#ifdef __SANITIZE_ADDRESS__
+#define ADDRESS_SANITIZER 1
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+
 /* An empty directory and an id space that no other test of this machine uses. Kept until the next call. */
 const char *fresh_dir(void);
 const char *fresh_name(void);
@@ -47,10 +61,13 @@ size_t scaled(size_t many);
 int64_t now_ms(void);
 void pause_ms(int ms);
 
-/* Options with name, directory and worker set; what was set is checked. */
+/* Options with name, directory and worker set, and long time-outs where that is a URL; what was set is checked. */
 leafid_snowflake_options *options_for(const char *dir, const char *name, const char *worker);
 /* Opens, and gives the options back. */
 leafid_status open_flake(const char *dir, const char *name, const char *worker, leafid_snowflake **out);
+
+/* Waits for a child, which is to end with 0. */
+void reap(pid_t child);
 
 /* Ids from everywhere, to be looked at together. */
 struct ids {

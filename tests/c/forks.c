@@ -80,13 +80,6 @@ static void take_here(leafid_snowflake *flake, size_t count) {
     }
 }
 
-static void reap(pid_t child) {
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status));
-    if (WIFEXITED(status)) CHECK_NUMBER(WEXITSTATUS(status), 0);
-}
-
 static leafid_snowflake *open_family(void) {
     leafid_snowflake *flake;
     ids_free(&all);

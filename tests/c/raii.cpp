@@ -8,6 +8,9 @@ extern "C" {
 #undef _Noreturn
 }
 
+#include <atomic>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -35,6 +38,7 @@ void generates() {
     CHECK_NUMBER(flake.stats().worker_id, flake.worker_id());
     CHECK(flake.last_error().empty() && !flake.name().empty() && !flake.state_dir().empty());
     CHECK_NUMBER(flake.layout().sequence_bits, 12);
+    CHECK(leafid::metrics().find(flake.name()) != std::string::npos);
 }
 
 void composes() {
@@ -83,6 +87,83 @@ void lifetime() {
     }
 }
 
+leafid::Options asking(leafid::Claim claim) {
+    return std::move(options("0").worker_callback(std::move(claim)).timeout_ms(500));
+}
+
+void callbacks() {
+    std::int64_t seen = 0;
+    auto kept = std::make_shared<int>(0);
+    {
+        leafid::Snowflake flake(asking([&seen, kept](const std::string &name, std::int64_t previous) {
+            seen = name.empty() ? 0 : previous;
+            return std::int64_t(77);
+        }).persist(false).start_after(1).clock_source(LEAFID_CLOCK_SOURCE_SYSTEM).shared_fs(false).lazy(true));
+        CHECK_NUMBER(seen, 0);
+        CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 77);
+        CHECK_NUMBER(seen, -1);
+        CHECK(kept.use_count() > 1);
+    }
+    EVENTUALLY(kept.use_count() == 1);
+    auto throwing = [](auto what) {
+        leafid::Claim claim = [what](const std::string &, std::int64_t) -> std::int64_t { throw what; };
+        return [claim] { leafid::Snowflake opened(asking(claim)); };
+    };
+    throws(throwing(std::runtime_error("no table")), LEAFID_WORKER_LOST, "failed: no table");
+    throws(throwing(7), LEAFID_WORKER_LOST, "no std::exception");
+    throws(throwing(leafid::Error(LEAFID_WORKER_IN_USE, "all taken")), LEAFID_WORKER_IN_USE, "all taken");
+    throws([] { leafid::Snowflake(asking([](const std::string &, std::int64_t) { return 1024; })); },
+           LEAFID_INVALID_ARGUMENT, "worker_id is 1024");
+    throws([] { leafid::Snowflake(asking(nullptr)); }, LEAFID_WORKER_LOST, "the claim of a worker id failed");
+    throws([] { leafid::Snowflake(options("1").peer_times([] { return std::vector<std::int64_t>(100, 1); })); },
+           LEAFID_INVALID_ARGUMENT, "n is 100; allowed: as the answer of peer_times 0 to 64");
+    throws([] { leafid::Snowflake(options("1").peer_times([] { return std::vector<std::int64_t>(64, 1); })); },
+           LEAFID_CLOCK_BACKWARDS, "median of its 64 peers");
+    leafid::Snowflake(options("1").peer_times([]() -> std::vector<std::int64_t> { throw std::runtime_error("away"); }));
+}
+
+struct Giver : leafid::WorkerLeases {
+    std::atomic<int> claims{0}, renewals{0}, releases{0};
+    void claim(const leafid_claim_request &request, leafid_lease &lease) override {
+        lease.worker_id = 9 + claims++;
+        lease.from_ms = request.now_ms;
+        lease.until_ms = request.now_ms + 600;
+    }
+    void renew(leafid_lease &lease, std::int64_t) override {
+        if (lease.worker_id == 9) throw leafid::Error(LEAFID_WORKER_LOST, "taken away");
+        lease.until_ms = now_ms() + 600;
+        renewals++;
+    }
+    void release(const leafid_lease &, std::int64_t) override {
+        releases++;
+        throw std::runtime_error("nobody is there");
+    }
+};
+
+void leases() {
+    auto giver = std::make_shared<Giver>();
+    {
+        leafid::Snowflake flake(options("0").worker_leases(giver));
+        CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 9);
+        EVENTUALLY(giver->renewals > 0);
+        EVENTUALLY(flake.stats().claims == 2);
+        CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 10);
+        CHECK(flake.stats().lease_until_ms > 0);
+    }
+    CHECK_NUMBER(giver->releases, 1);
+    EVENTUALLY(giver.use_count() == 1);
+    throws([] { leafid::Options().worker_leases(nullptr); }, LEAFID_INVALID_ARGUMENT, "worker_leases is empty");
+}
+
+// What the options become on the wire is told by lease_servers.c.
+void lease_servers() {
+    auto away = [] { return std::move(options("http://127.0.0.1:9,http://127.0.0.1:19").request_timeout_ms(500)); };
+    throws([&] { leafid::Snowflake(away().connect_timeout_ms(200).token("secret").header("x-shop", "7")); },
+           LEAFID_WORKER_LOST, "127.0.0.1:19");
+    throws([&] { leafid::Snowflake(away().ca_file("/does/not/exist.pem")); }, LEAFID_INVALID_ARGUMENT, "ca_file is ");
+    throws([] { leafid::Snowflake(options("7").token("secret")); }, LEAFID_INVALID_ARGUMENT, "token is set");
+}
+
 } // namespace
 
 int main() {
@@ -90,5 +171,8 @@ int main() {
     test("C++: compose and decode", composes);
     test("C++: errors are exceptions with status and text", errors);
     test("C++: handles move, and close at the end of their scope", lifetime);
+    test("C++: callbacks, whose exceptions become errors", callbacks);
+    test("C++: leases", leases);
+    test("C++: lease servers", lease_servers);
     return finish();
 }

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Builds the C tests against the staged library, shared and static, and runs them: run.py STAGE OUT [--valgrind] [NAME...]
+"""Builds the C tests against the staged library, shared and static, and runs them: run.py STAGE OUT [NAME...]
+
+With --valgrind they run under valgrind. With --flags they are compiled so and linked against one --kind of library,
+or against a --library in place of the static one.
 
 STAGE is what bindings/c/stage.sh laid out, OUT a folder for what is built. NAMEs choose programs. The last line counts
 the tests: "N passed, N failed, N skipped".
@@ -24,9 +27,27 @@ PROGRAMS = [
     ("vectors", ["vectors.c"], True),
     ("errors", ["errors.c"], True),
     ("arguments", ["arguments.c"], True),
+    ("options", ["options.c"], True),
     ("generate", ["generate.c"], True),
     ("threads", ["threads.c"], True),
+    ("operating", ["operating.c"], False),
     ("raii", ["raii.cpp"], True),
+    ("clocks", ["clocks.c"], True),
+    ("callbacks", ["callbacks.c"], True),
+    ("leases", ["leases.c", "giver.c"], True),
+    ("lease_loss", ["lease_loss.c", "giver.c"], True),
+    ("segments", ["segments.c", "counter.c"], True),
+    ("segment_arguments", ["segment_arguments.c", "counter.c"], True),
+    ("segment_answers", ["segment_answers.c", "counter.c"], True),
+    ("segment_threads", ["segment_threads.c", "counter.c"], True),
+    ("segment_forks", ["segment_forks.c", "counter.c"], False),
+    ("segments_raii", ["segments_raii.cpp"], True),
+    ("segment_servers", ["segment_servers.c", "counter.c"], True),
+    ("segment_options", ["segment_options.c", "counter.c"], True),
+    ("leaf_servers", ["leaf_servers.c", "stand_in.c", "counter.c"], True),
+    ("lease_servers", ["lease_servers.c", "stand_in.c", "giver.c"], True),
+    ("lease_server_processes", ["lease_server_processes.c", "stand_in.c", "giver.c", "processes.c"], False),
+    ("source_processes", ["source_processes.c", "giver.c", "processes.c"], False),
     ("exclusive", ["exclusive.c", "processes.c"], False),
     ("forks", ["forks.c"], False),
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
@@ -79,7 +100,8 @@ def native_libs(stage: Path) -> list[str]:
     return re.search(r"^Libs\.private: (.*)$", text, re.M)[1].split()
 
 
-def build(stage: Path, out: Path) -> None:
+def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: list, names: list[str]) -> None:
+    """`static`: the static library, and what belongs to it; `names`: of the programs, if not all."""
     cc, cxx = c_compiler(), cxx_compiler()
     run([sys.executable, HERE / "tables.py", ROOT / "tests/vectors", out])
     include = ["-I", stage / "include", "-I", out, "-I", HERE]
@@ -89,20 +111,22 @@ def build(stage: Path, out: Path) -> None:
             continue
         objects[source.name] = out / (source.name + ".o")
         tool = [cxx, "-std=c++17"] if source.suffix == ".cpp" else [cc, "-std=c11"]
-        run([*tool, *STRICT, *include, "-pthread", "-c", source, "-o", objects[source.name]])
-    for kind in ("shared", "static"):
+        run([*tool, *STRICT, *flags, *include, "-pthread", "-c", source, "-o", objects[source.name]])
+    for kind in kinds:
         library = {
             "shared": ["-L", stage / "lib", "-lleafid", f"-Wl,-rpath,{stage / 'lib'}"],
-            "static": [stage / "lib/libleafid.a", *native_libs(stage)],
+            "static": [*static, *native_libs(stage)],
         }[kind]
         (out / kind).mkdir(exist_ok=True)
         for name, sources, _ in PROGRAMS:
             is_cxx = sources[0].endswith(".cpp")
-            if is_cxx and cxx is None:
+            if (is_cxx and cxx is None) or (names and name not in names):
                 continue
             parts = [objects[source] for source in [*sources, "check.c"]]
             tool = cxx if is_cxx else cc
-            run([tool, *parts, "-pthread", *library, "-o", out / kind / name])
+            # A runtime of its own takes the place of what the flags would link.
+            linking = [] if kind == "static" and len(static) > 1 else flags
+            run([tool, *linking, *parts, "-pthread", *library, "-o", out / kind / name])
 
 
 def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
@@ -113,6 +137,8 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
     command, limit = [out / kind / name], LIMIT
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
+    environment["LEAFID_TEST_STAND_IN"] = str(ROOT / "tests/stand-in/stand_in.py")
+    environment["LEAFID_TEST_PYTHON"] = sys.executable
     environment["LEAFID_TEST_ONLY"] = os.environ.get("LEAFID_TEST_ONLY", "")
     log = out / f"{name}.valgrind"
     if valgrind:
@@ -214,6 +240,10 @@ def main() -> int:
     arguments.add_argument("stage", type=Path)
     arguments.add_argument("out", type=Path)
     arguments.add_argument("--valgrind", action="store_true")
+    arguments.add_argument("--kind", choices=["shared", "static"], help="of library; else both")
+    arguments.add_argument("--flags", default="", help="for the compiler, such as -fsanitize=address")
+    arguments.add_argument("--library", type=Path, help="in place of the static one")
+    arguments.add_argument("--runtime", type=Path, help="linked whole besides it, in place of what the flags link")
     arguments.add_argument("names", nargs="*")
     given = arguments.parse_args()
     stage, out = given.stage.resolve(), given.out.resolve()
@@ -221,13 +251,17 @@ def main() -> int:
     if given.valgrind and not shutil.which("valgrind"):
         print("valgrind is missing (Debian: apt-get install valgrind)")
         return 1
-    build(stage, out)
     # Under valgrind the shared library alone: its code is the same.
-    for kind in ["shared"] if given.valgrind else ["shared", "static"]:
+    kinds = [given.kind] if given.kind else ["shared"] if given.valgrind else ["shared", "static"]
+    static = [given.library.resolve() if given.library else stage / "lib/libleafid.a"]
+    if given.runtime:
+        static += ["-Wl,--whole-archive", given.runtime, "-Wl,--no-whole-archive", "-Wl,--export-dynamic"]
+    build(stage, out, kinds, given.flags.split(), static, given.names)
+    for kind in kinds:
         for name, _, under_valgrind in PROGRAMS:
             if (not given.names or name in given.names) and (under_valgrind or not given.valgrind):
                 program(name, kind, out, given.valgrind)
-    if not given.valgrind and not given.names:
+    if not given.valgrind and not given.flags and not given.names:
         packaging(stage, out)
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
     return 1 if COUNT.failed or not COUNT.passed else 0

@@ -12,6 +12,8 @@ import leafid
 library = ctypes.CDLL(sys.argv[1])
 directory, name = sys.argv[2], sys.argv[3]
 IN_USE = 5
+# Of clone(2).
+CLONE_NEWUSER, CLONE_NEWNET = 0x1000_0000, 0x4000_0000
 
 
 class Native:
@@ -65,6 +67,24 @@ def same_options():
     module(1).close()
 
 
+def by_the_lock_alone():
+    """In a network of its own one copy does not see the other's mark. In a child, which keeps that network."""
+    pid = os.fork()
+    if pid:
+        assert os.waitpid(pid, 0)[1] == 0, "see the child's complaint"
+        return
+    libc = ctypes.CDLL(None)
+    first = module(2)
+    if libc.unshare(CLONE_NEWNET) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+        print("a network of one's own is not permitted here: the lock was not tried alone,", flush=True)
+    else:
+        assert Native(2).status == IN_USE, "the lock let a second one in"
+        first.close()
+        second = Native(2)
+        assert second.status == 0 and refused(2)
+    os._exit(0)
+
+
 def both_with_forks(rounds):
     """Both in use by threads, while the process forks; children use both."""
     one, two = module("10-99"), Native("10-99")
@@ -110,4 +130,5 @@ if __name__ == "__main__":
     # Python warns of forks beside threads: these are this program's own.
     warnings.simplefilter("ignore", DeprecationWarning)
     same_options()
+    by_the_lock_alone()
     print(both_with_forks(40), "ids of both, 40 forks")

@@ -10,7 +10,7 @@ from subjects import Refused, Serve
 from tricks import namespace, stalled
 
 
-def mounted(where, mount):
+def mounted(where, mount, kind=Serve):
     """A subject in a mount namespace of its own with a small disk at `where/state`, and the path to it from here."""
     state = where.dir / "state"
     state.mkdir()
@@ -19,7 +19,7 @@ def mounted(where, mount):
     probe = subprocess.run([*command, "sh", "-c", f"{mount} && echo yes"], capture_output=True, text=True)
     if probe.stdout.strip() != "yes":
         raise Skip(f"a disk of its own cannot be mounted here: {probe.stderr.strip()}")
-    subject = Serve(before=[*command, "sh", "-c", script, "sh"])
+    subject = kind(before=[*command, "sh", "-c", script, "sh"])
     return subject, f"/proc/{subject.pid}/root{state}"
 
 

@@ -5,14 +5,14 @@ hostile_target := build/hostile-target
 
 .PHONY: test-hostile hostile-tools hostile-programs
 
-test-hostile: tools hostile-tools c-lib python-wheel hostile-programs
+test-hostile: tools hostile-tools c-lib python-wheel node-package hostile-programs
 	@python3 tests/hostile/run.py
 
 hostile-tools:
 	@mkdir -p build
 	@missing=; \
 	for pair in valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
-	    prlimit:util-linux mkfs.ext4:e2fsprogs; do \
+	    prlimit:util-linux mkfs.ext4:e2fsprogs openssl:openssl; do \
 	    PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
 	done; \
 	[ -z "$$missing" ] && exit 0; \
@@ -27,5 +27,8 @@ hostile-programs: c-lib
 	@mkdir -p build/hostile
 	@cargo build --release --quiet --manifest-path tests/hostile/rust/Cargo.toml --target-dir $(hostile_target)
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/stall tests/hostile/c/stall.c
-	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/hostile/agent tests/hostile/c/agent.c \
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/unlocked tests/hostile/c/unlocked.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/apart tests/hostile/c/apart.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/hostile/agent \
+	    tests/hostile/c/agent.c tests/hostile/c/lessee.c tests/hostile/c/rounds.c tests/hostile/c/segments.c \
 	    -Lbuild/c/lib -lleafid -lpthread

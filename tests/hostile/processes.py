@@ -1,5 +1,6 @@
 """Many processes on few worker ids."""
 
+import fcntl
 import os
 import random
 import time
@@ -27,8 +28,16 @@ def _():
     where = place()
     languages = ["rust", "c", "python", "rust", "c", "python", "rust", "c"]
     holders = [Serve(language) for language in languages]
-    for holder in holders:
+    holders[0].do("open", "b", *where.options(worker=7))
+    holders[0].do("close", "b")
+    for holder in holders[:-1]:
         holder.do("open", "a", *where.options(worker=EIGHT))
+    # Somebody looks whether the last one is held: a lock that passes.
+    with open(where.file(7), "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        holders[-1].send("open", "a", *where.options(worker=EIGHT))
+        time.sleep(0.03)
+    assert holders[-1].answer() == "7"
     ninth = Serve("c")
     slowest = 0
     for turn, left in enumerate(["nothing", "fork", "exec", "nothing", "fork", "exec"]):

@@ -1,10 +1,11 @@
-"""The subjects of the tests in three languages, and the programs that attack by themselves."""
+"""The subjects of the tests in four languages, and the programs that attack by themselves."""
 
 import array
 import contextlib
 import fcntl
 import os
 import re
+import select
 import subprocess
 import threading
 import time
@@ -18,6 +19,8 @@ LANGUAGES = {
     "rust": [str(RUST)],
     "c": [str(BUILD / "hostile/agent")],
     "python": [str(PYTHON), str(HERE / "agent.py")],
+    # It only serves; it does not stream.
+    "node": ["node", "--expose-gc", str(HERE / "agent.mjs")],
 }
 
 
@@ -74,6 +77,10 @@ class Serve:
             raise Refused(text)
         return text
 
+    def answered(self):
+        """Whether an answer has come."""
+        return bool(select.select([self.process.stdout], [], [], 0)[0])
+
     def do(self, *words):
         self.send(*words)
         return self.answer()
@@ -94,6 +101,13 @@ class Serve:
         count, slowest, first, last, rising = self.do("run", handle, milliseconds, pause_us).split()
         assert rising == "true", f"ids did not rise between {first} and {last}"
         return int(count), int(slowest), int(first), int(last)
+
+    def until_renewed(self, handle):
+        """Makes ids until a span has just been made durable."""
+        before, end = self.stats(handle)["until"], time.monotonic() + 5
+        while self.stats(handle)["until"] == before:
+            assert time.monotonic() < end, "no span was renewed"
+            self.run(handle, 2, 200)
 
     def stats(self, handle):
         until, lead, renewals, failures = self.do("stats", handle).split(" ", 4)[:4]
@@ -117,13 +131,13 @@ class Serve:
 class Stream:
     """A subject that writes ids to a pipe until it is killed. What stands in the pipe then is what was issued."""
 
-    def __init__(self, language, words, env=None, before=(), limit=None):
+    def __init__(self, language, words, env=None, before=(), limit=None, program=None):
         read, write = os.pipe()
         with contextlib.suppress(OSError):
             fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
-            [*map(str, before), *LANGUAGES[language], "stream", *map(str, words)],
+            [*map(str, before), *(program or LANGUAGES[language]), "stream", *map(str, words)],
             stdin=subprocess.DEVNULL,
             stdout=write,
             stderr=subprocess.PIPE,

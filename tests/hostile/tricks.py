@@ -5,11 +5,13 @@ import glob
 import os
 import signal
 import subprocess
+import time
 
 from harness import BUILD, Skip, need
 from subjects import environment
 
 STALL = BUILD / "hostile/stall"
+UNLOCKED = BUILD / "hostile/unlocked"
 
 
 def faketime(**settings):
@@ -24,6 +26,12 @@ def faketime(**settings):
 
 def offset(seconds):
     return f"{seconds:+.4f}"
+
+
+def frozen(ms):
+    """A clock that stands still at these Unix milliseconds, as libfaketime writes it down."""
+    # In the middle of the millisecond: libfaketime reads the fraction as a float.
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ms // 1000)) + f".{ms % 1000:03}5"
 
 
 def namespace(*kinds):
@@ -42,6 +50,14 @@ def stalled(directory, mode="ok"):
     if probe.returncode != 0:
         raise Skip(f"the kernel does not let one stop system calls (seccomp): {probe.stderr.strip()}")
     return [STALL, control]
+
+
+def unlocked():
+    """A command that runs another where flock does not lock."""
+    probe = subprocess.run([UNLOCKED, "true"], capture_output=True, text=True)
+    if probe.returncode != 0:
+        raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
+    return [UNLOCKED]
 
 
 @contextlib.contextmanager

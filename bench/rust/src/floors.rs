@@ -1,16 +1,11 @@
 //! What every generator pays before it does anything.
 
-use crate::harness::{pair, raw};
+use crate::harness::{pair, raw, read};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub fn measure() {
-    let clock = |id| {
-        let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the pointer is to a timespec.
-        unsafe { libc::clock_gettime(id, &mut t) };
-        t.tv_nsec as u64
-    };
+    let clock = |id| read(id).tv_nsec as u64;
     raw("floor", "empty loop", || 0u64);
     raw("floor", "clock_gettime(REALTIME)", || clock(libc::CLOCK_REALTIME));
     #[cfg(target_os = "linux")]

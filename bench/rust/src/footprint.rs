@@ -26,18 +26,18 @@ pub fn measure() {
     measured("threads with 1000 in use", (threads().unwrap_or(0) - before) as f64, 0.0);
 }
 
-fn threads() -> Option<usize> {
+pub fn threads() -> Option<usize> {
     std::fs::read_dir("/proc/self/task").ok().map(Iterator::count)
 }
 
-fn rss_bytes() -> u64 {
+pub fn rss_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     // SAFETY: takes a number, returns a number.
     pages * unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64
 }
 
-fn raise_open_files(least: u64) {
+pub fn raise_open_files(least: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to an rlimit.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };

@@ -1,13 +1,16 @@
-//! How a subject is measured, and the line that tells of it.
+//! How a subject is measured: medians and minima of REPS repeats, after one that warms up.
 //!
 //! sustained  ids back to back, waiting for the next tick included (12-bit sequence => >= 244 ns)
 //! burst      2048 ids right after a fresh millisecond, so nothing ever waits: the cost of a call
-//! 2 threads  one shared generator, two threads; ns = wall time / ids made by both together
+//! batch      one call makes many ids
+//! 2 threads  see `together.rs`
 //!
-//! Every single-thread subject is also checked: its ids once more, duplicates and descents counted, in the notes.
+//! Every subject that makes ids is also checked: ids once more, duplicates and descents counted.
 
+pub use crate::line::measured;
+use crate::line::{Seen, Subject, subject};
+pub use crate::together::pair;
 use std::hint::{black_box, spin_loop};
-use std::sync::Barrier;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub const REPS: usize = 9;
@@ -21,22 +24,41 @@ pub enum Mode {
     Burst { tick_ms: u64, k: usize },
 }
 
-pub fn raw<T: Into<u128>>(peer: &str, what: &str, f: impl FnMut() -> T) {
+/// What an id is compared by.
+pub trait Id: Copy + Send {
+    fn key(self) -> u128;
+}
+impl Id for i64 {
+    fn key(self) -> u128 {
+        self as u64 as u128
+    }
+}
+impl Id for u64 {
+    fn key(self) -> u128 {
+        self.into()
+    }
+}
+impl Id for u128 {
+    fn key(self) -> u128 {
+        self
+    }
+}
+
+pub fn raw<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
     run(peer, what, Mode::Raw, N * 4, f)
 }
 
-pub fn single<T: Into<u128>>(peer: &str, what: &str, f: impl FnMut() -> T) {
+pub fn single<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
     run(peer, what, Mode::Sustained, N, f)
 }
 
-pub fn burst<T: Into<u128>>(peer: &str, what: &str, f: impl FnMut() -> T) {
+pub fn burst<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
     run(peer, what, Mode::Burst { tick_ms: 1, k: BURST }, N / 2, f)
 }
 
 /// Measures REPS times `n` calls, after one repeat that warms up.
-pub fn run<T: Into<u128>>(peer: &str, what: &str, mode: Mode, n: usize, mut f: impl FnMut() -> T) {
-    let mut ns = vec![];
-    let mut cpu = vec![];
+pub fn run<T: Id>(peer: &str, what: &str, mode: Mode, n: usize, mut f: impl FnMut() -> T) {
+    let (mut ns, mut seen) = (vec![], Seen::default());
     for rep in 0..REPS + 1 {
         let (c, t) = (cpu_now(), Instant::now());
         let (spent, made) = match mode {
@@ -44,21 +66,27 @@ pub fn run<T: Into<u128>>(peer: &str, what: &str, mode: Mode, n: usize, mut f: i
                 ((0..n / k).map(|_| after_tick(tick_ms, k, &mut f)).sum(), n / k * k)
             }
             _ => {
-                (0..n).for_each(|_| drop(black_box(f())));
+                (0..n).for_each(|_| _ = black_box(f()));
                 (t.elapsed(), n)
             }
         };
         if rep > 0 {
             ns.push(spent.as_nanos() as f64 / made as f64);
-            cpu.push((cpu_now() - c).as_nanos() as f64 / made as f64);
+            // Of a burst the wait for the tick is the bench's own.
+            if !matches!(mode, Mode::Burst { .. }) {
+                seen.cpu.push((cpu_now() - c).as_nanos() as f64 / made as f64);
+            }
         }
     }
-    let (kind, notes) = match mode {
-        Mode::Raw => ("floor", String::new()),
-        Mode::Burst { .. } => ("burst", String::new()),
-        Mode::Sustained => ("sustained", checked(n, cpu, f)),
+    let kind = match mode {
+        Mode::Raw => "floor",
+        Mode::Burst { .. } => "burst",
+        Mode::Sustained => "sustained",
     };
-    emit(peer, &format!("{what} [{kind}]"), ns, &notes);
+    if !matches!(mode, Mode::Raw) {
+        seen.check = Some(Check::of((0..n).map(|_| f().key()).collect()));
+    }
+    subject(&Subject { peer, what, kind, threads: 1 }, ns, seen);
 }
 
 fn after_tick<T>(tick_ms: u64, k: usize, f: &mut impl FnMut() -> T) -> Duration {
@@ -70,57 +98,74 @@ fn after_tick<T>(tick_ms: u64, k: usize, f: &mut impl FnMut() -> T) -> Duration 
     t.elapsed()
 }
 
-fn checked<T: Into<u128>>(n: usize, mut cpu: Vec<f64>, mut f: impl FnMut() -> T) -> String {
-    let mut ids: Vec<u128> = (0..n).map(|_| f().into()).collect();
-    let descents = ids.windows(2).filter(|w| w[1] < w[0]).count();
-    ids.sort_unstable();
-    let dups = ids.windows(2).filter(|w| w[1] == w[0]).count();
-    cpu.sort_by(f64::total_cmp);
-    format!("cpu_ns={:.1} dups={dups} descents={descents} of {n}", cpu[cpu.len() / 2])
+/// What is wrong with ids.
+pub struct Check {
+    pub dups: usize,
+    /// Of ids of one thread.
+    pub descents: Option<usize>,
+    pub of: usize,
 }
 
-/// `per` ids come from one call.
-pub fn batch<T>(peer: &str, what: &str, per: usize, mut f: impl FnMut() -> T) {
-    let once = |_| {
+impl Check {
+    /// Of ids in the order that they were made in.
+    pub fn of(ids: Vec<u128>) -> Check {
+        let descents = ids.windows(2).filter(|w| w[1] < w[0]).count();
+        Check { descents: Some(descents), ..Check::unordered(ids) }
+    }
+
+    pub fn unordered(mut ids: Vec<u128>) -> Check {
+        ids.sort_unstable();
+        let dups = ids.windows(2).filter(|w| w[1] == w[0]).count();
+        Check { dups, descents: None, of: ids.len() }
+    }
+}
+
+/// `per` ids come from one call, into the vector that it is given, which has room for them.
+pub fn batch<T: Id + Default>(peer: &str, what: &str, per: usize, mut f: impl FnMut(&mut Vec<T>)) {
+    let mut out = vec![T::default(); per];
+    let mut once = || {
         let t = Instant::now();
         for _ in 0..N / per {
-            black_box(f());
+            f(black_box(&mut out));
         }
         t.elapsed().as_nanos() as f64 / (N / per * per) as f64
     };
-    emit(peer, &format!("{what} [batch]"), (0..REPS).map(once).collect(), "");
+    once();
+    let ns = (0..REPS).map(|_| once()).collect();
+    let mut ids = Vec::with_capacity(N);
+    for _ in 0..N / per {
+        f(&mut out);
+        ids.extend(out.iter().map(|id| id.key()));
+    }
+    let seen = Seen { check: Some(Check::of(ids)), ..Seen::default() };
+    subject(&Subject { peer, what, kind: "batch", threads: 1 }, ns, seen);
 }
 
-/// Two threads share one generator. A generator that panics under contention is reported as such.
-pub fn pair<T>(peer: &str, what: &str, f: impl Fn() -> T + Sync) {
-    let mut panics = 0;
-    let mut ns = vec![];
-    for _ in 0..REPS {
-        let start = Barrier::new(2);
-        let go = || {
-            start.wait();
-            let t = Instant::now();
-            for _ in 0..N {
-                black_box(f());
-            }
-            t.elapsed()
-        };
-        let walls = std::thread::scope(|s| {
-            let (a, b) = (s.spawn(go), s.spawn(go));
-            (a.join(), b.join())
-        });
-        match walls {
-            (Ok(a), Ok(b)) => ns.push(a.max(b).as_nanos() as f64 / (2 * N) as f64),
-            _ => panics += 1,
-        }
-    }
-    let notes = if panics == 0 { String::new() } else { format!("PANICKED in {panics} of {REPS} repeats") };
-    emit(peer, &format!("{what} [2 threads]"), ns, &notes);
+/// What was made is needed: the compiler may leave nothing of it out.
+pub fn used<T>(made: T) {
+    black_box(made);
 }
 
 /// Unix milliseconds.
 pub fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// The same by the clock of the last timer interrupt.
+pub fn coarse_ms() -> u64 {
+    #[cfg(target_os = "linux")]
+    let clock = libc::CLOCK_REALTIME_COARSE;
+    #[cfg(not(target_os = "linux"))]
+    let clock = libc::CLOCK_REALTIME;
+    let t = read(clock);
+    t.tv_sec as u64 * 1_000 + t.tv_nsec as u64 / 1_000_000
+}
+
+pub fn read(clock: libc::clockid_t) -> libc::timespec {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec.
+    unsafe { libc::clock_gettime(clock, &mut t) };
+    t
 }
 
 /// Returns early in a fresh tick.
@@ -136,29 +181,16 @@ pub fn next_tick(ms: u64) {
     }
 }
 
-fn cpu_now() -> Duration {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };
+/// The processor time of all threads of the process.
+pub fn cpu_now() -> Duration {
+    since(read(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
+/// What this thread has used of a processor.
+pub fn thread_cpu_now() -> Duration {
+    since(read(libc::CLOCK_THREAD_CPUTIME_ID))
+}
+
+fn since(t: libc::timespec) -> Duration {
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
-}
-
-fn version(peer: &str) -> &'static str {
-    let lock = include_str!("../Cargo.lock");
-    let at = lock.find(&format!("name = \"{peer}\"\n")).map_or("", |i| &lock[i..]);
-    at.split('"').nth(3).unwrap_or("")
-}
-
-pub fn emit(peer: &str, what: &str, mut ns: Vec<f64>, notes: &str) {
-    ns.sort_by(f64::total_cmp);
-    let at = |i: usize| ns.get(i).map_or("null".into(), |v| format!("{v:.2}"));
-    let (min, median, version) = (at(0), at(ns.len() / 2), version(peer));
-    println!(
-        r#"{{"lang":"rust","peer":"{peer}","version":"{version}","what":"{what}","ns_min":{min},"ns_median":{median},"notes":"{notes}"}}"#
-    );
-}
-
-/// A figure that a goal is set for, beside its floor. `report.py` knows the goals.
-pub fn measured(what: &str, figure: f64, floor: f64) {
-    println!(r#"{{"lang":"rust","measure":"{what}","figure":{figure:.3},"floor":{floor:.3}}}"#);
 }

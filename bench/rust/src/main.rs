@@ -1,13 +1,25 @@
 //! ns per id of Rust id generators, one JSON line per measured subject. Arguments say what to measure: `floors`, `ours`,
-//! `call`, `loop`, `fill`, `footprint`, `peers`.
+//! `call`, `two`, `loop`, `fill`, `tags`, `footprint`, `by_threads`, `scale`,
+//! `threads`, `start`, `tail`, and with the feature `peers` also `peers`.
 
+mod by_threads;
 mod floors;
 mod footprint;
 mod goals;
 mod harness;
+mod latency;
+mod line;
+mod open;
 mod ours;
 #[cfg(feature = "peers")]
 mod peers;
+mod scale;
+mod servers;
+mod start;
+mod tags;
+mod tail;
+mod threads;
+mod together;
 
 fn main() {
     for part in std::env::args().skip(1) {
@@ -15,9 +27,16 @@ fn main() {
             "floors" => floors::measure(),
             "ours" => ours::measure(),
             "call" => goals::call(),
+            "two" => goals::two(),
             "loop" => goals::plain_loop(),
             "fill" => goals::fill(),
+            "tags" => tags::measure(),
             "footprint" => footprint::measure(),
+            "by_threads" => by_threads::measure(),
+            "scale" => scale::measure(),
+            "threads" => threads::measure(),
+            "start" => start::measure(),
+            "tail" => tail::measure(),
             #[cfg(feature = "peers")]
             "peers" => peers::measure(),
             other => panic!("nothing is called {other}"),

@@ -1,44 +1,46 @@
 //! leafid for Rust, as the peers are measured.
 
-use crate::harness::{N, batch, burst, pair, single};
-use leafid::{Layout, Snowflake, SnowflakeBuilder};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// A generator in the bench's own state directory, under a name that nobody else has.
-pub fn builder() -> SnowflakeBuilder {
-    static OPENED: AtomicU32 = AtomicU32::new(0);
-    let directory = std::env::var_os("BENCH_STATE").expect("BENCH_STATE names a directory for state files");
-    let name = format!("bench-{}-{}", std::process::id(), OPENED.fetch_add(1, Relaxed));
-    Snowflake::builder().worker(1u32).name(name).state_dir(std::path::PathBuf::from(directory))
-}
-
-/// 23 bits of sequence from the first day of this year, starting at 0: a tick is never used up.
-pub fn wide() -> SnowflakeBuilder {
-    let days =
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) as i64;
-    // The 35 bits last 398 days; the year is the one whose first day is nearest below.
-    let first_day =
-        |year: i64| (year - 1970) * 365 + (year - 1969) / 4 - (year - 1901) / 100 + (year - 1601) / 400;
-    let year = (2000..).take_while(|year| first_day(*year) <= days).last().unwrap_or(2000);
-    let layout =
-        Layout::parse("35|5|23").and_then(|layout| layout.with_epoch_ms(first_day(year) * 86_400_000));
-    builder().layout(layout.expect("a layout")).random_start(0)
-}
-
-fn positive(id: leafid::Result<i64>) -> u64 {
-    id.expect("an id") as u64
-}
+use crate::harness::{batch, burst, cpu_now, measured, pair, single};
+use crate::open::segments;
+pub use crate::open::{builder, wide};
+use leafid::ClockSource;
+use std::time::Duration;
 
 pub fn measure() {
     let flake = builder().open().expect("open");
-    single("leafid", "Snowflake::next", || positive(flake.next()));
-    burst("leafid", "Snowflake::next", || positive(flake.next()));
-    pair("leafid", "Snowflake::next", || positive(flake.next()));
+    let next = || flake.next().expect("an id");
+    single("leafid", "Snowflake::next", next);
+    burst("leafid", "Snowflake::next", next);
+    pair("leafid", "Snowflake::next", next);
+
     let flake = wide().open().expect("open");
-    single("leafid", "Snowflake::next wide 5+23", || positive(flake.next()));
-    pair("leafid", "Snowflake::next wide 5+23", || positive(flake.next()));
-    let mut out = vec![0; N];
-    batch("leafid", "fill(1000) wide 5+23", 1_000, || flake.fill(&mut out[..1_000]));
-    batch("leafid", "take(1000) wide 5+23", 1_000, || flake.take(1_000));
+    let next = || flake.next().expect("an id");
+    single("leafid", "Snowflake::next wide 5+23", next);
+    pair("leafid", "Snowflake::next wide 5+23", next);
+    batch("leafid", "fill(1000) wide 5+23", 1_000, |out| flake.fill(out).expect("ids"));
+    batch("leafid", "take(1000) wide 5+23", 1_000, |out| *out = flake.take(1_000).expect("ids"));
+    let mut local = flake.local();
+    single("leafid", "Local::next wide 5+23", || local.next().expect("an id"));
+
+    let flake = wide().clock_source(ClockSource::Coarse).open().expect("open");
+    let next = || flake.next().expect("an id");
+    single("leafid", "Snowflake::next wide 5+23, coarse", next);
+    pair("leafid", "Snowflake::next wide 5+23, coarse", next);
+    measured("idle", idle_share(), 0.0);
+
+    let order = segments().tag("order").expect("a tag");
+    let next = || order.next().expect("an id");
+    single("leafid", "Tag::next", next);
+    pair("leafid", "Tag::next", next);
+    let mut local = order.local();
+    single("leafid", "LocalTag::next", || local.next().expect("an id"));
+    batch("leafid", "Tag::fill(1000)", 1_000, |out| order.fill(out).expect("ids"));
+    batch("leafid", "Tag::take(1000)", 1_000, |out| *out = order.take(1_000).expect("ids"));
+}
+
+/// The processor time of the whole process while nobody asks for an id, in percent of a processor.
+pub fn idle_share() -> f64 {
+    let (time, cpu) = (Duration::from_secs(2), cpu_now());
+    std::thread::sleep(time);
+    (cpu_now() - cpu).as_secs_f64() / time.as_secs_f64() * 100.0
 }

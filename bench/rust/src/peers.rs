@@ -1,10 +1,20 @@
 //! The crates that a Rust program can pick instead.
 
-use crate::harness::{Mode, batch, burst, pair, raw, run, single};
+use crate::by_threads::shared;
+use crate::harness::{Mode, batch, burst, measured, pair, raw, run, single};
+use crate::ours::idle_share;
 use std::hint::spin_loop;
 use std::time::Duration;
 
 pub fn measure() {
+    // What panics under contention is told in its line.
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() == Some("main") {
+            usual(panic);
+        }
+    }));
+
     // --- the lock that several of them take
     let p = parking_lot::Mutex::new(0u64);
     raw("floor", "parking_lot lock+unlock", || {
@@ -54,30 +64,16 @@ pub fn measure() {
     pair("idgenerator", "IdInstance wide 1+21 (global mutex)", || idgenerator::IdInstance::next_id() as u64);
 
     // --- idgen_rs: CAS, worker and sequence bits configurable
-    let opts = |worker_bits, seq_bits| {
-        let o = idgen_rs::IGOptions::builder(1).worker_id_bit_length(worker_bits);
-        idgen_rs::FastIdGenerator::new(&o.seq_bit_length(seq_bits).build())
-    };
-    let g = opts(10, 12);
+    let g = idgen(10, 12);
     single("idgen_rs", "FastIdGenerator 10+12 (CAS)", || g.next_id());
     burst("idgen_rs", "FastIdGenerator 10+12 (CAS)", || g.next_id());
-    let g = opts(1, 21);
+    let g = idgen(1, 21);
     single("idgen_rs", "FastIdGenerator wide 1+21 (CAS)", || g.next_id());
     pair("idgen_rs", "FastIdGenerator wide 1+21 (CAS)", || g.next_id());
-    batch("idgen_rs", "next_ids_batch(1000) wide", 1000, || g.next_ids_batch(1000).len());
+    batch("idgen_rs", "next_ids_batch(1000) wide", 1000, |out| *out = g.next_ids_batch(1000));
+    shared("idgen_rs", "FastIdGenerator", || g.next_id());
 
     // --- snowdon: layout and epoch are types; errors instead of waiting
-    fn retry<L: snowdon::Layout, E: snowdon::Epoch>(
-        f: impl Fn() -> snowdon::Result<snowdon::Snowflake<L, E>>,
-    ) -> u64 {
-        loop {
-            match f() {
-                Ok(id) => return id.into_inner(),
-                Err(snowdon::Error::SnowflakeExhaustion) => spin_loop(),
-                Err(e) => panic!("{e}"),
-            }
-        }
-    }
     let g = snowdon::Generator::<snowdon::ClassicLayout<Params>, Params>::default();
     single("snowdon", "generate_lock_free 10+12", || retry(|| g.generate_lock_free()));
     burst("snowdon", "generate_lock_free 10+12", || retry(|| g.generate_lock_free()));
@@ -86,6 +82,7 @@ pub fn measure() {
     single("snowdon", "generate_lock_free wide 0+22", || retry(|| g.generate_lock_free()));
     pair("snowdon", "generate_lock_free wide 0+22", || retry(|| g.generate_lock_free()));
     pair("snowdon", "generate_blocking wide 0+22", || retry(|| g.generate_blocking()));
+    shared("snowdon", "generate_lock_free", || retry(|| g.generate_lock_free()));
 
     // --- snowflake-ng: async, sleeps 1 ms through futures-timer when the sequence is used up
     let cfg = snowflake_ng::SnowflakeConfiguration::with_identifier(1);
@@ -105,6 +102,7 @@ pub fn measure() {
     single("uuid", "Uuid::now_v7 (global mutex)", || uuid::Uuid::now_v7().as_u128());
     single("uuid", "Uuid::new_v4 (fast-rng)", || uuid::Uuid::new_v4().as_u128());
     pair("uuid", "Uuid::now_v7 (global mutex)", || uuid::Uuid::now_v7().as_u128());
+    shared("uuid", "Uuid::now_v7", || uuid::Uuid::now_v7().as_u128());
     single("ulid", "Ulid::generate", || ulid::Ulid::generate().0);
     let mut g = ulid::Generator::new();
     single("ulid", "Generator::generate (&mut, monotonic)", || g.generate().unwrap().0);
@@ -126,11 +124,31 @@ pub fn measure() {
     let g = AtomicSnowflakeGenerator::<FerroidWide, _>::new(1, clock());
     single("ferroid", "Atomic wide 1+21 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
     pair("ferroid", "Atomic wide 1+21 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
+    shared("ferroid", "Atomic", || g.next_id(|_| spin_loop()).to_raw());
     let g = LockSnowflakeGenerator::<FerroidWide, _>::new(1, clock());
     single("ferroid", "Lock wide 1+21 (parking_lot)", || g.next_id(|_| spin_loop()).to_raw());
     pair("ferroid", "Lock wide 1+21 (parking_lot)", || g.next_id(|_| spin_loop()).to_raw());
     use ferroid::generator::thread_local::Ulid;
     single("ferroid", "thread_local Ulid::new_ulid_mono", || Ulid::new_ulid_mono(|_| spin_loop()).to_raw());
+    measured("idle_ferroid", idle_share(), 0.0);
+}
+
+fn idgen(worker_bits: u8, seq_bits: u8) -> idgen_rs::FastIdGenerator {
+    let options = idgen_rs::IGOptions::builder(1).worker_id_bit_length(worker_bits);
+    idgen_rs::FastIdGenerator::new(&options.seq_bit_length(seq_bits).build())
+}
+
+/// Snowdon answers an error where others wait.
+fn retry<L: snowdon::Layout, E: snowdon::Epoch>(
+    f: impl Fn() -> snowdon::Result<snowdon::Snowflake<L, E>>,
+) -> u64 {
+    loop {
+        match f() {
+            Ok(id) => return id.into_inner(),
+            Err(snowdon::Error::SnowflakeExhaustion) => spin_loop(),
+            Err(e) => panic!("{e}"),
+        }
+    }
 }
 
 ferroid::define_snowflake_id!(FerroidWide, u64, reserved: 1, timestamp: 41, machine_id: 1, sequence: 21);

@@ -36,3 +36,28 @@ fn defect(panic: &(dyn Any + Send)) -> Error {
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     Error::new(Code::Internal, format!("a defect in leafid, please report it: {said}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{guard, quietly};
+    use crate::last_error::leafid_last_error;
+    use crate::leafid_status::{LEAFID_INTERNAL, LEAFID_OK};
+
+    fn said() -> String {
+        let mut text = [0u8; 200];
+        // SAFETY: so many bytes are there.
+        let length = unsafe { leafid_last_error(text.as_mut_ptr().cast(), text.len()) };
+        String::from_utf8_lossy(&text[..length]).into_owned()
+    }
+
+    #[test]
+    fn a_panic_is_an_error_and_goes_no_further() {
+        assert_eq!(guard(|| panic!("as {}", "asked")), LEAFID_INTERNAL);
+        assert!(said().starts_with("internal: ") && said().ends_with("as asked"), "{}", said());
+        quietly(|| panic!("again"));
+        assert!(said().ends_with("again"), "{}", said());
+        assert_eq!(guard(|| std::panic::panic_any(7)), LEAFID_INTERNAL);
+        assert!(said().ends_with("no message"), "{}", said());
+        assert_eq!(guard(|| Ok(())), LEAFID_OK);
+    }
+}

@@ -1,12 +1,11 @@
 //! The options of a snowflake, set one by one.
 
 use crate::guard::{guard, quietly};
-use crate::pointer::{Out, shared, unique};
+use crate::pointer::{Out, shared};
+use crate::settings::{self, Settings};
 use crate::text;
 use crate::{leafid_layout, leafid_status};
-use leafid::{
-    Error, Layout, OnClockBackwards, OnExhausted, Result, Snowflake, SnowflakeBuilder, Worker, allowed,
-};
+use leafid::{Error, Layout, OnClockBackwards, OnExhausted, Result, SnowflakeBuilder, Worker, allowed};
 use std::ffi::c_char;
 
 /// What a generator does when the clock is behind its last id.
@@ -32,43 +31,63 @@ pub enum leafid_on_exhausted {
 /// The options of a snowflake. For one thread at a time; may be used for many generators. A setter that refuses its
 /// value returns the error, changes nothing else, and leafid_snowflake_open returns the first such error again, so
 /// that only its status need be looked at.
-pub struct leafid_snowflake_options {
+pub struct leafid_snowflake_options(Settings<Wanted>);
+
+/// The host's options; headers are added one by one, and gathered first.
+#[derive(Default)]
+struct Wanted {
     builder: SnowflakeBuilder,
-    first_error: Option<Error>,
+    headers: Vec<(String, String)>,
 }
 
 impl leafid_snowflake_options {
     /// The host's options, or the first error a setter met.
-    pub(crate) fn check(&self) -> Result<&SnowflakeBuilder> {
-        match &self.first_error {
-            Some(error) => Err(error.clone()),
-            None => Ok(&self.builder),
-        }
+    pub(crate) fn check(&self) -> Result<SnowflakeBuilder> {
+        let Wanted { builder, headers } = self.0.check()?;
+        Ok(builder.clone().headers(headers.iter().cloned()))
     }
 }
 
-/// What all setters do.
+/// What all setters but that of headers do.
 ///
 /// # Safety
 /// When not NULL, `options` is live and used by nobody else.
-unsafe fn set(
+pub(crate) unsafe fn set(
     options: *mut leafid_snowflake_options,
     change: impl FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder>,
 ) -> leafid_status {
-    guard(|| {
-        // SAFETY: the caller's duty.
-        let options = unsafe { unique(options, "options") }?;
-        match change(options.builder.clone()) {
-            Ok(changed) => {
-                options.builder = changed;
+    // SAFETY: the caller's duty.
+    unsafe {
+        settings::set(
+            options,
+            |options| &mut options.0,
+            |wanted| {
+                wanted.builder = change(wanted.builder.clone())?;
                 Ok(())
-            }
-            Err(error) => {
-                options.first_error.get_or_insert_with(|| error.clone());
-                Err(error)
-            }
-        }
-    })
+            },
+        )
+    }
+}
+
+/// Adds a header, which `read` reads.
+///
+/// # Safety
+/// As of `set`.
+pub(crate) unsafe fn add_header(
+    options: *mut leafid_snowflake_options,
+    read: impl FnOnce() -> Result<(String, String)>,
+) -> leafid_status {
+    // SAFETY: the caller's duty.
+    unsafe {
+        settings::set(
+            options,
+            |options| &mut options.0,
+            |wanted| {
+                wanted.headers.push(read()?);
+                Ok(())
+            },
+        )
+    }
 }
 
 /// Makes options with every default. Give them back with leafid_snowflake_options_free.
@@ -79,7 +98,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_new(
     guard(|| {
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let out = unsafe { Out::new(out, "out") }?;
-        let options = leafid_snowflake_options { builder: Snowflake::builder(), first_error: None };
+        let options = leafid_snowflake_options(Settings::default());
         out.write(Box::into_raw(Box::new(options)));
         Ok(())
     })
@@ -94,8 +113,12 @@ pub unsafe extern "C" fn leafid_snowflake_options_free(options: *mut leafid_snow
     }
 }
 
-/// The worker id, as text: "7", or "0-31" for any id of it that nobody holds, both ends included. Default: the
-/// environment's LEAFID_WORKER; without either, leafid_snowflake_open refuses.
+/// The worker id, as text: "7"; "0-31" for any id of it that nobody holds, both ends included; "hostname:orders" for N
+/// on a host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or the URL of a lease server, as in
+/// "https://ids-1:8443", several of them with commas between, of which the first is preferred and one that fails rests.
+/// Lease servers are asked on threads of leafid's, by no function of yours: a lease is claimed, renewed and given back
+/// as leafid_worker_leases tells it. Default: the environment's LEAFID_WORKER; without either, leafid_snowflake_open
+/// refuses. Of the functions that say where worker ids come from, the last one counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_worker(
     options: *mut leafid_snowflake_options,
@@ -137,8 +160,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_name(
     unsafe { set(options, |builder| Ok(builder.name(text::read(name, "name")?))) }
 }
 
-/// The directory in which the records of the worker ids are kept; made if missing. Default: LEAFID_STATE_DIR, systemd's
-/// STATE_DIRECTORY, /var/lib/leafid where writable, else the user's own state directory.
+/// The directory in which the records of the worker ids are kept; made if missing. Default: LEAFID_STATE_DIR,
+/// systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else the user's own state directory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_state_dir(
     options: *mut leafid_snowflake_options,

@@ -25,8 +25,8 @@ pub(crate) unsafe fn host<'a>(flake: *const leafid_snowflake) -> Result<&'a Snow
 /// the environment.
 ///
 /// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT; LEAFID_WORKER_IN_USE, naming pid, host and start of the
-/// holder; LEAFID_CLOCK_BACKWARDS, LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT,
-/// LEAFID_STATE_MISMATCH.
+/// holder; LEAFID_WORKER_LOST and whatever a callback or a lease server answers, with its text; LEAFID_CLOCK_BACKWARDS,
+/// LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT, LEAFID_STATE_MISMATCH.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_open(
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn leafid_snowflake_open(
 /// Takes nanoseconds; waits at most timeout_ms for the clock or for the disk.
 ///
 /// Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_WORKER_LOST,
-/// LEAFID_WOULD_BLOCK; in a forked child also those of leafid_snowflake_open.
+/// LEAFID_WOULD_BLOCK; in a forked child, and in the first call of a lazy one, also those of leafid_snowflake_open.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_next(
@@ -139,6 +139,6 @@ pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
 }
 
 /// Keeps a wild `n` from becoming a slice.
-fn count(n: usize) -> Result<()> {
+pub(crate) fn count(n: usize) -> Result<()> {
     if (1..=MOST_IDS).contains(&n) { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
 }

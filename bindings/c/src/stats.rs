@@ -2,33 +2,39 @@
 
 use crate::guard::guard;
 use crate::pointer::Out;
+use crate::sized;
 use crate::snowflake::{host, leafid_snowflake};
 use crate::text;
 use crate::{leafid_layout, leafid_status};
-use leafid::{Error, Stats};
+use leafid::Stats;
 use std::ffi::c_char;
-use std::ptr;
 
 /// The numbers of a generator. Fields are only ever added at the end: see leafid_snowflake_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct leafid_snowflake_stats_t {
-    /// The worker id.
+    /// The worker id held.
     pub worker_id: i64,
     /// The layout's epoch, Unix milliseconds.
     pub epoch_ms: i64,
-    /// Unix milliseconds at which the layout ends.
+    /// When the layout's timestamp bits end, Unix milliseconds.
     pub expires_at_ms: i64,
-    /// Unix milliseconds up to which ticks are durably this generator's.
+    /// Ids are durable up to here, exclusive, Unix milliseconds.
     pub reserved_until_ms: i64,
-    /// How far the last id is ahead of the clock, milliseconds; 0 when it is not.
+    /// How far the logical clock is ahead of the clock, milliseconds; 0 when it is not.
     pub lead_ms: i64,
-    /// Open handles of this generator in this process.
+    /// Handles of this process that share the generator.
     pub handles: u64,
-    /// Spans made durable since it was opened.
+    /// Spans made durable since the generator was opened, the first one not counted.
     pub renewals: u64,
-    /// Attempts at it that failed; leafid_snowflake_last_error has the text of the last one.
+    /// Renewals of spans and leases that failed; leafid_snowflake_last_error has the last error.
     pub renewal_failures: u64,
+    /// How late the clock of clock_source may be, milliseconds; 0 for the system's.
+    pub clock_lag_ms: i64,
+    /// Where the lease of the worker id ends, Unix milliseconds; 0 without one.
+    pub lease_until_ms: i64,
+    /// How often a worker id was claimed: more than once when leases were lost.
+    pub claims: u64,
 }
 
 impl From<&Stats> for leafid_snowflake_stats_t {
@@ -42,6 +48,9 @@ impl From<&Stats> for leafid_snowflake_stats_t {
             handles: stats.handles as u64,
             renewals: stats.renewals,
             renewal_failures: stats.renewal_failures,
+            clock_lag_ms: stats.clock_lag_ms,
+            lease_until_ms: stats.lease_until_ms.unwrap_or(0),
+            claims: stats.claims,
         }
     }
 }
@@ -62,20 +71,9 @@ pub unsafe extern "C" fn leafid_snowflake_stats(
     guard(|| {
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
-        // A future struct of 64 KiB is not to be expected: such a size is a mistake too.
-        if !(LEAST_SIZE..1 << 16).contains(&size) {
-            return Err(Error::invalid("size", size, "sizeof(leafid_snowflake_stats_t)"));
-        }
         let stats = leafid_snowflake_stats_t::from(&flake.stats()?);
-        let known = size.min(size_of::<leafid_snowflake_stats_t>());
-        let out = out.as_ptr().cast::<u8>();
-        // SAFETY: `size` bytes of the caller's are writable by its duty, and at most as many as `stats` has are read;
-        // the struct has no padding, so that all of them are initialised.
-        unsafe {
-            ptr::copy_nonoverlapping(ptr::from_ref(&stats).cast::<u8>(), out, known);
-            out.add(known).write_bytes(0, size - known);
-        }
-        Ok(())
+        // SAFETY: the caller's duty; the struct has no padding.
+        unsafe { sized::write(&stats, out, size, LEAST_SIZE, "leafid_snowflake_stats_t") }
     })
 }
 
@@ -124,7 +122,8 @@ pub unsafe extern "C" fn leafid_snowflake_name(
     unsafe { write(flake, |stats| stats.name, buf, cap, needed) }
 }
 
-/// The generator's state directory; text as leafid_snowflake_name writes it.
+/// The directory of the records, with the id space's sub-directory; empty where none are kept. Text as
+/// leafid_snowflake_name writes it.
 ///
 /// Errors: LEAFID_CLOSED.
 #[unsafe(no_mangle)]
@@ -138,8 +137,8 @@ pub unsafe extern "C" fn leafid_snowflake_state_dir(
     unsafe { write(flake, |stats| stats.state_dir, buf, cap, needed) }
 }
 
-/// The last error of the generator's own work, such as a span that could not be written in the background; text as
-/// leafid_snowflake_name writes it, empty when there was none. The errors of calls are in leafid_last_error.
+/// The last error of a renewal of a span or a lease, empty after a success. Text as leafid_snowflake_name writes it.
+/// The errors of calls are in leafid_last_error.
 ///
 /// Errors: LEAFID_CLOSED.
 #[unsafe(no_mangle)]

@@ -1,8 +1,8 @@
 //! Text in and out.
 
 use crate::pointer::Out;
-use leafid::{Error, Result, allowed};
-use std::ffi::{CStr, c_char};
+use leafid::{Code, Error, Result, allowed};
+use std::ffi::{CStr, CString, c_char};
 
 /// The text of the option or argument `name`.
 ///
@@ -54,4 +54,10 @@ pub(crate) unsafe fn write_sized(text: &str, buf: *mut c_char, cap: usize, neede
     // SAFETY: the caller's duty.
     unsafe { write(text, buf, cap) };
     Ok(())
+}
+
+/// The host's own text for C.
+pub(crate) fn write_c(text: &str) -> Result<CString> {
+    CString::new(text)
+        .map_err(|_| Error::new(Code::Internal, format!("{text:?} holds a NUL; please report it")))
 }

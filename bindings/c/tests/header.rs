@@ -5,8 +5,29 @@ use std::fs;
 use std::path::Path;
 
 /// In the order in which they stand in the header.
-const SOURCES: [&str; 7] =
-    ["status.rs", "last_error.rs", "layout.rs", "id.rs", "options.rs", "snowflake.rs", "stats.rs"];
+const SOURCES: [&str; 21] = [
+    "status.rs",
+    "last_error.rs",
+    "layout.rs",
+    "id.rs",
+    "options.rs",
+    "state_options.rs",
+    "server_options.rs",
+    "callback.rs",
+    "lease.rs",
+    "clock_options.rs",
+    "sources.rs",
+    "snowflake.rs",
+    "stats.rs",
+    "segments_options.rs",
+    "segments_servers.rs",
+    "segments_fetch.rs",
+    "segments.rs",
+    "tag.rs",
+    "segments_stats.rs",
+    "metrics.rs",
+    "log.rs",
+];
 
 fn generated() -> Result<String, Box<dyn Error>> {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -49,5 +70,5 @@ fn every_exported_function_is_in_the_header() {
             seen += 1;
         }
     }
-    assert!(seen > 30, "only {seen} functions found");
+    assert!(seen > 60, "only {seen} functions found");
 }

@@ -19,6 +19,11 @@ fn throw(env: &Env, error: &Error) -> napi::Result<()> {
     env.throw(object)
 }
 
+/// A code by its name.
+pub(crate) fn code(name: &str) -> Option<Code> {
+    Code::ALL.into_iter().find(|code| code.name() == name)
+}
+
 /// One line of the table of errors.
 #[napi(object, object_from_js = false)]
 pub struct CodeRow {

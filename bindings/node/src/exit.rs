@@ -3,14 +3,36 @@
 //! Node runs finalizers when a thread or the program comes to its natural end, but neither those nor environment hooks
 //! after `process.exit()` or an uncaught exception: there only the C library's exit handlers run.
 
-use leafid::Snowflake;
+use crate::{closing, logs};
+use leafid::{Result, Segments, Snowflake};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::time::Duration;
 
-static OPEN: Mutex<Vec<Weak<Snowflake>>> = Mutex::new(Vec::new());
+/// How long the end waits at most for what is being closed by other threads: longer than a close lasts.
+const WAITS: Duration = Duration::from_secs(3);
+
+static OPEN: Mutex<Vec<Weak<dyn Closes>>> = Mutex::new(Vec::new());
+
+/// What is closed at the end.
+pub(crate) trait Closes: Send + Sync {
+    fn close(&self) -> Result<()>;
+}
+
+impl Closes for Snowflake {
+    fn close(&self) -> Result<()> {
+        Snowflake::close(self)
+    }
+}
+
+impl Closes for Segments {
+    fn close(&self) -> Result<()> {
+        Segments::close(self)
+    }
+}
 
 /// Has this handle closed when the process exits, should it still be there.
-pub(crate) fn close_at_exit(flake: &Arc<Snowflake>) {
+pub(crate) fn close_at_exit<T: Closes + 'static>(handle: &Arc<T>) {
     static REGISTERED: Once = Once::new();
     // SAFETY: `close_all` is a plain function that unwinds nowhere, and the addon is linked `nodelete`: it is still
     // mapped when the handler runs.
@@ -18,15 +40,19 @@ pub(crate) fn close_at_exit(flake: &Arc<Snowflake>) {
         libc::atexit(close_all);
     });
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|flake| flake.strong_count() > 0);
-    open.push(Arc::downgrade(flake));
+    open.retain(|handle| handle.strong_count() > 0);
+    let handle: Weak<T> = Arc::downgrade(handle);
+    open.push(handle);
 }
 
 extern "C" fn close_all() {
+    // No JavaScript runs any more that could be told.
+    logs::end();
     // `try_lock`: a thread that was stopped inside must not hold up the exit.
     let Ok(mut open) = OPEN.try_lock() else { return };
-    for flake in open.drain(..).filter_map(|flake| flake.upgrade()) {
+    for handle in open.drain(..).filter_map(|handle| handle.upgrade()) {
         // Nobody is left to be told of an error, and the record is safe without this: its span is merely longer.
-        let _ = catch_unwind(AssertUnwindSafe(|| flake.close()));
+        let _ = catch_unwind(AssertUnwindSafe(|| handle.close()));
     }
+    closing::settle(WAITS);
 }

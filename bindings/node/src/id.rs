@@ -35,6 +35,15 @@ pub fn decode(
     Ok(Parts { timestamp_ms, worker_id, sequence })
 }
 
+/// The id of `startAfter`.
+pub(crate) fn existing(id: Either<BigInt, String>) -> Result<i64> {
+    let bad = |shown: String| Error::invalid("start_after", shown, allowed("start_after"));
+    match id {
+        Either::A(id) => whole(&id).map_err(|_| bad("outside 64 bits".into())),
+        Either::B(text) => parse_id(&text).map_err(|_| bad(format!("{text:?}"))),
+    }
+}
+
 fn whole(id: &BigInt) -> Result<i64> {
     match id.get_i64() {
         (value, true) => Ok(value),

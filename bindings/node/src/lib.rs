@@ -4,16 +4,46 @@
 //! arrive here as safe integers, absent options as `undefined`: `node/lib/options.js` sees to that. A failure is thrown
 //! as an `Error` whose `code` is the name of the code; `node/lib/errors.js` makes a `LeafidError` of it.
 
+mod answers;
+mod bell;
+mod calls;
+mod cli;
+mod closing;
 mod error;
+mod events;
 mod exit;
+mod fork_word;
 mod id;
+mod logs;
 mod options;
+mod segment_options;
+mod segment_stats;
+mod segments;
 mod snowflake;
+mod source;
+mod tag;
 
+pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};
+pub use calls::{Calls, answer_call, end_calls, listen, take_calls};
+pub use cli::cli;
 pub use error::{CodeRow, codes, refuse};
+pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, hear, take_events};
+pub use fork_word::{fork_word, next_generation};
 pub use id::{Parts, compose, decode};
-pub use options::{Fields, LayoutArgument, Options, WorkerRange};
-pub use snowflake::{Stats, open};
+pub use logs::{LogRecord, set_logger};
+pub use options::{Fields, LayoutArgument, Options, WorkerArgument, WorkerRange};
+pub use segment_options::{FileTagObject, SegmentsOptions};
+pub use segment_stats::{SegmentObject, SegmentsStats, ServerStats, TagStats};
+pub use segments::{
+    SegmentsHandle, close_segments, open_segments, open_segments_soon, segments_name, segments_stats,
+    segments_tag, take_opened,
+};
+pub use snowflake::{Asked, Stats, metrics, open, open_asking, take_done};
+pub use source::{Wanted, unique_number};
+pub use tag::{
+    TagHandle, tag_at_hand, tag_fill, tag_late, tag_next, tag_poll, tag_put_back, tag_rest, tag_run,
+    tag_stats,
+};
 
 /// The version of this addon: that of the whole project.
 #[napi_derive::napi(catch_unwind)]

@@ -1,13 +1,16 @@
 //! The options of a snowflake as JavaScript passes them.
 
+use crate::id::existing;
 use leafid::{
-    Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Result, Snowflake, SnowflakeBuilder, Worker,
+    ClockSource, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Result, Snowflake,
+    SnowflakeBuilder, Worker,
 };
-use napi::bindgen_prelude::{Either, Either3};
+use napi::bindgen_prelude::{BigInt, Either, Either4};
 use napi_derive::napi;
+use std::collections::BTreeMap;
 
 /// A wait of the JavaScript thread longer than this is `would_block`.
-const MAX_WAIT_MS: i64 = 2;
+pub(crate) const MAX_WAIT_MS: i64 = 2;
 
 /// A range of worker ids, both ends included.
 #[napi(object, object_to_js = false)]
@@ -38,11 +41,14 @@ pub struct Fields {
 /// A layout: text, or fields.
 pub type LayoutArgument = Either<String, Fields>;
 
+/// Worker ids: one, the URLs of lease servers, a range, or text. An array is an object, too: it comes first.
+pub type WorkerArgument = Either4<i64, Vec<String>, WorkerRange, String>;
+
 /// The options of a snowflake; an absent one is the host's default.
 #[napi(object, object_to_js = false)]
 pub struct Options {
-    /// The worker id, a range, or text.
-    pub worker: Option<Either3<i64, WorkerRange, String>>,
+    /// Which worker ids.
+    pub worker: Option<WorkerArgument>,
     /// The id space.
     pub name: Option<String>,
     /// Where the records are kept.
@@ -61,16 +67,43 @@ pub struct Options {
     pub random_start: Option<i64>,
     /// The bound of a call.
     pub timeout_ms: Option<i64>,
+    /// Whether a record is kept.
+    pub persist: Option<bool>,
+    /// Whether the directory may be on a network file system.
+    pub shared_fs: Option<bool>,
+    /// Whether the worker id is claimed at the first id.
+    pub lazy: Option<bool>,
+    /// `system` or `coarse`.
+    pub clock_source: Option<String>,
+    /// An existing largest id.
+    pub start_after: Option<Either<BigInt, String>>,
+    /// What lease servers authorize requests by.
+    pub token: Option<String>,
+    /// What requests to them carry besides.
+    pub headers: Option<BTreeMap<String, String>>,
+    /// Certificate authorities besides the system's.
+    pub ca_file: Option<String>,
+    /// The bound of a claim, a renewal or a release.
+    pub request_timeout_ms: Option<i64>,
+    /// The bound of a connection's beginning.
+    pub connect_timeout_ms: Option<i64>,
 }
 
 impl Options {
+    /// For handles that the JavaScript thread asks for ids.
     pub(crate) fn builder(self) -> Result<SnowflakeBuilder> {
-        let mut builder = Snowflake::builder().layout(layout(self.layout)?).max_wait_ms(MAX_WAIT_MS);
+        Ok(self.waiting_builder()?.max_wait_ms(MAX_WAIT_MS))
+    }
+
+    /// For those that other threads wait for.
+    pub(crate) fn waiting_builder(self) -> Result<SnowflakeBuilder> {
+        let mut builder = Snowflake::builder().layout(layout(self.layout)?);
         if let Some(worker) = self.worker {
             builder = builder.worker(match worker {
-                Either3::A(id) => Worker::Id(id),
-                Either3::B(WorkerRange { first, last }) => Worker::Range { first, last },
-                Either3::C(text) => Worker::Text(text),
+                Either4::A(id) => Worker::Id(id),
+                Either4::B(urls) => Worker::Servers(urls),
+                Either4::C(WorkerRange { first, last }) => Worker::Range { first, last },
+                Either4::D(text) => Worker::Text(text),
             });
         }
         if let Some(name) = self.name {
@@ -96,6 +129,36 @@ impl Options {
         }
         if let Some(ms) = self.timeout_ms {
             builder = builder.timeout_ms(ms);
+        }
+        if let Some(persist) = self.persist {
+            builder = builder.persist(persist);
+        }
+        if let Some(shared_fs) = self.shared_fs {
+            builder = builder.shared_fs(shared_fs);
+        }
+        if let Some(lazy) = self.lazy {
+            builder = builder.lazy(lazy);
+        }
+        if let Some(source) = self.clock_source {
+            builder = builder.clock_source(ClockSource::parse(&source)?);
+        }
+        if let Some(id) = self.start_after {
+            builder = builder.start_after(existing(id)?);
+        }
+        if let Some(token) = self.token {
+            builder = builder.token(token);
+        }
+        if let Some(headers) = self.headers {
+            builder = builder.headers(headers);
+        }
+        if let Some(path) = self.ca_file {
+            builder = builder.ca_file(path);
+        }
+        if let Some(ms) = self.request_timeout_ms {
+            builder = builder.request_timeout_ms(ms);
+        }
+        if let Some(ms) = self.connect_timeout_ms {
+            builder = builder.connect_timeout_ms(ms);
         }
         Ok(builder)
     }

@@ -1,12 +1,20 @@
 //! A snowflake as an object of closures over one handle.
 
+use crate::calls::Calls;
+use crate::closing::close_soon;
 use crate::error::thrown;
+use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::options::{Fields, Options};
-use leafid::{Result, Snowflake};
-use napi::bindgen_prelude::{Env, FunctionCallContext, Object, ToNapiValue};
+use crate::source::{Use, source};
+use leafid::{Code, Error, Result, Snowflake, SnowflakeBuilder};
+use napi::bindgen_prelude::{
+    BigInt64Array, BigInt64ArraySlice, Env, External, FunctionCallContext, JsObjectValue, Object, ToNapiValue,
+};
 use napi_derive::napi;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// What a generator says of itself.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -27,6 +35,12 @@ pub struct Stats {
     pub reserved_until_ms: i64,
     /// By how much the ids are ahead of the clock.
     pub lead_ms: i64,
+    /// How late the clock may be.
+    pub clock_lag_ms: i64,
+    /// Where the lease ends, Unix milliseconds.
+    pub lease_until_ms: Option<i64>,
+    /// The worker ids claimed.
+    pub claims: i64,
     /// The open handles of the generator.
     pub handles: i64,
     /// The spans made durable since the start.
@@ -48,6 +62,9 @@ impl From<leafid::Stats> for Stats {
             expires_at_ms: stats.expires_at_ms,
             reserved_until_ms: stats.reserved_until_ms,
             lead_ms: stats.lead_ms,
+            clock_lag_ms: stats.clock_lag_ms,
+            lease_until_ms: stats.lease_until_ms,
+            claims: stats.claims as i64,
             handles: stats.handles as i64,
             renewals: stats.renewals as i64,
             renewal_failures: stats.renewal_failures as i64,
@@ -56,19 +73,125 @@ impl From<leafid::Stats> for Stats {
     }
 }
 
-/// Opens a generator: `{ layout, next, fill, stats, workerId, close }`, usable until `close` or until collected.
+/// Opens a generator: `{ layout, next, id, fill, stats, workerId, close, closeSoon }`, usable until it is closed or
+/// collected. `next` leaves the id in the array `id`, from which it is read at half of what an answer costs; where the
+/// engine shares no memory it answers the id itself.
 #[napi(catch_unwind)]
 pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
-    let flake = options.builder().and_then(|builder| builder.open());
+    Ok(opened(env, options.builder())?.0)
+}
+
+/// The user's code that an opening asks.
+#[napi(object, object_to_js = false)]
+pub struct Asked {
+    /// The number of the object that gives worker ids.
+    pub source: Option<i64>,
+    /// Whether it gives leases; otherwise worker ids alone.
+    pub leases: bool,
+    /// Whether the peers are asked for their clocks.
+    pub times: bool,
+    /// How long the user's code may take, milliseconds.
+    pub patience_ms: u32,
+    /// Whether another thread claims, which may wait for the clock.
+    pub waits: bool,
+}
+
+/// As `open`, where the user's code is asked: the worker id is claimed by the first call of the handle. A call that
+/// throws because the user's code is to be asked first says so by `wanted`; what is `supply`ed then is there for the
+/// call made again; `settle` ends that, and answers a lease that came to no use; `opened` says that it is open, and that
+/// the calls are asked from now on. `use` is the number in the calls. `claimSoon` claims on a thread of its own: it answers
+/// the ticket of the event that says that this has ended, for `take_done`.
+#[napi(catch_unwind)]
+pub fn open_asking<'env>(
+    env: &'env Env,
+    options: Options,
+    calls: &External<Arc<Calls>>,
+    events: &External<Arc<Events>>,
+    asked: Asked,
+) -> napi::Result<Object<'env>> {
+    let used = Use::new(Arc::clone(calls), Duration::from_millis(asked.patience_ms.into()));
+    let builder = if asked.waits { options.waiting_builder() } else { options.builder() };
+    let builder = builder.map(|mut builder| {
+        if let Some(identity) = asked.source {
+            builder = builder.worker(source(&used, identity, asked.leases));
+        }
+        if asked.times {
+            let used = Arc::clone(&used);
+            builder = builder.peer_times(move || used.times());
+        }
+        builder.lazy(true)
+    });
+    let (mut handle, flake) = opened(env, builder)?;
+    handle.set("use", used.number)?;
+    let (wanted, opens, settled) = (Arc::clone(&used), Arc::clone(&used), Arc::clone(&used));
+    method(env, &mut handle, "wanted", &flake, move |_| Ok(wanted.wanted()))?;
+    method(env, &mut handle, "opened", &flake, move |_| {
+        opens.opens();
+        Ok(())
+    })?;
+    method(env, &mut handle, "settle", &flake, move |_| Ok(settled.settle()))?;
+    let supplied = Arc::clone(&used);
+    let supply =
+        env.create_function_from_closure::<(), _, _>("supply", move |context: FunctionCallContext| {
+            supplied.supply(context.get(0)?);
+            Ok(())
+        })?;
+    handle.set("supply", supply)?;
+    let no_times = env.create_function_from_closure::<(), _, _>(
+        "supplyNoTimes",
+        move |context: FunctionCallContext| {
+            used.supply_no_times(context.get(0)?);
+            Ok(())
+        },
+    )?;
+    handle.set("supplyNoTimes", no_times)?;
+    let there = Arc::clone(events);
+    let claim = move |flake: &Arc<Snowflake>| {
+        let flake = Arc::clone(flake);
+        soon(&there, move || flake.worker_id().map(drop))
+    };
+    let flake = Arc::clone(&flake);
+    let claim_soon = env.create_function_from_closure::<(), _, _>("claimSoon", move |_| Ok(claim(&flake)))?;
+    handle.set("claimSoon", claim_soon)?;
+    Ok(handle)
+}
+
+/// Does a deed on a thread of its own. Answers its ticket.
+fn soon(events: &Arc<Events>, deed: impl FnOnce() -> Result<()> + Send + 'static) -> i64 {
+    let ticket = events.ticket();
+    let there = Arc::clone(events);
+    let run = move || there.done(ticket, deed());
+    if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(run) {
+        let message = format!("the system gives no thread to open a snowflake on ({error}); see its limits");
+        events.done(ticket, Err(Error::new(Code::StateIo, message)));
+    }
+    ticket
+}
+
+/// Throws if the deed of this ticket failed.
+#[napi(catch_unwind)]
+pub fn take_done(env: &Env, events: &External<Arc<Events>>, ticket: i64) -> napi::Result<()> {
+    events.take_done(ticket).map_err(|error| thrown(env, &error))
+}
+
+fn opened(env: &Env, builder: Result<SnowflakeBuilder>) -> napi::Result<(Object<'_>, Arc<Snowflake>)> {
+    let flake = builder.and_then(|builder| builder.open());
     let flake = Arc::new(flake.map_err(|error| thrown(env, &error))?);
     close_at_exit(&flake);
     let mut handle = Object::new(env)?;
     handle.set("layout", Fields::from(flake.layout()))?;
-    // Ids are never negative: as u64 they are BigInts of the same value.
-    method(env, &mut handle, "next", &flake, |flake| Ok(flake.next()? as u64))?;
+    match shared_number(&mut handle)? {
+        Some(id) => method(env, &mut handle, "next", &flake, move |flake| {
+            id.store(flake.next()?, Relaxed);
+            Ok(())
+        })?,
+        // Ids are never negative: as u64 they are BigInts of the same value.
+        None => method(env, &mut handle, "next", &flake, |flake| Ok(flake.next()? as u64))?,
+    }
     method(env, &mut handle, "stats", &flake, |flake| Ok(Stats::from(flake.stats()?)))?;
     method(env, &mut handle, "workerId", &flake, |flake| flake.worker_id())?;
     method(env, &mut handle, "close", &flake, |flake| flake.close())?;
+    method(env, &mut handle, "closeSoon", &flake, close_soon)?;
     let fill = flake.clone();
     let fill =
         env.create_function_from_closure::<(), _, _>("fill", move |context: FunctionCallContext| {
@@ -76,7 +199,18 @@ pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
             fill.fill(out).map_err(|error| thrown(context.env, &error))
         })?;
     handle.set("fill", fill)?;
-    Ok(handle)
+    Ok((handle, flake))
+}
+
+/// A number that JavaScript reads as `id[0]`; none where the engine copies memory that is not its own.
+fn shared_number(handle: &mut Object) -> napi::Result<Option<Arc<AtomicI64>>> {
+    let number = Arc::new(AtomicI64::new(0));
+    let (memory, arrays) = (Arc::as_ptr(&number).cast_mut().cast(), Arc::clone(&number));
+    // SAFETY: one number, which lives as long as the share of the array's finalizer.
+    let array = unsafe { BigInt64Array::with_external_data(memory, 1, move |_, _| drop(arrays)) };
+    handle.set("id", array)?;
+    let seen: BigInt64ArraySlice = handle.get_named_property("id")?;
+    Ok((seen.as_ptr() == memory.cast_const()).then_some(number))
 }
 
 /// Adds a function without arguments. Node-API's trampoline turns a panic in it into an exception.
@@ -97,4 +231,10 @@ where
             call(&flake).map_err(|error| thrown(context.env, &error))
         })?;
     handle.set(name, function)
+}
+
+/// The statistics of the generators of this process as Prometheus' text.
+#[napi(catch_unwind)]
+pub fn metrics() -> String {
+    leafid::metrics()
 }

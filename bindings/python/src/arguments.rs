@@ -4,7 +4,7 @@ use crate::errors;
 use leafid::{Error, allowed};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
 use std::path::PathBuf;
 
 /// An integer: an int, or what has `__index__` (NumPy's). A bool is one to Python, but never a number meant as such.
@@ -41,9 +41,60 @@ pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     path.extract().map_err(|error| conversion(error, name, value))
 }
 
+/// One text, or several in anything that can be iterated.
+pub(crate) fn texts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![text(name, value)?]);
+    }
+    // A mapping of URLs to something is a mistake.
+    if value.cast::<PyMapping>().is_ok_and(|mapping| mapping.as_any().hasattr("keys").unwrap_or(true)) {
+        return Err(refused(name, value));
+    }
+    let values = value.try_iter().map_err(|_| refused(name, value))?;
+    values.map(|value| text(name, &value?)).collect()
+}
+
+/// The headers that servers are sent.
+pub(crate) fn headers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
+    let pairs = copied(name, value)?;
+    pairs.iter().map(|(key, value)| Ok((text(name, &key)?, text(name, &value)?))).collect()
+}
+
+/// A copy of a mapping. Errors: it is none.
+pub(crate) fn copied<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    if value.cast::<PyMapping>().is_err() {
+        return Err(refused(name, value));
+    }
+    let copy = PyDict::new(value.py());
+    copy.call_method1("update", (value,))?;
+    Ok(copy)
+}
+
+/// True or false, and nothing that merely counts as such.
+pub(crate) fn boolean(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.cast::<PyBool>().map(|value| value.is_true()).map_err(|_| refused(name, value))
+}
+
 /// `invalid_argument` for this value.
 pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    errors::raise(value.py(), &Error::invalid(name, shown(value), allowed(name)))
+    errors::raise(value.py(), &Error::invalid(name, shown(value), allowed_value(name)))
+}
+
+/// `invalid_argument` for a mapping without this key.
+pub(crate) fn missing(mapping: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    let without = format!("missing in {}", shown(mapping));
+    errors::raise(mapping.py(), &Error::invalid(name, without, allowed_value(name)))
+}
+
+/// What only Python says.
+fn allowed_value(name: &str) -> &'static str {
+    match name {
+        "claim" => {
+            "as its answer a leafid.Lease, a mapping of a lease's fields, or None when no worker id is free"
+        }
+        "a key of the lease" => "the name of a field, as text",
+        _ => allowed(name),
+    }
 }
 
 /// Python's own complaint about a value becomes ours; whatever else the value's own code raised goes through.
@@ -61,8 +112,17 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     repr.or_else(|_| value.get_type().name().map(|name| format!("of type {name}"))).unwrap_or_default()
 }
 
-/// `invalid_argument` for a keyword that is none of `known`.
-pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, known: &str) -> PyErr {
-    let allowed = format!("no such option; the options are {known}");
+/// The repr of an object of leafid's with these fields.
+pub(crate) fn shown_fields(value: &Bound<'_, PyAny>, class: &str, names: &str) -> PyResult<String> {
+    let mut fields = Vec::new();
+    for name in names.split(", ") {
+        fields.push(format!("{name}={}", value.getattr(name)?.repr()?));
+    }
+    Ok(format!("leafid.{class}({})", fields.join(", ")))
+}
+
+/// `invalid_argument` for a keyword that is none of `known`. `what`: "option".
+pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, known: &str) -> PyErr {
+    let allowed = format!("no such {what}; the {what}s are {known}");
     errors::raise(value.py(), &Error::invalid(name, shown(value), &allowed))
 }

@@ -19,18 +19,26 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<T> {
     let mut raised = None;
     let result = released(py, || {
-        call(&mut || match Python::try_attach(|py| py.check_signals()) {
-            Some(Ok(())) => false,
-            Some(Err(error)) => {
-                raised = Some(error);
-                true
-            }
-            // The interpreter ends.
-            None => true,
+        call(&mut || {
+            // Once raised, whatever is waited for after it is given up, too.
+            raised.is_some()
+                || match Python::try_attach(|py| py.check_signals()) {
+                    Some(Ok(())) => false,
+                    Some(Err(error)) => {
+                        raised = Some(error);
+                        true
+                    }
+                    // The interpreter ends.
+                    None => true,
+                }
         })
     });
     match raised {
-        Some(error) => Err(error),
+        Some(error) => {
+            // A generator that was opened all the same: to close it may take the user's code.
+            py.detach(|| drop(result));
+            Err(error)
+        }
         None => result,
     }
 }

@@ -22,6 +22,13 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
+/// The code of an exception of leafid's.
+pub(crate) fn code(py: Python<'_>, error: &PyErr) -> Option<Code> {
+    let classes = CLASSES.get(py)?;
+    let at = classes.iter().position(|class| error.is_instance(py, class.bind(py)))?;
+    Code::ALL.get(at).copied()
+}
+
 /// Makes the classes and adds them to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

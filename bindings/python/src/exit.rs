@@ -1,11 +1,14 @@
-//! Generators that are still open when the interpreter ends are closed, so that their last record is exact.
+//! Generators, and segments, that are still open when the interpreter ends, or when a cycle of objects is collected, are
+//! closed, so that their last record is exact.
 
+use crate::logs;
 use crate::snowflake::Snowflake;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
+use std::sync::Arc;
 
-/// A `weakref.WeakValueDictionary` of the open generators by address: it keeps none alive.
+/// A `weakref.WeakValueDictionary` of what is open by address: it keeps none alive.
 static OPEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Registers with `atexit`, once.
@@ -22,11 +25,34 @@ pub(crate) fn close_at_exit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Has a generator closed at the end of the interpreter, if it is still there.
-pub(crate) fn watch(flake: &Bound<'_, Snowflake>) -> PyResult<()> {
-    match OPEN.get(flake.py()) {
-        Some(open) => open.bind(flake.py()).set_item(flake.as_ptr() as usize, flake),
+/// Has an object's `close` called at the end of the interpreter, if it is still there.
+pub(crate) fn watch(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    match OPEN.get(object.py()) {
+        Some(open) => open.bind(object.py()).set_item(object.as_ptr() as usize, object),
         None => Ok(()),
+    }
+}
+
+/// Has a generator closed before the collector takes anything from the objects that it was found in a cycle with: a lease
+/// is given back by the user's own object.
+pub(crate) fn close_before_collected(
+    flake: &Bound<'_, Snowflake>,
+    closes: Arc<leafid::Snowflake>,
+) -> PyResult<()> {
+    let finalize = flake.py().import("weakref")?.getattr("finalize")?;
+    // `close_all` sees to the end of the interpreter.
+    finalize.call1((flake, Closer(closes)))?.setattr("atexit", false)
+}
+
+/// Called when the generator's object is gone, or about to be.
+#[pyclass(frozen, module = "leafid")]
+struct Closer(Arc<leafid::Snowflake>);
+
+#[pymethods]
+impl Closer {
+    fn __call__(&self, py: Python<'_>) {
+        // Nobody is there to be told of an error; the host logs it.
+        let _ = py.detach(|| self.0.close());
     }
 }
 
@@ -34,14 +60,16 @@ pub(crate) fn watch(flake: &Bound<'_, Snowflake>) -> PyResult<()> {
 #[pyfunction]
 fn close_all(py: Python<'_>) -> PyResult<()> {
     let Some(open) = OPEN.get(py) else { return Ok(()) };
-    // A list made in one step: other threads may still be opening generators.
+    // A list made in one step: other threads may still be opening some.
     let references = open.bind(py).call_method0("valuerefs")?.cast_into::<PyList>()?;
     for reference in references {
-        if let Ok(flake) = reference.call0()?.cast_into::<Snowflake>()
-            && let Err(error) = flake.get().close(py)
+        let object = reference.call0()?;
+        if !object.is_none()
+            && let Err(error) = object.call_method0("close")
         {
-            error.write_unraisable(py, Some(flake.as_any()));
+            error.write_unraisable(py, Some(&object));
         }
     }
+    logs::end(py);
     Ok(())
 }

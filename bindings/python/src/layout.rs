@@ -50,7 +50,7 @@ impl Layout {
                     parsed.order = Order::parse(&text(&name, &value)?).map_err(|e| errors::raise(py, &e))?;
                     continue;
                 }
-                _ => return Err(unknown(&name, &value, FIELDS)),
+                _ => return Err(unknown(&name, &value, "option", FIELDS)),
             };
             if !value.is_none() {
                 *number = int(&name, &value)?;

@@ -4,13 +4,18 @@
 mod arguments;
 mod buffer;
 mod call;
+mod cli;
 mod errors;
 mod exit;
+mod foreign;
 mod interpreter;
 mod layout;
+mod logs;
 mod options;
 mod parts;
+mod segments;
 mod snowflake;
+mod source;
 mod stats;
 
 use pyo3::prelude::*;
@@ -24,8 +29,19 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<layout::Layout>()?;
     module.add_class::<parts::Parts>()?;
     module.add_class::<stats::Stats>()?;
+    module.add_class::<source::ClaimRequest>()?;
+    module.add_class::<source::Lease>()?;
+    module.add_class::<segments::Segments>()?;
+    module.add_class::<segments::Tag>()?;
+    module.add_class::<segments::SegmentsStats>()?;
+    module.add_class::<segments::TagStats>()?;
+    module.add_class::<segments::Call>()?;
+    module.add_class::<segments::Mail>()?;
     module.add_function(wrap_pyfunction!(parts::decode, module)?)?;
     module.add_function(wrap_pyfunction!(parts::compose, module)?)?;
+    module.add_function(wrap_pyfunction!(cli::cli, module)?)?;
+    module.add_function(wrap_pyfunction!(stats::metrics, module)?)?;
     errors::add_to(module)?;
-    exit::close_at_exit(module)
+    exit::close_at_exit(module)?;
+    logs::set_up(module)
 }

@@ -1,30 +1,46 @@
 //! The options of `leafid.Snowflake`.
 
-use crate::arguments::{int, path, refused, text, unknown};
+use crate::arguments::{boolean, headers, int, path, refused, text, unknown};
 use crate::errors;
 use crate::layout::layout;
-use leafid::{OnClockBackwards, OnExhausted, Snowflake, SnowflakeBuilder, Worker};
+use crate::source::{self, Hold};
+use leafid::{ClockSource, OnClockBackwards, OnExhausted, Snowflake, SnowflakeBuilder, Worker};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange, PyRangeMethods, PyString};
+use pyo3::types::{PyDict, PyList, PyRange, PyRangeMethods, PyString, PyTuple};
 
 const OPTIONS: &str = "worker, name, state_dir, layout, epoch_ms, on_clock_backwards, max_backwards_ms, on_exhausted, \
-    random_start, timeout_ms";
+    random_start, timeout_ms, persist, shared_fs, clock_source, start_after, lazy, peer_times, token, headers, ca_file, \
+    request_timeout_ms, connect_timeout_ms";
 
-/// The host's builder for these arguments. None is the same as an option left out.
-pub(crate) fn builder(
-    py: Python<'_>,
-    worker: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<SnowflakeBuilder> {
-    let mut builder = Snowflake::builder();
-    if let Some(worker) = worker {
-        builder = builder.worker(worker_ids(worker)?);
+/// A snowflake's arguments, for the host.
+pub(crate) struct Options {
+    pub(crate) builder: SnowflakeBuilder,
+    /// The id space.
+    pub(crate) name: String,
+    /// The objects of the user's that the host calls.
+    pub(crate) holds: Vec<Hold>,
+}
+
+impl Options {
+    /// None is the same as an option left out.
+    pub(crate) fn parse(
+        py: Python<'_>,
+        worker: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Options> {
+        let mut parsed = Options { builder: Snowflake::builder(), name: "default".into(), holds: Vec::new() };
+        if let Some(worker) = worker {
+            parsed.builder = parsed.builder.worker(worker_ids(worker, &mut parsed.holds)?);
+        }
+        for (key, value) in options.into_iter().flatten() {
+            let name: String = key.extract()?;
+            parsed.builder = option(py, parsed.builder, &name, &value, &mut parsed.holds)?;
+            if name == "name" && !value.is_none() {
+                parsed.name = text(&name, &value)?;
+            }
+        }
+        Ok(parsed)
     }
-    for (key, value) in options.into_iter().flatten() {
-        let name: String = key.extract()?;
-        builder = option(py, builder, &name, &value)?;
-    }
-    Ok(builder)
 }
 
 fn option(
@@ -32,10 +48,11 @@ fn option(
     to: SnowflakeBuilder,
     name: &str,
     value: &Bound<'_, PyAny>,
+    holds: &mut Vec<Hold>,
 ) -> PyResult<SnowflakeBuilder> {
     let raise = |error| errors::raise(py, &error);
     if !OPTIONS.split(", ").any(|known| known == name) {
-        return Err(unknown(name, value, OPTIONS));
+        return Err(unknown(name, value, "option", OPTIONS));
     }
     if value.is_none() {
         return Ok(to);
@@ -52,16 +69,38 @@ fn option(
         "on_exhausted" => to.on_exhausted(OnExhausted::parse(&text(name, value)?).map_err(raise)?),
         "random_start" => to.random_start(int(name, value)?),
         "timeout_ms" => to.timeout_ms(int(name, value)?),
-        _ => return Err(unknown(name, value, OPTIONS)),
+        "persist" => to.persist(boolean(name, value)?),
+        "shared_fs" => to.shared_fs(boolean(name, value)?),
+        "clock_source" => to.clock_source(ClockSource::parse(&text(name, value)?).map_err(raise)?),
+        "start_after" => to.start_after(int(name, value)?),
+        "lazy" => to.lazy(boolean(name, value)?),
+        "peer_times" => {
+            let (ask, hold) = source::peer_times(value)?;
+            holds.push(hold);
+            to.peer_times(ask)
+        }
+        "token" => to.token(text(name, value)?),
+        "headers" => to.headers(headers(name, value)?),
+        "ca_file" => to.ca_file(path(name, value)?),
+        "request_timeout_ms" => to.request_timeout_ms(int(name, value)?),
+        "connect_timeout_ms" => to.connect_timeout_ms(int(name, value)?),
+        _ => return Err(unknown(name, value, "option", OPTIONS)),
     })
 }
 
-/// An int, a range of step 1, or text.
-fn worker_ids(value: &Bound<'_, PyAny>) -> PyResult<Worker> {
+/// An int, a range of step 1, text, the URLs of lease servers, or what gives worker ids.
+fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<Hold>) -> PyResult<Worker> {
     if value.is_instance_of::<PyString>() {
         return text("worker", value).map(Worker::Text);
     }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return servers(value).map(Worker::Servers);
+    }
     let Ok(range) = value.cast::<PyRange>() else {
+        if let Some((source, hold)) = source::worker_source(value)? {
+            holds.push(hold);
+            return Ok(Worker::Source(source));
+        }
         return int("worker", value).map(Worker::Id);
     };
     // Bounds beyond 64 bits do not fit isize: refused like any other bad range.
@@ -71,4 +110,10 @@ fn worker_ids(value: &Bound<'_, PyAny>) -> PyResult<Worker> {
         }
         _ => Err(refused("worker", value)),
     }
+}
+
+/// A list or tuple of texts. One that holds anything else is shown whole: a number in it could be meant as a worker id.
+fn servers(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let texts = value.try_iter()?.map(|url| text("worker", &url?));
+    texts.collect::<PyResult<_>>().map_err(|_| refused("worker", value))
 }

@@ -5,10 +5,14 @@ use crate::buffer::IdBuffer;
 use crate::call::{interruptible, released};
 use crate::exit;
 use crate::layout::Layout;
-use crate::options::builder;
+use crate::logs;
+use crate::options::Options;
+use crate::source::{Hold, asking};
 use crate::stats::Stats;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
+use std::sync::Arc;
 
 /// A generator of unique 64-bit ids.
 ///
@@ -17,7 +21,19 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 /// an option's default.
 ///
 /// worker: the worker id (7), or a range of them (range(0, 32), "0-31" with both ends) of which any free one is
-///     claimed. Default: the environment's LEAFID_WORKER.
+///     claimed. "hostname:orders" is N on a host called orders-N, "hostname:orders*8" any of 8N to 8N+7. The
+///     URL of a lease server, "https://ids-1:8443", or a list or tuple of them, of which the first is preferred and one
+///     that fails rests; also as one text with commas between. A callable
+///     claim(name, previous) answers an id that no other process on any host holds, or None; previous is the id that
+///     this generator held before, or the process that this one was forked from, or None. An object with
+///     claim(request), renew(lease, until_ms) and release(lease, until_ms) gives leases: claim answers a Lease, a
+///     mapping of its fields, or None when no id is free; renew the new until_ms, a Lease or a mapping. None from
+///     renew, or a WorkerLostError, says that the id is no longer this holder's, and another is claimed; any other
+///     exception that it is not known: what is held is used to its end, and the call made again. until_ms is stored
+///     before it is answered, never lowered but by release, and the next holder's from_ms is at or above it. They are
+///     called on threads of leafid's, one call at a time for a generator, but for one that was given up, as it had not
+///     answered after timeout_ms; an async def is run there by asyncio.run. What they raise is the __cause__ of the
+///     error. Default: the environment's LEAFID_WORKER.
 /// name: the id space. Default "default".
 /// state_dir: where the records of the worker ids are kept, made if missing. Default: LEAFID_STATE_DIR, systemd's
 ///     STATE_DIRECTORY, /var/lib/leafid where writable, else the user's own state directory.
@@ -28,13 +44,31 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 /// on_exhausted: when a tick is used up, "wait" (default) for the next, or "borrow" from the time ahead.
 /// random_start: a new tick starts its sequence below this number; 0 is off. Default 100.
 /// timeout_ms: how long a call waits at most for its next id. Default 2000.
+/// persist: False keeps no record, and gives up restart safety: a start after the clock went back repeats ids. It is
+///     refused with a range, and without a lease ids never run ahead of the clock; state_dir is not used then. Default
+///     True.
+/// shared_fs: whether state_dir may lie on a network file system, whose locks must work. Default False.
+/// clock_source: "system" (default), or "coarse": cheaper to read, and late by up to Stats.clock_lag_ms.
+/// start_after: an existing largest id of this layout: every id will be of a later tick.
+/// lazy: claim the worker id at the first id instead of here. Default False.
+/// peer_times: a callable that answers what the clocks of peers read, ints of Unix milliseconds, before each claim. A
+///     clock 10 s or more from the median of three or more is refused; peers that cannot be asked do not keep from
+///     starting.
+/// token: sent to lease servers as "Authorization: Bearer …". This and the next four mean something only with the URLs
+///     of lease servers, and are refused without.
+/// headers: a mapping of headers sent to lease servers besides.
+/// ca_file: a PEM file of authorities that lease servers may be signed by, besides the system's own.
+/// request_timeout_ms, connect_timeout_ms: how long a claim, renewal or release may last, however many servers it asks,
+///     and a connection take. Default 1000 and 300.
 ///
-/// Raises InvalidArgumentError, WorkerInUseError, ClockBackwardsError, BeforeEpochError, TimeExhaustedError,
-/// StateIoError, StateCorruptError and StateMismatchError.
+/// Raises InvalidArgumentError, WorkerInUseError, WorkerLostError, ClockBackwardsError, BeforeEpochError,
+/// TimeExhaustedError, StateIoError, StateCorruptError and StateMismatchError.
 #[pyclass(frozen, weakref, module = "leafid")]
 pub(crate) struct Snowflake {
-    flake: leafid::Snowflake,
+    flake: Arc<leafid::Snowflake>,
     name: String,
+    /// The objects of the user's that it calls.
+    holds: Vec<Hold>,
 }
 
 #[pymethods]
@@ -43,21 +77,26 @@ impl Snowflake {
     #[pyo3(
         signature = (worker=None, **options),
         text_signature = "(worker=None, *, name=None, state_dir=None, layout=None, epoch_ms=None, \
-            on_clock_backwards=None, max_backwards_ms=None, on_exhausted=None, random_start=None, timeout_ms=None)"
+            on_clock_backwards=None, max_backwards_ms=None, on_exhausted=None, random_start=None, timeout_ms=None, \
+            persist=None, shared_fs=None, clock_source=None, start_after=None, lazy=None, peer_times=None, \
+            token=None, headers=None, ca_file=None, request_timeout_ms=None, connect_timeout_ms=None)"
     )]
     fn new(
         py: Python<'_>,
         worker: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Snowflake>> {
-        let builder = builder(py, worker, options)?;
-        let (flake, name) = released(py, || {
-            let flake = builder.open()?;
-            let name = flake.stats()?.name;
-            Ok((flake, name))
-        })?;
-        let flake = Bound::new(py, Snowflake { flake, name })?;
-        exit::watch(&flake)?;
+        let Options { builder, name, holds } = Options::parse(py, worker, options)?;
+        logs::adopt_level(py);
+        let flake =
+            asking(py, &holds, &name, || interruptible(py, |interrupted| builder.open_unless(interrupted)))?;
+        let (flake, calls) = (Arc::new(flake), !holds.is_empty());
+        let closes = Arc::clone(&flake);
+        let flake = Bound::new(py, Snowflake { flake, name, holds })?;
+        exit::watch(flake.as_any())?;
+        if calls {
+            exit::close_before_collected(&flake, closes)?;
+        }
         Ok(flake.unbind())
     }
 
@@ -69,7 +108,7 @@ impl Snowflake {
     fn next(&self, py: Python<'_>) -> PyResult<i64> {
         match self.flake.try_next() {
             Some(id) => Ok(id),
-            None => interruptible(py, |interrupted| self.flake.next_unless(interrupted)),
+            None => self.waiting(py, |interrupted| self.flake.next_unless(interrupted)),
         }
     }
 
@@ -80,7 +119,7 @@ impl Snowflake {
         if count > leafid::MOST_IDS {
             return Err(refused("n", n));
         }
-        let ids = interruptible(py, |interrupted| self.flake.take_unless(count, interrupted))?;
+        let ids = self.waiting(py, |interrupted| self.flake.take_unless(count, interrupted))?;
         PyList::new(py, ids)
     }
 
@@ -91,26 +130,26 @@ impl Snowflake {
     fn fill<'py>(&self, out: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut buffer = IdBuffer::of(&out)?;
         let ids = buffer.ids();
-        interruptible(out.py(), |interrupted| self.flake.fill_unless(ids, interrupted))?;
+        self.waiting(out.py(), |interrupted| self.flake.fill_unless(ids, interrupted))?;
         Ok(out)
     }
 
     /// How the generator fares: a Stats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
-        released(py, || self.flake.stats()).map(Stats::from)
+        asking(py, &self.holds, &self.name, || released(py, || self.flake.stats())).map(Stats::from)
     }
 
     /// Closes it; a second time does nothing. The last handle of a generator records the exact end and gives the
     /// worker id back. Other threads may be in next: they get ClosedError. Also done by `with`, by dropping the last
     /// reference, and at the end of the interpreter.
-    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
         released(py, || self.flake.close())
     }
 
     /// The worker id. Raises ClosedError.
     #[getter]
     fn worker_id(&self, py: Python<'_>) -> PyResult<u32> {
-        released(py, || self.flake.worker_id())
+        asking(py, &self.holds, &self.name, || released(py, || self.flake.worker_id()))
     }
 
     /// The layout of the ids: a Layout.
@@ -138,9 +177,29 @@ impl Snowflake {
         self.close(py)
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.holds.iter().try_for_each(|hold| hold.visit(&visit))
+    }
+
+    /// It was closed before, by `exit::close_before_collected`.
+    fn __clear__(&self) {
+        self.holds.iter().for_each(Hold::clear);
+    }
+
     /// Without the worker id: to ask for it may claim one, in a forked child.
     fn __repr__(&self) -> String {
         format!("<leafid.Snowflake name={:?} layout={}>", self.name, self.flake.layout())
+    }
+}
+
+impl Snowflake {
+    /// A call that may wait: for the user's code, too.
+    fn waiting<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut dyn FnMut() -> bool) -> leafid::Result<T> + Send,
+    ) -> PyResult<T> {
+        asking(py, &self.holds, &self.name, || interruptible(py, call))
     }
 }
 

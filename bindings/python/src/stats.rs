@@ -1,6 +1,11 @@
-//! `leafid.Stats`.
+//! `leafid.Stats` and `leafid.metrics`.
 
+use crate::arguments::shown_fields;
+use crate::call::released;
 use pyo3::prelude::*;
+
+const FIELDS: &str = "name, worker_id, state_dir, layout, epoch_ms, expires_at_ms, reserved_until_ms, lead_ms, clock_lag_ms, \
+    lease_until_ms, claims, handles, renewals, renewal_failures, last_error";
 
 /// How a generator fares, at one moment; made by Snowflake.stats.
 #[pyclass(frozen, get_all, eq, module = "leafid")]
@@ -8,60 +13,54 @@ use pyo3::prelude::*;
 pub(crate) struct Stats {
     /// The id space.
     name: String,
-    /// The worker id.
+    /// The worker id held.
     worker_id: u32,
-    /// The directory of the records.
+    /// The directory of the records, with the id space's sub-directory; empty where none are kept.
     state_dir: String,
-    /// A preset's name, or bits as in "35|5|23".
+    /// The layout: a preset's name, or bits as in "35|5|23".
     layout: String,
-    /// Unix milliseconds of tick 0.
+    /// The layout's epoch, Unix milliseconds.
     epoch_ms: i64,
-    /// Unix milliseconds at which the layout's timestamp bits are used up.
+    /// When the layout's timestamp bits end, Unix milliseconds.
     expires_at_ms: i64,
-    /// Unix milliseconds up to which, exclusive, ids may be issued without another durable write.
+    /// Ids are durable up to here, exclusive, Unix milliseconds.
     reserved_until_ms: i64,
-    /// How far the last id is ahead of the clock, milliseconds; 0 when it is not.
+    /// How far the logical clock is ahead of the clock, milliseconds; 0 when it is not.
     lead_ms: i64,
-    /// Open handles of this generator in this process.
+    /// How late the clock of clock_source may be, milliseconds; 0 for the system's.
+    clock_lag_ms: i64,
+    /// Where the lease of the worker id ends, Unix milliseconds; None without one.
+    lease_until_ms: Option<i64>,
+    /// How often a worker id was claimed: more than once when leases were lost.
+    claims: u64,
+    /// Handles of this process that share the generator.
     handles: usize,
-    /// Durable writes of a span.
+    /// Spans made durable since the generator was opened, the first one not counted.
     renewals: u64,
-    /// Durable writes that failed.
+    /// Renewals of spans and leases that failed.
     renewal_failures: u64,
-    /// The last failure; None when there was none.
+    /// The last error of a renewal, None after a success.
     last_error: Option<String>,
 }
 
 impl From<leafid::Stats> for Stats {
     fn from(stats: leafid::Stats) -> Stats {
-        let leafid::Stats {
-            name,
-            worker_id,
-            state_dir,
-            layout,
-            epoch_ms,
-            expires_at_ms,
-            reserved_until_ms,
-            lead_ms,
-            handles,
-            renewals,
-            renewal_failures,
-            last_error,
-            ..
-        } = stats;
         Stats {
-            name,
-            worker_id,
-            state_dir,
-            layout,
-            epoch_ms,
-            expires_at_ms,
-            reserved_until_ms,
-            lead_ms,
-            handles,
-            renewals,
-            renewal_failures,
-            last_error,
+            name: stats.name,
+            worker_id: stats.worker_id,
+            state_dir: stats.state_dir,
+            layout: stats.layout,
+            epoch_ms: stats.epoch_ms,
+            expires_at_ms: stats.expires_at_ms,
+            reserved_until_ms: stats.reserved_until_ms,
+            lead_ms: stats.lead_ms,
+            clock_lag_ms: stats.clock_lag_ms,
+            lease_until_ms: stats.lease_until_ms,
+            claims: stats.claims,
+            handles: stats.handles,
+            renewals: stats.renewals,
+            renewal_failures: stats.renewal_failures,
+            last_error: stats.last_error,
         }
     }
 }
@@ -69,23 +68,15 @@ impl From<leafid::Stats> for Stats {
 #[pymethods]
 impl Stats {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let mut fields = Vec::with_capacity(12);
-        for name in [
-            "name",
-            "worker_id",
-            "state_dir",
-            "layout",
-            "epoch_ms",
-            "expires_at_ms",
-            "reserved_until_ms",
-            "lead_ms",
-            "handles",
-            "renewals",
-            "renewal_failures",
-            "last_error",
-        ] {
-            fields.push(format!("{name}={}", slf.getattr(name)?.repr()?));
-        }
-        Ok(format!("leafid.Stats({})", fields.join(", ")))
+        shown_fields(slf.as_any(), "Stats", FIELDS)
     }
+}
+
+/// The statistics of every generator open in this process as text of Prometheus, in the OpenMetrics format: to be served
+/// as "application/openmetrics-text; version=1.0.0; charset=utf-8".
+///
+/// Reads memory only. A forked child shows the generators that it has used itself.
+#[pyfunction]
+pub(crate) fn metrics(py: Python<'_>) -> PyResult<String> {
+    released(py, || Ok(leafid::metrics()))
 }

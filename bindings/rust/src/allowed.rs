@@ -5,7 +5,10 @@
 pub fn allowed(name: &str) -> &'static str {
     match name {
         "worker" => {
-            "a worker id such as 7, or a range such as 0-31 with both ends included, within the worker bits of the layout"
+            "a worker id such as 7, a range such as 0-31 with both ends included, or on hosts called NAME-N \
+             \"hostname:NAME\", or \"hostname:NAME*8\" for eight processes each, within the worker bits of the layout; \
+             the URL of a lease server such as https://ids-1:8443, or several; or a callback or an object that gives \
+             worker ids"
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
         "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
@@ -19,7 +22,31 @@ pub fn allowed(name: &str) -> &'static str {
         "max_backwards_ms" => "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"",
         "on_exhausted" => "\"wait\" or \"borrow\"",
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
-        "timeout_ms" => "1 to 3600000 milliseconds",
+        "clock_source" => "\"system\" or \"coarse\"",
+        "start_after" => "an id of this layout, 0 to 9223372036854775807",
+        "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
+        "persist" | "shared_fs" | "lazy" => "true or false",
+        "from_ms" | "until_ms" => "an integer, Unix milliseconds",
+        "lease_ms" => "1 to 604800000 milliseconds, or none",
+        "token" => "text, or none",
+        "peer_times_ms" => "integers, Unix milliseconds",
+        "servers" => {
+            "URLs of servers, as in http://leaf-1:8080, or file:DIR alone; or fetch, a callback, instead"
+        }
+        "fetch" => "a callback that gives segments",
+        "protocol" => "\"leaf\", \"leaf-snowflake\", \"range\" or \"tinyid\"",
+        "block_size" => "2 to 1000000 ids, with protocol \"leaf\" and tags called …-xN for N ids",
+        "step" => "1 to 1000000 ids",
+        "prefetch" => "0 to 100 percent",
+        "headers" => "names and values as HTTP has them",
+        "ca_file" => "the path of a PEM file of certificates",
+        "connections" => "1 to 64",
+        "prewarm" => "at most 1000 tags, or those of the last day",
+        "tag" => "1 to 128 bytes of UTF-8 without control characters",
+        "tags" => "tags with their start and step",
+        "start" => "0 to 9223372036854775806",
+        "adaptive" | "create" | "keep_unused" | "ordered_source" => "true or false",
+        "request_timeout_ms" | "connect_timeout_ms" | "timeout_ms" => "1 to 3600000 milliseconds",
         "n" => "1 to 16777216 ids a call",
         "out" => "a writable, C-contiguous buffer of 1 to 16777216 int64 or uint64 elements",
         "id" => "an integer from 0 to 9223372036854775807, or its decimal digits",

@@ -93,7 +93,7 @@ impl Snowflake {
                 format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
             return Err(Error::invalid("n", n, &allowed));
         }
-        let live = self.live(true)?;
+        let live = self.live()?;
         match n > live.core.left_in_tick(live.env.clock.believed_ms()) {
             true => wait::may_wait(&self.settings, tick),
             false => Ok(()),

@@ -1,7 +1,10 @@
 //! The options of a snowflake.
 
+use crate::options::Access;
+use crate::peers::PeerTimes;
 use crate::settings::Settings;
-use crate::{Snowflake, Worker};
+use crate::source::Answer;
+use crate::{ClockSource, Snowflake, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted, Result};
 use std::path::PathBuf;
 
@@ -20,11 +23,21 @@ pub struct SnowflakeBuilder {
     pub(crate) random_start: Option<i64>,
     pub(crate) timeout_ms: Option<i64>,
     pub(crate) max_wait_ms: Option<i64>,
+    pub(crate) persist: Option<bool>,
+    pub(crate) shared_fs: bool,
+    pub(crate) lazy: bool,
+    pub(crate) clock_source: ClockSource,
+    pub(crate) start_after: Option<i64>,
+    pub(crate) peer_times: Option<PeerTimes>,
+    pub(crate) access: Access,
 }
 
 impl SnowflakeBuilder {
-    /// The worker id (`7`) or a range of them (`0..=31`, `"0-31"`) of which any free one is claimed.
-    /// Default: the environment's `LEAFID_WORKER`; without either, `open` refuses.
+    /// The worker id (`7`) or a range of them (`0..=31`, `"0-31"`) of which any free one is claimed; `"hostname:orders"`
+    /// for N on a host called orders-N, `"hostname:orders*8"` for any of 8N to 8N+7; the URL of a lease server,
+    /// `"https://ids-1:8443"`, or several, as `["https://ids-1:8443", "https://ids-2:8443"]` or with commas between them;
+    /// or a [`crate::WorkerSource`]: a callback, or leases. Default: the environment's `LEAFID_WORKER`; without either,
+    /// `open` refuses.
     pub fn worker(mut self, worker: impl Into<Worker>) -> Self {
         self.worker = Some(worker.into());
         self
@@ -86,6 +99,81 @@ impl SnowflakeBuilder {
         self
     }
 
+    /// Whether a record is kept that the next start goes on from. Default `true`. `false` gives up restart safety: a
+    /// start after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of
+    /// the clock. `state_dir` is not used then.
+    pub fn persist(mut self, persist: bool) -> Self {
+        self.persist = Some(persist);
+        self
+    }
+
+    /// Whether `state_dir` may lie on a network file system: its locks must work between all hosts that use it. Default
+    /// `false`.
+    pub fn shared_fs(mut self, shared_fs: bool) -> Self {
+        self.shared_fs = shared_fs;
+        self
+    }
+
+    /// Whether the worker id is claimed at the first id instead of by `open`. Default `false`. Errors of the claim are
+    /// then those of that call; options are checked at once all the same.
+    pub fn lazy(mut self, lazy: bool) -> Self {
+        self.lazy = lazy;
+        self
+    }
+
+    /// Which clock ids are made of. Default `System`.
+    pub fn clock_source(mut self, source: ClockSource) -> Self {
+        self.clock_source = source;
+        self
+    }
+
+    /// An existing largest id of this layout, such as that of the generator before: every id will be of a later tick.
+    pub fn start_after(mut self, id: i64) -> Self {
+        self.start_after = Some(id);
+        self
+    }
+
+    /// Answers what the clocks of peers read, in Unix milliseconds: asked before each claim, on a thread of leafid's. A clock
+    /// 10 s or more from the median of three or more is refused with `clock_backwards`; an error of the callback is
+    /// logged, and does not keep from starting.
+    pub fn peer_times(mut self, ask: impl Fn() -> Answer<Vec<i64>> + Send + Sync + 'static) -> Self {
+        self.peer_times = Some(PeerTimes::new(ask));
+        self
+    }
+
+    /// Sent to lease servers as `Authorization: Bearer …`. This and the next four options are refused without their URLs.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.access.token = Some(token.into());
+        self
+    }
+
+    /// Sent to lease servers with each request, besides.
+    pub fn headers<K: Into<String>, V: Into<String>>(
+        mut self,
+        headers: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.access.set_headers(headers);
+        self
+    }
+
+    /// A PEM file of certificate authorities that lease servers may be signed by, besides the system's own.
+    pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.access.ca_file = Some(path.into());
+        self
+    }
+
+    /// How long a claim, renewal or release may last, however many lease servers it asks, milliseconds. Default 1000.
+    pub fn request_timeout_ms(mut self, ms: i64) -> Self {
+        self.access.request_timeout_ms = Some(ms);
+        self
+    }
+
+    /// How long a lease server may take to accept a connection, milliseconds. Default 300.
+    pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
+        self.access.connect_timeout_ms = Some(ms);
+        self
+    }
+
     /// For event loops: a wait for the clock of more than this many milliseconds is `would_block` instead.
     #[doc(hidden)]
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
@@ -96,9 +184,16 @@ impl SnowflakeBuilder {
     /// Claims a worker id, makes its first span durable, and answers the generator. The same settings opened twice in
     /// one process share one generator.
     ///
-    /// Errors: `invalid_argument`, `worker_in_use` (naming the holder), `clock_backwards`, `before_epoch`,
-    /// `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
+    /// Errors: `invalid_argument`, `worker_in_use` (naming the holder), `worker_lost` (a source of worker ids, or a lease
+    /// server, failed), `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
     pub fn open(&self) -> Result<Snowflake> {
-        Snowflake::open(Settings::parse(self)?)
+        self.open_unless(&mut || false)
+    }
+
+    /// [`SnowflakeBuilder::open`], given up with `would_block` when `interrupted` answers true while the user's code is
+    /// waited for.
+    #[doc(hidden)]
+    pub fn open_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Snowflake> {
+        Snowflake::open(Settings::parse(self)?, interrupted)
     }
 }

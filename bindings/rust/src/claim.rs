@@ -1,17 +1,22 @@
 //! How a process comes to hold a worker id.
 
 use crate::env::{Env, Presence};
+use crate::given::Given;
+use crate::lease::Held;
+use crate::lent::{Lent, of_servers};
 use crate::presence;
+use crate::recall::Recall;
 use crate::settings::Settings;
 use crate::slot::Writer;
 use crate::state_file::{self, StateFile};
+use crate::worker::WorkerIds;
 use leafid_core::{
-    Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Span, next_until,
+    Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
 };
 use std::time::Duration;
 
 /// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
-const EXEC: Duration = Duration::from_millis(50);
+pub(crate) const EXEC: Duration = Duration::from_millis(50);
 /// Claims of a range that collide pass within this.
 const RACE: Duration = Duration::from_millis(100);
 /// A daemon's parent exits within this, and lets its fixed id go.
@@ -28,6 +33,25 @@ pub(crate) struct Claim {
     pub(crate) writer: Writer,
     /// For the generator's random starts.
     pub(crate) seed: u64,
+    pub(crate) rules: Rules,
+    pub(crate) lease: Option<Held>,
+}
+
+/// What a claim goes by, beside the settings.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    /// The settings' rules, or stricter ones where the record may not outlive the machine's next start.
+    pub(crate) rules: Rules,
+    /// Nothing below this tick.
+    pub(crate) floor: u64,
+    /// What the user's source of worker ids answered, and the suspend-counting clock before it was asked.
+    pub(crate) given: Option<(Given, Duration)>,
+    /// What may be gone on with, where it could not be asked.
+    pub(crate) recall: Option<Recall>,
+    /// Whether what an earlier holder issued may be recorded nowhere.
+    pub(crate) forgets: bool,
+    /// A forked child whose parent held an id.
+    pub(crate) inherited: bool,
 }
 
 /// How long a held worker id is asked for again.
@@ -47,22 +71,35 @@ pub(crate) fn disk_bound(settings: &Settings) -> Duration {
     settings.timeout.max(LEAST)
 }
 
+/// How long a renewal of a lease may take.
+pub(crate) fn call_bound(settings: &Settings) -> Duration {
+    settings.timeout.max(Duration::from_secs(1))
+}
+
 /// How long a claim may last: what it waits for by rule, and the time for the disk.
-pub(crate) fn bound(settings: &Settings, inherited: bool) -> Duration {
-    let waits_ms = match settings.key.rules.on_clock_backwards {
+pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Duration {
+    let waits_ms = match rules.on_clock_backwards {
         OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
         OnClockBackwards::Continue => 0,
     };
     disk_bound(settings) + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
 }
 
-/// Claims a worker id of the settings. `inherited`: a forked child whose parent held one.
-pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<Claim> {
-    let patience = patience(settings, inherited);
+/// Claims a worker id of the settings.
+pub(crate) fn claim(env: &Env, settings: &Settings, terms: &Terms) -> Result<Claim> {
+    while_in_use(env, patience(settings, terms.inherited), |last| any(env, settings, terms, last))
+}
+
+/// Does a deed again for so long as the worker id is held; `deed` is told when it is the last time.
+pub(crate) fn while_in_use<T>(
+    env: &Env,
+    patience: Duration,
+    mut deed: impl FnMut(bool) -> Result<T>,
+) -> Result<T> {
     let begun = env.clock.counted();
     loop {
         let last = env.clock.counted() - begun >= patience;
-        match any(env, settings, last) {
+        match deed(last) {
             Err(error) if error.code() == Code::WorkerInUse && !last => env.clock.sleep(PAUSE),
             done => return done,
         }
@@ -70,20 +107,38 @@ pub(crate) fn claim(env: &Env, settings: &Settings, inherited: bool) -> Result<C
 }
 
 /// The first id of the range that can be had, those first whose record the clock has passed.
-fn any(env: &Env, settings: &Settings, last: bool) -> Result<Claim> {
-    let workers = settings.key.workers;
-    if !workers.is_range() {
-        return one(env, settings, workers.first, last);
+fn any(env: &Env, settings: &Settings, terms: &Terms, last: bool) -> Result<Claim> {
+    if let Some(recall) = &terms.recall {
+        return recall.first(last, |worker_id| one(env, settings, terms, worker_id, false));
+    }
+    let (from, to) = match (&settings.key.workers, &terms.given) {
+        (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
+        (WorkerIds::Asked(_), Some((given, _))) => {
+            let id = settings.key.layout.claimed_id(given.worker_id);
+            let id = id.map_err(|error| of_servers(settings, error))?;
+            (id, id)
+        }
+        (WorkerIds::Asked(_), None) => {
+            return Err(Error::new(
+                Code::Internal,
+                "a worker id was claimed without its source; report this",
+            ));
+        }
+    };
+    if from == to {
+        return one(env, settings, terms, from, last);
     }
     let now_ms = env.clock.believed_ms();
     let mut ahead = Vec::new();
     let mut refusals = Refusals { last, ..Refusals::default() };
-    for worker_id in workers.first..=workers.last {
+    for worker_id in from..=to {
         let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
             Ok(Some(stored)) => {
                 let path = state_file::path_of(&settings.directory, worker_id);
                 state_file::check_layout(&stored.record, &settings.key, &path)?;
-                stored.record.layout.tick_start_ms(stored.record.run.until)
+                let (record, layout) = (&stored.record, &stored.record.layout);
+                let now = layout.tick_at(now_ms).unwrap_or(0);
+                layout.tick_start_ms(record.first_free(record.run.until.max(now)))
             }
             Ok(None) => 0,
             Err(error) => {
@@ -95,81 +150,119 @@ fn any(env: &Env, settings: &Settings, last: bool) -> Result<Claim> {
             ahead.push((until_ms, worker_id));
             continue;
         }
-        match one(env, settings, worker_id, false) {
+        match one(env, settings, terms, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => refusals.add(error)?,
         }
     }
     ahead.sort_unstable();
     for (_, worker_id) in ahead {
-        match one(env, settings, worker_id, false) {
+        match one(env, settings, terms, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => refusals.add(error)?,
         }
     }
-    Err(refusals.summary(settings))
+    Err(refusals.summary(settings, from, to))
 }
 
 /// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
 /// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
-fn one(env: &Env, settings: &Settings, worker_id: u32, name_holder: bool) -> Result<Claim> {
+fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holder: bool) -> Result<Claim> {
     let key = &settings.key;
     let in_use = |holder: &dyn Fn() -> Option<String>| {
         let holder = if name_holder { holder() } else { None };
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
         let advice = match holder.starts_with(presence::THIS_PROCESS) {
+            _ if key.workers.source().is_some_and(|source| source.as_servers().is_some()) => {
+                "its lease has ended, as the server says: end that process, or let it go on"
+            }
             true => "close that generator, or open this one with the same options to share it",
             false => {
                 "end that process, or give each process an id of its own, such as a range \"0-31\" for several processes"
             }
         };
-        let path = state_file::path_of(&settings.directory, worker_id);
-        let message = format!(
-            "worker id {worker_id} of {:?} ({}) is held by {holder}; {advice}",
-            key.name,
-            path.display()
-        );
+        let record = match key.persist {
+            true => format!(" ({})", state_file::path_of(&settings.directory, worker_id).display()),
+            false => String::new(),
+        };
+        let message =
+            format!("worker id {worker_id} of {:?}{record} is held by {holder}; {advice}", key.name);
         Error::new(Code::WorkerInUse, message)
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
     let marked = || env.disk.holder(&key.name, worker_id).or_else(recorded);
     let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
     // Locked but not marked: by a process that sees other marks, as in another container.
-    let mut file =
-        StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(|| in_use(&recorded))?;
-    let from = loop {
-        match file.record().admit(&key.rules, env.clock.believed_ms()) {
-            Admission::From(tick) => break tick,
-            // At most the longest span: `admit` refuses what lies further ahead.
-            Admission::WaitUntil(ms) => {
-                crate::wait::may_wait(
-                    settings,
-                    Duration::from_millis((ms - env.clock.believed_ms()).max(0) as u64),
-                )?;
-                let wait_ms = (ms - env.clock.believed_ms()).clamp(1, 100);
-                env.clock.sleep(Duration::from_millis(wait_ms as u64));
-            }
-            Admission::Refused(error) => return Err(error),
+    let mut file = match key.persist {
+        true => {
+            StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(|| in_use(&recorded))?
         }
+        false => StateFile::unpersisted(key, worker_id),
     };
+    let rules = &terms.rules;
     let now_ms = env.clock.believed_ms();
-    let burnt = file.record().burnt.clone();
-    let until = next_until(&key.layout, &key.rules, &burnt, from, now_ms, 0).unwrap_or(from);
-    let random = env.random.number().map_err(|error| {
-        Error::new(Code::StateIo, format!("the system gives no random numbers: {error}; try again"))
-    })?;
+    let lent = Lent::of(env, settings, terms, &file, now_ms)?;
+    let lowest = lent.as_ref().map_or(0, |lent| lent.span.from).max(terms.floor);
+    check_start(settings, rules, now_ms)?;
+    let record = file.record().clone().raised_to(lowest.max(key.start));
+    let mut from = admitted(env, settings, &record, rules)?;
+    let now_ms = env.clock.believed_ms();
+    if terms.forgets {
+        // An earlier holder may have used this tick, and none after it.
+        from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
+    }
+    let burnt = record.burnt.clone();
+    let bound = lent.as_ref().map_or(u64::MAX, |lent| lent.span.until);
+    let until = next_until(&key.layout, rules, &burnt, from, now_ms, 0).unwrap_or(from).min(bound).max(from);
+    let random = env.number()?;
+    let lease = lent.map(|lent| lent.held(now_ms, call_bound(settings)));
     let first = Span { from, until };
-    let writer = state_file::this_process(now_ms);
-    let record =
-        Record { worker_id, layout: key.layout, run: first, granted_at_ms: now_ms, owner: random, burnt };
-    file.write(record, &writer)?;
+    let writer = state_file::this_process(env);
+    file.write(file.record().begin(first, now_ms, random), &writer)?;
+    env.clock.use_it();
     log::info!(
-        "leafid: state directory {}, worker id {worker_id} of {:?}, layout {}",
-        settings.directory.display(),
+        "leafid: {}, worker id {worker_id} of {:?}, layout {}",
+        match key.persist {
+            true => format!("state directory {}", settings.directory.display()),
+            false => "no record is kept".to_owned(),
+        },
         key.name,
         key.layout
     );
-    Ok(Claim { file, presence, first, writer, seed: (random >> 64) as u64 })
+    Ok(Claim { file, presence, first, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+}
+
+/// The tick at which the record lets a generator begin, waited for where the rule says so.
+fn admitted(env: &Env, settings: &Settings, record: &Record, rules: &Rules) -> Result<u64> {
+    loop {
+        match record.admit(rules, env.clock.believed_ms()) {
+            Admission::From(tick) => return Ok(tick),
+            // At most the longest span: `admit` refuses what lies further ahead.
+            Admission::WaitUntil(ms) => {
+                let left_ms = (ms - env.clock.believed_ms()).max(0);
+                crate::wait::may_wait(settings, Duration::from_millis(left_ms as u64))?;
+                env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
+            }
+            Admission::Refused(error) => return Err(error),
+        }
+    }
+}
+
+/// Errors: `clock_backwards` when `start_after` lies further ahead of the clock than the rules bridge.
+fn check_start(settings: &Settings, rules: &Rules, now_ms: i64) -> Result<()> {
+    let starts_ms = settings.key.layout.tick_start_ms(settings.key.start);
+    let bound_ms = rules.bridged_ms();
+    if settings.key.start == 0 || starts_ms - now_ms <= bound_ms {
+        return Ok(());
+    }
+    let message = format!(
+        "start_after is an id of {} ms, {} ms ahead of the clock, which reads {now_ms} ms ({}); at most {bound_ms} ms \
+         are bridged: see that the id is of this layout and epoch, or correct the clock",
+        starts_ms - settings.key.layout.tick_ms(),
+        starts_ms - now_ms,
+        Utc(now_ms)
+    );
+    Err(Error::new(Code::ClockBackwards, message))
 }
 
 /// Why the ids of a range could not be had.
@@ -198,16 +291,15 @@ impl Refusals {
         Ok(())
     }
 
-    fn summary(self, settings: &Settings) -> Error {
-        let workers = settings.key.workers;
+    fn summary(self, settings: &Settings, first: u32, last: u32) -> Error {
         match self.other {
             Some(error) if self.in_use == 0 => error,
             other => {
                 let also = other.map(|error| format!("; besides: {}", error.message())).unwrap_or_default();
                 let message = format!(
-                    "every worker id of {}-{} of {:?} that can be used is held by another process ({} held){also}; \
+                    "every worker id of {first}-{last} of {:?} that can be used is held, by other processes or by generators of this one ({} held){also}; \
                      widen the range or end a process",
-                    workers.first, workers.last, settings.key.name, self.in_use
+                    settings.key.name, self.in_use
                 );
                 Error::new(Code::WorkerInUse, message)
             }

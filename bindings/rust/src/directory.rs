@@ -8,20 +8,30 @@ use std::path::{Path, PathBuf};
 const SHARED: &str = "/var/lib/leafid";
 
 /// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else
-/// the user's own state directory.
-pub(crate) fn state_dir(option: Option<&Path>) -> Result<PathBuf> {
+/// the user's own state directory; and whether it was named, by anybody but us.
+pub(crate) fn state_dir(option: Option<&Path>) -> Result<(PathBuf, bool)> {
     let (said, path) = match option {
         Some(path) => ("state_dir", path.to_owned()),
         None => match named_by_environment() {
             Some(named) => named,
-            None => return default_dir(),
+            None => return Ok((default_dir()?, false)),
         },
     };
     if path.as_os_str().is_empty() || path.as_os_str().as_encoded_bytes().contains(&0) {
         return Err(Error::invalid(said, format!("{path:?}"), allowed("state_dir")));
     }
     std::path::absolute(&path)
+        .map(|path| (path, true))
         .map_err(|error| Error::invalid(said, format!("{path:?} ({error})"), allowed("state_dir")))
+}
+
+/// What named the state directory: the option or a variable; none where it is a default.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "for the command line"))]
+pub(crate) fn named_by(option: Option<&Path>) -> Option<&'static str> {
+    match option {
+        Some(_) => Some("state_dir"),
+        None => named_by_environment().map(|(variable, _)| variable),
+    }
 }
 
 fn named_by_environment() -> Option<(&'static str, PathBuf)> {

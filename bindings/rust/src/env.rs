@@ -1,8 +1,11 @@
 //! The world outside: clock, disk and randomness behind small traits, so that the host can run under simulation.
 
-use crate::slot::FILE_BYTES;
+use crate::ClockSource;
+use crate::file_system::FileSystem;
 use crate::timeline::Timeline;
-use leafid_core::Result;
+use crate::two_slots::FILE_BYTES;
+use leafid_core::{Code, Error, Result};
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,16 +19,27 @@ pub(crate) trait Clock: Send + Sync {
     fn counted(&self) -> Duration;
     /// Sleeps.
     fn sleep(&self, time: Duration);
+    /// Which start of the machine `counted` counts from.
+    fn boot(&self) -> String;
 }
 
-/// Where state files live.
+/// Where state files, and the other files of two slots, live.
 pub(crate) trait Disk: Send + Sync {
-    /// Makes the directory if it is missing, and answers what identifies it.
-    fn directory(&self, path: &Path) -> io::Result<DirectoryId>;
+    /// Makes the directory if it is missing, and answers what identifies it, and what it is on.
+    fn directory(&self, path: &Path) -> io::Result<(DirectoryId, FileSystem)>;
     /// Reads a file without its lock; none if there is no such file.
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Opens and locks a file, made with these bytes if it is missing; none if another holds the lock.
-    fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>>;
+    /// The names in a directory, in no order.
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>>;
+    /// Opens and locks a file, made with these bytes, where some are given, if it is missing; none if another holds the
+    /// lock. Errors: also when the lock does not lock.
+    fn open(
+        &self,
+        path: &Path,
+        initial: Option<&[u8; FILE_BYTES]>,
+    ) -> io::Result<Option<Box<dyn LockedFile>>>;
+    /// Which machine it is, whenever it was started; none where that is not known.
+    fn machine(&self) -> Option<String>;
     /// Marks the worker id as taken on this host; none if it is.
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>>;
     /// Who marked it, for messages.
@@ -33,16 +47,36 @@ pub(crate) trait Disk: Send + Sync {
 }
 
 /// What identifies a directory: device and inode.
-pub(crate) type DirectoryId = (u64, u64);
+pub(crate) type DirectoryId = FileId;
+/// What identifies a file: device and inode. A copy has another.
+pub(crate) type FileId = (u64, u64);
 
-/// A state file whose lock is held until it is dropped.
+/// A file of two slots whose lock is held until it is dropped.
 pub(crate) trait LockedFile: Send {
     /// The whole file.
     fn read(&self) -> io::Result<Vec<u8>>;
     /// Writes in place and makes it durable.
-    fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()>;
+    fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        self.put(offset, bytes)?;
+        self.sync()
+    }
+    /// Writes in place.
+    fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()>;
+    /// Makes durable what was put.
+    fn sync(&self) -> io::Result<()>;
     /// Whether the locked file is still the one at its path.
     fn is_in_place(&self) -> io::Result<bool>;
+    /// Which file it is.
+    fn id(&self) -> io::Result<FileId>;
+    /// When it was written or changed last, by the kernel's clock in Unix milliseconds: no copy has it, and nobody can
+    /// set it.
+    fn changed_ms(&self) -> io::Result<i64>;
+    /// Lets no other user read it.
+    fn make_private(&self) -> io::Result<()> {
+        Ok(())
+    }
+    /// Lets go of the lock before the file is closed, for all copies of its descriptor: those of forked children, too.
+    fn unlock(&self);
 }
 
 /// Marks a worker id as taken until it is dropped.
@@ -62,12 +96,25 @@ pub(crate) struct Env {
     pub(crate) clock: AnyClock,
     pub(crate) disk: Box<dyn Disk>,
     pub(crate) random: Box<dyn Random>,
+    /// When leafid was built, Unix milliseconds: no right clock reads less.
+    pub(crate) built_ms: i64,
+}
+
+impl Env {
+    /// A random number. Errors: `state_io`.
+    pub(crate) fn number(&self) -> Result<u128> {
+        self.random.number().map_err(|error| {
+            Error::new(Code::StateIo, format!("the system gives no random numbers: {error}; try again"))
+        })
+    }
 }
 
 /// The system's clock without a call through a pointer, as it is read for each id, or another.
 #[derive(Clone)]
 pub(crate) enum AnyClock {
     System,
+    /// The system's, read as of its last timer interrupt on the hot path.
+    Coarse,
     #[cfg_attr(not(test), allow(dead_code))]
     Other(Arc<dyn Clock>, Arc<Timeline>),
 }
@@ -81,7 +128,24 @@ impl AnyClock {
     pub(crate) fn now_ms(&self) -> i64 {
         match self {
             AnyClock::System => crate::system::now_ms(),
+            AnyClock::Coarse => crate::system::coarse_ms(),
             AnyClock::Other(clock, _) => clock.now_ns().div_euclid(1_000_000),
+        }
+    }
+
+    /// This clock as `source` wants it read on the hot path.
+    pub(crate) fn read_as(&self, source: ClockSource) -> AnyClock {
+        match (self, source) {
+            (AnyClock::System, ClockSource::Coarse) => AnyClock::Coarse,
+            (clock, _) => clock.clone(),
+        }
+    }
+
+    /// How late the hot path's reading may be, milliseconds.
+    pub(crate) fn lag_ms(&self) -> i64 {
+        match self {
+            AnyClock::Coarse => crate::system::coarse_lag_ms(),
+            _ => 0,
         }
     }
 
@@ -93,9 +157,39 @@ impl AnyClock {
     /// As [`AnyClock::believed_ms`], in nanoseconds.
     pub(crate) fn believed_ns(&self) -> i64 {
         let (now_ns, counted_ns) = self.both();
+        self.line().believe(now_ns, counted_ns)
+    }
+
+    /// Which start of the machine it is; empty where that is not known.
+    pub(crate) fn boot(&self) -> String {
         match self {
-            AnyClock::System => SYSTEM.believe(now_ns, counted_ns),
-            AnyClock::Other(_, line) => line.believe(now_ns, counted_ns),
+            AnyClock::System | AnyClock::Coarse => crate::system::boot(),
+            AnyClock::Other(clock, _) => clock.boot(),
+        }
+    }
+
+    /// Takes note that the clock was believed to read `then_ms` when the suspend-counting one, since the same start of
+    /// the machine, read `counted_ms`; and of the leap that was not followed then, and since when.
+    pub(crate) fn learn(&self, then_ms: i64, counted_ms: i64, leap_ms: Option<(i64, i64)>) {
+        let ns = |ms: i64| ms.saturating_mul(1_000_000);
+        let leap = leap_ms.map(|(leap_ms, since_ms)| (ns(leap_ms), ns(since_ms)));
+        self.line().learn((ns(then_ms), ns(counted_ms)), leap, self.both());
+    }
+
+    /// The leap that is not followed yet: how far, and since when by the suspend-counting clock.
+    pub(crate) fn leap_ms(&self) -> Option<(i64, i64)> {
+        self.line().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
+    }
+
+    /// A generator was opened by what is believed now.
+    pub(crate) fn use_it(&self) {
+        self.line().use_it();
+    }
+
+    fn line(&self) -> &Timeline {
+        match self {
+            AnyClock::System | AnyClock::Coarse => &SYSTEM,
+            AnyClock::Other(_, line) => line,
         }
     }
 
@@ -104,7 +198,7 @@ impl AnyClock {
         let mut before = nanoseconds(self.counted());
         loop {
             let now_ns = match self {
-                AnyClock::System => crate::system::now_ns(),
+                AnyClock::System | AnyClock::Coarse => crate::system::now_ns(),
                 AnyClock::Other(clock, _) => clock.now_ns(),
             };
             let after = nanoseconds(self.counted());
@@ -118,14 +212,14 @@ impl AnyClock {
     /// The suspend-counting clock.
     pub(crate) fn counted(&self) -> Duration {
         match self {
-            AnyClock::System => crate::system::counted(),
+            AnyClock::System | AnyClock::Coarse => crate::system::counted(),
             AnyClock::Other(clock, _) => clock.counted(),
         }
     }
 
     pub(crate) fn sleep(&self, time: Duration) {
         match self {
-            AnyClock::System => std::thread::sleep(time),
+            AnyClock::System | AnyClock::Coarse => std::thread::sleep(time),
             AnyClock::Other(clock, _) => clock.sleep(time),
         }
     }

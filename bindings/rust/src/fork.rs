@@ -8,12 +8,16 @@ mod descriptor;
 mod generation;
 mod per_process;
 mod signals;
+#[cfg(test)]
+pub(crate) mod simulated;
 mod thread;
 
-pub(crate) use bounded::{Bounded, bounded};
+pub(crate) use bounded::{Bounded, MOST_STUCK, bounded, bounded_unless};
 pub(crate) use descriptor::Descriptor;
-pub(crate) use generation::current;
 use generation::is_raw_child;
+#[cfg(feature = "cli")]
+pub(crate) use generation::is_wiped;
+pub(crate) use generation::{current, watch};
 pub(crate) use per_process::PerProcess;
 pub(crate) use signals::without_signals;
-pub(crate) use thread::{Thread, spawn};
+pub(crate) use thread::{Code, Thread, spawn};

@@ -1,18 +1,27 @@
 //! The generators open in this process: one for the same settings.
 
-use crate::claim::{self, Claim};
+use crate::asking::{self, Asked, give_back, leases};
+use crate::claim::{self, Claim, Terms};
+use crate::clock_check::check_clock;
 use crate::env::{DirectoryId, Env};
+use crate::file_system::Kind;
 use crate::fork::{self, PerProcess};
 use crate::live::Live;
+use crate::place;
 use crate::renewer::Renewer;
 use crate::settings::{Key, Settings};
+use crate::spans::Spans;
 use crate::state_file::failed;
 use crate::sync::{Pause, locked};
-use leafid_core::{Code, Error, Layout, Result};
+use crate::wait::Interrupted;
+use crate::worker::WorkerIds;
+use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a close waits for a disk that does not answer.
+/// So many worker ids that are held on this host may be leased one after another, before an opening gives up.
+const MOST_HELD_HERE: usize = 8;
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 static HOST: PerProcess<Host> = PerProcess::new();
@@ -62,11 +71,26 @@ impl Host {
         }
     }
 
-    /// The generator of these settings, one handle more; claimed if this process has none.
-    pub(crate) fn attach(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Arc<Live>> {
-        check_epoch(&settings.key.layout, self.env.clock.believed_ms())?;
-        let directory = self.directory(settings)?;
-        let deadline = Instant::now() + claim::bound(settings, inherited).max(CLOSE_WAITS);
+    /// The world that it lives in.
+    pub(crate) fn env(&self) -> &Arc<Env> {
+        &self.env
+    }
+
+    /// The generator of these settings, one handle more; claimed if this process has none. `parents`: the worker id of
+    /// the process that this one was forked from, where it had one.
+    pub(crate) fn attach(
+        &self,
+        settings: &Arc<Settings>,
+        parents: Option<u32>,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Arc<Live>> {
+        check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.believed_ms())?;
+        let (directory, forgets) = self.place(settings)?;
+        // As others wait for it: a source of worker ids is asked, then the disk.
+        let rules = if forgets { settings.key.rules.never_ahead() } else { settings.key.rules };
+        let inherited = parents.is_some();
+        let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
+        let deadline = Instant::now() + bound.max(CLOSE_WAITS);
         let mut pause = Pause::new();
         loop {
             let found = self.locked(|entries| {
@@ -74,6 +98,7 @@ impl Host {
                 match found.map(|entry| &mut entry.state) {
                     Some(State::Open { live, handles }) => {
                         *handles += 1;
+                        *live = Arc::clone(live.newest());
                         Found::Open(Arc::clone(live))
                     }
                     Some(State::Busy) => Found::Busy,
@@ -97,35 +122,85 @@ impl Host {
         }
         // Removed again by its drop, unless the claim succeeds: also when it panics.
         let busy = BusyEntry { host: self, directory, key: &settings.key };
-        let claim = self.claim(settings, inherited)?;
-        let live =
-            Arc::new(Live::new(Arc::clone(&self.env), Arc::clone(&self.renewer), settings.key.rules, claim));
+        let (begun, mut tries) = (Instant::now(), 0);
+        let (terms, claim) = loop {
+            let Asked { given, recall } = asking::ask(&self.env, settings, parents, interrupted)?;
+            let terms = Terms { rules, floor: 0, given, recall, forgets, inherited };
+            tries += 1;
+            match self.claim(settings, terms.clone()) {
+                Ok(claim) => break (terms, claim),
+                Err(error) => {
+                    let given = terms.given.as_ref().map(|(given, _)| given);
+                    match asking::is_held_here(&self.env, settings, given, &error) {
+                        true if tries < MOST_HELD_HERE && begun.elapsed() < settings.timeout => continue,
+                        true => {}
+                        false => give_back(terms.given, settings),
+                    }
+                    return Err(error);
+                }
+            }
+        };
+        let leased = claim.lease.is_some();
+        let terms = Terms { given: None, recall: None, ..terms };
+        let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
+        let live = Arc::new(Live::new(env, renewer, Arc::clone(settings), terms, claim, Spans::default(), 0));
+        live.remember_within(claim::disk_bound(settings));
         busy.becomes(State::Open { live: Arc::clone(&live), handles: 1 });
+        if leased {
+            // A lease runs out by itself, also before the first id.
+            self.renewer.ask(&live, true);
+        }
         Ok(live)
     }
 
-    /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not.
-    fn directory(&self, settings: &Arc<Settings>) -> Result<DirectoryId> {
+    /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not. Answers what
+    /// identifies it, and whether what is recorded there may be gone at the next start.
+    fn place(&self, settings: &Arc<Settings>) -> Result<(DirectoryId, bool)> {
+        if !settings.key.persist {
+            return Ok((DirectoryId::default(), !leases(settings)));
+        }
         let bound = claim::disk_bound(settings);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
         let found = fork::bounded(bound, move || env.disk.directory(&wanted.directory));
         let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
-        found.map_err(|error| failed("make or open", &settings.directory, &error))
+        let path = &settings.directory;
+        let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
+        place::refuse_network(&system, path, settings.shared_fs, place::LOCAL_STATE)?;
+        let surroundings = place::surroundings();
+        let fixed = match settings.key.workers {
+            WorkerIds::Within { first, last, by_hostname: false } if first != last => {
+                place::refuse_range(&system, path, settings.named, surroundings)?;
+                None
+            }
+            WorkerIds::Within { first, by_hostname: false, .. } => Some(first),
+            _ => None,
+        };
+        let forgets = system.kind == Kind::Ephemeral && !leases(settings);
+        if forgets && settings.key.rules.on_exhausted == OnExhausted::Borrow {
+            let allowed = format!(
+                "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
+                system.name
+            );
+            return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
+        }
+        if let Some(warning) = place::warning(&system, path, settings.named, surroundings, fixed) {
+            log::warn!("leafid: {warning}");
+        }
+        Ok((id, forgets))
     }
 
     /// Claims, likewise.
-    fn claim(&self, settings: &Arc<Settings>, inherited: bool) -> Result<Claim> {
-        let bound = claim::bound(settings, inherited);
+    fn claim(&self, settings: &Arc<Settings>, terms: Terms) -> Result<Claim> {
+        let bound = claim::bound(settings, &terms.rules, terms.inherited);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let claimed = fork::bounded(bound, move || claim::claim(&env, &wanted, inherited));
+        let claimed = fork::bounded(bound, move || claim::claim(&env, &wanted, &terms));
         claimed.done().ok_or_else(|| no_answer(settings, bound))?
     }
 
     /// One handle less; the last one closes the generator.
     pub(crate) fn detach(&self, live: &Arc<Live>) -> Result<()> {
         let last = self.locked(|entries| {
-            let this =
-                |e: &&mut Entry| matches!(&e.state, State::Open { live: l, .. } if Arc::ptr_eq(l, live));
+            let this = |e: &&mut Entry| matches!(&e.state, State::Open { live: l, .. } if l.is_same(live));
             let entry = entries.iter_mut().find(this)?;
             if let State::Open { handles, .. } = &mut entry.state
                 && *handles > 1
@@ -140,7 +215,10 @@ impl Host {
         let _busy = BusyEntry { host: self, directory, key: &key };
         let deadline = Instant::now() + CLOSE_WAITS;
         let closed = live.shut(CLOSE_WAITS);
-        self.renewer.forget(live, deadline.saturating_duration_since(Instant::now()));
+        if let Some(source) = live.settings.key.workers.source() {
+            source.end_calls();
+        }
+        self.renewer.forget(live.newest(), deadline.saturating_duration_since(Instant::now()));
         closed
     }
 
@@ -148,12 +226,24 @@ impl Host {
     pub(crate) fn handles(&self, live: &Arc<Live>) -> usize {
         let count = self.locked(|entries| {
             let counts = entries.iter().filter_map(|entry| match &entry.state {
-                State::Open { live: l, handles } if Arc::ptr_eq(l, live) => Some(*handles),
+                State::Open { live: l, handles } if l.is_same(live) => Some(*handles),
                 _ => None,
             });
             counts.sum()
         });
         count.unwrap_or(0)
+    }
+
+    /// What is open, each with the number of its handles.
+    pub(crate) fn open(&self) -> Vec<(Arc<Live>, usize)> {
+        let open = self.locked(|entries| {
+            let open = entries.iter().filter_map(|entry| match &entry.state {
+                State::Open { live, handles } => Some((Arc::clone(live.newest()), *handles)),
+                State::Busy => None,
+            });
+            open.collect()
+        });
+        open.unwrap_or_default()
     }
 
     /// None in a forked child.
@@ -206,17 +296,4 @@ impl Drop for BusyEntry<'_> {
             entries.retain(|entry| !(matches!(entry.state, State::Busy) && self.is(entry)));
         });
     }
-}
-
-/// Errors: an epoch that the clock has not reached.
-fn check_epoch(layout: &Layout, now_ms: i64) -> Result<()> {
-    if now_ms >= layout.epoch_ms() {
-        return Ok(());
-    }
-    let before = layout.before_epoch(now_ms);
-    if Layout::PRESETS.iter().any(|(_, preset)| preset.epoch_ms() == layout.epoch_ms()) {
-        return Err(before);
-    }
-    let allowed = format!("{}, which reads {now_ms}", crate::allowed("epoch_ms"));
-    Err(Error::invalid("epoch_ms", layout.epoch_ms(), &allowed))
 }

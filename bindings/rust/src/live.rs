@@ -1,69 +1,55 @@
-//! An open generator: the core, its record, and the spans between them.
+//! An open generator: the core, what it is held by, and the spans between them.
 
-use crate::claim::Claim;
-use crate::env::{Env, Presence};
+use crate::claim::{Claim, Terms};
+use crate::env::{AnyClock, Env};
 use crate::fork::{self, Bounded};
+use crate::heal::{Heal, Life};
+use crate::keeper::{Extended, Keeper, Outcome};
+use crate::lease::Held;
+use crate::remembered::Memory;
 use crate::renewer::Renewer;
-use crate::slot::Writer;
-use crate::state_file::StateFile;
-use crate::sync::{Pause, lock, locked};
+use crate::settings::Settings;
+use crate::spans::Spans;
+use crate::sync::{Pause, later, lock, locked};
 use crate::wait::{self, Interrupted};
-use leafid_core::{Code, Error, Record, Result, Rules, Snowflake as Core, Span, next_until};
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
-use std::sync::{Arc, Mutex};
+use leafid_core::{Code, Error, Result, Snowflake as Core};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Spans are renewed in the background while ids were issued within this.
 const IN_USE_MS: i64 = 60_000;
-/// After a failed write the next try is made this much later while nobody waits, and later each time.
-const RETRY: Duration = Duration::from_millis(200);
-const LATEST_RETRY: Duration = Duration::from_secs(10);
 /// A caller that has waited so long sees whether it can have the span without the background thread.
 const STUCK: Duration = Duration::from_millis(100);
 
 /// A generator of this process, shared by all handles of the same settings.
 pub(crate) struct Live {
     pub(crate) core: Core,
+    /// As the hot path reads it.
+    pub(crate) clock: AnyClock,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
-    renewer: Arc<Renewer>,
+    pub(crate) renewer: Arc<Renewer>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) terms: Terms,
     /// Held while the disk is written.
-    keeper: Mutex<Option<Keeper>>,
+    pub(crate) keeper: Mutex<Option<Keeper>>,
     spans: Mutex<Spans>,
+    /// Whether it came with a lease.
+    pub(crate) leased: bool,
+    /// Where its lease is remembered, until it is closed.
+    pub(crate) memory: Mutex<Option<Memory>>,
     /// Renewals tried.
-    tried: AtomicU64,
+    pub(crate) tried: AtomicU64,
     opened: Duration,
+    /// Whether it is closed, or its lease lost; and the generator that took its place then.
+    pub(crate) life: Mutex<Life>,
+    pub(crate) successor: OnceLock<Arc<Live>>,
+    /// Leases lost before this one without a renewal between, and whether this one was renewed.
+    pub(crate) losses: u32,
+    pub(crate) kept: AtomicBool,
     /// The process that it belongs to.
-    generation: u64,
-}
-
-struct Keeper {
-    /// Renewals that failed since the last that did not.
-    failed: u32,
-    file: StateFile,
-    presence: Box<dyn Presence>,
-    writer: Writer,
-}
-
-#[derive(Clone, Default)]
-pub(crate) struct Spans {
-    /// The first span, durable since the opening, until the first id is asked for.
-    first: Option<Span>,
-    /// How the last renewal ended.
-    outcome: Option<Outcome>,
-    pub(crate) renewals: u64,
-    pub(crate) failures: u64,
-    pub(crate) last_error: Option<Error>,
-    /// First tick outside what is durable.
-    pub(crate) until: u64,
-}
-
-#[derive(Clone)]
-enum Outcome {
-    Granted,
-    /// The logical clock is so far ahead that no span may be given yet.
-    NoRoom,
-    Failed(Error),
+    pub(crate) generation: u64,
 }
 
 /// What a caller that needs a span does next.
@@ -75,28 +61,55 @@ pub(crate) enum Obtained {
 }
 
 impl Live {
-    pub(crate) fn new(env: Arc<Env>, renewer: Arc<Renewer>, rules: Rules, claim: Claim) -> Live {
-        let Claim { file, presence, first, writer, seed } = claim;
-        let (layout, worker_id) = (file.record().layout, file.record().worker_id);
-        let opened = env.clock.counted();
-        let spans = Spans { first: Some(first), until: first.until, ..Spans::default() };
+    /// `before`, `losses`: what the generator counted whose place it takes.
+    pub(crate) fn new(
+        env: Arc<Env>,
+        renewer: Arc<Renewer>,
+        settings: Arc<Settings>,
+        terms: Terms,
+        claim: Claim,
+        before: Spans,
+        losses: u32,
+    ) -> Live {
+        let (layout, worker_id, first) =
+            (claim.file.record().layout, claim.file.record().worker_id, claim.first);
+        let spans = Spans {
+            first: Some(first),
+            until: first.until,
+            outcome: None,
+            claims: before.claims + 1,
+            lease_until_ms: claim.lease.as_ref().map(|held| held.lease.until_ms),
+            ..before
+        };
+        let owner = claim.file.record().owner;
         Live {
-            core: Core::new(layout, rules, worker_id, first.from, seed),
+            leased: claim.lease.is_some(),
+            memory: Mutex::new(Memory::new(&env, &settings, worker_id, owner)),
+            core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
+            clock: env.clock.read_as(settings.key.clock_source),
             worker_id,
+            opened: env.clock.counted(),
             env,
             renewer,
-            keeper: Mutex::new(Some(Keeper { failed: 0, file, presence, writer })),
+            settings,
+            terms,
+            keeper: Mutex::new(Some(Keeper::new(claim))),
             spans: Mutex::new(spans),
             tried: AtomicU64::new(0),
-            opened,
+            life: Mutex::default(),
+            successor: OnceLock::new(),
+            losses,
+            kept: AtomicBool::new(false),
             generation: fork::current(),
         }
     }
 
-    /// Has the background thread grant the core's next span, and waits for it until the deadline.
+    /// Has the background thread grant the core's next span, and waits for it until the deadline. `may_wait`: whether
+    /// the user's own code can run meanwhile.
     pub(crate) fn obtain(
         self: &Arc<Self>,
         deadline: Instant,
+        may_wait: bool,
         interrupted: Interrupted<'_>,
     ) -> Result<Obtained> {
         let Some(first) = self.locked(|spans| spans.first.take()) else { return Ok(Obtained::Granted) };
@@ -120,6 +133,9 @@ impl Live {
             if !in_time {
                 return Err(self.late());
             }
+            if !may_wait && self.waits_for_users_code() {
+                return Err(self.needs_caller());
+            }
             if looked.elapsed() > STUCK {
                 looked = Instant::now();
                 if interrupted() {
@@ -141,17 +157,27 @@ impl Live {
     }
 
     fn late(&self) -> Error {
-        let before = self.spans().last_error.map(|error| format!(" (before: {error})")).unwrap_or_default();
-        let message = format!(
-            "the next span of worker id {} was not durable in time{before}; the disk is slow: see the state \
-             directory, or raise timeout_ms",
-            self.worker_id
-        );
-        Error::new(Code::StateIo, message)
+        let spans = self.spans();
+        let before = spans
+            .lease_error
+            .or(spans.last_error)
+            .map(|error| format!(" (before: {error})"))
+            .unwrap_or_default();
+        let (code, what) = match self.waits_for_users_code() {
+            true => {
+                (Code::WorkerLost, "renewed in time by the giver of its lease: see that, or raise timeout_ms")
+            }
+            false => {
+                let disk = "durable in time; the disk is slow: see the state directory, or raise timeout_ms";
+                (Code::StateIo, disk)
+            }
+        };
+        let message = format!("the next span of worker id {} was not {what}{before}", self.worker_id);
+        Error::new(code, message)
     }
 
     /// None in a forked child.
-    fn locked<R>(&self, deed: impl FnOnce(&mut Spans) -> R) -> Option<R> {
+    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut Spans) -> R) -> Option<R> {
         locked(&self.spans, self.generation, deed)
     }
 
@@ -160,11 +186,28 @@ impl Live {
         self.generation == fork::current()
     }
 
+    /// As [`locked`], for what says whether it lives.
+    pub(crate) fn with_life<R>(&self, deed: impl FnOnce(&mut Life) -> R) -> Option<R> {
+        locked(&self.life, self.generation, deed)
+    }
+
     /// Extends the span if half of it is used: the background thread's deed. Answers when to come again, while the
-    /// generator is in use; that somebody waits for it is a use.
-    pub(crate) fn renew(&self, waited_for: bool) -> Option<Duration> {
+    /// generator is in use or leased; that somebody waits for it is a use.
+    pub(crate) fn renew(self: &Arc<Self>, waited_for: bool) -> Option<Duration> {
         if !self.is_ours() {
             return None;
+        }
+        match self.heal_if_lost(waited_for) {
+            Heal::NotLost => {}
+            Heal::Done => {
+                self.note(None, self.core.until());
+                return None;
+            }
+            Heal::UnderWay(again) => return Some(again),
+            Heal::Failed(error, again) => {
+                self.note(Some(Outcome::Failed(error)), self.core.until());
+                return Some(again);
+            }
         }
         let mut held = lock(&self.keeper);
         let (Some(keeper), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
@@ -175,114 +218,88 @@ impl Live {
         };
         keeper.presence.drain();
         let now_ms = self.env.clock.believed_ms();
-        let layout = *self.core.layout();
-        let now = layout.tick_at(now_ms).unwrap_or(0);
-        let record = keeper.file.record().clone();
-        let position = first_unused.max(now);
-        let left = record.run.until.saturating_sub(position);
-        let renewed = match self.goal(&record, position, now_ms) {
-            // Half of what there could be is left.
-            Some(goal) if left > 0 && 2 * left > goal.until - position => None,
-            Some(goal) if goal.until > record.run.until => Some(self.extend(keeper, record, goal, now_ms)),
-            _ if left > 0 => None,
-            _ => Some(Outcome::NoRoom),
-        };
-        let error = match &renewed {
-            Some(Outcome::Failed(error)) => Some(error.clone()),
-            _ => None,
-        };
-        keeper.failed = if error.is_some() { keeper.failed.saturating_add(1) } else { 0 };
-        let failed = keeper.failed;
-        let until = keeper.file.record().run.until;
-        drop(held);
-        // A logger may ask for an id: with no lock held.
-        self.note(renewed, until);
+        let layout = self.core.layout();
+        let counted = self.env.clock.counted();
         let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
-        match error {
+        let extended = match in_use {
+            true => keeper.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
+            false => Extended::NotNeeded,
+        };
+        let short = matches!(extended, Extended::Leased);
+        let lease = keeper.lease.as_mut().map(|lease| {
+            let call = lease.begin_call(counted, now_ms, short && waited_for);
+            let over = lease.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
+            (call, lease.due_in(counted), lease.has_failed(counted).then(|| lease.used_up(counted)), over)
+        });
+        let (failed, until) = (keeper.failed, keeper.file.record().run.until);
+        drop(held);
+        // From here on no lock is held: the user's code is called, and a logger may ask for an id.
+        let lease_due = match &lease {
+            Some((Some(ask), due, ..)) => {
+                self.call_giver(ask.clone());
+                Some(*due)
+            }
+            Some((None, _, Some(error), true)) => return Some(self.lose(error.clone())),
+            Some((None, due, ..)) => Some(*due),
+            None => None,
+        };
+        let tried = match (extended, lease) {
+            (Extended::NotNeeded, _) => None,
+            (Extended::Tried(outcome), _) => Some(outcome),
+            (Extended::Leased, Some((_, _, Some(error), _))) => Some(Outcome::Failed(error)),
+            // Who waits goes on waiting: for the giver.
+            (Extended::Leased, _) => return lease_due,
+        };
+        let span_due = match &tried {
             // Nothing brings it back.
-            Some(error) if error.code() == Code::WorkerLost => None,
-            Some(_) => in_use.then(|| (RETRY * 2u32.saturating_pow(failed.min(10) - 1)).min(LATEST_RETRY)),
-            None => {
+            Some(Outcome::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => None,
+            Some(Outcome::Failed(_)) => Some(later(failed.saturating_sub(1))),
+            _ => {
                 // Read anew: the write took its time.
                 let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);
                 let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
-                in_use.then(|| Duration::from_millis(1 + left_ms as u64 / 2))
+                Some(Duration::from_millis(1 + left_ms as u64 / 2))
             }
-        }
-    }
-
-    /// The span that may be given now, from the first tick at or above `position` that is not burnt.
-    fn goal(&self, record: &Record, position: u64, now_ms: i64) -> Option<Span> {
-        let from = record.first_free(position);
-        let life_ms = (self.env.clock.counted() - self.opened).as_millis() as i64;
-        let until = next_until(self.core.layout(), self.core.rules(), &record.burnt, from, now_ms, life_ms)?;
-        Some(Span { from, until })
-    }
-
-    /// Records the span, then grants it: in this order.
-    fn extend(&self, keeper: &mut Keeper, record: Record, goal: Span, now_ms: i64) -> Outcome {
-        let run = Span { from: record.run.from, until: goal.until };
-        match keeper.file.write(Record { run, granted_at_ms: now_ms, ..record }, &keeper.writer) {
-            Ok(()) => {
-                self.core.grant(goal);
-                Outcome::Granted
-            }
-            Err(error) => Outcome::Failed(error),
-        }
-    }
-
-    fn note(&self, renewed: Option<Outcome>, until: u64) {
-        let failed = match &renewed {
-            Some(Outcome::Failed(error)) => Some(error.clone()),
-            _ => None,
         };
-        let granted = matches!(renewed, Some(Outcome::Granted));
-        let before = self.locked(|spans| {
-            spans.until = until;
-            spans.renewals += u64::from(granted);
-            spans.failures += u64::from(failed.is_some());
-            spans.outcome = renewed.or(Some(Outcome::Granted));
-            let before = spans.last_error.clone();
-            if granted || failed.is_some() {
-                spans.last_error = failed.clone();
-            }
-            before
-        });
-        self.tried.fetch_add(1, Release);
-        if let (Some(error), Some(before)) = (failed, before)
-            && before.as_ref() != Some(&error)
-        {
-            log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
-        }
+        self.note(tried, until);
+        span_due.filter(|_| in_use).into_iter().chain(lease_due).min()
     }
 
-    /// Seals the core, writes the exact mark, and lets the worker id go, in this order.
+    /// Seals the core, writes the exact mark, and lets the worker id go, in this order; then the lease.
     pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        let (successor, lost) = self.close_life();
+        if let Some(successor) = successor {
+            return successor.shut(patience);
+        }
         let Some(first_unused) = self.core.seal() else { return Ok(()) };
         self.note(None, self.core.until());
         let live = Arc::clone(self);
-        match fork::bounded(patience, move || live.let_go(first_unused)) {
-            Bounded::Done(written) => written,
-            Bounded::Forked => Ok(()),
-            Bounded::Late => {
+        let (written, lease) = match fork::bounded(patience, move || live.let_go_of(first_unused)) {
+            Bounded::Done(done) => done,
+            Bounded::Forked => return Ok(()),
+            _ => {
                 let message = "the disk did not answer in time; the record stays as it is, and the worker id is held \
                                until it does or the process ends";
-                Err(Error::new(Code::StateIo, message))
+                return Err(Error::new(Code::StateIo, message));
             }
+        };
+        if let Some(held) = lease.filter(|_| !lost) {
+            self.release(held, first_unused, deadline);
         }
+        written
     }
 
-    fn let_go(&self, first_unused: u64) -> Result<()> {
-        let Some(mut keeper) = lock(&self.keeper).take() else { return Ok(()) };
-        let record = keeper.file.record().clone();
-        let run =
-            Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
-        let closing = Record { run, granted_at_ms: self.env.clock.believed_ms(), ..record };
-        // On an error the record says more than was used: safe.
-        keeper.file.write(closing, &keeper.writer)
+    /// Writes the mark of a sealed generator and drops the lock; a lease that is held is not given back.
+    pub(crate) fn let_go(&self, first_unused: u64) -> Result<()> {
+        self.let_go_of(first_unused).0
     }
 
-    pub(crate) fn spans(&self) -> Spans {
-        self.locked(|spans| spans.clone()).unwrap_or_default()
+    fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<Held>) {
+        let Some(mut keeper) = lock(&self.keeper).take() else { return (Ok(()), None) };
+        let written = keeper.mark(first_unused, &self.env);
+        // While the record is locked: nobody may go on with a lease that was given back.
+        let forgotten = self.forget();
+        (written, keeper.lease.take().filter(|_| forgotten))
     }
 }

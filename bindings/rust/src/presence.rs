@@ -90,7 +90,7 @@ fn describe(pid: i32, started_ms: Option<i64>) -> String {
             "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
         );
     }
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host = crate::system::hostname();
     match started_ms {
         Some(ms) => format!("pid {pid} on host {host}, started {}", Utc(ms)),
         None => format!("pid {pid} on host {host}, start unknown"),

@@ -1,5 +1,6 @@
 //! The one background thread: it renews spans while generators are in use, and is gone when none is.
 
+use crate::calls;
 use crate::fork::{self, Thread, without_signals};
 use crate::host::this_host;
 use crate::live::Live;
@@ -30,12 +31,16 @@ struct Work {
     thread: Option<Thread>,
     running: bool,
     stop: bool,
+    /// No thread is begun for what nobody waits for.
+    held: bool,
 }
 
 struct Job {
     due: Instant,
     /// Nobody waits for it: the others go first.
     early: bool,
+    /// It holds a lease, which ends if nobody renews it.
+    leased: bool,
     live: Weak<Live>,
 }
 
@@ -48,15 +53,16 @@ impl Renewer {
     pub(crate) fn ask(&self, live: &Arc<Live>, early: bool) {
         let started = locked(&self.state.work, self.generation, |work| {
             work.forget(live);
-            work.jobs.push(Job { due: Instant::now(), early, live: Arc::downgrade(live) });
+            work.jobs.push(Job {
+                due: Instant::now(),
+                early,
+                leased: live.leased,
+                live: Arc::downgrade(live),
+            });
             if work.running {
                 return Ok(());
             }
-            let state = Arc::clone(&self.state);
-            work.thread = Some(fork::spawn(c"leafid", move || state.run())?);
-            work.running = true;
-            work.stop = false;
-            Ok::<_, io::Error>(())
+            self.begin(work)
         });
         if let Some(Err(error)) = started {
             // No thread to be had: the caller does the deed itself, each time it is asked.
@@ -64,6 +70,27 @@ impl Renewer {
             without_signals(|| live.renew(!early));
         }
         self.state.wake.notify_one();
+    }
+
+    fn begin(&self, work: &mut Work) -> io::Result<()> {
+        let state = Arc::clone(&self.state);
+        work.thread = Some(fork::spawn(c"leafid", fork::Code::Ours, move || state.run())?);
+        (work.running, work.stop) = (true, false);
+        Ok(())
+    }
+
+    /// Starts the thread again after a fork, for leases alone: what else there is to do waits until it is asked for.
+    fn go_on(&self) {
+        let begun = locked(&self.state.work, self.generation, |work| {
+            if !work.running && !work.held && work.jobs.iter().any(|job| job.leased) {
+                self.begin(work)
+            } else {
+                Ok(())
+            }
+        });
+        if let Some(Err(error)) = begun {
+            log::warn!("leafid: no background thread ({error}); leases are renewed by the next calls");
+        }
     }
 
     /// Ends the thread, waiting at most so long. The jobs stay: the next `ask` starts it again.
@@ -120,7 +147,7 @@ impl Shared {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             }
-            let Job { live, early, .. } = work.jobs.swap_remove(next);
+            let Job { live, early, leased, .. } = work.jobs.swap_remove(next);
             drop(work);
             let again = live.upgrade().and_then(|live| live.renew(!early));
             work = lock(&self.work);
@@ -128,7 +155,7 @@ impl Shared {
             if let Some(again) = again
                 && !asked_meanwhile
             {
-                work.jobs.push(Job { due: Instant::now() + again, early: true, live });
+                work.jobs.push(Job { due: Instant::now() + again, early: true, leased, live });
             }
         }
         // Under the lock that saw nothing to do: who asks from now on starts another thread.
@@ -149,7 +176,35 @@ impl Drop for Panics<'_> {
 
 /// Ends the thread before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
 pub(crate) fn before_fork() {
+    rest(FORK_WAITS);
+}
+
+/// The fork is over, and this is the parent.
+pub(crate) fn after_fork() {
     if let Some(host) = this_host() {
-        host.renewer.stop(FORK_WAITS);
+        host.renewer.go_on();
     }
+}
+
+/// Begins no thread for what nobody waits for, until [`release`].
+pub(crate) fn hold() {
+    if let Some(host) = this_host() {
+        locked(&host.renewer.state.work, host.renewer.generation, |work| work.held = true);
+    }
+}
+
+/// Ends a [`hold`].
+pub(crate) fn release() {
+    if let Some(host) = this_host() {
+        locked(&host.renewer.state.work, host.renewer.generation, |work| work.held = false);
+        host.renewer.go_on();
+    }
+}
+
+/// Ends the thread, and waits for the calls that it made of the user's code: each at most so long.
+pub(crate) fn rest(patience: Duration) {
+    if let Some(host) = this_host() {
+        host.renewer.stop(patience);
+    }
+    calls::settle(patience);
 }

@@ -1,8 +1,10 @@
 //! Options, checked.
 
 use crate::directory;
+use crate::options::refuse_options_of;
+use crate::peers::PeerTimes;
 use crate::worker::WorkerIds;
-use crate::{SnowflakeBuilder, Worker, allowed};
+use crate::{ClockSource, SnowflakeBuilder, Worker, allowed, lease_servers};
 use leafid_core::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +16,11 @@ pub(crate) struct Settings {
     pub(crate) key: Key,
     /// The directory of the id space: the state directory's sub-directory `name`.
     pub(crate) directory: PathBuf,
+    /// Whether the user, or what started the program, said which state directory.
+    pub(crate) named: bool,
+    pub(crate) shared_fs: bool,
+    pub(crate) lazy: bool,
+    pub(crate) peer_times: Option<PeerTimes>,
     pub(crate) timeout: Duration,
     /// The longest wait for the clock that this handle takes part in.
     pub(crate) max_wait: Option<Duration>,
@@ -25,6 +32,10 @@ pub(crate) struct Key {
     pub(crate) workers: WorkerIds,
     pub(crate) layout: Layout,
     pub(crate) rules: Rules,
+    pub(crate) clock_source: ClockSource,
+    pub(crate) persist: bool,
+    /// The first tick that may be used, by the largest id that existed before.
+    pub(crate) start: u64,
 }
 
 impl Settings {
@@ -42,11 +53,7 @@ impl Settings {
                 }
             },
         };
-        let name = options.name.clone().unwrap_or_else(|| "default".into());
-        let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
-        if !(1..=64).contains(&name.len()) || !name.bytes().all(word) || name.starts_with('.') {
-            return Err(Error::invalid("name", format!("{name:?}"), allowed("name")));
-        }
+        let name = space(options.name.as_deref())?;
         if options.on_exhausted == OnExhausted::Borrow && options.on_clock_backwards == OnClockBackwards::Wait
         {
             let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
@@ -68,16 +75,74 @@ impl Settings {
                 Some(below) => return Err(Error::invalid("random_start", below, allowed("random_start"))),
             },
         };
-        let milliseconds = |name, ms: i64, least| match ms {
-            1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
-            0 if least == 0 => Ok(Duration::ZERO),
-            _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
+        let workers = match worker.servers() {
+            Some(urls) => WorkerIds::Asked(lease_servers::source(said, urls, &name, options)?),
+            None => {
+                let what = "the URL of a lease server as worker";
+                refuse_options_of(what, &options.access.set())?;
+                WorkerIds::parse(said, &worker, &layout)?
+            }
+        };
+        let persist = options.persist.unwrap_or(true);
+        if !persist {
+            check_unpersisted(&workers, &rules)?;
+        }
+        let start = match options.start_after {
+            None => 0,
+            Some(id) => {
+                let parts = layout
+                    .decode(id)
+                    .map_err(|_| Error::invalid("start_after", id, allowed("start_after")))?;
+                layout.tick_at(parts.timestamp_ms).unwrap_or(0) + 1
+            }
+        };
+        let (directory, named) = match persist {
+            true => directory::state_dir(options.state_dir.as_deref())?,
+            false => (PathBuf::new(), true),
         };
         Ok(Settings {
-            directory: directory::state_dir(options.state_dir.as_deref())?.join(&name),
-            key: Key { name, workers: WorkerIds::parse(said, &worker, &layout)?, layout, rules },
+            directory: if persist { directory.join(&name) } else { directory },
+            named,
+            shared_fs: options.shared_fs,
+            lazy: options.lazy,
+            peer_times: options.peer_times.clone(),
+            key: Key { name, workers, layout, rules, clock_source: options.clock_source, persist, start },
             timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
             max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })
     }
+}
+
+/// The id space. Errors: `invalid_argument`.
+pub(crate) fn space(name: Option<&str>) -> Result<String> {
+    let name = name.unwrap_or("default");
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    if !(1..=64).contains(&name.len()) || !name.bytes().all(word) || name.starts_with('.') {
+        return Err(Error::invalid("name", format!("{name:?}"), allowed("name")));
+    }
+    Ok(name.into())
+}
+
+/// The time of an option, at least so many milliseconds. Errors: `invalid_argument`.
+pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
+    match ms {
+        1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
+        0 if least == 0 => Ok(Duration::ZERO),
+        _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
+    }
+}
+
+/// Errors: what cannot be had without a record.
+fn check_unpersisted(workers: &WorkerIds, rules: &Rules) -> Result<()> {
+    let refuse = |name, value: &str, allowed| Err(Error::invalid(name, value, allowed));
+    if workers.is_range() {
+        let allowed = "true with a range of worker ids: without records two hosts or containers would take the same one";
+        return refuse("persist", "false", allowed);
+    }
+    let leased = matches!(workers, WorkerIds::Asked(source) if source.leases_spans());
+    if rules.on_exhausted == OnExhausted::Borrow && !leased {
+        let allowed = "\"wait\" with persist = false, which never runs ahead of the clock";
+        return refuse("on_exhausted", "\"borrow\"", allowed);
+    }
+    Ok(())
 }

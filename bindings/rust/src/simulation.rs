@@ -1,24 +1,32 @@
 //! The host over a clock and a disk that misbehave on command.
 
-use crate::env::{AnyClock, Clock, DirectoryId, Disk, Env, LockedFile, Presence, Random};
+use crate::env::{AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, Presence, Random};
+use crate::file_system::{FileSystem, Kind};
 use crate::host::Host;
 use crate::live::Live;
 use crate::settings::Settings;
-use crate::slot::FILE_BYTES;
 use crate::sync::lock;
 use crate::timeline::Timeline;
+use crate::two_slots::FILE_BYTES;
 use crate::wait::Wait;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod clocks;
+mod never_ahead;
+mod ranges;
+#[cfg(feature = "http")]
+mod remembered;
+mod whole;
 mod world;
-use world::{START_MS, World};
+use world::{Open, START_MS, World};
 
 fn builder() -> SnowflakeBuilder {
     Snowflake::builder()
@@ -72,77 +80,10 @@ fn a_disk_that_hangs_is_an_error_within_the_timeout() {
 }
 
 #[test]
-fn a_clock_an_hour_back_is_refused_with_both_times() {
-    let world = World::new();
-    world.process().open(builder()).unwrap().next().unwrap();
-    world.set_clock(-3_600_000);
-    let error = world.process().open(builder()).err().unwrap();
-    assert_eq!(error.code(), Code::ClockBackwards);
-    for part in ["1700000000000 ms", "1699996400000 ms", "3600000 ms behind", "correct the clock"] {
-        assert!(error.message().contains(part), "{error}");
-    }
-    world.set_clock(3_600_000);
-    world.process().open(builder()).unwrap().next().unwrap();
-}
-
-#[test]
-fn a_step_survived_at_run_time_does_not_forbid_the_restart() {
-    let world = World::new();
-    let process = world.process();
-    let open = process.open(builder()).unwrap();
-    for _ in 0..5_000 {
-        open.next().unwrap();
-        world.pass(1);
-    }
-    world.set_clock(-4_000);
-    let mut last = open.next_ms();
-    for _ in 0..50 {
-        let next = open.next_ms();
-        assert!(next >= last);
-        last = next;
-        world.pass(1);
-    }
-    let restarted = world.process();
-    assert!(restarted.open(builder()).unwrap().next_ms() > last);
-}
-
-#[test]
-fn wait_starts_once_the_record_has_passed() {
-    let world = World::new();
-    let wait = || builder().on_clock_backwards(OnClockBackwards::Wait);
-    let process = world.process();
-    let open = process.open(wait()).unwrap();
-    for _ in 0..10_000 {
-        open.next().unwrap();
-        world.pass(1);
-    }
-    let last = open.next_ms();
-    let until = open.live.core.layout().tick_start_ms(open.live.core.until());
-    let before = world.now_ns().div_euclid(1_000_000);
-    let restarted = world.process();
-    let first = restarted.open(wait()).unwrap().next_ms();
-    assert!(first >= until && first > last);
-    assert!(
-        (until - 1..=until + 200).contains(&first) && until - before <= 3_000,
-        "{first} {until} {before}"
-    );
-}
-
-#[test]
 fn burnt_spans_are_stepped_over_when_the_clock_comes_there() {
     let world = World::new();
     let layout = leafid_core::Layout::LEAF;
-    let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
-    let burnt = Span { from: at(700), until: at(1_900) };
-    let record = Record { burnt: vec![burnt], ..Record::unused(7, layout) };
-    let stored = crate::slot::Stored {
-        number: 0,
-        name: "default".into(),
-        record,
-        writer: crate::state_file::this_process(0),
-    };
-    let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
-    lock(&world.0.files).insert(path, crate::slot::unused_file(stored).unwrap().to_vec());
+    let burnt = world.burn(700, 1_900);
     let process = world.process();
     let open = process.open(builder()).unwrap();
     let mut seen = BTreeSet::new();
@@ -197,40 +138,6 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
 }
 
 #[test]
-fn a_leap_of_the_clock_poisons_no_record() {
-    let world = World::new();
-    let process = world.process();
-    let open = process.open(builder()).unwrap();
-    let ten_years = 10 * 365 * 86_400_000;
-    let first = open.next_ms();
-    for _ in 0..100 {
-        world.pass(10);
-        open.next_ms();
-    }
-    world.set_clock(ten_years);
-    for _ in 0..100 {
-        world.pass(100);
-        assert!((0..20_000).contains(&(open.next_ms() - first)), "the leap is not followed");
-    }
-    world.set_clock(-ten_years);
-    world.pass(1_000);
-    let last = open.next_ms();
-    let restarted = world.process();
-    let open = restarted.open(builder()).unwrap();
-    assert!((1..10_000).contains(&(open.next_ms() - last)), "a restart works");
-    // One that stays is followed after a minute.
-    world.set_clock(ten_years);
-    for _ in 0..59 {
-        world.pass(1_000);
-        assert!(open.next_ms() - last < 100_000);
-    }
-    world.pass(2_000);
-    open.next_ms();
-    world.pass(2_000);
-    assert!(open.next_ms() - last >= ten_years);
-}
-
-#[test]
 fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
     for lead_ms in [0, 1_500, 4_000] {
         let world = World::new();
@@ -250,7 +157,7 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
             let newest = crate::slot::read_file(Path::new("x"), file).unwrap();
             let survivor = crate::slot::read_slot(file, newest.spare).unwrap().record.run.until;
             if last >= open.live.core.layout().tick_start_ms(survivor) {
-                let at = (1 - newest.spare) * crate::slot::SLOT_BYTES + 20;
+                let at = (1 - newest.spare) * crate::two_slots::SLOT_BYTES + 20;
                 file[at] ^= 1;
                 break (last, survivor);
             }
@@ -260,4 +167,88 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
         let first = restarted.open(builder()).unwrap().next_ms();
         assert!(first > last, "lead {lead_ms}: {first} after {last}, the slot said {survivor}");
     }
+}
+
+#[test]
+fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
+    let world = World::new();
+    let layout = leafid_core::Layout::LEAF;
+    let twelve_years = 12 * 365 * 86_400_000;
+    let mut seen = BTreeSet::new();
+    let mut issue = |open: &Open, ids: usize| {
+        for _ in 0..ids {
+            let id = open.next().unwrap();
+            assert!(seen.insert(id), "{id} twice");
+            world.pass(1);
+        }
+    };
+    world.set_clock(twelve_years);
+    let future_ms = world.now_ns().div_euclid(1_000_000);
+    for life in 0..3 {
+        let process = world.process();
+        let open = process.open(builder()).unwrap();
+        issue(&open, 2_000);
+        if life != 1 {
+            open.live.shut(Duration::from_secs(1)).unwrap();
+        }
+        world.pass(100_000);
+    }
+    let past_ms = world.now_ns().div_euclid(1_000_000);
+    world.set_clock(START_MS - past_ms);
+    let process = world.process();
+    assert_eq!(process.open(builder()).err().unwrap().code(), Code::ClockBackwards);
+    drop(process);
+    let process = world.process();
+    let reset = process.reset().unwrap();
+    assert_eq!(reset.after.burnt.len(), 3, "a life each: {:?}", reset.after.burnt);
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at the clock");
+    issue(&open, 2_000);
+    drop(open);
+    // A crash, and the record stays as it is.
+    world.set_clock(future_ms - 3_000 - world.now_ns().div_euclid(1_000_000));
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    let mut burnt = reset.after.burnt.clone();
+    while world.now_ns().div_euclid(1_000_000) < past_ms + 5_000 {
+        match open.next() {
+            Ok(id) => {
+                assert!(seen.insert(id), "{id} twice");
+                let tick = layout.tick_at(layout.decode(id).unwrap().timestamp_ms).unwrap();
+                assert!(!burnt.iter().any(|span| (span.from..span.until).contains(&tick)));
+                // Those that were passed with ids on both sides.
+                burnt.retain(|span| span.until > tick);
+            }
+            Err(error) => assert_eq!(error.code(), Code::ClockBackwards, "{error}"),
+        }
+        world.pass(7);
+    }
+    assert!(burnt.is_empty(), "{burnt:?}");
+}
+
+#[test]
+fn a_range_leaves_an_id_whose_time_is_burnt_to_the_last() {
+    let world = World::new();
+    world.burn(-1_000, 3_600_000);
+    let process = world.process();
+    let open = process.open_worker(7..=8, builder()).unwrap();
+    assert_eq!(open.live.worker_id, 8);
+    assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at once");
+}
+
+#[test]
+fn a_held_record_is_not_reset() {
+    let world = World::new();
+    let process = world.process();
+    let error = process.reset().unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    assert!(lock(&world.0.files).is_empty(), "nothing is made");
+    let open = process.open(builder()).unwrap();
+    let before = lock(&world.0.files).clone();
+    let error = process.reset().unwrap_err();
+    assert_eq!(error.code(), Code::WorkerInUse);
+    assert!(error.message().contains("pid") && error.message().contains("end that process"), "{error}");
+    assert_eq!(*lock(&world.0.files), before);
+    open.next().unwrap();
 }

@@ -1,23 +1,36 @@
-//! The state file: two slots of readable JSON, each with a number and a checksum, written in turn and in place.
+//! The record of a worker id as it stands in a slot of its state file.
 
+use crate::env::AnyClock;
+use crate::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
 use leafid_core::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Bytes of a slot: one page, so that a write is not torn over two.
-pub(crate) const SLOT_BYTES: usize = 4096;
-/// Bytes of a state file.
-pub(crate) const FILE_BYTES: usize = 2 * SLOT_BYTES;
 const FORMAT: u32 = 1;
-/// What stands between the JSON's last field and its checksum.
-const CHECKSUM: &str = ",\"crc32\":\"";
 
-/// Who wrote a record: for messages, never for a decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Who wrote a record, and when: for messages, and for what the clock is believed to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Writer {
     pub(crate) pid: i32,
     pub(crate) host: String,
     pub(crate) started: String,
+    /// Which start of the machine it was, and what the suspend-counting clock read when the record was granted: by these
+    /// the next process of the same start sees a leap of the clock that it did not live through.
+    #[serde(default)]
+    pub(crate) boot: String,
+    #[serde(default)]
+    pub(crate) counted_ms: i64,
+    /// The leap of the clock that was not followed then: how far, and since when by the suspend-counting clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leap_ms: Option<(i64, i64)>,
+}
+
+impl Writer {
+    /// Notes how the clocks stand.
+    pub(crate) fn stamp(&mut self, clock: &AnyClock) {
+        self.counted_ms = clock.counted().as_millis() as i64;
+        self.leap_ms = clock.leap_ms();
+    }
 }
 
 /// A record as it stands in a slot.
@@ -56,8 +69,11 @@ struct Json {
     granted_at_ms: i64,
     owner: String,
     burnt_ms: Vec<(i64, i64)>,
+    /// Missing in files that the first version wrote.
+    #[serde(default)]
+    former_ms: Vec<(i64, i64)>,
     writer: Writer,
-    /// Written, and compared, as text: see `checked`.
+    /// Written, and compared, as text: see `two_slots`.
     #[serde(default, skip_serializing)]
     #[allow(dead_code)]
     crc32: String,
@@ -65,9 +81,15 @@ struct Json {
 
 /// What every format says first.
 #[derive(Deserialize)]
-struct Head {
+struct Format {
     leafid_state: u32,
     number: u64,
+}
+
+impl Head for Format {
+    fn number(&self) -> u64 {
+        self.number
+    }
 }
 
 impl Stored {
@@ -90,38 +112,25 @@ impl Stored {
             until_ms: layout.tick_start_ms(self.record.run.until),
             granted_at_ms: self.record.granted_at_ms,
             owner: format!("{:032x}", self.record.owner),
-            burnt_ms: self
-                .record
-                .burnt
-                .iter()
-                .map(|s| (layout.tick_start_ms(s.from), layout.tick_start_ms(s.until)))
-                .collect(),
+            burnt_ms: in_ms(layout, &self.record.burnt),
+            former_ms: in_ms(layout, &self.record.former),
             writer: self.writer.clone(),
             crc32: String::new(),
         };
-        let too_large = || Error::new(Code::Internal, "the record does not fit its slot; report this");
-        let mut text = serde_json::to_string(&json).map_err(|_| too_large())?;
-        text.pop();
-        let sum = crc32fast::hash(text.as_bytes());
-        text.push_str(&format!("{CHECKSUM}{sum:08x}\"}}"));
-        let mut bytes = [b' '; SLOT_BYTES];
-        bytes.get_mut(..text.len()).ok_or_else(too_large)?.copy_from_slice(text.as_bytes());
-        match bytes.last_mut() {
-            Some(last) if *last == b' ' => *last = b'\n',
-            _ => return Err(too_large()),
-        }
-        Ok(bytes)
+        two_slots::seal(&json)
     }
+}
+
+fn in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
+    spans.iter().map(|span| (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))).collect()
 }
 
 /// The bytes of a file whose worker id was never used.
 pub(crate) fn unused_file(mut stored: Stored) -> Result<[u8; FILE_BYTES]> {
-    let mut bytes = [0; FILE_BYTES];
-    for (number, slot) in bytes.chunks_mut(SLOT_BYTES).enumerate() {
-        stored.number = number as u64;
-        slot.copy_from_slice(&stored.to_bytes()?);
-    }
-    Ok(bytes)
+    two_slots::new_file(|number| {
+        stored.number = number;
+        stored.to_bytes()
+    })
 }
 
 /// Reads a state file. Errors: `state_corrupt` when no slot can be believed, `state_mismatch` for another format.
@@ -134,46 +143,24 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
         );
         Error::new(Code::StateCorrupt, message)
     };
-    if bytes.len() != FILE_BYTES {
-        let size = if bytes.len() > FILE_BYTES { "more".into() } else { bytes.len().to_string() };
-        return Err(corrupt(&format!("not a leafid state file: {size} bytes instead of {FILE_BYTES}")));
-    }
-    let slots: Vec<Option<(Head, &str)>> = bytes.chunks(SLOT_BYTES).map(checked).collect();
-    let newest = match (&slots[0], &slots[1]) {
-        (Some((a, _)), Some((b, _))) => usize::from(b.number > a.number),
-        (Some(_), None) => 0,
-        (None, Some(_)) => 1,
-        (None, None) => return Err(corrupt("damaged in both slots, or not a leafid state file")),
-    };
-    let Some((head, text)) = &slots[newest] else { return Err(corrupt("damaged")) };
-    if head.leafid_state != FORMAT {
+    let newest = two_slots::newest::<Format>(bytes, "state").map_err(|what| corrupt(&what))?;
+    if newest.head.leafid_state != FORMAT {
         let message = format!(
             "{} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
             path.display(),
-            head.leafid_state
+            newest.head.leafid_state
         );
         return Err(Error::new(Code::StateMismatch, message));
     }
-    let stored =
-        parse(text).ok_or_else(|| corrupt("not a leafid state file: its fields are not as written"))?;
-    Ok(Slots { newest: stored, spare: 1 - newest, damaged: slots[1 - newest].is_none() })
+    let stored = parse(newest.text)
+        .ok_or_else(|| corrupt("not a leafid state file: its fields are not as written"))?;
+    Ok(Slots { newest: stored, spare: newest.spare, damaged: newest.damaged })
 }
 
 /// What one slot holds, for tests.
 #[cfg(test)]
 pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<Stored> {
-    parse(checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?.1)
-}
-
-/// The slot's JSON, if every byte of the slot is as it was written.
-fn checked(slot: &[u8]) -> Option<(Head, &str)> {
-    let text = std::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
-    let body = text.get(..text.len().checked_sub(CHECKSUM.len() + 10)?)?;
-    let tail = format!("{CHECKSUM}{:08x}\"}}", crc32fast::hash(body.as_bytes()));
-    if text.get(body.len()..)? != tail {
-        return None;
-    }
-    Some((serde_json::from_str(text).ok()?, text))
+    parse(two_slots::checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?)
 }
 
 fn parse(text: &str) -> Option<Stored> {
@@ -197,6 +184,78 @@ fn parse(text: &str) -> Option<Stored> {
         granted_at_ms: json.granted_at_ms,
         owner: u128::from_str_radix(&json.owner, 16).ok()?,
         burnt: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
+        former: json.former_ms.into_iter().map(span).collect::<Option<_>>()?,
     };
     Some(Stored { number: json.number, name: json.name, record, writer: json.writer })
+}
+
+#[cfg(test)]
+mod properties;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leafid_core::{MOST_BURNT, MOST_FORMER};
+
+    /// The largest record that can be: every number as long as it gets, text of bytes that JSON writes in six.
+    #[test]
+    fn the_largest_record_fits_its_slot() {
+        let layout = Layout::new(LayoutFields {
+            epoch_ms: 1_000_000_000_000_000,
+            tick_ms: 3_600_000,
+            timestamp_bits: 30,
+            worker_bits: 10,
+            sequence_bits: 12,
+            order: Order::WorkerSequence,
+        })
+        .unwrap();
+        let last = layout.last_tick() + 1;
+        let spans = |count: usize| -> Vec<Span> {
+            (0..count as u64).map(|i| Span { from: last - 2 * i - 1, until: last - 2 * i }).rev().collect()
+        };
+        let record = Record {
+            worker_id: 1_023,
+            layout,
+            run: Span { from: last - 1, until: last },
+            granted_at_ms: i64::MIN,
+            owner: u128::MAX,
+            burnt: spans(MOST_BURNT),
+            former: spans(MOST_FORMER),
+        };
+        let writer = Writer {
+            pid: i32::MIN,
+            host: "\u{1}".repeat(64),
+            started: "+292278994-08-17T07:12:55.807Z".into(),
+            boot: "b".repeat(36),
+            counted_ms: i64::MAX,
+            leap_ms: Some((i64::MIN, i64::MIN)),
+        };
+        let stored = Stored { number: u64::MAX, name: "n".repeat(64), record, writer };
+        let bytes = stored.to_bytes().unwrap();
+        assert_eq!(parse(two_slots::checked(&bytes).unwrap()).unwrap(), stored);
+    }
+
+    /// It would stay the newest for ever, whatever is written after it.
+    #[test]
+    fn a_number_after_which_none_comes_is_not_believed() {
+        let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
+        let mut stored =
+            Stored { number: u64::MAX, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let slot = stored.to_bytes().unwrap();
+        stored.number = 1;
+        let other = stored.to_bytes().unwrap();
+        let found = read_file(Path::new("f"), &[slot, other].concat()).unwrap();
+        assert!(found.newest == stored && found.spare == 0 && found.damaged);
+        let error = read_file(Path::new("f"), &[slot, slot].concat()).err().unwrap();
+        assert_eq!(error.code(), Code::StateCorrupt);
+    }
+
+    #[test]
+    fn a_file_without_former_runs_is_read() {
+        let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
+        let stored = Stored { number: 3, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let bytes = stored.to_bytes().unwrap();
+        let text = two_slots::checked(&bytes).unwrap().replace(",\"former_ms\":[]", "");
+        assert!(!text.contains("former") && parse(&text) == Some(stored));
+    }
 }

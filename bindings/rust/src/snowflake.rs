@@ -4,10 +4,11 @@ use crate::fork::{self, PerProcess};
 use crate::host::{host, this_host};
 use crate::live::Live;
 use crate::settings::Settings;
-use crate::wait::Wait;
+use crate::wait::{Interrupted, Wait};
 use crate::{SnowflakeBuilder, Stats};
-use leafid_core::{Code, Deed, Error, Layout, Result};
+use leafid_core::{Code, Deed, Error, Layout, Result, Run};
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence,
@@ -31,15 +32,30 @@ impl Snowflake {
         SnowflakeBuilder::default()
     }
 
-    pub(crate) fn open(settings: Settings) -> Result<Snowflake> {
+    pub(crate) fn open(settings: Settings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
         let flake = Snowflake {
             settings: Arc::new(settings),
             live: PerProcess::new(),
             closed: AtomicBool::new(false),
             released: AtomicBool::new(false),
         };
-        flake.live(false)?;
+        if !flake.settings.lazy {
+            flake.live_unless(interrupted)?;
+        }
         Ok(flake)
+    }
+
+    /// A handle of this generator, for the simulation.
+    #[cfg(test)]
+    pub(crate) fn of(live: &Arc<Live>) -> Snowflake {
+        let flake = Snowflake {
+            settings: Arc::clone(&live.settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(false),
+            released: AtomicBool::new(true),
+        };
+        let _ = flake.live.install(Arc::clone(live), fork::current());
+        flake
     }
 
     /// Issues one id, larger than every one before it from this generator.
@@ -59,9 +75,10 @@ impl Snowflake {
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
         let (live, generation) = self.live.load()?;
-        let id = live.core.next(live.env.clock.now_ms()).ok()?;
+        let watch = fork::watch();
+        let id = live.core.next(live.clock.now_ms()).ok()?;
         // After the step: in a forked child the step was made on a copy of the parent's generator.
-        (generation == fork::current() && !self.closed.load(Relaxed)).then_some(id)
+        (watch.is(generation) && !self.closed.load(Relaxed)).then_some(id)
     }
 
     /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
@@ -72,30 +89,18 @@ impl Snowflake {
 
     /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
     pub fn stats(&self) -> Result<Stats> {
-        let live = self.live(true)?;
-        let layout = live.core.layout();
-        let spans = live.spans();
-        let now = layout.tick_at(live.env.clock.believed_ms()).unwrap_or(0);
-        let last = live.core.first_unused().unwrap_or(0).saturating_sub(1);
-        Ok(Stats {
-            name: self.settings.key.name.clone(),
-            worker_id: live.worker_id,
-            state_dir: self.settings.directory.display().to_string(),
-            layout: layout.to_string(),
-            epoch_ms: layout.epoch_ms(),
-            expires_at_ms: layout.expires_at_ms(),
-            reserved_until_ms: layout.tick_start_ms(spans.until),
-            lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
-            handles: host().handles(live),
-            renewals: spans.renewals,
-            renewal_failures: spans.failures,
-            last_error: spans.last_error.map(|error| error.to_string()),
-        })
+        let live = self.live()?;
+        Ok(Stats::of(live, host().handles(live)))
     }
 
     /// The worker id held. Errors: as [`Snowflake::stats`].
     pub fn worker_id(&self) -> Result<u32> {
-        Ok(self.live(true)?.worker_id)
+        Ok(self.live()?.worker_id)
+    }
+
+    /// The id space.
+    pub fn name(&self) -> &str {
+        &self.settings.key.name
     }
 
     /// The layout of the ids.
@@ -123,16 +128,28 @@ impl Snowflake {
     }
 
     /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
-    pub(crate) fn live(&self, inherited: bool) -> Result<&Arc<Live>> {
+    pub(crate) fn live(&self) -> Result<&Arc<Live>> {
+        self.live_unless(&mut || false)
+    }
+
+    /// [`Snowflake::live`], given up with `would_block` when `interrupted` answers true while a claim is waited for.
+    pub(crate) fn live_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Live>> {
         if self.closed.load(Acquire) {
             return Err(closed());
         }
         let live = loop {
             if let Some(live) = self.live.get() {
-                break live;
+                if live.successor.get().is_none() {
+                    break live;
+                }
+                // Its lease was lost, and another generator took its place.
+                self.live.replace(Arc::clone(live.newest()));
+                continue;
             }
+            // An ancestor's: this is a forked child.
+            let parents = self.live.load().map(|(live, _)| live.worker_id);
             let generation = fork::current();
-            let attached = host().attach(&self.settings, inherited);
+            let attached = host().attach(&self.settings, parents, interrupted);
             if generation != fork::current() {
                 // A fork came between: what was attached, or failed, is the parent's. It is left alone.
                 std::mem::forget(attached);
@@ -150,6 +167,16 @@ impl Snowflake {
         Ok(live)
     }
 
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
+    }
+
+    /// Up to `most` ids of one tick, at least one, with the generation that they were taken in.
+    pub(crate) fn reserve(&self, most: usize) -> Result<(Run, u64)> {
+        self.step(&mut || false, |live, now_ms| live.core.reserve(now_ms, most))
+    }
+
     #[cold]
     #[inline(never)]
     fn next_slowly(&self) -> Result<i64> {
@@ -159,17 +186,18 @@ impl Snowflake {
     /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
     pub(crate) fn step<T>(
         &self,
-        interrupted: &mut dyn FnMut() -> bool,
+        interrupted: Interrupted<'_>,
         mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>,
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
             let generation = fork::current();
-            let live = self.live(true)?;
+            let live = self.live_unless(wait.interrupted)?;
             let stepped = step(live, live.env.clock.believed_ms());
             let done = match stepped {
                 Ok(made) => Ok(Some((made, generation))),
                 Err(_) if self.closed.load(Relaxed) => Err(closed()),
+                Err(Deed::Sealed) if live.successor.get().is_some() => Ok(None),
                 Err(deed) => wait.until_done(live, deed).map(|()| None),
             };
             // After a fork meanwhile, neither an id nor an error is this process's.
@@ -189,6 +217,10 @@ fn closed() -> Error {
     Error::new(Code::Closed, "the snowflake was closed; open another one")
 }
 
+/// A panic, of the user's code too, leaves it as it was: whatever it holds is changed in one step.
+impl UnwindSafe for Snowflake {}
+impl RefUnwindSafe for Snowflake {}
+
 /// Another handle of the same generator.
 impl Clone for Snowflake {
     fn clone(&self) -> Snowflake {
@@ -198,8 +230,11 @@ impl Clone for Snowflake {
             closed: AtomicBool::new(self.closed.load(Acquire)),
             released: AtomicBool::new(false),
         };
-        // An error shows at the first use.
-        let _ = flake.live(true);
+        // Not for a lazy one that was never used. An error shows at the first use. In a forked child it is this handle that
+        // knows what its parent held.
+        if self.live.load().is_some() && self.live().is_ok() {
+            let _ = flake.live();
+        }
         flake
     }
 }

@@ -3,14 +3,16 @@
 use crate::env::{Env, LockedFile};
 use crate::presence::started_ms;
 use crate::settings::Key;
-use crate::slot::{self, SLOT_BYTES, Slots, Stored, Writer};
+use crate::slot::{self, Slots, Stored, Writer};
+use crate::two_slots::SLOT_BYTES;
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// A worker id's state file, whose lock this process holds.
 pub(crate) struct StateFile {
-    file: Box<dyn LockedFile>,
+    /// None where no record is kept: then everything is as written.
+    file: Option<Box<dyn LockedFile>>,
     path: PathBuf,
     /// What this generator wrote last, or found.
     stored: Stored,
@@ -43,13 +45,17 @@ pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option
     let path = path_of(directory, worker_id);
     match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
         None => Ok(None),
-        Some(bytes) => Ok(Some(slot::read_file(&path, &bytes)?.newest)),
+        Some(bytes) => {
+            let newest = slot::read_file(&path, &bytes)?.newest;
+            learn(env, &newest);
+            Ok(Some(newest))
+        }
     }
 }
 
 /// Who wrote a worker id's record last, for messages.
 pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Option<String> {
-    let Writer { pid, host, started } = peek(env, directory, worker_id).ok()??.writer;
+    let Writer { pid, host, started, .. } = peek(env, directory, worker_id).ok()??.writer;
     (pid > 0).then(|| format!("pid {pid} on host {host}, started {started}"))
 }
 
@@ -57,13 +63,7 @@ impl StateFile {
     /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<Option<StateFile>> {
         let path = path_of(directory, worker_id);
-        let unused = Stored {
-            number: 0,
-            name: key.name.clone(),
-            record: Record::unused(worker_id, key.layout),
-            writer: Writer { pid: 0, host: String::new(), started: String::new() },
-        };
-        let opened = env.disk.open(&path, &slot::unused_file(unused)?);
+        let opened = env.disk.open(&path, Some(&slot::unused_file(unused(key, worker_id))?));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
         let Slots { mut newest, spare, damaged } = slot::read_file(&path, &bytes)?;
@@ -79,6 +79,7 @@ impl StateFile {
             return Err(Error::new(Code::StateCorrupt, message));
         }
         check_layout(&newest.record, key, &path)?;
+        learn(env, &newest);
         if damaged {
             assume_the_worst(&mut newest.record, key, env.clock.believed_ms());
             log::warn!(
@@ -88,7 +89,30 @@ impl StateFile {
             );
         }
         let tried = newest.number;
-        Ok(Some(StateFile { file, path, stored: newest, spare, tried }))
+        Ok(Some(StateFile { file: Some(file), path, stored: newest, spare, tried }))
+    }
+
+    /// No file: for a generator whose record is not kept.
+    pub(crate) fn unpersisted(key: &Key, worker_id: u32) -> StateFile {
+        StateFile { file: None, path: PathBuf::new(), stored: unused(key, worker_id), spare: 0, tried: 0 }
+    }
+
+    /// As [`StateFile::open`], but of whatever layout the record is. Errors besides: `invalid_argument` without a file.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
+    pub(crate) fn open_any(
+        env: &Env,
+        directory: &Path,
+        key: &Key,
+        worker_id: u32,
+    ) -> Result<Option<StateFile>> {
+        let Some(found) = peek(env, directory, worker_id)? else {
+            let path = path_of(directory, worker_id);
+            let allowed =
+                format!("a worker id of {:?} that was used: there is no {}", key.name, path.display());
+            return Err(Error::invalid("worker", worker_id, &allowed));
+        };
+        let key = Key { layout: found.record.layout, ..key.clone() };
+        StateFile::open(env, directory, &key, worker_id)
     }
 
     /// The record as this generator wrote it last, or found it.
@@ -101,25 +125,27 @@ impl StateFile {
     /// Errors: `state_io`; `worker_lost` when the file is no longer the one at its path, or no longer holds what was
     /// written.
     pub(crate) fn write(&mut self, record: Record, writer: &Writer) -> Result<()> {
-        self.check_ours()?;
+        let Some(file) = &self.file else {
+            self.stored.record = record;
+            return Ok(());
+        };
+        self.check_ours(file.as_ref())?;
         self.tried += 1;
         let stored =
             Stored { number: self.tried, name: self.stored.name.clone(), record, writer: writer.clone() };
         let bytes = stored.to_bytes()?;
-        self.file
-            .write(self.spare * SLOT_BYTES, &bytes)
-            .map_err(|error| failed("write", &self.path, &error))?;
+        file.write(self.spare * SLOT_BYTES, &bytes).map_err(|error| failed("write", &self.path, &error))?;
         self.spare = 1 - self.spare;
         self.stored = stored;
         Ok(())
     }
 
-    fn check_ours(&self) -> Result<()> {
+    fn check_ours(&self, file: &dyn LockedFile) -> Result<()> {
         let unreadable = |error: io::Error| failed("read", &self.path, &error);
-        if !self.file.is_in_place().map_err(unreadable)? {
+        if !file.is_in_place().map_err(unreadable)? {
             return Err(self.lost("was deleted, moved or replaced"));
         }
-        let slots = slot::read_file(&self.path, &self.file.read().map_err(unreadable)?);
+        let slots = slot::read_file(&self.path, &file.read().map_err(unreadable)?);
         match slots {
             // The last record, or one of a write that was reported as failed.
             Ok(Slots { newest, .. })
@@ -140,6 +166,23 @@ impl StateFile {
             self.stored.record.worker_id
         );
         Error::new(Code::WorkerLost, message)
+    }
+}
+
+/// Has the clock compared with the record of another process of this start of the machine.
+fn learn(env: &Env, stored: &Stored) {
+    if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot() {
+        let Writer { counted_ms, leap_ms, .. } = &stored.writer;
+        env.clock.learn(stored.record.granted_at_ms, *counted_ms, *leap_ms);
+    }
+}
+
+fn unused(key: &Key, worker_id: u32) -> Stored {
+    Stored {
+        number: 0,
+        name: key.name.clone(),
+        record: Record::unused(worker_id, key.layout),
+        writer: Writer::default(),
     }
 }
 
@@ -175,11 +218,16 @@ fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
 }
 
 /// This process, as the record names it.
-pub(crate) fn this_process(now_ms: i64) -> Writer {
+pub(crate) fn this_process(env: &Env) -> Writer {
     let pid = std::process::id() as i32;
-    Writer {
+    let now_ms = env.clock.believed_ms();
+    let mut writer = Writer {
         pid,
-        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        host: crate::system::hostname(),
         started: Utc(started_ms(pid).unwrap_or(now_ms)).to_string(),
-    }
+        boot: env.clock.boot(),
+        ..Writer::default()
+    };
+    writer.stamp(&env.clock);
+    writer
 }

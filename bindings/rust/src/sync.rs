@@ -19,6 +19,15 @@ pub(crate) fn locked<T, R>(mutex: &Mutex<T>, generation: u64, deed: impl FnOnce(
     without_signals(|| (generation == fork::current()).then(|| deed(&mut lock(mutex))))
 }
 
+/// What failed is tried again after this.
+pub(crate) const RETRY: Duration = Duration::from_millis(200);
+const LATEST_RETRY: Duration = Duration::from_secs(10);
+
+/// When to try again what failed so many times before the last.
+pub(crate) fn later(failed: u32) -> Duration {
+    (RETRY * 2u32.saturating_pow(failed.min(10))).min(LATEST_RETRY)
+}
+
 /// Sleeps a little, then longer: for what is commonly done in a fraction of a millisecond.
 pub(crate) struct Pause {
     next: Duration,

@@ -1,12 +1,16 @@
 //! The real clock, disk and randomness.
 
-use crate::env::{AnyClock, DirectoryId, Disk, Env, LockedFile, Presence, Random};
+use crate::env::{AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, Presence, Random};
+use crate::file_system::{self, FileSystem};
 use crate::fork::{self, Descriptor};
 use crate::presence;
-use crate::slot::FILE_BYTES;
+use crate::two_slots::FILE_BYTES;
 use leafid_core::Result;
+use nix::time::clock_gettime;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::time::ClockId;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,16 +20,56 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 impl Env {
     pub(crate) fn system() -> Env {
-        Env { clock: AnyClock::System, disk: Box::new(SystemDisk), random: Box::new(SystemRandom) }
+        Env {
+            clock: AnyClock::System,
+            disk: Box::new(SystemDisk),
+            random: Box::new(SystemRandom),
+            built_ms: BUILT_MS,
+        }
     }
 }
 
-/// Unix milliseconds; negative before 1970.
+/// The start of the day before leafid was built: machines that build may be in other time zones, or a little ahead.
+const BUILT_MS: i64 = {
+    let digits = env!("LEAFID_BUILT_DAY").as_bytes();
+    let (mut day, mut at) = (0, 0);
+    while at < digits.len() {
+        day = day * 10 + (digits[at] - b'0') as i64;
+        at += 1;
+    }
+    (day - 1) * 86_400_000
+};
+
+/// Unix milliseconds as of the last timer interrupt.
+#[inline]
+pub(crate) fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(ClockId::RealtimeCoarse);
+    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+}
+
+/// How old that reading may be: the interval of the timer, rounded up.
+pub(crate) fn coarse_lag_ms() -> i64 {
+    let step = rustix::time::clock_getres(ClockId::RealtimeCoarse);
+    step.tv_sec * 1_000 + (step.tv_nsec + 999_999) / 1_000_000
+}
+
+/// Which start of the machine it is; empty where the kernel does not say. proc_sys_kernel(5)
+pub(crate) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+}
+
+/// What this host is called.
+pub(crate) fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Unix milliseconds; negative before 1970. Not by way of [`SystemTime`], whose difference costs a fifth of an id.
 #[inline]
 pub(crate) fn now_ms() -> i64 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        // Seconds of any real clock times 1000 fit.
-        Ok(since) => since.as_secs() as i64 * 1_000 + i64::from(since.subsec_millis()),
+    match clock_gettime(nix::time::ClockId::CLOCK_REALTIME) {
+        // Seconds of any real clock times 1000 fit. The nanoseconds are never negative.
+        Ok(time) => time.tv_sec() * 1_000 + i64::from(time.tv_nsec() as u32 / 1_000_000),
+        // Every system has this clock.
         Err(_) => now_ns().div_euclid(1_000_000),
     }
 }
@@ -41,7 +85,7 @@ pub(crate) fn now_ns() -> i64 {
 
 /// Time since the machine started, suspended or not.
 pub(crate) fn counted() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let time = rustix::time::clock_gettime(ClockId::Boottime);
     // Never negative: it counts from the machine's start.
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
 }
@@ -59,10 +103,10 @@ impl Random for SystemRandom {
 struct SystemDisk;
 
 impl Disk for SystemDisk {
-    fn directory(&self, path: &Path) -> io::Result<DirectoryId> {
+    fn directory(&self, path: &Path) -> io::Result<(DirectoryId, FileSystem)> {
         fs::create_dir_all(path)?;
         let metadata = fs::metadata(path)?;
-        Ok((metadata.dev(), metadata.ino()))
+        Ok(((metadata.dev(), metadata.ino()), file_system::of(path)?))
     }
 
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -75,23 +119,41 @@ impl Disk for SystemDisk {
         }
     }
 
-    fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>> {
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    fn open(
+        &self,
+        path: &Path,
+        initial: Option<&[u8; FILE_BYTES]>,
+    ) -> io::Result<Option<Box<dyn LockedFile>>> {
         let open = || {
             let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
             Ok::<OwnedFd, io::Error>(rustix::fs::open(path, flags, Mode::empty())?)
         };
-        let descriptor = match Descriptor::open(open) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let descriptor = match (Descriptor::open(open), initial) {
+            (Err(error), Some(initial)) if error.kind() == io::ErrorKind::NotFound => {
                 create(path, initial)?;
                 Descriptor::open(open)?
             }
-            opened => opened?,
+            (opened, _) => opened?,
         };
         match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
+            Ok(()) if locks(open()?)? => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
+            Ok(()) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its lock was given twice, as by a file system whose locks do not lock",
+            )),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// machine-id(5)
+    fn machine(&self) -> Option<String> {
+        let id = fs::read_to_string("/etc/machine-id").ok()?.trim().to_owned();
+        (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
     }
 
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
@@ -100,6 +162,15 @@ impl Disk for SystemDisk {
 
     fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
         presence::holder(name, worker_id)
+    }
+}
+
+/// Whether a second descriptor of a locked file is refused the lock.
+fn locks(second: OwnedFd) -> io::Result<bool> {
+    match rustix::fs::flock(&second, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(false),
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -174,7 +245,7 @@ impl LockedFile for SystemFile {
         Ok(bytes)
     }
 
-    fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+    fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let mut written = 0;
         while written < bytes.len() {
             // No fork comes between the check and the write: a child that wrote late would undo its parent's.
@@ -189,6 +260,10 @@ impl LockedFile for SystemFile {
                 Err(error) => return Err(error.into()),
             }
         }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
         loop {
             match rustix::fs::fdatasync(self.descriptor.fd()?) {
                 Err(Errno::INTR) => {}
@@ -198,11 +273,30 @@ impl LockedFile for SystemFile {
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
-        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
         match fs::metadata(&self.path) {
-            Ok(there) => Ok((held.st_dev as u64, held.st_ino as u64) == (there.dev(), there.ino())),
+            Ok(there) => Ok(self.id()? == (there.dev(), there.ino())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
+        }
+    }
+
+    fn id(&self) -> io::Result<FileId> {
+        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
+        Ok((held.st_dev as u64, held.st_ino as u64))
+    }
+
+    fn changed_ms(&self) -> io::Result<i64> {
+        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
+        Ok(held.st_ctime as i64 * 1_000 + held.st_ctime_nsec as i64 / 1_000_000)
+    }
+
+    fn make_private(&self) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(self.descriptor.fd()?, Mode::from_raw_mode(0o600))?)
+    }
+
+    fn unlock(&self) {
+        if let Ok(fd) = self.descriptor.fd() {
+            let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
         }
     }
 }

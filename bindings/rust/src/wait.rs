@@ -14,7 +14,7 @@ const SLICE: Duration = Duration::from_millis(20);
 /// The waits of one id, or of one step of a batch.
 pub(crate) struct Wait<'a> {
     settings: &'a Settings,
-    interrupted: Interrupted<'a>,
+    pub(crate) interrupted: Interrupted<'a>,
     deadline: Option<Instant>,
     refused: bool,
 }
@@ -47,13 +47,19 @@ impl<'a> Wait<'a> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         match deed {
             Deed::WaitUntil(ms) => self.until(live, ms, deadline),
-            Deed::NeedSpan => match live.obtain(deadline, self.interrupted)? {
-                Obtained::Granted => Ok(()),
-                Obtained::NoRoom => {
-                    let tick_ms = live.core.layout().tick_ms();
-                    self.until(live, live.env.clock.believed_ms() + tick_ms, deadline)
+            Deed::NeedSpan => {
+                match live.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
+                    Obtained::Granted => Ok(()),
+                    Obtained::NoRoom => {
+                        let tick_ms = live.core.layout().tick_ms();
+                        self.until(live, live.env.clock.believed_ms() + tick_ms, deadline)
+                    }
                 }
-            },
+            }
+            // Sealed, and not by a close: its lease was lost.
+            Deed::Sealed => {
+                live.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
+            }
             // The thread may have slept since it read the clock.
             Deed::ClockBackwards { .. } if !self.refused => {
                 self.refused = true;

@@ -50,7 +50,7 @@ fn a_second_process_is_refused_at_once_naming_the_holder() {
     for dir in [place.dir.path(), other_dir.dir.path()] {
         let begun = Instant::now();
         let error = place.builder().state_dir(dir).worker(7).open().unwrap_err();
-        assert!(begun.elapsed() < Duration::from_millis(90), "at once");
+        assert!(begun.elapsed() < Duration::from_millis(900), "at once, not after timeout_ms");
         assert_eq!(error.code(), Code::WorkerInUse);
         assert!(error.message().contains(&format!("pid {} on host ", child.id())), "{error}");
         assert!(error.message().contains("started 20"), "{error}");

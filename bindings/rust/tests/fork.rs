@@ -2,57 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+use common::forks::{in_child, plain_fork, raw_clone, start_child};
 use common::{Place, sorted_and_distinct};
 use leafid::{Code, Layout, Snowflake};
-use std::io::{Read, Write};
-use std::os::fd::{FromRawFd, RawFd};
+use std::fs::TryLockError;
+use std::io::Read;
 use std::time::{Duration, Instant};
-
-/// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
-fn in_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> Vec<i64> {
-    let (pid, mut reader) = start_child(fork, child);
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).unwrap();
-    let mut status = 0;
-    // SAFETY: waits for the child made above.
-    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
-    assert_eq!(status, 0, "the child failed");
-    bytes.chunks(8).map(|id| i64::from_ne_bytes(id.try_into().unwrap())).collect()
-}
-
-fn start_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> (i32, std::fs::File) {
-    let mut ends: [RawFd; 2] = [0; 2];
-    // SAFETY: two descriptors are written.
-    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
-    match fork() {
-        0 => {
-            // SAFETY: this process's own end, used once.
-            let mut writer = unsafe { std::fs::File::from_raw_fd(ends[1]) };
-            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                child(&mut |id| writer.write_all(&id.to_ne_bytes()).unwrap());
-            }));
-            // SAFETY: ends this process without its parent's exit handlers.
-            unsafe { libc::_exit(i32::from(ran.is_err())) }
-        }
-        pid => {
-            assert!(pid > 0);
-            // SAFETY: closed once; the other end is owned from here on.
-            unsafe { libc::close(ends[1]) };
-            // SAFETY: as above.
-            (pid, unsafe { std::fs::File::from_raw_fd(ends[0]) })
-        }
-    }
-}
-
-fn plain_fork() -> i32 {
-    // SAFETY: the child runs this test's own code only.
-    unsafe { libc::fork() }
-}
-
-fn raw_clone() -> i32 {
-    // SAFETY: fork's arguments: no shared memory, no handlers run.
-    unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 }
-}
 
 fn all_kinds() -> [fn() -> i32; 2] {
     [plain_fork, raw_clone]
@@ -100,6 +55,22 @@ fn handles_of_one_generator_become_one_child_generator() {
 }
 
 #[test]
+fn a_clone_made_in_a_child_knows_what_the_parent_held() {
+    let place = Place::new();
+    let asked = |request: &leafid::ClaimRequest| -> leafid::Answer<Option<i64>> {
+        Ok(Some(request.previous.map_or(5, |previous| i64::from(previous) + 10)))
+    };
+    let flake = place.builder().worker(leafid::WorkerSource::callback(asked)).open().unwrap();
+    flake.next().unwrap();
+    let said = in_child(plain_fork, |say| {
+        let clone = flake.clone();
+        say(Layout::LEAF.decode(clone.next().unwrap()).unwrap().worker_id.into());
+        say(clone.stats().unwrap().handles as i64);
+    });
+    assert_eq!(said, [15, 2]);
+}
+
+#[test]
 fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
     for fork in all_kinds() {
         let place = Place::new();
@@ -114,6 +85,9 @@ fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
             flake.close().unwrap();
         });
         assert!(place.until_ms(7) >= mark);
+        // Besides the lock a mark of the whole host keeps others away.
+        let file = std::fs::File::open(place.file(7)).unwrap();
+        assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)), "the parent's lock is gone");
         let third = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "third_process", "--ignored", "--nocapture"])
             .env("LEAFID_TEST_NAME", &place.name)

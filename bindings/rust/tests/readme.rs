@@ -12,9 +12,50 @@ fn read(path: &str) -> String {
 #[test]
 fn the_quick_starts_are_the_examples() {
     let readme = read("README.md");
-    for example in ["quickstart.py", "quickstart.mjs", "quickstart.c", "quickstart.rs"] {
+    let quick_starts = ["py", "mjs", "c", "rs"].map(|end| format!("quickstart.{end}"));
+    for example in quick_starts.iter().map(String::as_str).chain(["segments.py", "segments.mjs"]) {
         let code = read(&format!("examples/{example}"));
         assert!(readme.contains(&code), "the README's code is not examples/{example}");
+    }
+    for named in ["examples/segments.c", "examples/segments.rs"] {
+        assert!(readme.contains(named) && !read(named).is_empty(), "the README does not name {named}");
+    }
+}
+
+#[test]
+fn the_database_of_the_documents_is_the_example() {
+    assert!(read("docs/LEASES.md").contains(&read("examples/database_workers.py")));
+    let code = read("examples/database_segments.py");
+    assert!(read("docs/SEGMENTS.md").contains(&code));
+    let fetch = code.split("\n\n").find(|part| part.contains("def fetch")).unwrap();
+    assert!(read("README.md").contains(fetch), "the README lacks {fetch}");
+}
+
+/// The names of the options that a builder has.
+fn options_of(builder: &str) -> Vec<String> {
+    let code = read(&format!("bindings/rust/src/{builder}"));
+    let public = code.lines().scan("", |before, line| {
+        let hidden = before.contains("#[doc(hidden)]");
+        *before = line;
+        Some((hidden, line))
+    });
+    let named = public.filter_map(|(hidden, line)| line.trim().strip_prefix("pub fn ").filter(|_| !hidden));
+    let names = named.filter_map(|line| line.split(['(', '<']).next()).filter(|name| *name != "open");
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_option_is_in_its_table() {
+    let page = read("docs/OPTIONS.md");
+    let (of_snowflakes, of_segments) = page.split_once("\nOf segments; ").unwrap();
+    let (of_segments, _) = of_segments.split_once("\n\nIn Rust").unwrap();
+    for (table, builder) in [(of_snowflakes, "builder.rs"), (of_segments, "segments/builder.rs")] {
+        let options = options_of(builder);
+        assert!(options.len() > 20, "{options:?}");
+        // `source` is another word for `fetch`.
+        for option in options.iter().filter(|option| *option != "source") {
+            assert!(table.contains(&format!("`{option}`")), "the table of {builder} lacks {option}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod common;
 use common::{Place, newest};
-use leafid::{Code, Layout};
+use leafid::{Code, Layout, OnExhausted};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -43,7 +43,11 @@ fn a_close_writes_the_exact_mark_and_the_next_holder_starts_above() {
 fn a_handle_closed_while_others_are_in_next() {
     for _ in 0..20 {
         let place = Place::new();
-        let flake = place.builder().worker(7).random_start(0).open().unwrap();
+        // Ahead of the clock, which would else be above all of them by the next opening.
+        let layout = Layout::parse("41|10|4").unwrap();
+        let open =
+            || place.builder().worker(7).layout(layout).on_exhausted(OnExhausted::Borrow).open().unwrap();
+        let flake = open();
         let most = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
@@ -66,8 +70,7 @@ fn a_handle_closed_while_others_are_in_next() {
                 .map(|(id, code)| (id, assert_eq!(code, Code::Closed)).0)
                 .max()
         });
-        let flake = place.builder().worker(7).random_start(0).open().unwrap();
-        assert!(Some(flake.next().unwrap()) > most);
+        assert!(Some(open().next().unwrap()) > most);
     }
 }
 

@@ -3,8 +3,8 @@
  * one in ../rust/src/stream.rs and serve.rs.
  */
 #define _GNU_SOURCE
+#include "agent.h"
 #include <inttypes.h>
-#include <leafid.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 
 enum { BATCH = 512, HANDLES = 8 };
 
-static const char *option(int count, char **words, const char *key, const char *fallback) {
+const char *option(int count, char **words, const char *key, const char *fallback) {
     size_t length = strlen(key);
     for (int i = 0; i < count; i++)
         if (!strncmp(words[i], key, length) && words[i][length] == '=') return words[i] + length + 1;
     return fallback;
 }
 
-static long long now_us(void) {
+long long now_us(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
@@ -38,7 +38,7 @@ static long long kept_waiting_us(void) {
     return waited / 1000;
 }
 
-static leafid_status open_flake(int count, char **words, leafid_snowflake **flake) {
+leafid_status open_flake(int count, char **words, leafid_snowflake **flake) {
     leafid_snowflake_options *options;
     leafid_status status = leafid_snowflake_options_new(&options);
     if (status != LEAFID_OK) return status;
@@ -48,25 +48,36 @@ static leafid_status open_flake(int count, char **words, leafid_snowflake **flak
     if ((text = option(count, words, "dir", NULL))) leafid_snowflake_options_set_state_dir(options, text);
     if ((text = option(count, words, "timeout_ms", NULL)))
         leafid_snowflake_options_set_timeout_ms(options, atoll(text));
+    if ((text = option(count, words, "request_timeout_ms", NULL)))
+        leafid_snowflake_options_set_request_timeout_ms(options, atoll(text));
+    if ((text = option(count, words, "connect_timeout_ms", NULL)))
+        leafid_snowflake_options_set_connect_timeout_ms(options, atoll(text));
+    if ((text = option(count, words, "token", NULL))) leafid_snowflake_options_set_token(options, text);
+    if ((text = option(count, words, "ca_file", NULL))) leafid_snowflake_options_set_ca_file(options, text);
     if ((text = option(count, words, "max_backwards_ms", NULL)))
         leafid_snowflake_options_set_max_backwards_ms(options, atoll(text));
+    if ((text = option(count, words, "random_start", NULL)))
+        leafid_snowflake_options_set_random_start(options, atoll(text));
+    if ((text = option(count, words, "on_clock_backwards", NULL)))
+        leafid_snowflake_options_set_on_clock_backwards(
+            options, !strcmp(text, "wait") ? LEAFID_ON_CLOCK_BACKWARDS_WAIT : LEAFID_ON_CLOCK_BACKWARDS_CONTINUE);
     status = leafid_snowflake_open(options, flake);
     leafid_snowflake_options_free(options);
     return status;
 }
 
-static const char *last_error(void) {
+const char *last_error(void) {
     static __thread char text[2048];
     leafid_last_error(text, sizeof text);
     return text;
 }
 
-static void fail(void) {
+void fail(void) {
     fprintf(stderr, "error %s\n", last_error());
     exit(3);
 }
 
-static void put(const int64_t *ids, size_t count) {
+void put(const int64_t *ids, size_t count) {
     if (write(1, ids, count * sizeof *ids) != (ssize_t)(count * sizeof *ids)) exit(4);
 }
 
@@ -169,6 +180,12 @@ static leafid_status obey(leafid_snowflake **flakes, int count, char **words, ch
                      stats.lead_ms, stats.renewals, stats.renewal_failures);
         return status;
     }
+    if (!strcmp(words[0], "pace")) return pace(*flake, number, answer, room);
+    if (!strcmp(words[0], "forks")) return forks(*flake, number, answer, room);
+    if (!strcmp(words[0], "rounds")) return open_and_close(atoll(words[1]), count, words, answer, room);
+    /* Ends the process with its generators as they are. */
+    if (!strcmp(words[0], "end") && !strcmp(words[1], "exit")) exit(0);
+    if (!strcmp(words[0], "end")) abort();
     if (!strcmp(words[0], "close")) return leafid_snowflake_close(*flake);
     if (!strcmp(words[0], "fork")) {
         pid_t pid = fork();
@@ -213,5 +230,8 @@ static int serve(void) {
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "stream")) return stream(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], "serve")) return serve();
+    if (argc > 1 && !strcmp(argv[1], "lessee")) return lessee(argc - 2, argv + 2);
+    if (argc > 2 && !strcmp(argv[1], "segments"))
+        return !strcmp(argv[2], "stream") ? segments_stream(argc - 3, argv + 3) : segments_serve();
     return 2;
 }

@@ -1,8 +1,9 @@
 //! Deeds that may meet a disk that does not answer.
 
-use super::{current, spawn};
-use crate::sync::{Pause, lock};
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use super::{Code, current, spawn};
+use crate::sync::lock;
+use rustix::thread::futex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,12 @@ pub(crate) enum Bounded<T> {
     Done(T),
     /// Not in time; it goes on by itself, and its result is dropped. Or it panicked, and has said so.
     Late,
+    /// As `Late`, because the caller was told to give up.
+    Interrupted,
+    /// Not begun: so many others hang already.
+    Full,
+    /// Not begun: the system gives no thread. Leafid's own deeds are done by the caller then; the user's code never is.
+    NoThread,
     /// This is a forked child: the deed is its parent's.
     Forked,
 }
@@ -20,29 +27,37 @@ impl<T> Bounded<T> {
     pub(crate) fn done(self) -> Option<T> {
         match self {
             Bounded::Done(result) => Some(result),
-            Bounded::Late | Bounded::Forked => None,
+            _ => None,
         }
     }
 }
 
 /// Where a deed's result is left.
 struct Left<T> {
-    state: AtomicU8,
+    state: AtomicU32,
     value: Mutex<Option<T>>,
 }
 
-const RUNNING: u8 = 0;
-const DONE: u8 = 1;
-const LATE: u8 = 2;
+const RUNNING: u32 = 0;
+const DONE: u32 = 1;
+const LATE: u32 = 2;
 
 /// Deeds that nobody waits for any more, on threads that a disk holds up.
-static STUCK: AtomicUsize = AtomicUsize::new(0);
+static STUCK: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// The user's code that hangs must not keep leafid from the disk.
+fn stuck(code: Code) -> &'static AtomicUsize {
+    &STUCK[usize::from(code == Code::Users)]
+}
+
+/// How often a long wait asks whether to give up.
+const ASK: Duration = Duration::from_millis(50);
 /// So many of them, and no further one is begun.
-const MOST_STUCK: usize = 16;
+pub(crate) const MOST_STUCK: usize = 16;
 
 /// In a forked child: the threads were its parent's, and none of them is here.
 pub(super) fn none_is_stuck() {
-    STUCK.store(0, Release);
+    STUCK.iter().for_each(|stuck| stuck.store(0, Release));
 }
 
 /// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
@@ -50,53 +65,88 @@ pub(crate) fn bounded<T: Send + 'static>(
     patience: Duration,
     run: impl FnOnce() -> T + Send + 'static,
 ) -> Bounded<T> {
+    bounded_unless(patience, Code::Ours, &mut || false, run)
+}
+
+/// As [`bounded`]; given up also when `interrupted`, asked now and then, answers true.
+pub(crate) fn bounded_unless<T: Send + 'static>(
+    patience: Duration,
+    code: Code,
+    interrupted: &mut dyn FnMut() -> bool,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> Bounded<T> {
+    #[cfg(test)]
+    if super::simulated::played().is_some() {
+        return Bounded::Done(run());
+    }
     let generation = current();
     let deadline = Instant::now() + patience;
-    if STUCK.load(Acquire) >= MOST_STUCK {
-        return Bounded::Late;
+    let stuck = stuck(code);
+    if stuck.load(Acquire) >= MOST_STUCK {
+        return Bounded::Full;
     }
-    let left = Arc::new(Left { state: AtomicU8::new(RUNNING), value: Mutex::new(None) });
+    let left = Arc::new(Left { state: AtomicU32::new(RUNNING), value: Mutex::new(None) });
     let deed = Arc::new(Mutex::new(Some(run)));
     let (theirs, leave) = (Arc::clone(&deed), Arc::clone(&left));
-    let thread = spawn(c"leafid-disk", move || {
-        let _unstuck = Unstuck(&leave.state);
+    let name = if code == Code::Ours { c"leafid-disk" } else { c"leafid-call" };
+    let thread = spawn(name, code, move || {
+        let _unstuck = Unstuck(&leave.state, stuck);
         let run = lock(&theirs).take();
         let value = run.map(|run| run());
         *lock(&leave.value) = value;
     });
     let Ok(thread) = thread else {
+        if code == Code::Users {
+            // Who asks may be in the middle of a transaction, or of a signal handler.
+            return Bounded::NoThread;
+        }
         // No thread to be had: then without a bound.
         let run = lock(&deed).take();
         return run.map_or(Bounded::Late, |run| Bounded::Done(run()));
     };
-    let mut pause = Pause::new();
+    let mut asked = Instant::now();
     while left.state.load(Acquire) == RUNNING {
-        let in_time = pause.until(deadline);
+        let in_time = wait(&left.state, deadline);
         if generation != current() {
             // The handle is of the parent's thread, which must not be joined or detached here.
             std::mem::forget(thread);
             return Bounded::Forked;
         }
-        if !in_time {
-            STUCK.fetch_add(1, AcqRel);
+        let mut gives_up = false;
+        if asked.elapsed() >= ASK {
+            asked = Instant::now();
+            gives_up = interrupted();
+        }
+        if !in_time || gives_up {
+            stuck.fetch_add(1, AcqRel);
             if left.state.compare_exchange(RUNNING, LATE, AcqRel, Acquire).is_ok() {
-                return Bounded::Late;
+                return if gives_up { Bounded::Interrupted } else { Bounded::Late };
             }
-            STUCK.fetch_sub(1, AcqRel);
+            stuck.fetch_sub(1, AcqRel);
         }
     }
     thread.join();
     lock(&left.value).take().map_or(Bounded::Late, Bounded::Done)
 }
 
+/// Waits until the deed has ended, and no longer than [`ASK`]; whether there was time left. A fork in the handler of a signal
+/// ends it too, in the child as well.
+fn wait(state: &AtomicU32, deadline: Instant) -> bool {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let timeout = futex::Timespec { tv_sec: 0, tv_nsec: left.min(ASK).subsec_nanos().into() };
+    let _ = futex::wait(state, futex::Flags::PRIVATE, RUNNING, Some(&timeout));
+    !left.is_zero()
+}
+
 /// Says, also after a panic, that the deed has ended; nobody may wait for it any more.
-struct Unstuck<'a>(&'a AtomicU8);
+struct Unstuck<'a>(&'a AtomicU32, &'static AtomicUsize);
 
 impl Drop for Unstuck<'_> {
     fn drop(&mut self) {
         if self.0.swap(DONE, AcqRel) == LATE {
-            STUCK.fetch_sub(1, AcqRel);
+            self.1.fetch_sub(1, AcqRel);
         }
+        let _ = futex::wake(self.0, futex::Flags::PRIVATE, 1);
     }
 }
 

@@ -21,12 +21,18 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 const UNDER_WAY: u64 = 1 << 32;
 /// The process that entered last; 0 before the first.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// Whether the kernel wipes the page in a child.
+static WIPED: AtomicBool = AtomicBool::new(false);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
 
 /// This process's generation, never 0. It changes in a child before anything of the parent is believed.
 #[inline]
 pub(crate) fn current() -> u64 {
+    #[cfg(test)]
+    if let Some(generation) = super::simulated::played() {
+        return generation;
+    }
     // A handler's fork resumes in the middle of this thread: what was done before must stay before.
     compiler_fence(SeqCst);
     let page = PAGE.load(Acquire);
@@ -38,6 +44,31 @@ pub(crate) fn current() -> u64 {
         }
     }
     enter()
+}
+
+/// Where the generation stands: had before a step, so that after it one read says whether a fork came between.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch(Option<&'static AtomicU64>);
+
+/// Finds the page, once there is one: it stays where it is, in children too.
+#[inline]
+pub(crate) fn watch() -> Watch {
+    // SAFETY: as in `current`.
+    Watch(unsafe { PAGE.load(Acquire).as_ref() })
+}
+
+impl Watch {
+    /// Whether [`current`] answers this generation; in a child that has none yet, it does not.
+    #[inline]
+    pub(crate) fn is(self, generation: u64) -> bool {
+        #[cfg(test)]
+        if let Some(played) = super::simulated::played() {
+            return generation == played;
+        }
+        // As in `current`.
+        compiler_fence(SeqCst);
+        self.0.is_some_and(|page| page.load(Relaxed) == generation)
+    }
 }
 
 /// The first call in this process: after the start, or after a fork. Async-signal-safe once the page exists.
@@ -80,6 +111,7 @@ fn page() -> &'static AtomicU64 {
     unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
         Ok(_) => {
+            WIPED.store(wiped, Relaxed);
             if !wiped {
                 log::warn!(
                     "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"
@@ -113,13 +145,25 @@ fn map() -> (*mut AtomicU64, bool) {
     (page.cast(), wiped)
 }
 
+/// Whether forks are seen that skip `pthread_atfork`.
+#[cfg(feature = "cli")]
+pub(crate) fn is_wiped() -> bool {
+    current();
+    WIPED.load(Relaxed)
+}
+
 extern "C" fn before() {
     FORKS.fetch_add(UNDER_WAY + 1, AcqRel);
+    crate::segments::pool::before_fork();
     crate::renewer::before_fork();
+    // After it, since it may log.
+    crate::relay::before_fork();
 }
 
 extern "C" fn after_in_parent() {
     FORKS.fetch_sub(UNDER_WAY, AcqRel);
+    crate::segments::pool::after_fork();
+    crate::renewer::after_fork();
 }
 
 extern "C" fn after_in_child() {

@@ -14,6 +14,8 @@ pub(crate) struct PerProcess<T: Send + Sync> {
 struct Node<T> {
     generation: u64,
     value: T,
+    /// The one it replaced: others may still read it, so it is freed with the cell.
+    before: *mut Node<T>,
 }
 
 /// A value that is never freed.
@@ -56,7 +58,7 @@ impl<T: Send + Sync> PerProcess<T> {
     /// across a fork is the parent's, and does not count in the child. If another thread was first, answers the value
     /// given.
     pub(crate) fn install(&self, value: T, generation: u64) -> Result<(), T> {
-        let fresh = Box::into_raw(Box::new(Node { generation, value }));
+        let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
         loop {
             let found = self.node.load(Acquire);
             // SAFETY: as in `load`.
@@ -73,6 +75,27 @@ impl<T: Send + Sync> PerProcess<T> {
     }
 }
 
+impl<T: Send + Sync> PerProcess<T> {
+    /// Puts a value in the place of this process's own. Whoever reads the old one may go on: it lives as long as the cell.
+    pub(crate) fn replace(&self, value: T) {
+        let generation = current();
+        let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
+        loop {
+            let found = self.node.load(Acquire);
+            // SAFETY: as in `load`.
+            if unsafe { found.as_ref() }.map(|node| node.generation) != Some(generation) {
+                // A fork came between: the value is the parent's, and leaked as all of its values are.
+                return;
+            }
+            // SAFETY: made above and not yet published.
+            unsafe { (*fresh).before = found };
+            if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
+                return;
+            }
+        }
+    }
+}
+
 impl<T: Send + Sync + 'static> PerProcess<T> {
     /// The value, whosever it is, for a static that is never dropped.
     pub(super) fn whosever(&'static self) -> Leaked<T> {
@@ -82,13 +105,14 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
 
 impl<T: Send + Sync> Drop for PerProcess<T> {
     fn drop(&mut self) {
-        let node = *self.node.get_mut();
-        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own node is freed.
+        let mut node = *self.node.get_mut();
+        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what they
+        // replaced is this process's own.
         unsafe {
-            if let Some(generation) = node.as_ref().map(|node| node.generation)
+            while let Some(generation) = node.as_ref().map(|node| node.generation)
                 && generation == current()
             {
-                drop(Box::from_raw(node));
+                node = Box::from_raw(node).before;
             }
         }
     }

@@ -9,26 +9,63 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Acquire, Ordering::Release};
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
-const STACK_BYTES: usize = 256 * 1024;
+/// By then it is gone, or something else has its number.
+#[cfg(target_os = "linux")]
+const GONE: Duration = Duration::from_secs(1);
+
+/// Whose code a thread runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Leafid's own: the stack is small.
+    Ours,
+    /// The user's, an interpreter's perhaps: the stack is as the main thread's commonly is.
+    Users,
+}
+
+impl Code {
+    const fn stack_bytes(self) -> usize {
+        match self {
+            Code::Ours => 256 * 1024,
+            Code::Users => 8 * 1024 * 1024,
+        }
+    }
+}
 
 /// A thread that takes no signals. Dropping it lets it run on.
 pub(crate) struct Thread {
     id: libc::pthread_t,
+    /// The kernel's number for it, once it has begun.
+    task: Arc<AtomicI32>,
+    joined: bool,
 }
 
 struct Start {
     name: &'static CStr,
+    task: Arc<AtomicI32>,
     run: Box<dyn FnOnce() + Send>,
 }
 
 /// Starts a thread with every signal blocked; `name` has at most 15 bytes. Errors: the system gives none, or this is the
 /// child of a raw clone, in which the C library's own locks may stand as the parent's threads left them.
-pub(crate) fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
+pub(crate) fn spawn(
+    name: &'static CStr,
+    code: Code,
+    run: impl FnOnce() + Send + 'static,
+) -> io::Result<Thread> {
+    #[cfg(test)]
+    if super::simulated::played().is_some() {
+        return Err(io::Error::other("a simulated process has no threads"));
+    }
     if is_raw_child() {
         return Err(io::Error::other("a child of _Fork or a raw clone has no further threads"));
     }
-    let start = Box::into_raw(Box::new(Start { name, run: Box::new(run) }));
+    let task = Arc::new(AtomicI32::new(0));
+    let start = Box::into_raw(Box::new(Start { name, task: Arc::clone(&task), run: Box::new(run) }));
     let mut id = MaybeUninit::uninit();
     let failed = without_signals(|| {
         let mut attributes = MaybeUninit::uninit();
@@ -39,7 +76,7 @@ pub(crate) fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) ->
             if failed != 0 {
                 return failed;
             }
-            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK_BYTES);
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), code.stack_bytes());
             let failed = libc::pthread_create(id.as_mut_ptr(), attributes.as_ptr(), begin, start.cast());
             libc::pthread_attr_destroy(attributes.as_mut_ptr());
             failed
@@ -51,12 +88,13 @@ pub(crate) fn spawn(name: &'static CStr, run: impl FnOnce() + Send + 'static) ->
         return Err(io::Error::from_raw_os_error(failed));
     }
     // SAFETY: pthread_create succeeded and wrote it.
-    Ok(Thread { id: unsafe { id.assume_init() } })
+    Ok(Thread { id: unsafe { id.assume_init() }, task, joined: false })
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     // SAFETY: made by `spawn`, for this thread alone.
-    let Start { name, run } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    let Start { name, task, run } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    task.store(own_task(), Release);
     // SAFETY: this thread, and a string that ends.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
     // A panic has said so itself; it must not leave this function.
@@ -65,18 +103,62 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
 }
 
 impl Thread {
-    /// Waits until the kernel sees it gone.
-    pub(crate) fn join(self) {
-        let id = self.id;
-        std::mem::forget(self);
+    /// Waits until it is gone, for the kernel too: a fork may come next, at which the threads are counted.
+    pub(crate) fn join(mut self) {
+        self.joined = true;
         // SAFETY: neither joined nor detached before.
-        without_signals(|| unsafe { libc::pthread_join(id, ptr::null_mut()) });
+        without_signals(|| unsafe { libc::pthread_join(self.id, ptr::null_mut()) });
+        wait_until_gone(self.task.load(Acquire));
     }
 }
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // SAFETY: neither joined nor detached before.
-        unsafe { libc::pthread_detach(self.id) };
+        if !self.joined {
+            // SAFETY: neither joined nor detached before.
+            unsafe { libc::pthread_detach(self.id) };
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn own_task() -> i32 {
+    // SAFETY: has no condition.
+    unsafe { libc::gettid() }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_task() -> i32 {
+    0
+}
+
+/// The C library takes a thread for ended when its memory is no more its own; the kernel lists it, and counts it, for some
+/// microseconds more, on a busy machine for as long as it gets no processor.
+#[cfg(target_os = "linux")]
+fn wait_until_gone(task: i32) {
+    let begun = Instant::now();
+    // SAFETY: signal 0 is none: it asks whether this process has such a thread.
+    while unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), task, 0) } == 0 && begun.elapsed() < GONE {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn wait_until_gone(_task: i32) {}
+
+#[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_thread_is_gone_for_the_kernel_too() {
+        let listed = |task: i32| std::path::Path::new(&format!("/proc/self/task/{task}")).exists();
+        for round in 0..3_000 {
+            let thread = spawn(c"leafid-test", Code::Ours, || ()).unwrap();
+            let task = Arc::clone(&thread.task);
+            thread.join();
+            assert!(!listed(task.load(Acquire)), "round {round}");
+        }
     }
 }

@@ -1,29 +1,63 @@
 //! A machine whose clock and disk do as they are told.
 
 use super::*;
+use std::ops::RangeInclusive;
 
 pub(super) const START_MS: i64 = 1_700_000_000_000;
 
 /// A world of one machine: what survives a crash.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct World(pub(super) Arc<State>);
 
-#[derive(Default)]
 pub(super) struct State {
     pub(super) now_ns: AtomicI64,
     pub(super) monotonic_ns: AtomicI64,
+    /// As every process sees them.
     pub(super) files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
-    pub(super) locked: Mutex<BTreeSet<PathBuf>>,
+    /// As they are after a power cut.
+    pub(super) durable: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+    /// When each was written last.
+    pub(super) changed_ms: Mutex<BTreeMap<PathBuf, i64>>,
+    /// Each lock with the number of its holder.
+    pub(super) locked: Mutex<BTreeMap<PathBuf, i64>>,
+    pub(super) crash: Mutex<Option<Crash>>,
     pub(super) failing: Mutex<Option<io::ErrorKind>>,
     pub(super) hanging: AtomicBool,
+    pub(super) file_system: Mutex<FileSystem>,
     pub(super) numbers: AtomicI64,
+    /// How often the machine was started.
+    pub(super) starts: AtomicI64,
+}
+
+/// How the next write ends, and the process with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crash {
+    /// Nothing was written.
+    Before,
+    /// So many bytes reached the disk.
+    Torn(usize),
+    /// All was written, nothing made durable.
+    Written,
+    /// All was made durable, and nobody knows.
+    After,
 }
 
 impl World {
     pub(super) fn new() -> World {
-        let world = World::default();
-        world.0.now_ns.store(START_MS * 1_000_000, SeqCst);
-        world
+        World(Arc::new(State {
+            now_ns: AtomicI64::new(START_MS * 1_000_000),
+            monotonic_ns: AtomicI64::default(),
+            files: Mutex::default(),
+            durable: Mutex::default(),
+            changed_ms: Mutex::default(),
+            locked: Mutex::default(),
+            crash: Mutex::default(),
+            failing: Mutex::default(),
+            hanging: AtomicBool::default(),
+            file_system: Mutex::new(FileSystem { name: "ext4".into(), kind: Kind::Local }),
+            numbers: AtomicI64::default(),
+            starts: AtomicI64::default(),
+        }))
     }
 
     pub(super) fn pass(&self, ms: i64) {
@@ -40,32 +74,84 @@ impl World {
         self.0.now_ns.fetch_add(by_ms * 1_000_000, SeqCst);
     }
 
+    /// Leaves a record of worker id 7 with a burnt span, by milliseconds from the start.
+    pub(super) fn burn(&self, from_ms: i64, until_ms: i64) -> Span {
+        let layout = leafid_core::Layout::LEAF;
+        let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
+        let burnt = Span { from: at(from_ms), until: at(until_ms) };
+        let stored = crate::slot::Stored {
+            number: 0,
+            name: "default".into(),
+            record: Record { burnt: vec![burnt], ..Record::unused(7, layout) },
+            writer: crate::slot::Writer::default(),
+        };
+        let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
+        lock(&self.0.files).insert(path, crate::slot::unused_file(stored).unwrap().to_vec());
+        burnt
+    }
+
     pub(super) fn fail(&self, kind: Option<io::ErrorKind>) {
         *lock(&self.0.failing) = kind;
     }
 
-    /// A process of this world; its locks end with it, as a kill would end them.
-    pub(super) fn process(&self) -> Process {
+    /// How the next write ends.
+    pub(super) fn crash_at_next_write(&self, how: Crash) {
+        *lock(&self.0.crash) = Some(how);
+    }
+
+    /// Ends all processes, and what was not made durable with them.
+    pub(super) fn cut_power(&self) {
         lock(&self.0.locked).clear();
-        let env = Env {
+        *lock(&self.0.files) = lock(&self.0.durable).clone();
+    }
+
+    /// What a process of this world sees.
+    pub(super) fn env(&self) -> Env {
+        Env {
             clock: AnyClock::Other(Arc::new(self.clone()), self.line()),
             disk: Box::new(self.clone()),
             random: Box::new(self.clone()),
-        };
-        Process(Host::new(env))
+            built_ms: 0,
+        }
+    }
+
+    /// A process of this world; its locks end with it, as a kill would end them.
+    pub(super) fn process(&self) -> Process {
+        self.process_built(0)
+    }
+
+    /// As [`World::process`], of a leafid that was built at this time.
+    pub(super) fn process_built(&self, built_ms: i64) -> Process {
+        lock(&self.0.locked).clear();
+        let env = Env { built_ms, ..self.env() };
+        let again = Env { clock: env.clock.clone(), built_ms, ..self.env() };
+        Process(Host::new(env), again)
     }
 }
 
-pub(super) struct Process(Host);
+pub(super) struct Process(Host, Env);
 
 fn settings(builder: SnowflakeBuilder) -> Settings {
-    Settings::parse(&builder.worker(7).state_dir("/simulated")).unwrap()
+    Settings::parse(&builder.state_dir("/simulated")).unwrap()
 }
 
 impl Process {
     pub(super) fn open(&self, builder: SnowflakeBuilder) -> Result<Open> {
-        let settings = Arc::new(settings(builder));
-        Ok(Open { live: self.0.attach(&settings, false)?, settings })
+        self.open_worker(7..=7, builder)
+    }
+
+    pub(super) fn open_worker(&self, ids: RangeInclusive<u32>, builder: SnowflakeBuilder) -> Result<Open> {
+        let settings = Arc::new(settings(builder.worker(ids)));
+        Ok(Open { live: self.0.attach(&settings, None, &mut || false)?, settings })
+    }
+
+    /// Closes it cleanly.
+    pub(super) fn close(&self, open: Open) {
+        self.0.detach(&open.live).unwrap();
+    }
+
+    pub(super) fn reset(&self) -> Result<crate::reset::Reset> {
+        crate::reset::reset(&self.1, &settings(Snowflake::builder().worker(7)), 7)
     }
 }
 
@@ -98,6 +184,9 @@ impl Clock for World {
     fn counted(&self) -> Duration {
         Duration::from_nanos(self.0.monotonic_ns.load(SeqCst) as u64)
     }
+    fn boot(&self) -> String {
+        format!("start {}", self.0.starts.load(SeqCst))
+    }
     fn sleep(&self, time: Duration) {
         self.pass((time.as_millis() as i64).max(1));
     }
@@ -113,18 +202,40 @@ struct Alone;
 impl Presence for Alone {}
 
 impl Disk for World {
-    fn directory(&self, _: &Path) -> io::Result<DirectoryId> {
-        Ok((0, 0))
+    fn directory(&self, _: &Path) -> io::Result<(DirectoryId, FileSystem)> {
+        Ok(((0, 0), lock(&self.0.file_system).clone()))
     }
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(lock(&self.0.files).get(path).cloned())
     }
-    fn open(&self, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<Option<Box<dyn LockedFile>>> {
-        if !lock(&self.0.locked).insert(path.to_owned()) {
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        let files = lock(&self.0.files);
+        let inside = files.keys().filter(|file| file.parent() == Some(path));
+        Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
+    }
+    fn open(
+        &self,
+        path: &Path,
+        initial: Option<&[u8; FILE_BYTES]>,
+    ) -> io::Result<Option<Box<dyn LockedFile>>> {
+        let missing = !lock(&self.0.files).contains_key(path);
+        let initial = match initial {
+            None if missing => return Err(io::ErrorKind::NotFound.into()),
+            None => &[0; FILE_BYTES],
+            Some(initial) => initial,
+        };
+        let holder = self.0.numbers.fetch_add(1, SeqCst);
+        if *lock(&self.0.locked).entry(path.to_owned()).or_insert(holder) != holder {
             return Ok(None);
         }
-        lock(&self.0.files).entry(path.to_owned()).or_insert_with(|| initial.to_vec());
-        Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned() })))
+        if missing {
+            lock(&self.0.files).insert(path.to_owned(), initial.to_vec());
+            lock(&self.0.durable).insert(path.to_owned(), initial.to_vec());
+        }
+        Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned(), holder })))
+    }
+    fn machine(&self) -> Option<String> {
+        Some("the only one".into())
     }
     fn appear(&self, _: &str, _: u32) -> Result<Option<Box<dyn Presence>>> {
         Ok(Some(Box::new(Alone)))
@@ -137,6 +248,31 @@ impl Disk for World {
 struct SimulatedFile {
     world: World,
     path: PathBuf,
+    holder: i64,
+}
+
+impl SimulatedFile {
+    fn copy(&self, offset: usize, bytes: &[u8]) {
+        let now_ms = self.world.0.now_ns.load(SeqCst) / 1_000_000;
+        lock(&self.world.0.changed_ms).insert(self.path.clone(), now_ms);
+        lock(&self.world.0.files).get_mut(&self.path).unwrap()[offset..offset + bytes.len()]
+            .copy_from_slice(bytes);
+    }
+
+    fn keep(&self) {
+        let bytes = lock(&self.world.0.files)[&self.path].clone();
+        lock(&self.world.0.durable).insert(self.path.clone(), bytes);
+    }
+}
+
+impl Drop for SimulatedFile {
+    /// A lock that the world took away is another's.
+    fn drop(&mut self) {
+        let mut locked = lock(&self.world.0.locked);
+        if locked.get(&self.path) == Some(&self.holder) {
+            locked.remove(&self.path);
+        }
+    }
 }
 
 impl LockedFile for SimulatedFile {
@@ -151,18 +287,43 @@ impl LockedFile for SimulatedFile {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+        // Of a process that was killed a thread may still be here: it writes nothing any more.
+        let locked = lock(&self.world.0.locked);
+        if locked.get(&self.path) != Some(&self.holder) {
+            return Err(io::Error::other("the process was killed before"));
+        }
         if let Some(kind) = *lock(&self.world.0.failing) {
             // Torn: half of it reached the disk.
-            let half = bytes.len() / 2;
-            lock(&self.world.0.files).get_mut(&self.path).unwrap()[offset..offset + half]
-                .copy_from_slice(&bytes[..half]);
+            self.copy(offset, &bytes[..bytes.len() / 2]);
             return Err(kind.into());
         }
-        lock(&self.world.0.files).get_mut(&self.path).unwrap()[offset..offset + bytes.len()]
-            .copy_from_slice(bytes);
+        let crash = lock(&self.world.0.crash).take();
+        match crash {
+            Some(Crash::Before) => {}
+            Some(Crash::Torn(most)) => self.copy(offset, &bytes[..most.min(bytes.len())]),
+            _ => self.copy(offset, bytes),
+        }
+        if !matches!(crash, Some(Crash::Before | Crash::Written)) {
+            self.keep();
+        }
+        crash.map_or(Ok(()), |_| Err(io::Error::other("the process was killed")))
+    }
+    fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        self.copy(offset, bytes);
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.keep();
         Ok(())
     }
     fn is_in_place(&self) -> io::Result<bool> {
         Ok(true)
     }
+    fn id(&self) -> io::Result<FileId> {
+        Ok((0, 0))
+    }
+    fn changed_ms(&self) -> io::Result<i64> {
+        Ok(lock(&self.world.0.changed_ms).get(&self.path).copied().unwrap_or(0))
+    }
+    fn unlock(&self) {}
 }

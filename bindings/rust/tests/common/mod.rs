@@ -1,6 +1,8 @@
 //! What the host's tests share.
 #![allow(dead_code)]
 
+pub(crate) mod forks;
+
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

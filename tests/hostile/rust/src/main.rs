@@ -3,8 +3,11 @@
 
 mod attack;
 mod ledger;
+mod lessee;
 mod options;
 mod process;
+mod rounds;
+mod segments;
 mod serve;
 mod stream;
 
@@ -13,10 +16,14 @@ use options::Options;
 fn main() {
     let mut args = std::env::args().skip(1);
     let command = args.next().unwrap_or_default();
+    if command == "segments" {
+        return ended(segments::run(args));
+    }
     let options = Options::parse(args);
     let done = match command.as_str() {
         "stream" => stream::run(&options),
         "serve" => serve::run(),
+        "lessee" => lessee::run(&options),
         "signal-forks" => attack::signals::run(&options),
         "fork-storm" => attack::storm::run(&options),
         "close-race" => attack::close::run(&options),
@@ -26,6 +33,10 @@ fn main() {
         "barrier" => attack::barrier::run(&options),
         _ => Err(format!("unknown command {command:?}")),
     };
+    ended(done);
+}
+
+fn ended(done: Result<(), String>) {
     if let Err(message) = done {
         eprintln!("error {message}");
         std::process::exit(3);

@@ -41,8 +41,23 @@ impl Options {
         if let Some(ms) = self.text("timeout_ms").and_then(|text| text.parse().ok()) {
             builder = builder.timeout_ms(ms);
         }
+        if let Some(ms) = self.text("request_timeout_ms").and_then(|text| text.parse().ok()) {
+            builder = builder.request_timeout_ms(ms);
+        }
+        if let Some(ms) = self.text("connect_timeout_ms").and_then(|text| text.parse().ok()) {
+            builder = builder.connect_timeout_ms(ms);
+        }
+        if let Some(token) = self.text("token") {
+            builder = builder.token(token);
+        }
+        if let Some(path) = self.text("ca_file") {
+            builder = builder.ca_file(path);
+        }
         if let Some(ms) = self.text("max_backwards_ms").and_then(|text| text.parse().ok()) {
             builder = builder.max_backwards_ms(ms);
+        }
+        if let Some(below) = self.text("random_start").and_then(|text| text.parse().ok()) {
+            builder = builder.random_start(below);
         }
         if let Some(Ok(layout)) = self.text("layout").map(str::parse) {
             builder = builder.layout(layout);

@@ -3,6 +3,7 @@
 
 use crate::options::Options;
 use crate::process;
+use crate::rounds;
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -67,6 +68,10 @@ fn obey(
             return Ok(child.id().to_string());
         }
         "count" => return Ok(process::count(word(1)).to_string()),
+        "rounds" => {
+            return rounds::open_and_close(&Options::parse(words.iter().skip(2).cloned()), number(1));
+        }
+        "end" => end(word(1), flakes),
         "close-descriptors" => {
             for fd in 3..1024 {
                 unsafe { libc::close(fd) };
@@ -148,6 +153,8 @@ fn obey(
                 stats.last_error.unwrap_or_default()
             ))
         }
+        "pace" => rounds::pace(flake, number(2)),
+        "forks" => rounds::forks(flake, number(2)),
         "close" => flake.close().map(|()| String::new()).map_err(failed),
         "drop" => {
             drop(flakes.remove(word(1)));
@@ -176,5 +183,17 @@ fn obey(
             })
         }
         other => Err(format!("unknown command {other:?}")),
+    }
+}
+
+/// Ends the process: by `exit` or `abort`, which drop nothing, or by a panic that unwinds from where a generator is held.
+fn end(how: &str, flakes: &mut HashMap<String, Snowflake>) -> ! {
+    match how {
+        "exit" => std::process::exit(0),
+        "panic" => {
+            let _held = std::mem::take(flakes);
+            panic!("meant to be");
+        }
+        _ => std::process::abort(),
     }
 }

@@ -71,7 +71,7 @@ fn issue(flake: &Snowflake, method: &str, count: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn put(ids: &[i64]) -> Result<(), String> {
+pub(crate) fn put(ids: &[i64]) -> Result<(), String> {
     let bytes = unsafe { std::slice::from_raw_parts(ids.as_ptr().cast::<u8>(), size_of_val(ids)) };
     match unsafe { libc::write(1, bytes.as_ptr().cast(), bytes.len()) } {
         written if written == bytes.len() as isize => Ok(()),

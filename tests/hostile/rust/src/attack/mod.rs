@@ -3,6 +3,7 @@
 pub mod barrier;
 pub mod close;
 pub mod daemon;
+mod issuer;
 pub mod many;
 pub mod signals;
 pub mod storm;

@@ -5,10 +5,10 @@
 //! the line that looks at the result copies an id that was issued before the fork. Of a long batch that moment is a
 //! millionth part, so it counts; and so does everything after it.
 
+use super::issuer::Issuer;
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::process::{self, Kind};
-use leafid::Snowflake;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ fn reap() {
     }
 }
 
-/// Arguments: those of a generator (a range), `kind` (fork, _fork, clone), `method` (next, take, fill), `forks`,
+/// Arguments: those of a generator (a range), or `of=segments` and those of segments; `kind` (fork, _fork, clone), `method` (next, take, fill), `forks`,
 /// `threads`, `batch`.
 pub fn run(options: &Options) -> Result<(), String> {
     let kind = Kind::parse(options.text("kind").unwrap_or("fork"));
@@ -73,11 +73,11 @@ pub fn run(options: &Options) -> Result<(), String> {
     LEFT.store(options.number("forks", 200), Relaxed);
     let method = options.text("method").unwrap_or("next").to_owned();
     let ledger = Ledger::new(64 << 20);
-    let flake = options.open()?;
+    let issuer = Issuer::open(options)?;
     // Threads beside it, in which no signal is handled: what they hold at a fork, nobody lets go in the child.
     let parent = std::process::id();
     for _ in 1..options.number("threads", 1) {
-        let beside = flake.clone();
+        let beside = issuer.clone();
         process::spawn_quietly(move || {
             while std::process::id() == parent && LEFT.load(Relaxed) > 0 {
                 if let (Some(at), Ok(id)) = (ledger.reserve(1), beside.next()) {
@@ -96,13 +96,13 @@ pub fn run(options: &Options) -> Result<(), String> {
         let Some(at) = ledger.reserve(batch.len()) else { break };
         let called = Instant::now();
         IN_CALL.store(true, Relaxed);
-        let done = issue(&flake, &method, &mut batch);
+        let done = issue(&issuer, &method, &mut batch);
         IN_CALL.store(false, Relaxed);
         if FORKED.load(Relaxed) {
             if size >= LONG && MADE_IN_CALL.load(Relaxed) && done.is_ok() {
                 batch.iter().for_each(|&id| ledger.push(id));
             }
-            child(&flake, (&method, size), &ledger, done, called.elapsed());
+            child(&issuer, (&method, size), &ledger, done, called.elapsed());
         }
         done.map_err(|error| format!("in the parent: {error}"))?;
         slowest = slowest.max(called.elapsed());
@@ -111,7 +111,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
         if FORKED.load(Relaxed) {
             // Copied while it wrote: the same ids in the same places.
-            child(&flake, (&method, size), &ledger, Ok(()), Duration::ZERO);
+            child(&issuer, (&method, size), &ledger, Ok(()), Duration::ZERO);
         }
         if method == "next" {
             // A billion ids prove no more than a million.
@@ -136,18 +136,18 @@ pub fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn issue(flake: &Snowflake, method: &str, batch: &mut [i64]) -> Result<(), leafid::Error> {
+fn issue(issuer: &Issuer, method: &str, batch: &mut [i64]) -> Result<(), leafid::Error> {
     match method {
-        "fill" => flake.fill(batch)?,
-        "take" => batch.copy_from_slice(&flake.take(batch.len())?),
-        _ => batch[0] = flake.next()?,
+        "fill" => issuer.fill(batch)?,
+        "take" => batch.copy_from_slice(&issuer.take(batch.len())?),
+        _ => batch[0] = issuer.next()?,
     }
     Ok(())
 }
 
 /// Ends the process: 0 when all went well.
 fn child(
-    flake: &Snowflake,
+    issuer: &Issuer,
     (method, size): (&str, usize),
     ledger: &Ledger,
     interrupted: Result<(), leafid::Error>,
@@ -169,7 +169,7 @@ fn child(
     }
     let mut batch = vec![0; size];
     for _ in 0..if size >= LONG { 2 } else { 40 } {
-        if let Err(error) = issue(flake, method, &mut batch) {
+        if let Err(error) = issue(issuer, method, &mut batch) {
             fail(4, error.to_string());
         }
         batch.iter().for_each(|&id| ledger.push(id));

@@ -1,0 +1,98 @@
+//! The options that say what time ids are made of.
+
+use crate::callback::{UserData, call, leafid_free_fn, missing};
+use crate::leafid_status;
+use crate::lease::LEAFID_MOST_PEERS;
+use crate::options::{leafid_snowflake_options, set};
+use leafid::{ClockSource, Error, allowed};
+use std::ffi::{c_char, c_int, c_void};
+
+/// Which of the system's clocks the time in ids is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum leafid_clock_source {
+    /// The system's clock. The default.
+    LEAFID_CLOCK_SOURCE_SYSTEM = 0,
+    /// The system's clock as of its last timer interrupt: cheaper to read, and up to that interval late (1 to 10 ms,
+    /// by the kernel; clock_lag_ms of leafid_snowflake_stats says it).
+    LEAFID_CLOCK_SOURCE_COARSE = 1,
+}
+
+/// Writes what the clocks of peers read, in Unix milliseconds, to `out`, which has room for `cap` of them, and their
+/// number to `n`, which is 0 before. Asked before each claim: of an opening, of a forked child, and after a lease was
+/// lost. Who waits for that waits for it at most timeout_ms.
+///
+/// Answers LEAFID_OK; LEAFID_INVALID_ARGUMENT, which refuses the claim; or anything else. That, and no answer in time,
+/// is logged with the text in `error`, and refuses none.
+///
+/// What holds for every callback, on what thread it runs and what it must not do, is said at the top of this header.
+pub type leafid_peer_times_fn = Option<
+    unsafe extern "C" fn(
+        user_data: *mut c_void,
+        out: *mut i64,
+        cap: usize,
+        n: *mut usize,
+        error: *mut c_char,
+        error_cap: usize,
+    ) -> c_int,
+>;
+
+/// Which clock ids are made of: a leafid_clock_source. Default LEAFID_CLOCK_SOURCE_SYSTEM.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_clock_source(
+    options: *mut leafid_snowflake_options,
+    source: i32,
+) -> leafid_status {
+    use leafid_clock_source::*;
+    let parsed = match source {
+        source if source == LEAFID_CLOCK_SOURCE_SYSTEM as i32 => Ok(ClockSource::System),
+        source if source == LEAFID_CLOCK_SOURCE_COARSE as i32 => Ok(ClockSource::Coarse),
+        other => Err(Error::invalid("clock_source", other, allowed("clock_source"))),
+    };
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.clock_source(parsed?))) }
+}
+
+/// An existing largest id of this layout, such as that of the generator before: every id will be of a later tick.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_start_after(
+    options: *mut leafid_snowflake_options,
+    id: i64,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.start_after(id))) }
+}
+
+/// Asks what the clocks of peers read. A clock that is 10 s or more from the median of three or more is refused with
+/// LEAFID_CLOCK_BACKWARDS when a worker id is claimed. `free_user_data` may be NULL.
+///
+/// Errors: LEAFID_INVALID_ARGUMENT for an `ask` that is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_peer_times(
+    options: *mut leafid_snowflake_options,
+    ask: leafid_peer_times_fn,
+    user_data: *mut c_void,
+    free_user_data: leafid_free_fn,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header.
+    let user_data = unsafe { UserData::new(user_data, free_user_data) };
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        set(options, |builder| {
+            let ask = ask.ok_or_else(|| missing("peer_times"))?;
+            Ok(builder.peer_times(move || {
+                let (mut times_ms, mut n) = ([0; LEAFID_MOST_PEERS], 0);
+                let answer = call(|error, cap| {
+                    let out = times_ms.as_mut_ptr();
+                    // SAFETY: the header's contract of callbacks: what is passed lives until it returns.
+                    ask(user_data.pointer(), out, LEAFID_MOST_PEERS, &mut n, error, cap)
+                });
+                answer.map_err(|said| said.into_error("peer_times"))?;
+                let times_ms = times_ms.get(..n).ok_or_else(|| {
+                    Error::invalid("n", n, &format!("as the answer of peer_times 0 to {LEAFID_MOST_PEERS}"))
+                })?;
+                Ok(times_ms.to_vec())
+            }))
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! leafid's log records for a function of the user's.
+
+use crate::guard::guard;
+use crate::leafid_status;
+use leafid::Error;
+use leafid::relay::{self, Level, LevelFilter, Relay};
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
+use std::time::Duration;
+
+/// How grave a log record is: the less, the graver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum leafid_log_level {
+    /// Something failed.
+    LEAFID_LOG_ERROR = 1,
+    /// Something is amiss, such as a damaged record or a disk that cannot be written; ids go on.
+    LEAFID_LOG_WARN = 2,
+    /// What was claimed, and where: one record for an opening.
+    LEAFID_LOG_INFO = 3,
+    /// Details.
+    LEAFID_LOG_DEBUG = 4,
+}
+
+/// Is given one log record: its level, a leafid_log_level, and its text without a newline, valid during the call.
+///
+/// It is called by a thread of leafid's own, with all signals blocked, one record after another, while no lock of
+/// leafid's is held: it may take locks, write to a disk and use leafid. It must return, and not by longjmp or an
+/// exception.
+pub type leafid_log_fn =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, level: i32, message: *const c_char)>;
+
+/// Has `callback` called with `user_data` for each log record of `level` and graver ones, instead of the callback before;
+/// NULL turns it off, which it is at the start. The thread that calls it is there only while there are records. Up to
+/// 256 of them wait for it; further ones are dropped, and the next record says how many. A forked child goes on with the
+/// same callback, with records of its own.
+///
+/// When this returns, no call of the callback before is under way or comes later: its `user_data` may go. What waits is
+/// delivered first when it is turned off, for a second at most; a call under way is waited for however long it takes, so
+/// it must not wait for the thread that is here. A callback may itself call this function: then only its own call is
+/// still under way. Turn it off before what it uses ends, as with the program.
+///
+/// Errors: LEAFID_INVALID_ARGUMENT for a level that is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_set_log(
+    callback: leafid_log_fn,
+    user_data: *mut c_void,
+    level: i32,
+) -> leafid_status {
+    guard(|| {
+        let Some(function) = callback else {
+            RELAY.install(LevelFilter::Off);
+            relay::wait(FLUSH);
+            replace(ptr::null_mut());
+            return Ok(());
+        };
+        let level = filter(level)?;
+        replace(Box::into_raw(Box::new(Callback { function, user_data })));
+        RELAY.install(level);
+        Ok(())
+    })
+}
+
+/// How long the records that wait are delivered for when the callback is turned off.
+const FLUSH: Duration = Duration::from_secs(1);
+
+struct Callback {
+    function: unsafe extern "C" fn(*mut c_void, i32, *const c_char),
+    user_data: *mut c_void,
+}
+
+static RELAY: Relay = Relay::new(deliver);
+/// Null when there is none. An atomic: a forked child has it as it was, where a lock might stand as taken.
+static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(ptr::null_mut());
+
+fn replace(callback: *mut Callback) {
+    let old = CALLBACK.swap(callback, SeqCst);
+    // Who delivers has read the new one, or its delivery has ended afterwards, or this is called by that delivery.
+    relay::settle();
+    if !old.is_null() {
+        // SAFETY: made by Box::into_raw, taken out once, and nobody reads it any more.
+        drop(unsafe { Box::from_raw(old) });
+    }
+}
+
+fn deliver(level: Level, message: &str) {
+    // SAFETY: `replace` frees it only after this delivery, or within the call below, which uses copies.
+    let Some(&Callback { function, user_data }) = (unsafe { CALLBACK.load(SeqCst).as_ref() }) else { return };
+    let Ok(text) = CString::new(message.replace('\0', "\u{fffd}")) else { return };
+    // SAFETY: the user's function, with what it was given for it; the text ends and lives during the call.
+    unsafe { function(user_data, number(level), text.as_ptr()) }
+}
+
+fn number(level: Level) -> i32 {
+    use leafid_log_level::*;
+    let level = match level {
+        Level::Error => LEAFID_LOG_ERROR,
+        Level::Warn => LEAFID_LOG_WARN,
+        Level::Info => LEAFID_LOG_INFO,
+        Level::Debug | Level::Trace => LEAFID_LOG_DEBUG,
+    };
+    level as i32
+}
+
+fn filter(level: i32) -> leafid::Result<LevelFilter> {
+    use leafid_log_level::*;
+    match level {
+        level if level == LEAFID_LOG_ERROR as i32 => Ok(LevelFilter::Error),
+        level if level == LEAFID_LOG_WARN as i32 => Ok(LevelFilter::Warn),
+        level if level == LEAFID_LOG_INFO as i32 => Ok(LevelFilter::Info),
+        level if level == LEAFID_LOG_DEBUG as i32 => Ok(LevelFilter::Debug),
+        other => Err(Error::invalid("level", other, "a leafid_log_level, 1 (error) to 4 (debug)")),
+    }
+}

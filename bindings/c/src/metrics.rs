@@ -1,0 +1,16 @@
+//! The generators of this process as Prometheus reads them.
+
+use crate::guard::guard;
+use crate::leafid_status;
+use crate::text;
+use std::ffi::c_char;
+
+/// The statistics of every generator open in this process as text of Prometheus, in the OpenMetrics format: to be served
+/// as "application/openmetrics-text; version=1.0.0; charset=utf-8". Text as leafid_snowflake_name writes it; it is made
+/// anew by each call, so leave room beyond the `needed` of the call before. Reads memory only. A forked child shows the
+/// generators that it has used itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_metrics(buf: *mut c_char, cap: usize, needed: *mut usize) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    guard(|| unsafe { text::write_sized(&leafid::metrics(), buf, cap, needed) })
+}

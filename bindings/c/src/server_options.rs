@@ -1,0 +1,63 @@
+//! The options of the lease servers that a snowflake's worker names by their URLs.
+
+use crate::leafid_status;
+use crate::options::{add_header, leafid_snowflake_options, set};
+use crate::text;
+use std::ffi::c_char;
+
+/// Sent to lease servers as "Authorization: Bearer ...". This and the options that follow are for a worker that is a
+/// URL, and refused by leafid_snowflake_open with any other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_token(
+    options: *mut leafid_snowflake_options,
+    token: *const c_char,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.token(text::read(token, "token")?))) }
+}
+
+/// Adds a header that is sent to lease servers with each request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_add_header(
+    options: *mut leafid_snowflake_options,
+    name: *const c_char,
+    value: *const c_char,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        add_header(options, || {
+            Ok((text::read(name, "headers")?.to_owned(), text::read(value, "headers")?.to_owned()))
+        })
+    }
+}
+
+/// A PEM file of certificate authorities that lease servers may be signed by, besides the system's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_ca_file(
+    options: *mut leafid_snowflake_options,
+    path: *const c_char,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.ca_file(text::read(path, "ca_file")?))) }
+}
+
+/// How long a claim, renewal or release may last, however many lease servers it asks, milliseconds, 1 to 3600000.
+/// Default 1000.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_request_timeout_ms(
+    options: *mut leafid_snowflake_options,
+    ms: i64,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.request_timeout_ms(ms))) }
+}
+
+/// How long a lease server may take to accept a connection, milliseconds, 1 to 3600000. Default 300.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_connect_timeout_ms(
+    options: *mut leafid_snowflake_options,
+    ms: i64,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.connect_timeout_ms(ms))) }
+}

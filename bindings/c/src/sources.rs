@@ -1,0 +1,233 @@
+//! Worker ids from functions of the user's.
+
+use crate::callback::{UserData, call, leafid_free_fn, missing};
+use crate::leafid_status;
+use crate::lease::{leafid_claim_request, leafid_lease};
+use crate::options::{leafid_snowflake_options, set};
+use crate::pointer::shared;
+use crate::sized::TOO_LARGE;
+use crate::text;
+use leafid::{Answer, ClaimRequest, Code, Error, Lease, Renewal, Result, WorkerLeases, WorkerSource};
+use std::ffi::{c_char, c_int, c_void};
+
+/// Writes to `worker_id` an id that no other process on any host holds. `name` is the id space; `previous` the id that
+/// this generator held before, or the parent of this forked child, and -1 at the first claim: the parent may go on
+/// using it. Asked once for a process, by leafid_snowflake_open or the first id, and once for a forked child, by its
+/// first call.
+///
+/// Answers LEAFID_OK; LEAFID_WORKER_IN_USE when none is free; or another leafid_status, or -1 for anything else, with
+/// a text in `error`. What is none of these statuses is LEAFID_WORKER_LOST to who waits, as is no answer within
+/// timeout_ms.
+///
+/// What holds for every callback, on what thread it runs and what it must not do, is said at the top of this header.
+pub type leafid_claim_fn = Option<
+    unsafe extern "C" fn(
+        user_data: *mut c_void,
+        name: *const c_char,
+        previous: i64,
+        worker_id: *mut i64,
+        error: *mut c_char,
+        error_cap: usize,
+    ) -> c_int,
+>;
+
+/// Leases of worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper. What makes ids unique
+/// is one rule: a span that was answered overlaps no other span of the same worker id. So until_ms is stored before it
+/// is answered, never lowered but by release, and the next holder's from_ms is at or above it.
+///
+/// What holds for every callback, on what thread they run and what they must not do, is said at the top of this
+/// header.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct leafid_worker_leases {
+    /// sizeof(leafid_worker_leases) as the caller was compiled.
+    pub size: usize,
+    /// Fills in `lease`, in which all is 0 but worker_id, which is -1; what is not set stays so. Asked when a
+    /// generator is opened, by its first id where it is lazy, by the first call of a forked child, and after a lease
+    /// was lost. Answers as leafid_claim_fn.
+    pub claim: Option<
+        unsafe extern "C" fn(
+            user_data: *mut c_void,
+            request: *const leafid_claim_request,
+            lease: *mut leafid_lease,
+            error: *mut c_char,
+            error_cap: usize,
+        ) -> c_int,
+    >,
+    /// Extends the span of `lease`, which holds what is held, to about `until_ms`: writes lease->until_ms, and where
+    /// they change lease_ms and token, which keep their value also where they are set to 0 or emptied; an until_ms
+    /// below the last is no gain and no loss. Asked when half of the lease is over, also while no ids are made.
+    /// LEAFID_WORKER_LOST says that the id is no longer this holder's: another is claimed. Any other answer but
+    /// LEAFID_OK, and none in time, says that it is not known: what is held is used to its end, and the call made again
+    /// soon, and later each time.
+    pub renew: Option<
+        unsafe extern "C" fn(
+            user_data: *mut c_void,
+            lease: *mut leafid_lease,
+            until_ms: i64,
+            error: *mut c_char,
+            error_cap: usize,
+        ) -> c_int,
+    >,
+    /// Takes the id back when the last handle is closed: no id at or after `until_ms` was issued, nor will be. Also
+    /// for a claim whose answer nobody waited for any more. A failure is logged: the lease ends by itself.
+    pub release: Option<
+        unsafe extern "C" fn(
+            user_data: *mut c_void,
+            lease: *const leafid_lease,
+            until_ms: i64,
+            error: *mut c_char,
+            error_cap: usize,
+        ) -> c_int,
+    >,
+}
+
+/// A callback that answers the worker id, instead of _set_worker. The record in the state directory does the rest: an
+/// id that another process of this host holds is LEAFID_WORKER_IN_USE, one outside the layout LEAFID_INVALID_ARGUMENT.
+///
+/// The same `claim` with the same `user_data` are the same option: opened twice in one process they share one
+/// generator. `free_user_data` may be NULL.
+///
+/// Errors: LEAFID_INVALID_ARGUMENT for a `claim` that is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
+    options: *mut leafid_snowflake_options,
+    claim: leafid_claim_fn,
+    user_data: *mut c_void,
+    free_user_data: leafid_free_fn,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header.
+    let user_data = unsafe { UserData::new(user_data, free_user_data) };
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        set(options, |builder| {
+            let claim = claim.ok_or_else(|| missing("claim"))?;
+            let identity = (claim as usize, user_data.pointer().addr());
+            let source = WorkerSource::callback(move |request| {
+                let name = text::write_c(&request.name)?;
+                let mut worker_id = -1;
+                let answer = call(|error, cap| {
+                    // SAFETY: the header's contract of callbacks: what is passed lives until it returns.
+                    claim(user_data.pointer(), name.as_ptr(), previous(request), &mut worker_id, error, cap)
+                });
+                match answer {
+                    Ok(()) => Ok(Some(worker_id)),
+                    Err(said) if said.is_bare(Code::WorkerInUse) => Ok(None),
+                    Err(said) => Err(said.into_error(CLAIM)),
+                }
+            });
+            Ok(builder.worker(source.with_identity(identity)))
+        })
+    }
+}
+
+/// Functions that lease worker ids, instead of _set_worker. `functions` is copied. An id that another process of this
+/// host holds is LEAFID_WORKER_IN_USE; a lease that is none (an id outside the layout, a span that is empty, ended or
+/// more than a week ahead, a token that is no UTF-8 or does not end, too many peers) is refused with
+/// LEAFID_INVALID_ARGUMENT or LEAFID_WORKER_LOST at a claim, and is a failure at a renewal. leafid_snowflake_stats has
+/// lease_until_ms.
+///
+/// The same claim function with the same `user_data` are the same option: opened twice in one process they share one
+/// generator. `free_user_data` may be NULL.
+///
+/// Errors: LEAFID_INVALID_ARGUMENT for a function that is NULL, or a size that is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_worker_leases(
+    options: *mut leafid_snowflake_options,
+    functions: *const leafid_worker_leases,
+    user_data: *mut c_void,
+    free_user_data: leafid_free_fn,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header.
+    let user_data = unsafe { UserData::new(user_data, free_user_data) };
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        set(options, |builder| {
+            let functions = read(functions)?;
+            let claim = functions.claim.ok_or_else(|| missing("claim"))?;
+            let renew = functions.renew.ok_or_else(|| missing("renew"))?;
+            let release = functions.release.ok_or_else(|| missing("release"))?;
+            let identity = (claim as usize, user_data.pointer().addr());
+            let leases = Leases { claim, renew, release, user_data };
+            Ok(builder.worker(WorkerSource::leases(leases).with_identity(identity)))
+        })
+    }
+}
+
+/// # Safety
+/// `functions` is NULL or points to as many bytes as its first field says.
+unsafe fn read(functions: *const leafid_worker_leases) -> Result<leafid_worker_leases> {
+    // SAFETY: the first field is there by the caller's duty.
+    let size = *unsafe { shared(functions.cast::<usize>(), "functions") }?;
+    // A later struct is longer.
+    if !(size_of::<leafid_worker_leases>()..TOO_LARGE).contains(&size) {
+        return Err(Error::invalid("size", size, "sizeof(leafid_worker_leases)"));
+    }
+    // SAFETY: as long as it says.
+    unsafe { shared(functions, "functions") }.copied()
+}
+
+struct Leases {
+    claim: unsafe extern "C" fn(
+        *mut c_void,
+        *const leafid_claim_request,
+        *mut leafid_lease,
+        *mut c_char,
+        usize,
+    ) -> c_int,
+    renew: unsafe extern "C" fn(*mut c_void, *mut leafid_lease, i64, *mut c_char, usize) -> c_int,
+    release: unsafe extern "C" fn(*mut c_void, *const leafid_lease, i64, *mut c_char, usize) -> c_int,
+    user_data: UserData,
+}
+
+const CLAIM: &str = "the claim of a worker id";
+
+impl WorkerLeases for Leases {
+    fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+        let (name, instance) = (text::write_c(&request.name)?, text::write_c(&request.instance)?);
+        let asked = leafid_claim_request {
+            size: size_of::<leafid_claim_request>(),
+            name: name.as_ptr(),
+            instance: instance.as_ptr(),
+            previous: previous(request),
+            now_ms: request.now_ms,
+            until_ms: request.until_ms,
+        };
+        let mut lease = leafid_lease::empty();
+        let answer = call(|error, cap| {
+            // SAFETY: the header's contract of callbacks: what is passed lives until it returns.
+            unsafe { (self.claim)(self.user_data.pointer(), &asked, &mut lease, error, cap) }
+        });
+        match answer {
+            Ok(()) => Ok(Some(lease.read()?)),
+            Err(said) if said.is_bare(Code::WorkerInUse) => Ok(None),
+            Err(said) => Err(said.into_error(CLAIM)),
+        }
+    }
+
+    fn renew(&self, held: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+        let mut lease = leafid_lease::of(held);
+        let answer = call(|error, cap| {
+            // SAFETY: as of `claim`.
+            unsafe { (self.renew)(self.user_data.pointer(), &mut lease, until_ms, error, cap) }
+        });
+        match answer {
+            Ok(()) => Ok(Some(lease.renewal()?)),
+            Err(said) if said.is_bare(Code::WorkerLost) => Ok(None),
+            Err(said) => Err(said.into_error("the renewal of the lease")),
+        }
+    }
+
+    fn release(&self, held: &Lease, until_ms: i64) -> Answer<()> {
+        let lease = leafid_lease::of(held);
+        let answer = call(|error, cap| {
+            // SAFETY: as of `claim`.
+            unsafe { (self.release)(self.user_data.pointer(), &lease, until_ms, error, cap) }
+        });
+        answer.map_err(|said| said.into_error("the release of the lease"))
+    }
+}
+
+fn previous(request: &ClaimRequest) -> i64 {
+    request.previous.map_or(-1, i64::from)
+}

@@ -1,0 +1,39 @@
+//! The options that say what is recorded, and when.
+
+use crate::leafid_status;
+use crate::options::{leafid_snowflake_options, set};
+use crate::settings::flag;
+
+/// Whether a record is kept that the next start goes on from: 1 or 0. Default 1. 0 gives up restart safety: a start
+/// after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of the
+/// clock. The state directory is not used then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_persist(
+    options: *mut leafid_snowflake_options,
+    persist: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.persist(flag("persist", persist)?))) }
+}
+
+/// Whether the state directory may lie on a network file system, 1 or 0: its locks must work between all hosts that
+/// use it. Default 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
+    options: *mut leafid_snowflake_options,
+    shared_fs: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
+}
+
+/// Whether the worker id is claimed at the first id instead of by leafid_snowflake_open, 1 or 0. Default 0. Errors of
+/// the claim are then those of that call; options are checked at once all the same.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_lazy(
+    options: *mut leafid_snowflake_options,
+    lazy: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.lazy(flag("lazy", lazy)?))) }
+}

@@ -1,0 +1,145 @@
+//! The ids of a tag behind an opaque handle.
+
+use crate::guard::{guard, quietly};
+use crate::leafid_status;
+use crate::pointer::{Out, shared};
+use crate::snowflake::count;
+use leafid::{Code, Error, Result, Tag};
+
+/// The ids of one tag. All threads may use it at the same time. Ids come in the order in which the source gave them,
+/// each once.
+pub struct leafid_tag(pub(crate) Tag);
+
+/// The host's tag behind a handle.
+///
+/// # Safety
+/// When not NULL, `tag` came from leafid_segments_tag and was not freed.
+#[inline(always)]
+pub(crate) unsafe fn host<'a>(tag: *const leafid_tag) -> Result<&'a Tag> {
+    // SAFETY: the caller's duty.
+    unsafe { shared(tag, "tag") }.map(|tag| &tag.0)
+}
+
+/// The next id. Look at the status: on an error `out` keeps what it held, which may be the id before.
+///
+/// Takes nanoseconds; waits at most timeout_ms when both segments are used up.
+///
+/// Errors: LEAFID_UNKNOWN_TAG and LEAFID_CLOSED, at once; after timeout_ms the one of the last fetch:
+/// LEAFID_SEGMENT_UNAVAILABLE, LEAFID_SEGMENT_REGRESSED, LEAFID_SOURCE_INVALID, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT,
+/// LEAFID_STATE_MISMATCH, LEAFID_INVALID_ARGUMENT.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_next(tag: *const leafid_tag, out: *mut i64) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
+        out.write(tag.next()?);
+        Ok(())
+    })
+}
+
+/// As leafid_tag_next, with a timeout_ms of its own, 1 to 3600000.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_next_within(
+    tag: *const leafid_tag,
+    timeout_ms: i64,
+    out: *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
+        out.write(tag.next_within(timeout_ms)?);
+        Ok(())
+    })
+}
+
+/// The next id if one is at hand. If not, it is LEAFID_WOULD_BLOCK, and the next segment is being fetched. Never waits.
+///
+/// Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_try_next(tag: *const leafid_tag, out: *mut i64) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
+        out.write(tag.try_next()?.ok_or_else(|| none_at_hand(tag))?);
+        Ok(())
+    })
+}
+
+/// Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 1 to 16777216. The
+/// source is asked for that many at once where it can give them. Waits at most timeout_ms for each segment.
+///
+/// Errors: as leafid_tag_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no ids;
+/// those it had are put back and issued later.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_fill(tag: *const leafid_tag, out: *mut i64, n: usize) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header.
+    unsafe { fill(tag, None, out, n) }
+}
+
+/// As leafid_tag_fill, with a timeout_ms of its own, 1 to 3600000.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_fill_within(
+    tag: *const leafid_tag,
+    timeout_ms: i64,
+    out: *mut i64,
+    n: usize,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header.
+    unsafe { fill(tag, Some(timeout_ms), out, n) }
+}
+
+/// # Safety
+/// Pointers are NULL or valid; `out` has room for `n` ids.
+#[inline]
+unsafe fn fill(tag: *const leafid_tag, timeout_ms: Option<i64>, out: *mut i64, n: usize) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty.
+        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
+        count(n)?;
+        // SAFETY: not NULL, aligned, n elements that are the caller's by its duty; n * 8 is far below isize::MAX; the
+        // host only writes to them, so that it does not matter what stood there.
+        let ids = unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) };
+        tag.fill_unless(ids, timeout_ms, &mut || false)
+    })
+}
+
+/// As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_take(
+    tag: *const leafid_tag,
+    n: usize,
+    out: *mut *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
+        count(n)?;
+        out.write(Box::into_raw(tag.take(n)?.into_boxed_slice()).cast());
+        Ok(())
+    })
+}
+
+/// Gives back a handle, once, when nobody uses it any more. NULL does nothing. The last one closes its segments, when
+/// their handle was freed before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_tag_free(tag: *mut leafid_tag) {
+    if !tag.is_null() {
+        // SAFETY: made by leafid_segments_tag and freed once, by the caller's duty.
+        quietly(|| drop(unsafe { Box::from_raw(tag) }));
+    }
+}
+
+#[cold]
+fn none_at_hand(tag: &Tag) -> Error {
+    let name = tag.name();
+    let message = format!(
+        "no id of the tag {name:?} is at hand, and its fetch is under way: ask again, or wait for next"
+    );
+    Error::new(Code::WouldBlock, message)
+}

@@ -1,0 +1,154 @@
+//! Calls of the user's code that leafid's threads wait for: queued here, run by the JavaScript thread that made the
+//! source, answered by ticket.
+
+use crate::answers::{AnswerObject, CallObject};
+use crate::bell::{self, Bell, Rings};
+use napi::bindgen_prelude::{External, Function};
+use napi_derive::napi;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The calls of one environment.
+pub struct Calls {
+    state: Mutex<State>,
+    changed: Condvar,
+    bell: Bell,
+}
+
+#[derive(Default)]
+struct State {
+    /// The environment has ended, or the process is about to.
+    ended: bool,
+    tickets: i64,
+    queue: Vec<CallObject>,
+    waiting: BTreeMap<i64, Waiting>,
+}
+
+enum Waiting {
+    /// The event loop has not come to it: its time has not begun.
+    Queued,
+    /// The user's code was called.
+    Called(Instant),
+    Answered(Box<AnswerObject>),
+}
+
+impl Calls {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a call that nobody waits for. After the environment's end it is dropped.
+    pub(crate) fn post(&self, call: CallObject) {
+        let mut state = self.state();
+        if !state.ended {
+            state.queue.push(call);
+            drop(state);
+            self.bell.ring();
+        }
+    }
+
+    /// Queues a call and waits for its answer, for `patience` from when the user's code is called; the event loop may be
+    /// busy for as long as it likes before. Errors: why there is none.
+    pub(crate) fn ask(&self, call: CallObject, patience: Duration) -> Result<AnswerObject, String> {
+        let mut state = self.state();
+        if state.ended {
+            return Err("the event loop has ended".into());
+        }
+        state.tickets += 1;
+        let ticket = state.tickets;
+        state.waiting.insert(ticket, Waiting::Queued);
+        state.queue.push(CallObject { ticket, ..call });
+        drop(state);
+        self.bell.ring();
+        let mut state = self.state();
+        loop {
+            let left = match state.waiting.get(&ticket) {
+                Some(Waiting::Queued) => None,
+                Some(Waiting::Called(at)) => Some(patience.saturating_sub(at.elapsed())),
+                Some(Waiting::Answered(_)) | None => break,
+            };
+            state = match left {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => break,
+                Some(left) => {
+                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        match state.waiting.remove(&ticket) {
+            Some(Waiting::Answered(answer)) => Ok(*answer),
+            Some(_) => {
+                Err(format!("no answer within timeout_ms ({}); see what it waits for", patience.as_millis()))
+            }
+            None => Err("the generator was closed, or the event loop has ended".into()),
+        }
+    }
+
+    /// Drops the calls of this use that the event loop has not come to: its generator is closed.
+    pub(crate) fn forget(&self, used_by: i64) {
+        let mut state = self.state();
+        let State { queue, waiting, .. } = &mut *state;
+        queue.retain(|call| {
+            let keep = call.used_by != used_by || call.ticket == 0;
+            if !keep {
+                waiting.remove(&call.ticket);
+            }
+            keep
+        });
+        self.changed.notify_all();
+    }
+}
+
+impl Rings for Calls {
+    fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        state.ended = true;
+        state.queue.clear();
+        state.waiting.clear();
+        self.changed.notify_all();
+    }
+}
+
+/// Has `run` called, with nothing, on this thread's event loop whenever there are calls to take.
+#[napi(catch_unwind)]
+pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
+    let calls = Arc::new(Calls { state: Mutex::default(), changed: Condvar::new(), bell: Bell::default() });
+    bell::hang(&calls, &run)?;
+    Ok(External::new(calls))
+}
+
+/// The calls queued, in order; `unasked`: only those that nobody waits for.
+#[napi(catch_unwind)]
+pub fn take_calls(calls: &External<Arc<Calls>>, unasked: bool) -> Vec<CallObject> {
+    let mut state = calls.state();
+    let State { queue, waiting, .. } = &mut *state;
+    let taken: Vec<CallObject> = queue.extract_if(.., |call| !unasked || call.ticket == 0).collect();
+    for call in &taken {
+        if let Some(waiting) = waiting.get_mut(&call.ticket) {
+            *waiting = Waiting::Called(Instant::now());
+        }
+    }
+    calls.changed.notify_all();
+    taken
+}
+
+/// Answers a call. `false`: nobody waits for it any more.
+#[napi(catch_unwind)]
+pub fn answer_call(calls: &External<Arc<Calls>>, ticket: i64, answer: AnswerObject) -> bool {
+    let mut state = calls.state();
+    let Some(waiting) = state.waiting.get_mut(&ticket) else { return false };
+    *waiting = Waiting::Answered(Box::new(answer));
+    calls.changed.notify_all();
+    true
+}
+
+/// Answers every call with an error, those to come as well: the process is about to end.
+#[napi(catch_unwind)]
+pub fn end_calls(calls: &External<Arc<Calls>>) {
+    calls.end();
+}

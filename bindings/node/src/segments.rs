@@ -1,0 +1,114 @@
+//! Segments: opened, asked for their tags and statistics, closed.
+
+use crate::error::thrown;
+use crate::events::Events;
+use crate::exit::close_at_exit;
+use crate::segment_options::SegmentsOptions;
+use crate::segment_stats::SegmentsStats;
+use crate::tag::TagHandle;
+use leafid::{Code, Error, SegmentSource, Segments};
+use napi::bindgen_prelude::{Env, External};
+use napi_derive::napi;
+use std::sync::Arc;
+
+/// One handle and the environment that it belongs to.
+pub struct SegmentsHandle {
+    segments: Arc<Segments>,
+    events: Arc<Events>,
+}
+
+/// Opens segments. `owner`: the number of the user's code that fetches, where there is such.
+#[napi(catch_unwind)]
+pub fn open_segments(
+    env: &Env,
+    events: &External<Arc<Events>>,
+    options: SegmentsOptions,
+    owner: Option<i64>,
+) -> napi::Result<External<SegmentsHandle>> {
+    let segments = options.builder(source(events, owner)).and_then(|builder| builder.open());
+    Ok(handle(events, segments.map_err(|error| thrown(env, &error))?))
+}
+
+/// As `open_segments`, on a thread of its own: answers the ticket of the event that says that it has ended.
+#[napi(catch_unwind)]
+pub fn open_segments_soon(
+    events: &External<Arc<Events>>,
+    options: SegmentsOptions,
+    owner: Option<i64>,
+) -> i64 {
+    let (ticket, source) = (events.ticket(), source(events, owner));
+    let there = Arc::clone(events);
+    let open = move || {
+        let segments = options.builder(source).and_then(|builder| builder.open());
+        there.opened(ticket, segments);
+    };
+    if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(open) {
+        let message = format!("the system gives no thread to open segments on ({error}); see its limits");
+        events.opened(ticket, Err(Error::new(Code::StateIo, message)));
+    }
+    ticket
+}
+
+/// What an opening brought that has ended.
+#[napi(catch_unwind)]
+pub fn take_opened(
+    env: &Env,
+    events: &External<Arc<Events>>,
+    ticket: i64,
+) -> napi::Result<External<SegmentsHandle>> {
+    Ok(handle(events, events.take_opened(ticket).map_err(|error| thrown(env, &error))?))
+}
+
+/// The tag of this name. `number`: what its waiting calls are known by.
+#[napi(catch_unwind)]
+pub fn segments_tag(
+    env: &Env,
+    handle: &External<SegmentsHandle>,
+    name: String,
+    number: i64,
+) -> napi::Result<External<TagHandle>> {
+    let tag = handle.segments.tag(&name).map_err(|error| thrown(env, &error))?;
+    Ok(External::new(TagHandle::new(tag, number, Arc::clone(&handle.events))))
+}
+
+/// How all tags stand.
+#[napi(catch_unwind)]
+pub fn segments_stats(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<SegmentsStats> {
+    Ok(handle.segments.stats().map_err(|error| thrown(env, &error))?.into())
+}
+
+/// The id space.
+#[napi(catch_unwind)]
+pub fn segments_name(handle: &External<SegmentsHandle>) -> String {
+    handle.segments.name().into()
+}
+
+/// Ends all tags.
+#[napi(catch_unwind)]
+pub fn close_segments(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<()> {
+    handle.segments.close().map_err(|error| thrown(env, &error))
+}
+
+fn handle(events: &Arc<Events>, segments: Segments) -> External<SegmentsHandle> {
+    let segments = Arc::new(segments);
+    close_at_exit(&segments);
+    External::new(SegmentsHandle { segments, events: Arc::clone(events) })
+}
+
+/// The user's code as a source.
+fn source(events: &Arc<Events>, owner: Option<i64>) -> Option<SegmentSource> {
+    let owner = Owner { number: owner?, events: Arc::clone(events) };
+    Some(SegmentSource::deferred(move |request, reply| owner.events.ask(owner.number, request, reply)))
+}
+
+/// Whoever holds the user's code for these segments may let it go after them.
+struct Owner {
+    number: i64,
+    events: Arc<Events>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.events.gone(self.number);
+    }
+}

@@ -1,0 +1,190 @@
+//! The user's code as the host's source of worker ids and of peers' clocks.
+//!
+//! The thread that opens a generator is the one that the user's code runs on, so an opening cannot wait for it. It finds
+//! the answer supplied, or ends, saying what is wanted: JavaScript then calls the user's code, supplies its answer, and
+//! opens again. Everything later comes from threads of leafid's, and goes through the environment's calls.
+
+use crate::answers::{AnswerObject, CallObject, LeaseObject, RequestObject};
+use crate::calls::Calls;
+use leafid::{Answer, ClaimRequest, Code, Error, Lease, Renewal, WorkerLeases, WorkerSource};
+use napi_derive::napi;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What an opening misses.
+#[napi(object, object_from_js = false)]
+#[derive(Default)]
+pub struct Wanted {
+    /// What the clocks of peers read.
+    pub times: bool,
+    /// A worker id.
+    pub claim: Option<RequestObject>,
+}
+
+/// One handle's use of the user's code.
+pub(crate) struct Use {
+    /// A number of its own in this process.
+    pub(crate) number: i64,
+    calls: Arc<Calls>,
+    patience: Duration,
+    opening: Mutex<Opening>,
+    /// The generator is open: what is asked now is asked for another life of it.
+    opened: AtomicBool,
+}
+
+#[derive(Default)]
+struct Opening {
+    wanted: Option<Wanted>,
+    times: Option<Result<Vec<i64>, String>>,
+    claim: Option<AnswerObject>,
+    /// When the claim was first wanted, by a clock that stands still in suspend, and by the one that may be set.
+    asked: Option<(Instant, i64)>,
+    /// How long ago that was when the answer was taken.
+    asked_ago: Duration,
+}
+
+/// A number that no other object of this process has.
+#[napi(catch_unwind)]
+pub fn unique_number() -> i64 {
+    static NUMBERS: AtomicI64 = AtomicI64::new(1);
+    NUMBERS.fetch_add(1, Relaxed)
+}
+
+impl Use {
+    pub(crate) fn new(calls: Arc<Calls>, patience: Duration) -> Arc<Use> {
+        let opened = AtomicBool::new(false);
+        Arc::new(Use { number: unique_number(), calls, patience, opening: Mutex::default(), opened })
+    }
+
+    fn opening(&self) -> MutexGuard<'_, Opening> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the last opening missed: said once.
+    pub(crate) fn wanted(&self) -> Option<Wanted> {
+        self.opening().wanted.take()
+    }
+
+    /// Supplies what was wanted: the peers' clocks for as long as the opening lasts, a worker id once.
+    pub(crate) fn supply(&self, answer: AnswerObject) {
+        let mut opening = self.opening();
+        match answer.times_ms {
+            Some(times) => opening.times = Some(Ok(times)),
+            None => opening.claim = Some(answer),
+        }
+    }
+
+    /// The peers could not be asked.
+    pub(crate) fn supply_no_times(&self, why: String) {
+        self.opening().times = Some(Err(why));
+    }
+
+    /// Ends an opening: a lease that it had no use for is JavaScript's to give back.
+    pub(crate) fn settle(&self) -> Option<LeaseObject> {
+        std::mem::take(&mut *self.opening()).claim.and_then(|answer| answer.lease)
+    }
+
+    /// Notes that the opening is over.
+    pub(crate) fn opens(&self) {
+        self.opened.store(true, Relaxed);
+    }
+
+    /// What the clocks of peers read.
+    pub(crate) fn times(&self) -> Answer<Vec<i64>> {
+        if self.opened.load(Relaxed) {
+            let answer = self.calls.ask(self.call("times"), self.patience)?;
+            return Ok(answer.field(|answer| answer.times_ms)?.unwrap_or_default());
+        }
+        let mut opening = self.opening();
+        match &opening.times {
+            Some(Ok(times)) => Ok(times.clone()),
+            Some(Err(why)) => Err(why.clone().into()),
+            None => {
+                opening.wanted.get_or_insert_default().times = true;
+                // The one code that ends an opening: others are logged, and it goes on.
+                Err(missing(Code::InvalidArgument))
+            }
+        }
+    }
+
+    fn claimed<T>(
+        &self,
+        request: &ClaimRequest,
+        pick: impl FnOnce(AnswerObject) -> Option<T>,
+    ) -> Answer<Option<T>> {
+        let mut opening = self.opening();
+        if let Some(answer) = opening.claim.take() {
+            let asked = opening.asked.take();
+            // The host counts from now on; the giver from when it was asked, at the latest when it answered.
+            opening.asked_ago = asked.map_or(Duration::ZERO, |(at, now_ms)| {
+                at.elapsed().max(Duration::from_millis((request.now_ms - now_ms).max(0) as u64))
+            });
+            return answer.field(pick);
+        }
+        opening.asked.get_or_insert((Instant::now(), request.now_ms));
+        opening.wanted.get_or_insert_default().claim = Some(request.into());
+        Err(missing(Code::WouldBlock))
+    }
+
+    fn call(&self, kind: &str) -> CallObject {
+        CallObject { kind: kind.into(), used_by: self.number, ..CallObject::default() }
+    }
+}
+
+/// Seen by nobody: JavaScript looks at what is wanted first.
+fn missing(code: Code) -> Box<Error> {
+    Box::new(Error::new(code, "the user's code has to be asked first; report this"))
+}
+
+/// Whoever holds the user's object for this use may let it go.
+impl Drop for Use {
+    fn drop(&mut self) {
+        self.calls.post(self.call("gone"));
+    }
+}
+
+/// A source of worker ids; `identity`: the number of the user's object.
+pub(crate) fn source(used: &Arc<Use>, identity: i64, leases: bool) -> WorkerSource {
+    let used = Arc::clone(used);
+    let source = match leases {
+        true => WorkerSource::leases(Leases(used)),
+        false => WorkerSource::callback(move |request| used.claimed(request, |answer| answer.worker_id)),
+    };
+    // Never negative: it is counted from 1.
+    source.with_identity((identity as usize, 0))
+}
+
+struct Leases(Arc<Use>);
+
+impl WorkerLeases for Leases {
+    fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+        let pick = |answer: AnswerObject| answer.lease.map(Lease::from);
+        if request.previous.is_none() {
+            return self.0.claimed(request, pick);
+        }
+        // Not an opening: another one in place of a lease that was lost.
+        let call = CallObject { request: Some(request.into()), ..self.0.call("claim") };
+        self.0.calls.ask(call, self.0.patience)?.field(pick)
+    }
+
+    fn asked_ago(&self) -> Duration {
+        self.0.opening().asked_ago
+    }
+
+    fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+        let call = CallObject { lease: Some(lease.into()), until_ms: Some(until_ms), ..self.0.call("renew") };
+        self.0.calls.ask(call, self.0.patience)?.field(|answer| answer.renewal.map(Renewal::from))
+    }
+
+    fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+        self.0.calls.forget(self.0.number);
+        let lease = Some(lease.into());
+        self.0.calls.post(CallObject { lease, until_ms: Some(until_ms), ..self.0.call("release") });
+        Ok(())
+    }
+
+    fn runs_on_callers_thread(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,128 @@
+//! leafid's log records in Python's logging, as the logger "leafid".
+
+use crate::foreign;
+use leafid::relay::{Level, LevelFilter, Relay};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// How long a fork waits for the thread that calls handlers.
+const FORK_WAITS: Duration = Duration::from_millis(100);
+/// How long the end of the interpreter does.
+const EXIT_WAITS: Duration = Duration::from_secs(1);
+
+static RELAY: Relay = Relay::new(deliver);
+/// Whether the interpreter ends: a thread that then attaches to it never returns.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Has records delivered from here on, and forks wait for that.
+pub(crate) fn set_up(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    if is_imported(py)? {
+        functions(py)?;
+    } else {
+        wait_at_forks(py)?;
+    }
+    adopt_level(py);
+    Ok(())
+}
+
+/// Whether the program uses logging. It is not imported for it: that takes longer than all of leafid, and on another thread,
+/// during a fork, would have logging release a lock that it did not take.
+fn is_imported(py: Python<'_>) -> PyResult<bool> {
+    py.import("sys")?.getattr("modules")?.contains("logging")
+}
+
+fn wait_at_forks(py: Python<'_>) -> PyResult<()> {
+    let hook = PyDict::new(py);
+    hook.set_item("before", wrap_pyfunction!(before_fork, py)?)?;
+    hook.set_item("after_in_parent", wrap_pyfunction!(after_fork, py)?)?;
+    py.import("os")?.call_method("register_at_fork", (), Some(&hook)).map(drop)
+}
+
+/// Takes over what the logger lets through, so that no thread is made for what it would leave out.
+pub(crate) fn adopt_level(py: Python<'_>) {
+    if ENDING.load(Relaxed) {
+        return;
+    }
+    match level(py) {
+        Ok(level) => RELAY.install(level),
+        // What a logger's own class raised: no reason not to open.
+        Err(error) => error.write_unraisable(py, None),
+    }
+}
+
+/// Delivers what waits, for a while, and nothing afterwards.
+pub(crate) fn end(py: Python<'_>) {
+    ENDING.store(true, Relaxed);
+    RELAY.install(LevelFilter::Off);
+    py.detach(|| leafid::quiesce(EXIT_WAITS));
+}
+
+/// With the interpreter released: the thread may need it to end, and the fork itself holds it.
+#[pyfunction]
+fn before_fork(py: Python<'_>) {
+    py.detach(|| leafid::quiesce(FORK_WAITS));
+}
+
+/// Also when the fork failed. In a child nothing is held.
+#[pyfunction]
+fn after_fork() {
+    leafid::resume();
+}
+
+/// The functions in Python that this calls. Imports logging: a hook that is registered after logging's own waits before it,
+/// which takes a lock of its handlers.
+fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static WAITS: PyOnceLock<()> = PyOnceLock::new();
+    let functions = py.import("leafid._logs")?;
+    WAITS.get_or_try_init(py, || wait_at_forks(py))?;
+    Ok(functions)
+}
+
+fn level(py: Python<'_>) -> PyResult<LevelFilter> {
+    if !is_imported(py)? {
+        // What logging lets through where nobody set it up.
+        return Ok(LevelFilter::Warn);
+    }
+    let least: i64 = functions(py)?.call_method0("level")?.extract()?;
+    let levels = [Level::Debug, Level::Info, Level::Warn, Level::Error];
+    let level = levels.into_iter().find(|level| i64::from(number(*level)) >= least);
+    Ok(level.map_or(LevelFilter::Off, |level| level.to_level_filter()))
+}
+
+/// On leafid's own thread.
+fn deliver(level: Level, message: &str) {
+    // None: the interpreter ends.
+    Python::try_attach(|py| {
+        if let Err(error) = hand_over(py, number(level), message) {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
+fn hand_over(py: Python<'_>, level: u8, message: &str) -> PyResult<()> {
+    if !is_imported(py)? {
+        // As logging does where nobody set it up.
+        let stderr = py.import("sys")?.getattr("stderr")?;
+        if stderr.is_none() {
+            return Ok(());
+        }
+        let line = (format!("{message}\n"),).into_pyobject(py)?;
+        return foreign::call(&stderr.getattr("write")?, &line).map(|_| ());
+    }
+    let arguments = (level, message).into_pyobject(py)?;
+    foreign::call(&functions(py)?.getattr("deliver")?, &arguments).map(|_| ())
+}
+
+/// Python's number of a level.
+fn number(level: Level) -> u8 {
+    match level {
+        Level::Error => 40,
+        Level::Warn => 30,
+        Level::Info => 20,
+        Level::Debug | Level::Trace => 10,
+    }
+}

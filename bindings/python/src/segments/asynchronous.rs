@@ -1,0 +1,196 @@
+//! Calls for ids that wait in an event loop of asyncio's.
+//!
+//! The loop is only told that something changed, by its own `call_soon_threadsafe`, once for all that wait in it then:
+//! each time a thread of leafid's attaches, it may wait for as long as other threads hold the interpreter.
+
+use super::Tag;
+use crate::call::released;
+use crate::foreign;
+use leafid::{Attempt, Code, Error};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyList;
+use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// `leafid._waiting.ids`.
+static COROUTINE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// One call. Private: what `leafid._waiting` runs.
+#[pyclass(frozen, module = "leafid")]
+pub(crate) struct Call {
+    tag: Py<Tag>,
+    count: usize,
+    /// Whether the answer is an id, not a list.
+    one: bool,
+    timeout_ms: Option<i64>,
+    /// From the first poll on.
+    attempt: Mutex<Option<Attempt>>,
+}
+
+impl Call {
+    pub(super) fn one(tag: &Bound<'_, Tag>, timeout_ms: Option<i64>) -> Call {
+        Call { one: true, ..Call::many(tag, 1, timeout_ms) }
+    }
+
+    pub(super) fn many(tag: &Bound<'_, Tag>, count: usize, timeout_ms: Option<i64>) -> Call {
+        Call { tag: tag.clone().unbind(), count, one: false, timeout_ms, attempt: Mutex::new(None) }
+    }
+
+    pub(super) fn coroutine(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let coroutine = COROUTINE
+            .get_or_try_init(py, || py.import("leafid._waiting")?.getattr("ids").map(Bound::unbind))?;
+        coroutine.bind(py).call1((self,))
+    }
+
+    fn failed(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let tag = self.tag.get();
+        tag.segments.get().explained(py, tag.tag.name(), error)
+    }
+}
+
+#[pymethods]
+impl Call {
+    /// The id, if one is at hand and no more are asked for; else None.
+    fn ready(&self) -> Option<i64> {
+        match self.one && self.timeout_ms.is_none() {
+            true => self.tag.get().tag.at_hand(),
+            false => None,
+        }
+    }
+
+    /// The ids, or None: then the future is set, in its loop, when this is to be called again.
+    fn poll<'py>(
+        &self,
+        py: Python<'py>,
+        mail: &Mail,
+        future: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let tag = self.tag.get();
+        tag.segments.get().may_wait(py, tag.tag.name())?;
+        let attempt = lock(&self.attempt).take();
+        let (letters, future) = (&mail.0, future.clone().unbind());
+        let polled = released(py, || self.polled(tag, attempt, letters, future));
+        match polled.map_err(|error| self.failed(py, error))? {
+            None => Ok(None),
+            Some(ids) if self.one => ids.first().into_bound_py_any(py).map(Some),
+            Some(ids) => Ok(Some(PyList::new(py, ids)?.into_any())),
+        }
+    }
+
+    /// Gives back what it has.
+    fn end(&self, py: Python<'_>) {
+        let attempt = lock(&self.attempt).take();
+        if attempt.is_some() {
+            py.detach(|| drop(attempt));
+        }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.tag)
+    }
+}
+
+impl Call {
+    fn polled(
+        &self,
+        tag: &Tag,
+        mut attempt: Option<Attempt>,
+        letters: &Arc<Letters>,
+        future: Py<PyAny>,
+    ) -> leafid::Result<Option<Vec<i64>>> {
+        let letter = Arc::new(Mutex::new(Some(future)));
+        loop {
+            let mut polled = match attempt.take() {
+                Some(attempt) => attempt,
+                None => tag.tag.attempt(self.count, self.timeout_ms)?,
+            };
+            let (letters, letter) = (Arc::clone(letters), Arc::clone(&letter));
+            if !polled.poll(move || letters.post(lock(&letter).take()))? {
+                *lock(&self.attempt) = Some(polled);
+                return Ok(None);
+            }
+            let mut ids: Vec<i64> = Vec::new();
+            ids.try_reserve_exact(self.count).map_err(|_| no_memory(self.count))?;
+            ids.resize(self.count, 0);
+            // If not, they are those of the process that this one was forked from.
+            if polled.write(&mut ids) {
+                return Ok(Some(ids));
+            }
+        }
+    }
+}
+
+/// Where the futures of one loop are left that are to be set. Private.
+#[pyclass(frozen, module = "leafid")]
+pub(crate) struct Mail(Arc<Letters>);
+
+struct Letters {
+    call_soon_threadsafe: Py<PyAny>,
+    futures: Mutex<Vec<Py<PyAny>>>,
+}
+
+#[pymethods]
+impl Mail {
+    #[new]
+    fn new(call_soon_threadsafe: Py<PyAny>) -> Mail {
+        Mail(Arc::new(Letters { call_soon_threadsafe, futures: Mutex::default() }))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.0.call_soon_threadsafe)
+    }
+}
+
+impl Letters {
+    /// From any thread.
+    fn post(self: &Arc<Self>, future: Option<Py<PyAny>>) {
+        let first = {
+            let mut futures = lock(&self.futures);
+            futures.extend(future);
+            futures.len() == 1
+        };
+        if first {
+            // None: the interpreter ends, and its loops have ended.
+            foreign::attached(|py| self.call_soon(py));
+        }
+    }
+
+    fn call_soon(self: &Arc<Self>, py: Python<'_>) {
+        let delivered = Bound::new(py, Delivery(Arc::clone(self)))
+            .and_then(|delivery| (delivery,).into_pyobject(py))
+            .and_then(|arguments| foreign::call(self.call_soon_threadsafe.bind(py), &arguments));
+        if delivered.is_err() {
+            // The loop was closed: nobody waits in it any more.
+            let futures = std::mem::take(&mut *lock(&self.futures));
+            drop(futures);
+        }
+    }
+}
+
+/// What the loop calls.
+#[pyclass(frozen, module = "leafid")]
+struct Delivery(Arc<Letters>);
+
+#[pymethods]
+impl Delivery {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        let futures = std::mem::take(&mut *lock(&self.0.futures));
+        for future in futures {
+            let future = future.bind(py);
+            // Done: its task was cancelled meanwhile.
+            if !future.call_method0("done")?.is_truthy()? {
+                future.call_method1("set_result", (py.None(),))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_memory(n: usize) -> Error {
+    Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

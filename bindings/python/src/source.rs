@@ -1,0 +1,94 @@
+//! What the user's own code gives: worker ids by a callback or from a lease object, and the clocks of peers.
+
+mod lease;
+mod target;
+mod user_code;
+
+pub(crate) use lease::{ClaimRequest, Lease};
+pub(crate) use target::{Hold, asking};
+pub(crate) use user_code::{awaited, told};
+
+use crate::arguments::{int, refused};
+use crate::errors;
+use leafid::{Answer, Error, Renewal, WorkerLeases, WorkerSource};
+use pyo3::prelude::*;
+use std::sync::Arc;
+use target::{Target, claiming};
+use user_code::ask;
+
+/// The source of worker ids that this object is, if it is one: what has a `claim` gives leases, what can be called is
+/// a callback.
+pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(WorkerSource, Hold)>> {
+    let address = |object: &Bound<'_, PyAny>| object.as_ptr() as usize;
+    let leases = value.hasattr("claim")?;
+    if !leases && !value.is_callable() {
+        return Ok(None);
+    }
+    let mut identity = (address(value), 0);
+    if leases {
+        check_methods(value)?;
+    } else if value.is_instance(&value.py().import("types")?.getattr("MethodType")?)? {
+        // Each look at a method makes another object.
+        identity = (address(&value.getattr("__self__")?), address(&value.getattr("__func__")?));
+    }
+    let hold = Hold::of(value, identity, true);
+    let target = hold.target();
+    let source = match leases {
+        true => WorkerSource::leases(Leases(target)),
+        false => WorkerSource::callback(move |request| claim_id(&target, request)),
+    };
+    Ok(Some((source.with_identity(identity), hold)))
+}
+
+/// The callback that asks for the clocks of peers.
+pub(crate) fn peer_times(
+    value: &Bound<'_, PyAny>,
+) -> PyResult<(impl Fn() -> Answer<Vec<i64>> + Send + Sync + use<>, Hold)> {
+    if !value.is_callable() {
+        return Err(refused("peer_times", value));
+    }
+    let hold = Hold::of(value, (value.as_ptr() as usize, 0), false);
+    let target = hold.target();
+    let times = |times: &Bound<'_, PyAny>| lease::times_of("peer_times", times);
+    Ok((move || ask(&target, None, (), times), hold))
+}
+
+fn check_methods(value: &Bound<'_, PyAny>) -> PyResult<()> {
+    for name in ["claim", "renew", "release"] {
+        if !value.hasattr(name)? || !value.getattr(name)?.is_callable() {
+            let object = format!("an object without a method {name}, {}", crate::arguments::shown(value));
+            let allowed = "an object with the methods claim(request), renew(lease, until_ms) and release(lease, until_ms)";
+            return Err(errors::raise(value.py(), &Error::invalid("worker", object, allowed)));
+        }
+    }
+    Ok(())
+}
+
+fn claim_id(target: &Arc<Target>, request: &leafid::ClaimRequest) -> Answer<Option<i64>> {
+    let id = |answer: &Bound<'_, PyAny>| match answer.is_none() {
+        true => Ok(None),
+        false => int("worker_id", answer).map(Some),
+    };
+    let arguments = (&request.name, request.previous);
+    claiming(target, &request.name, || ask(target, None, arguments, id))
+}
+
+/// A lease object.
+struct Leases(Arc<Target>);
+
+impl WorkerLeases for Leases {
+    fn claim(&self, request: &leafid::ClaimRequest) -> Answer<Option<leafid::Lease>> {
+        let arguments = (ClaimRequest::from(request),);
+        claiming(&self.0, &request.name, || ask(&self.0, Some("claim"), arguments, lease::lease))
+    }
+
+    fn renew(&self, lease: &leafid::Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+        let arguments = (Lease::from(lease.clone()), until_ms);
+        ask(&self.0, Some("renew"), arguments, lease::renewal)
+    }
+
+    fn release(&self, lease: &leafid::Lease, until_ms: i64) -> Answer<()> {
+        let arguments = (Lease::from(lease.clone()), until_ms);
+        ask(&self.0, Some("release"), arguments, |_| Ok(()))
+    }
+}

@@ -1,0 +1,184 @@
+//! An object of the user's that leafid calls, shared by all the handles that were opened with it.
+//!
+//! Each handle has a reference of its own, which Python's collector is shown: an object that holds its own generator can
+//! be collected. The host holds none; after the last handle the rest keep one until they are gone themselves, so that a
+//! lease that was answered too late can still be given back.
+
+use crate::errors;
+use leafid::{Code, Error};
+use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// What tells one object from others, while a reference to it is held.
+type Identity = (usize, usize);
+
+/// Those of this process. Locks here are held by attached threads that run no Python code meanwhile.
+static KNOWN: Mutex<Vec<Weak<Target>>> = Mutex::new(Vec::new());
+static HANDLES: AtomicU64 = AtomicU64::new(0);
+
+/// The object.
+pub(crate) struct Target {
+    identity: Identity,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the handle's number.
+    handles: Vec<(u64, Py<PyAny>)>,
+    /// When no handle is left.
+    last: Option<Py<PyAny>>,
+    /// Calls under way that want to know what the object raises.
+    asking: usize,
+    raised: Option<PyErr>,
+}
+
+/// A handle's part in it.
+pub(crate) struct Hold {
+    target: Arc<Target>,
+    number: u64,
+    /// Whether a call fails when the object raises.
+    fails: bool,
+}
+
+impl Target {
+    /// A new reference. None when the handles were cleared by the collector.
+    pub(crate) fn object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let state = lock(&self.state);
+        let object = state.handles.first().map(|(_, object)| object).or(state.last.as_ref());
+        object.map(|object| object.bind(py).clone())
+    }
+
+    /// Keeps what the object raised for who waits for it.
+    pub(crate) fn note(&self, raised: &PyErr, py: Python<'_>) {
+        // What is dropped, and cloned, is that outside the lock: it may be the user's code.
+        let raised = Some(raised.clone_ref(py));
+        let mut state = lock(&self.state);
+        let surplus = match state.asking {
+            0 => raised,
+            _ => std::mem::replace(&mut state.raised, raised),
+        };
+        drop(state);
+        drop(surplus);
+    }
+}
+
+impl Hold {
+    /// A handle of this object. `fails`: whether a call fails when the object raises.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, identity: Identity, fails: bool) -> Hold {
+        // Outside the lock: the last reference to one may end an object of the user's.
+        let known: Vec<_> = lock(&KNOWN).iter().filter_map(Weak::upgrade).collect();
+        // One without a reference has an address that may be another object's now.
+        let found =
+            known.iter().find(|target| target.identity == identity && target.object(object.py()).is_some());
+        let target = found.map(Arc::clone).unwrap_or_else(|| {
+            let target = Arc::new(Target { identity, state: Mutex::default() });
+            let mut known = lock(&KNOWN);
+            known.retain(|target| target.strong_count() > 0);
+            known.push(Arc::downgrade(&target));
+            target
+        });
+        let number = HANDLES.fetch_add(1, Relaxed);
+        lock(&target.state).handles.push((number, object.clone().unbind()));
+        Hold { target, number, fails }
+    }
+
+    /// The object, to be called later on.
+    pub(crate) fn target(&self) -> Arc<Target> {
+        Arc::clone(&self.target)
+    }
+
+    /// Shows the reference to the collector.
+    pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Not taken while the collector runs. If it were: what is not shown is kept alive.
+        let Ok(state) = self.target.state.try_lock() else { return Ok(()) };
+        let own = state.handles.iter().find(|(number, _)| *number == self.number);
+        own.map_or(Ok(()), |(_, object)| visit.call(object))
+    }
+
+    /// Drops the reference: the collector ends the cycle that it was part of.
+    pub(crate) fn clear(&self) {
+        drop(self.take());
+    }
+
+    fn take(&self) -> Option<Py<PyAny>> {
+        let mut state = lock(&self.target.state);
+        let at = state.handles.iter().position(|(number, _)| *number == self.number)?;
+        Some(state.handles.swap_remove(at).1)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let Some(object) = self.take() else { return };
+        let mut state = lock(&self.target.state);
+        let surplus = match state.handles.is_empty() {
+            true => state.last.replace(object),
+            false => Some(object),
+        };
+        drop(state);
+        drop(surplus);
+    }
+}
+
+thread_local! {
+    /// The claims that this thread is in, by the target's address and the id space.
+    static CLAIMS: RefCell<Vec<(usize, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a claim for this id space.
+pub(crate) fn claiming<T>(target: &Arc<Target>, name: &str, run: impl FnOnce() -> T) -> T {
+    CLAIMS.with_borrow_mut(|claims| claims.push((Arc::as_ptr(target) as usize, name.to_owned())));
+    let result = run();
+    CLAIMS.with_borrow_mut(Vec::pop);
+    result
+}
+
+/// Makes a call of the host that may call these objects: what one of them raised is the cause of the call's error.
+///
+/// Errors: a claim that asks the very generator which waits for it; each time that one gave up it would begin anew.
+pub(crate) fn asking<T>(
+    py: Python<'_>,
+    holds: &[Hold],
+    name: &str,
+    call: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    let is_own = |hold: &Hold| {
+        let target = Arc::as_ptr(&hold.target) as usize;
+        CLAIMS.with_borrow(|claims| claims.iter().any(|(of, space)| *of == target && space == name))
+    };
+    if holds.iter().any(is_own) {
+        let message = format!(
+            "the claim of a worker id of {name:?} asks the generator that waits for it; it can use any other one"
+        );
+        return Err(errors::raise(py, &Error::new(Code::WorkerLost, message)));
+    }
+    let holds = || holds.iter().filter(|hold| hold.fails);
+    for hold in holds() {
+        lock(&hold.target.state).asking += 1;
+    }
+    let result = call();
+    let mut cause = None;
+    for hold in holds() {
+        let mut state = lock(&hold.target.state);
+        state.asking -= 1;
+        let raised = match state.asking {
+            0 => state.raised.take(),
+            _ => state.raised.as_ref().map(|raised| raised.clone_ref(py)),
+        };
+        drop(state);
+        cause = raised.or(cause);
+    }
+    result.inspect_err(|error| {
+        if cause.is_some() && errors::code(py, error).is_some() {
+            error.set_cause(py, cause);
+        }
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,12 @@
+# The whole system under simulation, seed after seed: `make simulate SECONDS=600`. A run that went wrong prints how to see
+# it again: `make simulate SEED=… TURNS=…`. `make test` plays some fixed seeds of it. The build is that of the tests: it
+# is fast enough, and overflows and assertions are checked in it.
+
+simulate_seconds = $(or $(SECONDS),60)
+
+.PHONY: simulate
+simulate: tools
+	@cargo test --quiet --package leafid --lib --no-run
+	@LEAFID_SIMULATE_SECONDS=$(simulate_seconds) LEAFID_SIMULATE_SEED=$(SEED) LEAFID_SIMULATE_TURNS=$(TURNS) \
+	    timeout $$(($(simulate_seconds) + 300)) cargo test --quiet --package leafid --lib -- \
+	    --ignored --exact simulation::whole::report::simulate --nocapture

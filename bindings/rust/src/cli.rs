@@ -1,0 +1,135 @@
+//! The command line `leafid`: the same program in its cargo, pip and npm forms.
+//!
+//! Exit codes: 0 done, 1 a refusal or an error, 2 wrong usage. A reader that goes away, as in `leafid next -n 1000 |
+//! head`, ends it quietly with 0.
+
+mod check;
+mod decode;
+mod file;
+mod held;
+mod lenders;
+mod next;
+mod options;
+mod report;
+mod state;
+
+use clap::{Parser, Subcommand};
+use leafid_core::Error;
+use std::ffi::OsString;
+use std::io::{self, BufRead, Write};
+
+#[derive(Parser)]
+#[command(
+    name = "leafid",
+    version,
+    about = "Unique 64-bit ids: decode them, make them, see that this host can, look after the records of worker ids",
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Decode(decode::Arguments),
+    Next(next::Arguments),
+    Check(check::Arguments),
+    #[command(subcommand)]
+    State(state::Command),
+    #[command(subcommand)]
+    File(file::Command),
+}
+
+/// The streams of a run.
+struct Streams<'a> {
+    stdin: &'a mut dyn BufRead,
+    stdout: &'a mut dyn Write,
+    stderr: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    /// Says what went wrong. That it cannot be said is no reason to end otherwise.
+    fn complain(&mut self, text: impl std::fmt::Display) {
+        let _ = writeln!(self.stderr, "leafid: {text}").and_then(|()| self.stderr.flush());
+    }
+}
+
+/// What ends a command before its end.
+enum End {
+    /// With its message.
+    Refused(Error),
+    /// Standard output cannot be written.
+    Output(io::Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Refused(error)
+    }
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> End {
+        End::Output(error)
+    }
+}
+
+/// How a command went: whether all of it was done, what was not having been said.
+type Outcome = Result<bool, End>;
+
+/// Runs a command line, the program's name left out, and answers the exit code.
+pub fn run<A: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = A>,
+    stdin: &mut dyn BufRead,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> i32 {
+    let mut streams = Streams { stdin, stdout, stderr };
+    let named = [OsString::from("leafid")].into_iter().chain(arguments.into_iter().map(Into::into));
+    let outcome = match Arguments::try_parse_from(named) {
+        Ok(arguments) => command(arguments.command, &mut streams),
+        // Also --help and --version, which are no errors.
+        Err(told) if told.use_stderr() => {
+            let _ = write!(streams.stderr, "{}", told.render()).and_then(|()| streams.stderr.flush());
+            return 2;
+        }
+        Err(told) => write!(streams.stdout, "{}", told.render()).map(|()| true).map_err(End::Output),
+    };
+    let flushed = streams.stdout.flush();
+    match outcome.and_then(|done| Ok(flushed.map(|()| done)?)) {
+        Ok(true) => 0,
+        Ok(false) => 1,
+        Err(End::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(End::Output(error)) => {
+            streams.complain(format!("cannot write the output: {error}"));
+            1
+        }
+        Err(End::Refused(error)) => {
+            streams.complain(error);
+            1
+        }
+    }
+}
+
+/// Whether it is a command line, which is not run.
+#[cfg(fuzzing)]
+pub(crate) fn is_right(arguments: Vec<OsString>) -> bool {
+    Arguments::try_parse_from(arguments).is_ok()
+}
+
+/// [`run`] on this process's own streams.
+pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> i32 {
+    let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    run(arguments, &mut io::stdin().lock(), &mut stdout, &mut io::stderr().lock())
+}
+
+fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
+    match command {
+        Command::Decode(arguments) => decode::decode(&arguments, streams),
+        Command::Next(arguments) => next::next(&arguments, streams),
+        Command::Check(arguments) => check::check(&arguments, streams),
+        Command::State(command) => state::state(&command, streams),
+        Command::File(command) => file::file(&command, streams),
+    }
+}

@@ -1,0 +1,293 @@
+//! `leafid check`: whether this host is fit to make ids, and for how long.
+
+use super::lenders::lease_servers;
+use super::options::{Bits, Claim, Space};
+use super::report::{Report, Status};
+use super::{Outcome, Streams, held};
+use crate::clock_check::check_built;
+use crate::env::Env;
+use crate::file_system::{self, FileSystem};
+use crate::place;
+use crate::settings::Settings;
+use crate::worker::WorkerIds;
+use crate::{Error, Utc, directory, fork, presence, state_file, system};
+use clap::Args;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::time::ClockId;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A layout that ends sooner is warned of.
+const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
+
+/// See that this host can make ids: the state directory, its locks, the clock, forks, the layout
+///
+/// One line a check, with ok, warning or FAILED; nothing is left behind.
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    claim: Claim,
+    #[command(flatten)]
+    space: Space,
+    #[command(flatten)]
+    bits: Bits,
+}
+
+/// The worker ids asked for.
+struct Workers {
+    first: u32,
+    last: u32,
+    by_hostname: bool,
+}
+
+pub(super) fn check(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+    let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
+    let asked = arguments.claim.is_given();
+    let settings = Settings::parse(&if asked { builder } else { builder.worker(0) })?;
+    let workers = match &settings.key.workers {
+        WorkerIds::Within { first, last, by_hostname } if asked => {
+            Some(Workers { first: *first, last: *last, by_hostname: *by_hostname })
+        }
+        _ => None,
+    };
+    let env = Env::system();
+    let mut report = Report::new(streams.stdout);
+    let named = directory::named_by(arguments.space.state_dir.as_deref());
+    if let Some(existing) = state_directory(&mut report, &settings, named)? {
+        file_system(&mut report, &settings, &existing, workers.as_ref())?;
+        durable_and_locked(&mut report, &existing)?;
+    }
+    mark(&mut report, &env)?;
+    clock(&mut report, &env)?;
+    forks(&mut report)?;
+    layout(&mut report, &settings, env.clock.believed_ms())?;
+    if let Some(workers) = &workers {
+        worker_ids(&mut report, &env, &settings, workers)?;
+    }
+    lease_servers(&mut report, &env, &settings)?;
+    Ok(!report.failed)
+}
+
+/// The nearest directory that exists, which the others look at.
+fn state_directory(
+    report: &mut Report<'_>,
+    settings: &Settings,
+    named: Option<&str>,
+) -> io::Result<Option<PathBuf>> {
+    let path = &settings.directory;
+    let by = named.map_or_else(|| "by default".into(), |named| format!("named by {named}"));
+    let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
+    let about = match existing == path {
+        true => format!("{} ({by})", path.display()),
+        false => format!("{} ({by}), to be made in {}", path.display(), existing.display()),
+    };
+    match std::fs::metadata(existing) {
+        Ok(found) if found.is_dir() => {
+            report.line(Status::Ok, "state directory", about)?;
+            Ok(Some(existing.to_owned()))
+        }
+        Ok(_) => {
+            let about = format!("{about}: {} is no directory; set state_dir elsewhere", existing.display());
+            report.line(Status::Failed, "state directory", about)?;
+            Ok(None)
+        }
+        Err(error) => {
+            report.line(Status::Failed, "state directory", state_file::failed("open", existing, &error))?;
+            Ok(None)
+        }
+    }
+}
+
+fn file_system(
+    report: &mut Report<'_>,
+    settings: &Settings,
+    existing: &Path,
+    workers: Option<&Workers>,
+) -> io::Result<()> {
+    let (what, path, named) = ("file system", &settings.directory, settings.named);
+    let fs: FileSystem = match file_system::of(existing) {
+        Ok(fs) => fs,
+        Err(error) => {
+            let error = state_file::failed("find the file system of", existing, &error);
+            return report.line(Status::Failed, what, error);
+        }
+    };
+    let surroundings = place::surroundings();
+    // The host's name tells hosts apart where the directory does not.
+    let workers = workers.filter(|workers| !workers.by_hostname);
+    let range = workers.is_some_and(|workers| workers.first != workers.last);
+    let refusal = place::refuse_network(&fs, path, settings.shared_fs, place::LOCAL_STATE)
+        .and_then(|()| if range { place::refuse_range(&fs, path, named, surroundings) } else { Ok(()) });
+    if let Err(error) = refusal {
+        return report.line(Status::Failed, what, error);
+    }
+    let fixed = workers.filter(|_| !range).map(|workers| workers.first);
+    match place::warning(&fs, path, named, surroundings, fixed) {
+        Some(warning) => report.line(Status::Warning, what, warning),
+        None => report.line(Status::Ok, what, fs.name),
+    }
+}
+
+/// Tries both on a file that has no name.
+fn durable_and_locked(report: &mut Report<'_>, existing: &Path) -> io::Result<()> {
+    let begun = Instant::now();
+    let written = tempfile::tempfile_in(existing).and_then(|mut file| {
+        file.write_all(b"leafid check\n")?;
+        file.sync_all()?;
+        Ok(file)
+    });
+    let file = match written {
+        Ok(file) => file,
+        Err(error) => {
+            return report.line(
+                Status::Failed,
+                "durable write",
+                state_file::failed("write in", existing, &error),
+            );
+        }
+    };
+    let took = begun.elapsed();
+    let slow = took > Duration::from_secs(1);
+    let status = if slow { Status::Warning } else { Status::Ok };
+    let about = if slow { ": calls wait for such writes at most timeout_ms (2000)" } else { "" };
+    report.line(status, "durable write", format!("{:.1} ms{about}", took.as_secs_f64() * 1_000.0))?;
+    match locks(&file) {
+        Ok(true) => report.line(Status::Ok, "locks", "a second lock of one file is refused"),
+        Ok(false) => report.line(
+            Status::Failed,
+            "locks",
+            format!(
+                "a second lock of one file was given in {}: two processes could hold one worker id; set state_dir to \
+                 a local disk",
+                existing.display()
+            ),
+        ),
+        Err(error) => report.line(Status::Failed, "locks", state_file::failed("lock a file in", existing, &error)),
+    }
+}
+
+/// Whether a lock keeps a second one out.
+fn locks(file: &File) -> io::Result<bool> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
+    // Opened anew: a copy of the descriptor would share the lock.
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let second = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    match rustix::fs::flock(&second, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Ok(()) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Marks a worker id of an id space that nobody else has.
+fn mark(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
+    let what = "host mark";
+    let name = format!("check-{:032x}", env.random.number()?);
+    let tried = || -> Result<bool, Error> {
+        let first = presence::appear(&name, 0)?;
+        let second = presence::appear(&name, 0)?;
+        drop(first);
+        Ok(second.is_none())
+    };
+    match tried() {
+        Ok(true) => report.line(Status::Ok, what, "other users and state directories of this host see a held worker id"),
+        Ok(false) => report.line(
+            Status::Warning,
+            what,
+            "not to be had here: processes with other state directories do not see a held worker id; give all of them \
+             one state directory",
+        ),
+        Err(error) => report.line(Status::Failed, what, error),
+    }
+}
+
+fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
+    let now_ms = env.clock.believed_ms();
+    match check_built(env.built_ms, now_ms) {
+        Ok(()) => report.line(Status::Ok, "clock", Utc(now_ms))?,
+        Err(error) => report.line(Status::Failed, "clock", error)?,
+    }
+    let since_start = |id| {
+        let time = rustix::time::clock_gettime(id);
+        Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
+    };
+    let (running, counted) = (since_start(ClockId::Monotonic), since_start(ClockId::Boottime));
+    match counted.checked_sub(running) {
+        Some(suspended) => {
+            let about = format!("suspended for {} s of {} s", suspended.as_secs(), counted.as_secs());
+            report.line(Status::Ok, "boot clock", about)?;
+        }
+        None => {
+            let about =
+                "the clock that counts suspends is behind the one that does not: one of them is faked";
+            report.line(Status::Failed, "boot clock", about)?;
+        }
+    }
+    let about = format!("up to {} ms late, with clock_source = \"coarse\"", system::coarse_lag_ms());
+    report.line(Status::Ok, "coarse clock", about)
+}
+
+fn forks(report: &mut Report<'_>) -> io::Result<()> {
+    match fork::is_wiped() {
+        true => report.line(Status::Ok, "forks", "all are seen"),
+        false => report.line(
+            Status::Warning,
+            "forks",
+            "those that skip pthread_atfork (_Fork, a raw clone) are not seen: this kernel has no MADV_WIPEONFORK",
+        ),
+    }
+}
+
+fn layout(report: &mut Report<'_>, settings: &Settings, now_ms: i64) -> io::Result<()> {
+    let layout = settings.key.layout;
+    let end = layout.expires_at_ms();
+    let about = format!("{layout} ends at {}", Utc(end));
+    if now_ms < layout.epoch_ms() {
+        report.line(Status::Failed, "layout", layout.before_epoch(now_ms))
+    } else if now_ms >= end {
+        report.line(Status::Failed, "layout", layout.time_exhausted(now_ms))
+    } else if end - now_ms < FIVE_YEARS_MS {
+        let advice = "use a layout with more timestamp bits or a later epoch, for a new column";
+        report.line(Status::Warning, "layout", format!("{about}, in less than five years; {advice}"))
+    } else {
+        report.line(Status::Ok, "layout", about)
+    }
+}
+
+fn worker_ids(report: &mut Report<'_>, env: &Env, settings: &Settings, workers: &Workers) -> io::Result<()> {
+    let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
+    for worker_id in workers.first..=workers.last {
+        let (directory, name) = (&settings.directory, &settings.key.name);
+        if let Some(holder) = held::holder(env, directory, name, worker_id) {
+            held.push(format!("{worker_id} is held by {holder}"));
+            continue;
+        }
+        let path = state_file::path_of(directory, worker_id);
+        let unusable = match state_file::peek(env, directory, worker_id) {
+            Ok(None) => None,
+            Ok(Some(found)) => state_file::check_layout(&found.record, &settings.key, &path).err(),
+            Err(error) => Some(error),
+        };
+        match unusable {
+            Some(error) => damaged.push(error.to_string()),
+            None => free += 1,
+        }
+    }
+    let status = match (free, damaged.len()) {
+        (0, _) => Status::Failed,
+        (_, 0) => Status::Ok,
+        _ => Status::Warning,
+    };
+    let ids = match workers.first == workers.last {
+        true => workers.first.to_string(),
+        false => format!("{}-{}", workers.first, workers.last),
+    };
+    let count = format!("{free} of {ids} free, {} held, {} unusable", held.len(), damaged.len());
+    // One of each tells enough.
+    let told = held.into_iter().take(1).chain(damaged.into_iter().take(1));
+    report.line(status, "worker ids", told.fold(count, |text, one| format!("{text}; {one}")))
+}

@@ -1,0 +1,129 @@
+//! `leafid decode`: what ids are made of.
+
+use super::options::Bits;
+use super::{Outcome, Streams};
+use crate::{Layout, Result, Utc, parse_id};
+use clap::Args;
+use std::io;
+
+/// A line longer than this holds no id, and the rest of it is not kept.
+const LONGEST_LINE: usize = 256;
+
+/// Show what ids are made of: from arguments, or one a line from standard input
+///
+/// Each is a line of the id, its time, worker id and sequence number, separated by tabs.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// The ids
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    #[command(flatten)]
+    bits: Bits,
+    /// Show each as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn decode(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+    let layout = arguments.bits.layout()?;
+    let mut all = true;
+    if !arguments.ids.is_empty() {
+        for text in &arguments.ids {
+            match line(text, &layout, arguments.json) {
+                Ok(line) => writeln!(streams.stdout, "{line}")?,
+                Err(error) => {
+                    all = false;
+                    streams.complain(error);
+                }
+            }
+        }
+        return Ok(all);
+    }
+    let mut lines = Lines::default();
+    loop {
+        let more = match lines.read(streams) {
+            Ok(more) => more,
+            Err(error) => {
+                streams.complain(format!("cannot read the standard input: {error}"));
+                return Ok(false);
+            }
+        };
+        while let Some((number, text)) = lines.next(more) {
+            let text = text.trim_ascii();
+            if text.is_empty() {
+                continue;
+            }
+            match line(&String::from_utf8_lossy(text), &layout, arguments.json) {
+                Ok(line) => writeln!(streams.stdout, "{line}")?,
+                Err(error) => {
+                    all = false;
+                    streams.complain(format!("line {number}: {error}"));
+                }
+            }
+        }
+        // What was read is shown before more is waited for.
+        streams.stdout.flush()?;
+        if !more {
+            return Ok(all);
+        }
+    }
+}
+
+fn line(text: &str, layout: &Layout, json: bool) -> Result<String> {
+    let id = parse_id(text)?;
+    let parts = layout.decode(id)?;
+    let (time, worker_id, sequence) = (Utc(parts.timestamp_ms), parts.worker_id, parts.sequence);
+    if !json {
+        return Ok(format!("{id}\t{time}\tworker {worker_id}\tsequence {sequence}"));
+    }
+    Ok(format!(
+        "{{\"id\":\"{id}\",\"timestamp_ms\":{},\"time\":\"{time}\",\"worker_id\":{worker_id},\"sequence\":{sequence}}}",
+        parts.timestamp_ms
+    ))
+}
+
+/// The lines of the input, as they come.
+#[derive(Default)]
+struct Lines {
+    kept: Vec<u8>,
+    taken: usize,
+    number: u64,
+}
+
+impl Lines {
+    /// Waits for more input; whether there may be more.
+    fn read(&mut self, streams: &mut Streams<'_>) -> io::Result<bool> {
+        self.kept.drain(..self.taken);
+        self.taken = 0;
+        loop {
+            let read = match streams.stdin.fill_buf() {
+                Ok(bytes) => {
+                    self.kept.extend_from_slice(bytes);
+                    bytes.len()
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            streams.stdin.consume(read);
+            return Ok(read > 0);
+        }
+    }
+
+    /// The next whole line, and the last one when there is no more.
+    fn next(&mut self, more: bool) -> Option<(u64, &[u8])> {
+        let rest = self.kept.get(self.taken..)?;
+        let end = match rest.iter().position(|&byte| byte == b'\n') {
+            Some(end) => end,
+            None if more || rest.is_empty() => {
+                // A line without an end must not fill the memory.
+                self.kept.truncate(self.taken + LONGEST_LINE);
+                return None;
+            }
+            None => rest.len(),
+        };
+        let from = self.taken;
+        self.taken = (from + end + 1).min(self.kept.len());
+        self.number += 1;
+        Some((self.number, &self.kept[from..from + end.min(LONGEST_LINE)]))
+    }
+}

@@ -1,0 +1,136 @@
+//! `leafid file`: directories of counters that processes of a host share, made and looked at.
+
+use super::{Outcome, Streams};
+use crate::env::Env;
+use crate::segments::file::{Counter, CounterDirectory, FileTag};
+use crate::segments::names::check_tag;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Look after directories of counters, the source file:DIR of segments
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Create(Create),
+    Show(Show),
+}
+
+/// Make a directory of counters, or counters in one that is there
+///
+/// A counter that is there keeps what is not given, and is never lowered.
+#[derive(Args)]
+pub(super) struct Create {
+    #[command(flatten)]
+    directory: Directory,
+    /// A tag that gets a counter; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// The first id, of each tag given; of a counter that is there the next one at least [default: 1]
+    #[arg(long, value_name = "N", requires = "tags")]
+    start: Option<i64>,
+    /// How many ids a fetch gets that does not say, of each tag given [default: 1000]
+    #[arg(long, value_name = "N", requires = "tags")]
+    step: Option<i64>,
+}
+
+/// Show the counters of a directory; nothing is locked for it
+#[derive(Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    directory: Directory,
+    /// Show each as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Directory {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+    /// It may be on a network: its locks work between all hosts that use it
+    #[arg(long)]
+    shared_fs: bool,
+}
+
+pub(super) fn file(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+    match command {
+        Command::Create(arguments) => create(arguments, streams),
+        Command::Show(arguments) => show(arguments, streams),
+    }
+}
+
+fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
+    let (start, step) = (arguments.start, arguments.step);
+    let fresh = FileTag::default();
+    let how = FileTag { start: start.unwrap_or(fresh.start), step: step.unwrap_or(fresh.step) };
+    for tag in &arguments.tags {
+        check_tag(tag)?;
+        how.check(tag)?;
+    }
+    let env = Env::system();
+    let Directory { path, shared_fs } = &arguments.directory;
+    let directory = CounterDirectory::create(&env, path, *shared_fs)?;
+    describe(&directory, streams)?;
+    for tag in &arguments.tags {
+        let counter = directory.make_by_hand(&env, tag, &how, step)?;
+        writeln!(streams.stdout, "{}", as_text(tag, &counter, false))?;
+    }
+    Ok(true)
+}
+
+fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+    let env = Env::system();
+    let Directory { path, shared_fs } = &arguments.directory;
+    let directory = CounterDirectory::open(&env, path, *shared_fs)?;
+    if !arguments.json {
+        describe(&directory, streams)?;
+    }
+    let mut all = true;
+    for (name, found) in directory.counters(&env)? {
+        match found {
+            Ok(found) => {
+                let text = match arguments.json {
+                    true => as_json(&name, &found.content, found.damaged).to_string(),
+                    false => as_text(&name, &found.content, found.damaged),
+                };
+                writeln!(streams.stdout, "{text}")?;
+            }
+            Err(error) => {
+                all = false;
+                if arguments.json {
+                    let line =
+                        json!({"file": name, "error": error.code().name(), "message": error.message()});
+                    writeln!(streams.stdout, "{line}")?;
+                } else {
+                    streams.stdout.flush()?;
+                    streams.complain(error);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn describe(directory: &CounterDirectory, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let path = directory.path().display();
+    writeln!(streams.stdout, "{path} is {}, made {}", directory.name(), directory.created())
+}
+
+fn as_json(tag: &str, counter: &Counter, damaged: bool) -> Value {
+    json!({
+        "tag": tag,
+        "next": counter.next.0.to_string(),
+        "step": counter.step,
+        "one_slot_damaged": damaged,
+    })
+}
+
+fn as_text(tag: &str, counter: &Counter, damaged: bool) -> String {
+    let damage = if damaged {
+        "\tone of two slots is damaged; the next fetch goes on above all that may have been given"
+    } else {
+        ""
+    };
+    format!("{tag}\tnext {}\tstep {}{damage}", counter.next.0, counter.step)
+}

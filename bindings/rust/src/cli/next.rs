@@ -1,0 +1,44 @@
+//! `leafid next`: new ids.
+
+use super::options::{Bits, Claim, Space};
+use super::{End, Outcome, Streams};
+use clap::Args;
+
+/// So many are made before they are written.
+const AT_ONCE: u64 = 4_096;
+
+/// Make new ids, one a line: claims a worker id, and lets it go in the end
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// How many
+    #[arg(short = 'n', value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    #[command(flatten)]
+    claim: Claim,
+    #[command(flatten)]
+    space: Space,
+    #[command(flatten)]
+    bits: Bits,
+}
+
+pub(super) fn next(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+    let builder = arguments.space.builder().layout(arguments.bits.layout()?);
+    let flake = arguments.claim.on(builder).open()?;
+    let mut left = arguments.count;
+    let mut made = || -> Result<(), End> {
+        while left > 0 {
+            let ids = flake.take(left.min(AT_ONCE) as usize)?;
+            left -= ids.len() as u64;
+            for id in ids {
+                writeln!(streams.stdout, "{id}")?;
+            }
+            streams.stdout.flush()?;
+        }
+        Ok(())
+    };
+    let made = made();
+    let closed = flake.close();
+    made?;
+    closed?;
+    Ok(true)
+}

@@ -1,0 +1,79 @@
+//! The options that several commands have, as the library's are.
+
+use crate::settings::Settings;
+use crate::{Layout, Result, Snowflake, SnowflakeBuilder};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct Bits {
+    /// Layout of the ids: a preset's name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker
+    /// and sequence such as "41|10|12"
+    #[arg(long, value_name = "TEXT", default_value_t, hide_default_value = true)]
+    layout: Layout,
+    /// The layout's epoch, Unix milliseconds [default: the layout's own]
+    #[arg(long, value_name = "N")]
+    epoch_ms: Option<i64>,
+}
+
+impl Bits {
+    pub(super) fn layout(&self) -> Result<Layout> {
+        match self.epoch_ms {
+            Some(epoch_ms) => self.layout.with_epoch_ms(epoch_ms),
+            None => Ok(self.layout),
+        }
+    }
+}
+
+#[derive(Args)]
+pub(super) struct Space {
+    /// The id space [default: default]
+    #[arg(long)]
+    name: Option<String>,
+    /// Where the records are [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user's own]
+    #[arg(long, value_name = "DIR")]
+    pub(super) state_dir: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct Claim {
+    /// The worker id, a range such as 0-31, or "hostname:NAME" [default: LEAFID_WORKER]
+    #[arg(long, value_name = "W")]
+    worker: Option<String>,
+    /// The state directory may be on a network: its locks work between all hosts that use it
+    #[arg(long)]
+    shared_fs: bool,
+}
+
+impl Claim {
+    pub(super) fn on(&self, builder: SnowflakeBuilder) -> SnowflakeBuilder {
+        let builder = builder.shared_fs(self.shared_fs);
+        match &self.worker {
+            Some(worker) => builder.worker(worker.as_str()),
+            None => builder,
+        }
+    }
+
+    /// Whether a worker id is asked for at all.
+    pub(super) fn is_given(&self) -> bool {
+        self.worker.is_some() || std::env::var_os("LEAFID_WORKER").is_some()
+    }
+}
+
+impl Space {
+    pub(super) fn builder(&self) -> SnowflakeBuilder {
+        let mut builder = Snowflake::builder();
+        if let Some(name) = &self.name {
+            builder = builder.name(name);
+        }
+        if let Some(dir) = &self.state_dir {
+            builder = builder.state_dir(dir);
+        }
+        builder
+    }
+
+    /// Its settings, where no worker id matters.
+    pub(super) fn settings(&self) -> Result<Settings> {
+        Settings::parse(&self.builder().worker(0))
+    }
+}

@@ -1,0 +1,233 @@
+//! `leafid state`: the records of worker ids, looked at and reset.
+
+use super::options::Space;
+use super::{Outcome, Streams, held};
+use crate::env::Env;
+use crate::reset::{Reset, reset};
+use crate::slot::{self, Slots};
+use crate::{Error, Result, Utc, state_file};
+use clap::{Args, Subcommand};
+use leafid_core::{Layout, Record, Span};
+use serde_json::{Value, json};
+use std::fmt::{Display, Write as _};
+use std::io;
+use std::path::Path;
+
+/// Look after the records of worker ids
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Show(Show),
+    Reset(ResetOne),
+}
+
+/// Show what is recorded of a worker id, and whether it is held; nothing is locked for it
+#[derive(Args)]
+pub(super) struct Show {
+    /// A worker id, or "all"
+    #[arg(value_name = "N", default_value = "all", value_parser = which)]
+    worker: Which,
+    #[command(flatten)]
+    space: Space,
+    /// Show each as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Give up a record that lies ahead of the clock, so that ids begin at the clock again
+///
+/// What was granted ahead is burnt: it will not be issued when the clock comes there. Correct the clock first.
+#[derive(Args)]
+pub(super) struct ResetOne {
+    /// The worker id
+    #[arg(value_name = "N")]
+    worker: u32,
+    /// The worker id again
+    #[arg(long, value_name = "N")]
+    confirm: u32,
+    #[command(flatten)]
+    space: Space,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    All,
+    One(u32),
+}
+
+fn which(text: &str) -> std::result::Result<Which, String> {
+    match text {
+        "all" => Ok(Which::All),
+        _ => text.parse().map(Which::One).map_err(|_| "neither a worker id nor \"all\"".into()),
+    }
+}
+
+pub(super) fn state(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+    match command {
+        Command::Show(arguments) => show(arguments, streams),
+        Command::Reset(arguments) => reset_one(arguments, streams),
+    }
+}
+
+fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+    let settings = arguments.space.settings()?;
+    let (directory, name) = (&settings.directory, &settings.key.name);
+    let env = Env::system();
+    let ids = match arguments.worker {
+        Which::One(id) => vec![id],
+        Which::All => recorded(directory)?,
+    };
+    if ids.is_empty() {
+        streams.complain(format!("no worker id of {name:?} has a record in {}", directory.display()));
+    }
+    let mut all = true;
+    for worker_id in ids {
+        match look(&env, directory, worker_id) {
+            Ok(slots) => {
+                let holder = held::holder(&env, directory, name, worker_id);
+                let now_ms = env.clock.believed_ms();
+                let text = match arguments.json {
+                    true => as_json(&slots, holder.as_deref(), now_ms).to_string(),
+                    false => as_text(&slots, holder.as_deref(), now_ms),
+                };
+                writeln!(streams.stdout, "{text}")?;
+            }
+            Err(error) => {
+                all = false;
+                if arguments.json {
+                    let line = json!({"worker_id": worker_id, "error": error.code().name(), "message": error.message()});
+                    writeln!(streams.stdout, "{line}")?;
+                } else {
+                    streams.stdout.flush()?;
+                    streams.complain(format!("worker id {worker_id}: {error}"));
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The worker ids that have a file, in order.
+fn recorded(directory: &Path) -> Result<Vec<u32>> {
+    let unreadable = |error: io::Error| state_file::failed("read", directory, &error);
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(unreadable)?,
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(unreadable)?.file_name();
+        let id =
+            name.to_str().and_then(|name| name.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok());
+        // Not worker-007.state, which is nobody's.
+        ids.extend(id.filter(|&id| state_file::path_of(directory, id).file_name() == Some(&name)));
+    }
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<Slots> {
+    let path = state_file::path_of(directory, worker_id);
+    let bytes = env.disk.peek(&path).map_err(|error| state_file::failed("read", &path, &error))?;
+    let missing = || {
+        let allowed = format!("a worker id that was used: there is no {}", path.display());
+        Error::invalid("worker", worker_id, &allowed)
+    };
+    slot::read_file(&path, &bytes.ok_or_else(missing)?)
+}
+
+fn in_ms(layout: &Layout, span: &Span) -> (i64, i64) {
+    (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))
+}
+
+/// How far the record ends ahead of the clock.
+fn lead_ms(record: &Record, now_ms: i64) -> i64 {
+    record.layout.tick_start_ms(record.run.until).saturating_sub(now_ms).max(0)
+}
+
+fn as_json(slots: &Slots, holder: Option<&str>, now_ms: i64) -> Value {
+    let (stored, record) = (&slots.newest, &slots.newest.record);
+    let layout = &record.layout;
+    let (first_ms, until_ms) = in_ms(layout, &record.run);
+    let spans = |spans: &[Span]| spans.iter().map(|span| in_ms(layout, span)).collect::<Vec<_>>();
+    json!({
+        "worker_id": record.worker_id,
+        "name": stored.name,
+        "layout": layout.to_string(),
+        "epoch_ms": layout.epoch_ms(),
+        "tick_ms": layout.tick_ms(),
+        "first_ms": first_ms,
+        "until_ms": until_ms,
+        "granted_at_ms": record.granted_at_ms,
+        "lead_ms": lead_ms(record, now_ms),
+        "burnt_ms": spans(&record.burnt),
+        "former_ms": spans(&record.former),
+        "writer": {"pid": stored.writer.pid, "host": stored.writer.host, "started": stored.writer.started},
+        "held_by": holder,
+        "one_slot_damaged": slots.damaged,
+    })
+}
+
+fn as_text(slots: &Slots, holder: Option<&str>, now_ms: i64) -> String {
+    let (stored, record) = (&slots.newest, &slots.newest.record);
+    let mut text = format!("worker id {} of {:?}", record.worker_id, stored.name);
+    let mut line = |what: &str, how: &dyn Display| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n  {what:<8} {how}");
+    };
+    line("held", &format!("by {}", holder.unwrap_or("nobody")));
+    let layout = &record.layout;
+    line("layout", &format!("{layout}, epoch_ms {}, tick_ms {}", layout.epoch_ms(), layout.tick_ms()));
+    line("run", &run(record));
+    match record.granted_at_ms {
+        0 => line("granted", &"never"),
+        granted_at_ms => line("granted", &Utc(granted_at_ms)),
+    }
+    line("lead", &format!("{} ms ahead of the clock", lead_ms(record, now_ms)));
+    for span in &record.burnt {
+        line("burnt", &from_to(layout, span));
+    }
+    for span in &record.former {
+        line("former", &from_to(layout, span));
+    }
+    let writer = &stored.writer;
+    if writer.pid > 0 {
+        line("writer", &format!("pid {} on host {}, started {}", writer.pid, writer.host, writer.started));
+    }
+    if slots.damaged {
+        line("damaged", &"one of two slots; the next start goes on above all that may have been issued");
+    }
+    text
+}
+
+fn from_to(layout: &Layout, span: &Span) -> String {
+    let (from, until) = in_ms(layout, span);
+    format!("{} to {}", Utc(from), Utc(until))
+}
+
+fn run(record: &Record) -> String {
+    match record.run.is_empty() {
+        true => {
+            let next = record.layout.tick_start_ms(record.first_free(record.run.from));
+            format!("none, the next one begins at {} or later", Utc(next))
+        }
+        false => from_to(&record.layout, &record.run),
+    }
+}
+
+fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
+    let worker_id = arguments.worker;
+    if arguments.confirm != worker_id {
+        let allowed = format!("{worker_id}, the worker id to reset, to show that it is meant");
+        return Err(Error::invalid("confirm", arguments.confirm, &allowed).into());
+    }
+    let settings = arguments.space.settings()?;
+    let name = &settings.key.name;
+    let Reset { before, after } = reset(&Env::system(), &settings, worker_id)?;
+    writeln!(streams.stdout, "worker id {worker_id} of {name:?} was reset")?;
+    writeln!(streams.stdout, "  before   {}", run(&before))?;
+    writeln!(streams.stdout, "  after    {}", run(&after))?;
+    for span in &after.burnt {
+        writeln!(streams.stdout, "  burnt    {}", from_to(&after.layout, span))?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,47 @@
+//! Ids in JSON: decimal text, for many readers of JSON know no integers of 64 bits.
+
+use leafid_core::{Segment, parse_id};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+/// An id, or a bound of ids: as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decimal(pub(crate) i64);
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Decimal, D::Error> {
+        let text = String::deserialize(from)?;
+        parse_id(&text).map(Decimal).map_err(D::Error::custom)
+    }
+}
+
+/// A segment: start, end and stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Triple(pub(crate) Segment);
+
+impl Serialize for Triple {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        [self.0.start(), self.0.end(), self.0.stride()].map(Decimal).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Triple {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Triple, D::Error> {
+        let [start, end, stride] = <[Decimal; 3]>::deserialize(from)?;
+        Segment::new(start.0, end.0, stride.0).map(Triple).map_err(D::Error::custom)
+    }
+}
+
+/// A number as it is written in one way only: no sign, no leading zero, below 2^63.
+#[cfg(feature = "http")]
+pub(crate) fn canonical(text: &str) -> Option<i64> {
+    let is_canonical =
+        text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    if is_canonical { text.parse().ok() } else { None }
+}

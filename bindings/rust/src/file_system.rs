@@ -1,0 +1,199 @@
+//! What kind of file system a directory is on.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file system that a directory is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileSystem {
+    /// As the kernel calls it: `ext4`, `nfs4`.
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// What becomes of a file, and who sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A disk of this machine.
+    Local,
+    /// Gone with the container or the machine's memory.
+    Ephemeral,
+    /// Shared with other hosts.
+    Network,
+}
+
+/// The magic numbers of statfs(2), as the kernel's magic.h and the file systems' own sources give them. What is not
+/// here is a local disk.
+const MAGIC: [(u32, &str, Kind); 26] = [
+    (0x794c_7630, "overlay", Kind::Ephemeral),
+    (0x6175_6673, "aufs", Kind::Ephemeral),
+    (0x0102_1994, "tmpfs", Kind::Ephemeral),
+    (0x8584_58f6, "ramfs", Kind::Ephemeral),
+    (0x0000_6969, "nfs", Kind::Network),
+    (0x0000_517b, "smb", Kind::Network),
+    (0xff53_4d42, "cifs", Kind::Network),
+    (0xfe53_4d42, "smb2", Kind::Network),
+    (0x0102_1997, "9p", Kind::Network),
+    (0x00c3_6400, "ceph", Kind::Network),
+    (0x0bd0_0bd0, "lustre", Kind::Network),
+    (0x4750_4653, "gpfs", Kind::Network),
+    (0x5346_414f, "afs", Kind::Network),
+    (0x6b41_4653, "afs", Kind::Network),
+    (0x7375_7245, "coda", Kind::Network),
+    (0x0000_564c, "ncp", Kind::Network),
+    (0x7461_636f, "ocfs2", Kind::Network),
+    (0x0116_1970, "gfs2", Kind::Network),
+    (0x6163_6673, "acfs", Kind::Network),
+    (0x1983_0326, "beegfs", Kind::Network),
+    (0x2003_0528, "orangefs", Kind::Network),
+    (0xaad7_aaea, "panfs", Kind::Network),
+    (0xbeef_dead, "snfs", Kind::Network),
+    (0x786f_4256, "vboxsf", Kind::Network),
+    (0x7c7c_6673, "prl_fs", Kind::Network),
+    (0xbacb_acbc, "vmhgfs", Kind::Network),
+];
+/// A program serves the files: the mount's type tells which.
+const FUSE: u32 = 0x6573_5546;
+
+/// The file system of this directory, or of the nearest one above it that exists. On a network that does not answer
+/// this hangs.
+pub(crate) fn of(path: &Path) -> io::Result<FileSystem> {
+    let path = nearest(path)?;
+    // The kernel's numbers have 32 bits; the field's width and sign differ between machines.
+    let magic = rustix::fs::statfs(&path)?.f_type as u32;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    Ok(classify(magic, mounted_as(&mounts, &path)))
+}
+
+/// The path without links, or of the nearest directory above it that exists.
+fn nearest(path: &Path) -> io::Result<PathBuf> {
+    for ancestor in path.ancestors() {
+        match fs::canonicalize(ancestor) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return found,
+        }
+    }
+    fs::canonicalize("/")
+}
+
+/// `mounted`: the type of its mount, where that is known.
+fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
+    if magic == FUSE {
+        let name = mounted.unwrap_or("fuse");
+        let kind = match name {
+            "fuse.fuse-overlayfs" => Kind::Ephemeral,
+            // A disk's file system that a program of this machine drives; a directory of the machine below.
+            "fuseblk" | "virtiofs" => Kind::Local,
+            _ => Kind::Network,
+        };
+        return FileSystem { name: name.into(), kind };
+    }
+    match MAGIC.iter().find(|(number, ..)| *number == magic) {
+        Some(&(_, name, kind)) => {
+            // The mount says more, such as nfs4, but only if it is of this family: another may hide it.
+            let finer = mounted.filter(|mounted| mounted.starts_with(name));
+            FileSystem { name: finer.unwrap_or(name).into(), kind }
+        }
+        None => {
+            let name = mounted.map_or_else(|| format!("a file system of type {magic:#x}"), Into::into);
+            FileSystem { name, kind: Kind::Local }
+        }
+    }
+}
+
+/// The type of the mount that a path without links is on: the longest mount point that it lies below, and of several
+/// at one point the last, which hides the others. proc_pid_mountinfo(5)
+fn mounted_as<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
+    let mut best: Option<(usize, &str)> = None;
+    for line in mounts.lines() {
+        let Some((before, after)) = line.split_once(" - ") else { continue };
+        let (Some(point), Some(kind)) = (before.split(' ').nth(4), after.split(' ').next()) else { continue };
+        let point = PathBuf::from(unescaped(point));
+        let depth = point.components().count();
+        if path.starts_with(&point) && best.is_none_or(|(longest, _)| depth >= longest) {
+            best = Some((depth, kind));
+        }
+    }
+    best.map(|(_, kind)| kind)
+}
+
+/// Blanks and backslashes of a mount point are written in octal, as in `\040`.
+fn unescaped(point: &str) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(point.len());
+    let mut rest = point.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) if first == b'\\' => {
+                bytes.push(byte);
+                rest = &after[3..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    std::ffi::OsString::from_vec(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fs(name: &str, kind: Kind) -> FileSystem {
+        FileSystem { name: name.into(), kind }
+    }
+
+    #[test]
+    fn kinds_by_number_and_mount() {
+        for (magic, mounted, name, kind) in [
+            (0xef53, Some("ext4"), "ext4", Kind::Local),
+            (0xef53, None, "a file system of type 0xef53", Kind::Local),
+            (0x794c_7630, Some("overlay"), "overlay", Kind::Ephemeral),
+            (0x0102_1994, Some("tmpfs"), "tmpfs", Kind::Ephemeral),
+            (0x8584_58f6, None, "ramfs", Kind::Ephemeral),
+            (0x6969, Some("nfs4"), "nfs4", Kind::Network),
+            (0x6969, Some("ext4"), "nfs", Kind::Network),
+            (0xff53_4d42, Some("cifs"), "cifs", Kind::Network),
+            (0xfe53_4d42, Some("cifs"), "smb2", Kind::Network),
+            (0x0102_1997, Some("9p"), "9p", Kind::Network),
+            (0x00c3_6400, Some("ceph"), "ceph", Kind::Network),
+            (FUSE, Some("fuse.fuse-overlayfs"), "fuse.fuse-overlayfs", Kind::Ephemeral),
+            (FUSE, Some("fuseblk"), "fuseblk", Kind::Local),
+            (FUSE, Some("virtiofs"), "virtiofs", Kind::Local),
+            (FUSE, Some("fuse.sshfs"), "fuse.sshfs", Kind::Network),
+            (FUSE, None, "fuse", Kind::Network),
+        ] {
+            assert_eq!(classify(magic, mounted), fs(name, kind), "{magic:#x} {mounted:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_mount_point_above_and_the_last_of_several() {
+        let mounts = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
+                      28 27 0:24 / /srv rw shared:1 - nfs4 host:/srv rw\n\
+                      29 28 0:25 / /srv/local\\040disk rw - xfs /dev/vdb rw\n\
+                      30 27 0:26 / /mnt rw - autofs systemd-1 rw\n\
+                      31 30 0:27 / /mnt rw master:3 shared:4 - fuse.sshfs a:/b rw\n";
+        for (path, expected) in [
+            ("/", "ext4"),
+            ("/srvx", "ext4"),
+            ("/srv", "nfs4"),
+            ("/srv/a/b", "nfs4"),
+            ("/srv/local disk/a", "xfs"),
+            ("/mnt/x", "fuse.sshfs"),
+        ] {
+            assert_eq!(mounted_as(mounts, Path::new(path)), Some(expected), "{path}");
+        }
+        assert_eq!(mounted_as("", Path::new("/")), None);
+    }
+
+    #[test]
+    fn this_machine_s_own() {
+        assert_eq!(of(Path::new("/dev/shm/not/there")).unwrap(), fs("tmpfs", Kind::Ephemeral));
+        assert_eq!(of(Path::new("/proc/self")).unwrap().name, "proc");
+    }
+}

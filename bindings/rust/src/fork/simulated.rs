@@ -1,0 +1,33 @@
+//! For the simulation: one thread plays many processes, one after another. What would start a thread is done at once, or
+//! left to the simulation.
+
+use std::cell::{Cell, RefCell};
+
+/// A deed that would have had a thread of its own.
+pub(crate) type Deed = Box<dyn FnOnce()>;
+
+thread_local! {
+    static PROCESS: Cell<u64> = const { Cell::new(0) };
+    static LEFT: RefCell<Vec<Deed>> = const { RefCell::new(Vec::new()) };
+}
+
+/// From now on this thread is the process of this generation; of 0, itself again.
+pub(crate) fn play(generation: u64) {
+    PROCESS.set(generation);
+}
+
+/// The generation that this thread plays.
+#[inline]
+pub(crate) fn played() -> Option<u64> {
+    Some(PROCESS.get()).filter(|&generation| generation != 0)
+}
+
+/// Leaves a deed to the simulation, which does it when it likes, or never.
+pub(crate) fn leave(deed: impl FnOnce() + 'static) {
+    LEFT.with_borrow_mut(|left| left.push(Box::new(deed)));
+}
+
+/// What was left since the last call.
+pub(crate) fn left() -> Vec<Deed> {
+    LEFT.take()
+}

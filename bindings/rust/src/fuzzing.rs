@@ -1,0 +1,120 @@
+//! Doors for the fuzz targets to what reads bytes, text and options: there with `--cfg fuzzing` alone, which `make fuzz`
+//! and cargo-fuzz set. Each opens one function of the host's as it is.
+
+#![allow(missing_docs)]
+
+pub use crate::lease_servers::fuzzing::{claimed, refusal, renewed};
+pub use crate::segments::fuzzing::{
+    Dialect, accept, answer, ask, segments_options, stored_of_segments, take,
+};
+
+use crate::host::host;
+use crate::http::ServerUrl;
+use crate::settings::Settings;
+use crate::timeline::Timeline;
+use crate::two_slots::SLOT_BYTES;
+use crate::worker::{WorkerIds, of_hostname};
+use crate::{SnowflakeBuilder, Worker, remembered, slot};
+use leafid_core::{Layout, Lease, Record, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a state file says.
+#[derive(Debug)]
+pub struct State {
+    pub number: u64,
+    pub name: String,
+    pub record: Record,
+    pub spare: usize,
+    pub damaged: bool,
+    /// The slot, as it would be written.
+    pub again: Result<[u8; SLOT_BYTES]>,
+}
+
+pub fn state(bytes: &[u8]) -> Result<State> {
+    let slot::Slots { newest, spare, damaged } = slot::read_file(Path::new("file"), bytes)?;
+    // The clocks of who wrote it are believed, for the same start of the machine.
+    let (writer, line, ns) = (&newest.writer, Timeline::new(), |ms: i64| ms.saturating_mul(1_000_000));
+    let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));
+    line.learn(then, writer.leap_ms.map(|(leap, since)| (ns(leap), ns(since))), (ns(1 << 41), ns(1 << 30)));
+    let _ = line.leap();
+    let again = newest.to_bytes();
+    Ok(State { number: newest.number, name: newest.name, record: newest.record, spare, damaged, again })
+}
+
+/// Reads the file of a remembered lease, and writes what it held; and whether a slot was damaged.
+pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+    remembered::again(bytes)
+}
+
+/// The lease that a start goes on with.
+pub fn recall(
+    builder: &SnowflakeBuilder,
+    servers: &[String],
+    worker_id: u32,
+    owner: u128,
+) -> Result<Option<(Lease, Duration)>> {
+    remembered::recall(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
+}
+
+/// This start of the machine, and the suspend-counting clock.
+pub fn clock() -> (String, i64) {
+    let clock = &host().env().clock;
+    (clock.boot(), clock.counted().as_millis() as i64)
+}
+
+pub fn worker_ids(worker: &Worker, layout: &Layout) -> Result<Option<(u32, u32)>> {
+    Ok(match WorkerIds::parse("worker", worker, layout)? {
+        WorkerIds::Within { first, last, .. } => Some((first, last)),
+        WorkerIds::Asked(_) => None,
+    })
+}
+
+pub fn ids_of_hostname(wanted: &str, host: &str) -> std::result::Result<(i64, i64), String> {
+    of_hostname(wanted, host)
+}
+
+/// As it is kept, and whether it is on this machine.
+pub fn server_url(text: &str) -> Result<(String, bool)> {
+    ServerUrl::parse("servers", text).map(|url| (url.join(""), url.is_loopback()))
+}
+
+/// Options of a snowflake that were taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub name: String,
+    pub directory: PathBuf,
+    pub worker_ids: Option<(u32, u32)>,
+    pub layout: Layout,
+    pub start: u64,
+    pub times: (Duration, Option<Duration>),
+    pub random_start: u32,
+    pub max_backwards_ms: i64,
+    pub persist: bool,
+}
+
+/// Checks options, opens nothing.
+pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
+    let Settings { key, directory, timeout, max_wait, .. } = Settings::parse(builder)?;
+    Ok(Taken {
+        name: key.name,
+        directory,
+        worker_ids: match key.workers {
+            WorkerIds::Within { first, last, .. } => Some((first, last)),
+            WorkerIds::Asked(_) => None,
+        },
+        layout: key.layout,
+        start: key.start,
+        times: (timeout, max_wait),
+        random_start: key.rules.random_start,
+        max_backwards_ms: key.rules.max_backwards_ms,
+        persist: key.persist,
+    })
+}
+
+/// Whether it is a command line, which is not run.
+#[cfg(feature = "cli")]
+pub fn command_line(arguments: Vec<OsString>) -> bool {
+    crate::cli::is_right(arguments)
+}

@@ -1,0 +1,300 @@
+//! Servers asked over HTTP: connections, time-outs, fail-over, and what no answer may look like. What is asked and what
+//! an answer means is the dialect's (as [`crate::segments`]' range).
+//!
+//! A connection serves another request only after a right answer; an error or a time-out closes it, so that no late
+//! answer is read for another request.
+
+mod exchange;
+mod names;
+mod options;
+mod reply;
+mod server;
+mod socket;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
+mod trust;
+mod url;
+mod whole;
+
+pub(crate) use options::HttpOptions;
+pub(crate) use reply::Reply;
+pub(crate) use ureq::http::Method;
+#[cfg(fuzzing)]
+pub(crate) use url::ServerUrl;
+pub(crate) use url::percent_encoded;
+
+use crate::fork::{self, PerProcess};
+use crate::sync::locked;
+use exchange::Bounds;
+use leafid_core::{Code, Error, Result};
+use options::Settings;
+use server::{Readiness, Server, since_ms};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use std::time::Instant;
+use ureq::Agent;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
+
+/// The servers of one source.
+pub(crate) struct Http {
+    settings: Settings,
+    /// A forked child begins with healthy servers and no connection.
+    process: PerProcess<Process>,
+    origin: Instant,
+    is_closed: AtomicBool,
+    /// How often those under way were ended.
+    endings: AtomicU64,
+}
+
+struct Process {
+    generation: u64,
+    servers: Vec<Mutex<Server>>,
+}
+
+/// A request, to be made of whichever server is asked.
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    /// Below the server's URL, with its query.
+    pub(crate) path: String,
+    pub(crate) body: Option<Body>,
+    /// It is done once: another server answers differently after this one has done it, even if its answer was lost.
+    pub(crate) once: bool,
+}
+
+/// What a request carries.
+pub(crate) struct Body {
+    pub(crate) content_type: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What an answer means to who asked.
+pub(crate) enum Verdict<T> {
+    Answer(T),
+    /// An error that the other servers would answer, too.
+    Refused(Error),
+    /// An error that says nothing of the server: the next one is asked, and this one does not rest.
+    Elsewhere(Error),
+    /// A wrong answer: the next server is asked, and this one rests.
+    Wrong(Error),
+}
+
+impl Http {
+    /// Reads files and the environment. Errors: `invalid_argument`.
+    pub(crate) fn new(options: HttpOptions) -> Result<Http> {
+        let settings = Settings::parse(options)?;
+        Ok(Http {
+            settings,
+            process: PerProcess::new(),
+            origin: Instant::now(),
+            is_closed: AtomicBool::new(false),
+            endings: AtomicU64::new(0),
+        })
+    }
+
+    /// Asks the servers, the first that does not rest at first, until one has answered or the time of a request is over.
+    /// On a thread of leafid's. While all of them rest, the last error comes back at once.
+    ///
+    /// `ask` is called for each request, with its number; `read` with the answer, which may be a failure, and that number.
+    /// `urgent`: somebody
+    /// waits. `seed` makes rests differ.
+    ///
+    /// Errors: those of `read`; `segment_unavailable`, `source_invalid`, `closed`.
+    pub(crate) fn ask<T>(
+        &self,
+        urgent: bool,
+        seed: u64,
+        ask: &dyn Fn(u32) -> Ask,
+        read: &dyn Fn(u32, &Reply) -> Verdict<T>,
+    ) -> Result<T> {
+        let process = self.process();
+        let endings = self.endings.load(Acquire);
+        let answer_by = Instant::now() + self.settings.request_timeout;
+        let mut untried: Vec<usize> = (0..self.settings.servers.len()).collect();
+        // One that has no use for a second answer is waited for.
+        let may_share = !ask(0).once;
+        let (mut last, mut said, mut number, mut again) = (None, None, 0, None);
+        loop {
+            if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
+                return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
+            }
+            let chosen = again.take().or_else(|| self.choose(process, &untried, urgent));
+            let left = answer_by.saturating_duration_since(Instant::now());
+            let Some((at, probes)) = chosen.filter(|_| !left.is_zero()) else {
+                if let Some((at, true)) = chosen {
+                    process.with(at, |server| server.gave_up());
+                }
+                // What a server says of what was asked tells more than that another cannot be reached.
+                return Err(said.or(last).unwrap_or_else(|| self.resting(process)));
+            };
+            untried.retain(|&other| other != at);
+            let begun_ms = since_ms(self.origin);
+            let begun = Instant::now();
+            // While another server could answer, a slow one does not use up all the time.
+            let others = untried.iter().any(|&other| self.is_ready(process, other, urgent));
+            let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
+            let bounds =
+                Bounds { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
+            let asked = self.one(process, at, bounds, &ask(number), &|reply| read(number, reply));
+            number += 1;
+            let error = match asked {
+                Ok(Verdict::Answer(answer)) => {
+                    process.with(at, |server| server.succeeded(probes));
+                    return Ok(answer);
+                }
+                Ok(Verdict::Refused(error)) => {
+                    process.with(at, |server| server.succeeded(probes));
+                    return Err(error);
+                }
+                Err(failed) if failed.is_stale && number == 1 => {
+                    // It closed what was kept: that says nothing of it. All that was kept is as old.
+                    process.with(at, |server| drop(server.forget_connections()));
+                    again = Some((at, probes));
+                    continue;
+                }
+                Ok(Verdict::Elsewhere(error)) => {
+                    process.with(at, |server| server.succeeded(probes));
+                    said = Some(error);
+                    continue;
+                }
+                Ok(Verdict::Wrong(error)) => error,
+                Err(failed) => failed.error,
+            };
+            let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            // Rounded up: a rest is never shorter than it should be.
+            let now_ms = since_ms(self.origin) + 1;
+            process.with(at, |server| server.failed(probes, begun_ms, now_ms, seed, error.clone()));
+            last = Some(error);
+        }
+    }
+
+    /// How long until a server may be asked, in milliseconds; none when one may be now.
+    pub(crate) fn rest_ms(&self, urgent: bool) -> Option<i64> {
+        let process = self.process();
+        let now_ms = since_ms(self.origin);
+        let rests = (0..process.servers.len()).map(|at| match self.readiness(process, at, urgent) {
+            Readiness::RestsUntil(until_ms) => Some((until_ms - now_ms).max(1)),
+            Readiness::Healthy | Readiness::Rested => None,
+        });
+        rests.min().flatten()
+    }
+
+    /// Each server's URL and what it failed with last, if it ever did.
+    pub(crate) fn last_errors(&self) -> Vec<(String, Option<Error>)> {
+        let process = self.process();
+        let of = |at| process.with(at, |server| server.last_error().cloned()).flatten();
+        self.settings.servers.iter().enumerate().map(|(at, url)| (url.to_string(), of(at))).collect()
+    }
+
+    /// Closes the connections that no request uses: after the last one for some time.
+    pub(crate) fn rest(&self) {
+        let process = self.process();
+        for at in 0..process.servers.len() {
+            // Dropped without the lock.
+            drop(process.with(at, Server::forget_connections));
+        }
+    }
+
+    /// Ends the requests under way; further ones answer `closed`. In a forked child nothing of the parent's is touched.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Release);
+        self.end_requests();
+    }
+
+    /// Ends the requests under way, but no further ones.
+    pub(crate) fn end_requests(&self) {
+        self.endings.fetch_add(1, AcqRel);
+        let Some(process) = self.process.get() else { return };
+        for at in 0..process.servers.len() {
+            if let Some(agent) = process.with(at, Server::forget_connections).flatten() {
+                agent.shutdown();
+            }
+        }
+    }
+
+    fn process(&self) -> &Process {
+        self.process.get_or_install(|| Process {
+            generation: fork::current(),
+            servers: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
+        })
+    }
+
+    fn one<T>(
+        &self,
+        process: &Process,
+        at: usize,
+        bounds: Bounds,
+        ask: &Ask,
+        read: &dyn Fn(&Reply) -> Verdict<T>,
+    ) -> std::result::Result<Verdict<T>, reply::Failed> {
+        let server = &self.settings.servers[at];
+        let make = || {
+            let chain = ().chain(ConnectProxyConnector::default()).chain(socket::Connect);
+            let chain = chain.chain(RustlsConnector::default()).chain(whole::Connected);
+            Agent::with_parts(self.settings.config(server), chain, names::NoLookup)
+        };
+        let agent = process.with(at, |server| server.agent(make));
+        let Some(agent) = agent else {
+            let error = Error::new(
+                Code::SegmentUnavailable,
+                format!("{server} was asked by the parent of this process"),
+            );
+            return Err(reply::Failed { error, is_stale: false });
+        };
+        let url = server.join(&ask.path);
+        let (reply, exchange) = reply::ask(&agent, &url, ask, &self.settings, bounds)?;
+        let verdict = read(&reply);
+        if !matches!(verdict, Verdict::Wrong(_)) {
+            exchange.prove();
+        }
+        Ok(verdict)
+    }
+
+    /// The server to ask next, and whether that probes it: the first that may be asked; while somebody waits, those that
+    /// failed lately come last.
+    fn choose(&self, process: &Process, untried: &[usize], urgent: bool) -> Option<(usize, bool)> {
+        let now_ms = since_ms(self.origin);
+        let comes_first =
+            |at: &usize| process.with(*at, |server| server.comes_first(now_ms, urgent)).unwrap_or(false);
+        let (first, then): (Vec<usize>, Vec<usize>) = untried.iter().partition(|at| comes_first(at));
+        let alone = urgent && !self.any_is_healthy(process);
+        first.into_iter().chain(then).find_map(|at| {
+            let begin = |server: &mut Server| match server.readiness(now_ms, alone) {
+                Readiness::RestsUntil(_) => None,
+                // Under one lock: nobody else probes it then.
+                Readiness::Healthy | Readiness::Rested => Some(server.begin()),
+            };
+            process.with(at, begin).flatten().map(|probes| (at, probes))
+        })
+    }
+
+    fn readiness(&self, process: &Process, at: usize, urgent: bool) -> Readiness {
+        let now_ms = since_ms(self.origin);
+        let alone = urgent && !self.any_is_healthy(process);
+        process.with(at, |server| server.readiness(now_ms, alone)).unwrap_or(Readiness::Healthy)
+    }
+
+    fn is_ready(&self, process: &Process, at: usize, urgent: bool) -> bool {
+        !matches!(self.readiness(process, at, urgent), Readiness::RestsUntil(_))
+    }
+
+    fn any_is_healthy(&self, process: &Process) -> bool {
+        let now_ms = since_ms(self.origin);
+        let is_healthy = |server: &mut Server| server.readiness(now_ms, false) == Readiness::Healthy;
+        (0..process.servers.len()).any(|at| process.with(at, is_healthy).unwrap_or(false))
+    }
+
+    /// The error while all servers rest: that of the one which failed last in the list.
+    fn resting(&self, process: &Process) -> Error {
+        let last = |at| process.with(at, |server| server.last_error().cloned()).flatten();
+        let last = (0..process.servers.len()).rev().find_map(last);
+        last.unwrap_or_else(|| Error::new(Code::SegmentUnavailable, "no server could be asked in time"))
+    }
+}
+
+impl Process {
+    /// None in a forked child.
+    fn with<R>(&self, at: usize, deed: impl FnOnce(&mut Server) -> R) -> Option<R> {
+        locked(&self.servers[at], self.generation, deed)
+    }
+}

@@ -1,0 +1,10 @@
+//! Against servers on loopback that answer as each test says.
+
+mod answers;
+mod connections;
+mod fail_over;
+mod forks;
+mod options;
+mod proxies;
+mod stand_in;
+mod tls;

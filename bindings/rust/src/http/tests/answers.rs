@@ -1,0 +1,252 @@
+//! What is asked, and which answers are taken.
+
+use super::super::HttpOptions;
+use super::stand_in::{Reaction, Seen, StandIn, fetch, http, options, source, start};
+use super::tls::Authority;
+use crate::segments::range::RangeSource;
+use crate::segments::{FetchRequest, Fetched};
+use leafid_core::{Code, Segment};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_request_and_its_answer() {
+    let server = StandIn::right();
+    let mut options = options(&[server.url() + "/ids/"]);
+    options.token = Some("secret".into());
+    options.headers = vec![("X-Team".into(), "orders".into())];
+    let source = RangeSource::new(options, true).unwrap();
+    let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
+    // The stand-in repeats the tag as it stands in the path.
+    assert_eq!(source.fetch(&request, 1).unwrap_err().code(), Code::SourceInvalid);
+    let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
+    let nonce = u128::MAX;
+    std::thread::sleep(Duration::from_millis(220));
+    let fetched = source.fetch(&request, nonce).unwrap();
+    let segment = Segment::new(2_000, 3_000, 1).unwrap();
+    assert_eq!(fetched, Fetched { segment, step: Some(1_000) });
+    let seen = server.seen();
+    assert_eq!(seen[0].path, "/ids/api/segment/range/a%2Fb%20%C3%A9.");
+    assert!(!seen[0].query.contains_key("step"));
+    let Seen { method, path, query, headers, .. } = &seen[1];
+    assert_eq!((method.as_str(), path.as_str()), ("POST", "/ids/api/segment/range/order"));
+    let asked = ["step", "after", "nonce"].map(|name| query[name].as_str());
+    assert_eq!(asked, ["500", "900", "ffffffffffffffffffffffffffffffff"]);
+    let sent = ["authorization", "x-team", "content-length", "host"].map(|name| headers[name].as_str());
+    assert_eq!(sent, ["Bearer secret", "orders", "0", &server.address.to_string()]);
+    assert!(!headers.contains_key("accept-encoding"), "{headers:?}");
+}
+
+#[test]
+fn right_answers_of_other_shapes() {
+    let chunked = |seen: &Seen| {
+        let body = seen.body();
+        let (first, second) = body.split_at(7);
+        let body = format!("7\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", second.len());
+        Reaction::Bytes(format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into())
+    };
+    let server = StandIn::new(chunked);
+    let source_of_chunks = source(&[&server]);
+    assert_eq!(start(fetch(&source_of_chunks, "order")), 1_000);
+    assert_eq!(start(fetch(&source_of_chunks, "order")), 2_000);
+    assert_eq!(server.seen()[1].connection, 1, "the connection is kept");
+    for (from, to) in [
+        (r#""step":1000,"#, ""),
+        (r#""stride":1"#, r#""stride":1,"more":{"a":[null]}"#),
+        (r#""tag":"order""#, r#""tag":"\u006frder""#),
+    ] {
+        let server =
+            StandIn::new(move |seen| Reaction::Bytes(http("200 OK", "", &seen.body().replace(from, to))));
+        assert_eq!(start(fetch(&source(&[&server]), "order")), 1_000, "{to}");
+    }
+}
+
+/// The code and the message of a fetch, whose message has the URL in any case.
+fn refused(react: impl Fn(&Seen) -> Reaction + Send + Sync + 'static) -> (Code, String) {
+    let server = StandIn::new(react);
+    let error = fetch(&source(&[&server]), "order").unwrap_err();
+    let url = server.url() + "/api/segment/range/order ";
+    assert!(error.message().starts_with(&url), "{error}");
+    (error.code(), error.message().strip_prefix(&url).unwrap().to_owned())
+}
+
+#[test]
+fn wrong_ranges() {
+    for (from, to, said) in [
+        (r#""start":"1000""#, r#""start":"2000""#, "not above its start"),
+        (r#""start":"1000""#, r#""start":"-1""#, "has start \"-1\""),
+        (r#""start":"1000""#, r#""start":"01000""#, "has start \"01000\""),
+        (r#""start":"1000""#, r#""start":"+1000""#, "has start \"+1000\""),
+        (r#""start":"1000""#, r#""start":"""#, "has start \"\""),
+        (r#""start":"1000""#, r#""start":1000"#, "is no range"),
+        (r#""end":"2000""#, r#""end":"9223372036854775808""#, "no decimal below 2^63"),
+        (r#""end":"2000""#, r#""end":"2e3""#, "has end \"2e3\""),
+        (r#""stride":1"#, r#""stride":0"#, "stride is below 1"),
+        (r#""stride":1"#, r#""stride":"1""#, "is no range"),
+        (r#""stride":1"#, r#""stride":1.0"#, "is no range"),
+        (r#""stride":1,"#, "", "missing field `stride`"),
+        (r#""step":1000"#, r#""step":0"#, "has the step 0"),
+        (r#""step":1000"#, r#""step":true"#, "is no range"),
+        (r#""tag":"order""#, r#""tag":"Order""#, "is for another tag than \"order\""),
+        (r#""nonce":""#, r#""nonce":"0"#, "is to another request"),
+        (r#""nonce":""#, r#""once":""#, "missing field `nonce`"),
+        (r#""stride":1"#, r#""stride":1,"stride":1"#, "duplicate field"),
+        ("{", "[{", "no JSON object"),
+        ("}", "}}", "trailing characters"),
+        ("{", "<html>{", "no JSON object"),
+    ] {
+        let (code, message) =
+            refused(move |seen| Reaction::Bytes(http("200 OK", "", &seen.body().replacen(from, to, 1))));
+        assert_eq!(code, Code::SourceInvalid, "{to}: {message}");
+        assert!(message.contains(said), "{to}: {message}");
+        assert!(message.starts_with("answered 200 \""), "{message}");
+        assert!(message.contains("no id of it is used"), "{message}");
+    }
+    let list = |seen: &Seen| {
+        let nonce = &seen.query["nonce"];
+        Reaction::Bytes(http("200 OK", "", &format!(r#"["order","1000","2000",1,1000,"{nonce}"]"#)))
+    };
+    assert!(refused(list).1.contains("no JSON object"));
+}
+
+/// The right answer, and more behind it: of bare digits the end would be missing.
+fn longer(seen: &Seen) -> Reaction {
+    let mut bytes = http("200 OK", "", &seen.body());
+    bytes.extend(b"0");
+    Reaction::Bytes(bytes)
+}
+
+#[test]
+fn an_answer_that_goes_on_after_its_end() {
+    let (code, message) = refused(longer);
+    assert_eq!(code, Code::SourceInvalid);
+    assert!(message.contains("goes on after its end"), "{message}");
+    let authority = Authority::new();
+    let server = authority.server(&["localhost"], |_| {}, longer);
+    let url = format!("https://localhost:{}", server.address.port());
+    let options = HttpOptions { ca_file: Some(authority.file()), ..options(&[url]) };
+    let error = fetch(&RangeSource::new(options, true).unwrap(), "order").unwrap_err();
+    assert!(error.message().contains("goes on after its end"), "{error}");
+}
+
+#[test]
+fn wrong_statuses() {
+    let html = "<html>\r\n<b>busy</b>";
+    let known = r#"{"error":"unknown_tag","message":"there is no tag order"}"#;
+    let crossed = r#"{"error":"segment_regressed","message":"900 was given"}"#;
+    for (status, headers, body, code, said) in [
+        (
+            "500 Oops",
+            "",
+            html,
+            Code::SegmentUnavailable,
+            r#"answered 500 "<html>\r\n<b>busy</b>"; it is asked again"#,
+        ),
+        ("500 Oops", "Age: 1\r\n", known, Code::SegmentUnavailable, "unknown_tag"),
+        ("503 Busy", "", "", Code::SegmentUnavailable, "answered 503 without a body"),
+        ("429 Often", "", "", Code::SegmentUnavailable, "answered 429"),
+        ("408 Late", "", "", Code::SegmentUnavailable, "answered 408"),
+        ("401 Who", "", known, Code::SegmentUnavailable, "see `token`"),
+        ("403 No", "", "", Code::SegmentUnavailable, "see `token`"),
+        ("404 None", "", html, Code::SourceInvalid, "see the URL in `servers`"),
+        ("404 None", "", known, Code::UnknownTag, "there is no tag order"),
+        ("404 None", "Age: 1\r\n", known, Code::SourceInvalid, "comes from a cache"),
+        ("409 No", "", crossed, Code::SegmentRegressed, "900 was given"),
+        ("400 No", "", r#"{"error":"invalid_argument"}"#, Code::InvalidArgument, "answered 400"),
+        ("400 No", "", r#"{"error":"worker_lost"}"#, Code::SourceInvalid, "means nothing here"),
+        ("400 No", "", r#"{"error":7}"#, Code::SourceInvalid, "no error of leafid's"),
+        ("204 None", "", "", Code::SourceInvalid, "answered 204"),
+        ("201 Made", "", known, Code::UnknownTag, "answered 201"),
+        ("302 There", "Location: http://x/?a\r\n", "", Code::SourceInvalid, r#"redirects to "http://x/?a""#),
+        ("301 There", "", "", Code::SourceInvalid, "redirects to nowhere"),
+        ("304 Same", "", "", Code::SourceInvalid, "redirects to nowhere"),
+    ] {
+        let (got, message) = refused(move |_| Reaction::Last(http(status, headers, body)));
+        assert_eq!(got, code, "{status}: {message}");
+        assert!(message.contains(said), "{status}: {message}");
+    }
+}
+
+#[test]
+fn wrong_frames() {
+    type Make = fn(&Seen) -> Vec<u8>;
+    let bytes: [(Make, Code, &str); 14] = [
+        (|seen| http("200 OK", "Age: 0\r\n", &seen.body()), Code::SourceInvalid, "cache (Age: \"0\")"),
+        (|seen| plain("", &seen.body()), Code::SourceInvalid, "does not say where it ends"),
+        (|_| plain("", "7"), Code::SourceInvalid, "does not say where it ends"),
+        (|seen| plain("Content-Length: 500\r\n", &seen.body()), Code::SourceInvalid, "ends before its end"),
+        (|seen| plain("Content-Length: 9\r\n", &seen.body()), Code::SourceInvalid, "goes on after its end"),
+        (|seen| plain("Content-Length: x\r\n", &seen.body()), Code::SourceInvalid, "is no HTTP"),
+        (|seen| http("200 OK", "Content-Length: 3\r\n", &seen.body()), Code::SourceInvalid, "is no HTTP"),
+        (
+            |seen| http("200 OK", "Transfer-Encoding: chunked\r\n", &seen.body()),
+            Code::SourceInvalid,
+            "says in two ways",
+        ),
+        (
+            |seen| plain("Transfer-Encoding: gzip, chunked\r\n", &seen.body()),
+            Code::SourceInvalid,
+            "an unknown one",
+        ),
+        (
+            |_| plain("Transfer-Encoding: chunked\r\n", "5\r\n{\"tag\r\n"),
+            Code::SourceInvalid,
+            "ends before its end",
+        ),
+        (
+            |_| plain("Transfer-Encoding: chunked\r\n", "zz\r\nab\r\n0\r\n\r\n"),
+            Code::SourceInvalid,
+            "is not framed as HTTP says",
+        ),
+        (
+            |seen| http("200 OK", "", &(seen.body() + &" ".repeat(10_000_000))),
+            Code::SourceInvalid,
+            "longer than 65536",
+        ),
+        (|_| b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), Code::SourceInvalid, "what is no HTTP"),
+        (|_| Vec::new(), Code::SegmentUnavailable, "closed the connection without an answer"),
+    ];
+    for (make, code, said) in bytes {
+        let begun = Instant::now();
+        let (got, message) = refused(move |seen| Reaction::Last(make(seen)));
+        assert_eq!(got, code, "{message}");
+        assert!(message.contains(said), "{said}: {message}");
+        assert!(message.len() < 500, "{message}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{message}");
+    }
+    // Without an end in sight, no more of it is waited for than a moment.
+    let begun = Instant::now();
+    let (code, _) = refused(|seen| Reaction::Bytes(plain("", &seen.body())));
+    assert_eq!(code, Code::SourceInvalid);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let (_, message) = refused(|_| Reaction::Last(plain(&format!("X: {}\r\n", "a".repeat(40_000)), "")));
+    assert!(message.contains("headers that are too long"), "{message}");
+}
+
+/// HTTP/1.0 knows no chunks: the end of such an answer would be that of the connection. RFC 9112, section 6.1
+#[test]
+fn chunks_of_an_old_version() {
+    let chunked = |version: &str, body: &str| {
+        let head = format!("HTTP/{version} 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        (head + body).into_bytes()
+    };
+    let (code, message) = refused(move |seen| Reaction::Last(chunked("1.0", &seen.body())));
+    assert_eq!(code, Code::SourceInvalid);
+    assert!(message.contains("HTTP/1.0 does not know"), "{message}");
+}
+
+/// An answer whose headers say where it ends, or do not.
+fn plain(headers: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\n{headers}\r\n{body}").into_bytes()
+}
+
+#[test]
+fn what_is_said_of_a_wrong_value_is_short() {
+    let body = format!("{{\"until\": \"{}\"}}", "7".repeat(60_000));
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code)]
+    struct Answer {
+        until: i64,
+    }
+    let why = super::super::Reply::of(200, body.as_bytes()).object::<Answer>().unwrap_err();
+    assert!(why.starts_with("invalid type: string \"777") && why.len() < 200, "{why}");
+}

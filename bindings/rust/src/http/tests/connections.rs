@@ -1,0 +1,206 @@
+//! Connections: kept after right answers, closed after all else; and how long everything may take.
+
+use super::stand_in::{Reaction, Seen, StandIn, brisk, fetch, http, options, source, start};
+use crate::segments::origin::Servers;
+use crate::segments::range::RangeSource;
+use leafid_core::Code;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+fn connections(server: &StandIn) -> Vec<usize> {
+    server.seen().iter().map(|seen| seen.connection).collect()
+}
+
+#[test]
+fn right_answers_keep_the_connection_and_others_do_not() {
+    let unknown = r#"{"error":"unknown_tag","message":""}"#;
+    let server = StandIn::new(move |seen| match seen.number {
+        3 => Reaction::Bytes(http("404 None", "", unknown)),
+        5 => Reaction::Bytes(http("200 OK", "", &seen.body().replace(r#""nonce":""#, r#""nonce":"0"#))),
+        7 => Reaction::Bytes(http("500 Oops", "", "")),
+        9 => Reaction::Bytes(http("200 OK", "Connection: close\r\n", &seen.body())),
+        // More than was asked for.
+        11 => Reaction::Bytes([http("200 OK", "", &seen.body()), http("200 OK", "", &seen.body())].concat()),
+        _ => seen.right(),
+    });
+    let source = source(&[&server]);
+    for number in 1..=12 {
+        let fetched = fetch(&source, "order");
+        assert_eq!(fetched.is_ok(), ![3, 5, 7, 11].contains(&number), "{number}");
+        if fetched.is_err_and(|error| error.code() != Code::UnknownTag) {
+            std::thread::sleep(Duration::from_millis(210));
+        }
+    }
+    assert_eq!(connections(&server), [1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5]);
+    source.rest();
+    assert_eq!(server.ended(5), 5, "what is kept is closed");
+}
+
+#[test]
+fn a_connection_on_which_something_came_unasked_is_not_used() {
+    let server = StandIn::new(|seen| match seen.number {
+        1 => {
+            let right = http("200 OK", "", &seen.body());
+            Reaction::Twice(right.clone(), Duration::from_millis(20), right)
+        }
+        _ => seen.right(),
+    });
+    let source = source(&[&server]);
+    assert_eq!(start(fetch(&source, "order")), 1_000);
+    std::thread::sleep(Duration::from_millis(60));
+    assert_eq!(start(fetch(&source, "order")), 2_000);
+    assert_eq!(connections(&server), [1, 2]);
+}
+
+/// HAZARDS 23.
+#[test]
+fn a_late_answer_is_never_read_for_another_tag() {
+    let late = |seen: &Seen| match seen.tag() {
+        "slow" => {
+            // A second answer besides, which would fit any reader that is one behind.
+            let other = seen.body().replace("slow", "order");
+            Reaction::Late(
+                Duration::from_millis(1_200),
+                [http("200 OK", "", &seen.body()), http("200 OK", "", &other)].concat(),
+            )
+        }
+        _ => seen.right(),
+    };
+    let server = StandIn::new(late);
+    let source = brisk(&[server.url()]);
+    assert_eq!(start(fetch(&source, "order")), 1_000);
+    let begun = Instant::now();
+    let error = fetch(&source, "slow").unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!(error.message().contains("did not answer in time"), "{error}");
+    assert!((990..1_900).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    std::thread::sleep(Duration::from_millis(250));
+    assert_eq!(start(fetch(&source, "order")), 3_000);
+    assert_eq!(connections(&server), [1, 1, 2]);
+    assert_eq!(server.ended(1), 1, "the connection that was late is closed");
+}
+
+#[test]
+fn an_answer_that_comes_drop_by_drop_is_bounded_too() {
+    let drops = |seen: &Seen| {
+        let bytes = http("200 OK", "", &seen.body());
+        Reaction::Late(Duration::from_millis(700), bytes[..bytes.len() - 3].to_vec())
+    };
+    let server = StandIn::new(drops);
+    let begun = Instant::now();
+    let error = fetch(&brisk(&[server.url()]), "order").unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
+    assert!((990..1_900).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+}
+
+/// The server closes a kept connection just as a request comes: that is no failure.
+#[test]
+fn a_connection_that_was_closed_meanwhile_is_replaced() {
+    let server = StandIn::new(|seen| match (seen.connection, seen.number) {
+        (1, 2) => Reaction::Last(Vec::new()),
+        _ => seen.right(),
+    });
+    let source = source(&[&server]);
+    assert_eq!(start(fetch(&source, "order")), 1_000);
+    assert_eq!(start(fetch(&source, "order")), 3_000);
+    assert_eq!(connections(&server), [1, 1, 2]);
+    let nonces: Vec<_> = server.seen().iter().map(|seen| seen.query["nonce"].clone()).collect();
+    assert_ne!(nonces[1], nonces[2], "asked again, it is another request");
+    assert_eq!(source.last_errors()[0].1, None);
+}
+
+#[test]
+fn no_more_are_kept_than_connections_says() {
+    let server = StandIn::new(|seen| match seen.right() {
+        Reaction::Bytes(bytes) => Reaction::Late(Duration::from_millis(50), bytes),
+        other => other,
+    });
+    let mut options = options(&[server.url()]);
+    options.connections = 2;
+    let source = RangeSource::new(options, true).unwrap();
+    let together = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for tag in ["a", "b", "c", "d"] {
+            let (source, together) = (&source, &together);
+            scope.spawn(move || {
+                together.wait();
+                fetch(source, tag).unwrap();
+            });
+        }
+    });
+    assert_eq!(server.ended(2), 2);
+    fetch(&source, "e").unwrap();
+    assert!(server.seen()[4].connection <= 4);
+}
+
+/// What does not answer at all: a full queue of connections that nobody accepts.
+#[test]
+fn a_connect_that_hangs_is_bounded() {
+    let (address, _full) = hanging_address();
+    let begun = Instant::now();
+    let source = brisk(&[format!("http://{address}")]);
+    let error = fetch(&source, "order").unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!(error.message().contains("no connection within connect_timeout_ms"), "{error}");
+    assert!((290..900).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+}
+
+/// An address at which the kernel drops what asks for a connection, for as long as the rest is kept.
+pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
+    let flags = rustix::net::SocketFlags::CLOEXEC;
+    let (family, kind) = (rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM);
+    let listener = rustix::net::socket_with(family, kind, flags, None).unwrap();
+    rustix::net::bind(&listener, &"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let address = std::net::TcpListener::from(listener);
+    let at = address.local_addr().unwrap();
+    let short = Duration::from_millis(50);
+    let full: Vec<_> = (0..4).map_while(|_| std::net::TcpStream::connect_timeout(&at, short).ok()).collect();
+    (at, (address, full))
+}
+
+#[test]
+fn nobody_there_is_said_at_once() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for host in ["127.0.0.1", "localhost"] {
+        let source = RangeSource::new(options(&[format!("http://{host}:{port}")]), true).unwrap();
+        let begun = Instant::now();
+        let error = fetch(&source, "order").unwrap_err();
+        assert_eq!(error.code(), Code::SegmentUnavailable);
+        assert!(error.message().contains("cannot be reached: Connection refused"), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_name_is_looked_up_and_one_that_is_none_is_said() {
+    let server = StandIn::right();
+    let source =
+        RangeSource::new(options(&[format!("http://localhost:{}", server.address.port())]), true).unwrap();
+    assert_eq!(start(fetch(&source, "order")), 1_000);
+    // RFC 6761: never a name.
+    let source = brisk(&["http://no-such-host.invalid".into()]);
+    let begun = Instant::now();
+    let error = fetch(&source, "order").unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
+    assert!(error.message().contains("http://no-such-host.invalid/api"), "{error}");
+    assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn close_ends_the_requests_under_way() {
+    let server = StandIn::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
+    let source = source(&[&server]);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let fetching = scope.spawn(|| fetch(&source, "order"));
+        while server.seen().is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        source.close();
+        assert!(fetching.join().unwrap().is_err());
+    });
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(fetch(&source, "order").unwrap_err().code(), Code::Closed);
+    assert_eq!(server.seen().len(), 1);
+}

@@ -1,0 +1,100 @@
+//! A forked child has connections of its own, and says nothing on its parent's.
+
+use super::stand_in::{Seen, StandIn, fetch, source, start};
+use super::tls::Authority;
+use crate::segments::origin::Servers;
+use crate::segments::range::RangeSource;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+/// Runs in a forked child, and answers whether it ended well.
+fn in_child(deed: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
+    // SAFETY: the child runs this test's own code and ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: ends the child, also if it hangs.
+        unsafe { libc::alarm(20) };
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(deed)).unwrap_or(false);
+        // SAFETY: ends the child without its parent's exit handlers.
+        unsafe { libc::_exit(i32::from(!done)) };
+    }
+    move || {
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        status == 0
+    }
+}
+
+fn two_processes(server: &StandIn, source: RangeSource) {
+    assert_eq!(start(fetch(&source, "order")), 1_000);
+    // A handle that the child drops, as its end would.
+    let mut source = Some(source);
+    let ended_well = in_child(|| {
+        let source = source.take().unwrap();
+        let fetched = (0..2).all(|_| fetch(&source, "order").is_ok());
+        source.rest();
+        drop(source);
+        fetched
+    });
+    assert!(ended_well());
+    let source = source.unwrap();
+    assert_eq!(start(fetch(&source, "order")), 4_000);
+    let connections: Vec<_> = server.seen().iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [1, 2, 2, 1], "the parent's connection is as it was");
+    // A child that does nothing holds no copy of it.
+    let ended_well = in_child(|| {
+        std::thread::sleep(Duration::from_millis(1_500));
+        true
+    });
+    source.rest();
+    assert_eq!(server.ended(2), 2, "the parent's connection is closed though its child lives");
+    assert!(ended_well());
+}
+
+/// Whatever a fork catches the other threads in, the child can ask.
+#[test]
+fn forks_while_other_threads_ask() {
+    let authority = Authority::new();
+    let tls = authority.server(&["localhost"], |_| (), Seen::right);
+    let plain = StandIn::right();
+    let sources = [source(&[&plain]), authority.source(format!("https://localhost:{}", tls.address.port()))];
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for source in &sources {
+            for tag in ["a", "b"] {
+                scope.spawn(|| {
+                    while !done.load(SeqCst) {
+                        fetch(source, tag).unwrap();
+                        // Now and then a connection is made anew.
+                        source.rest();
+                    }
+                });
+            }
+        }
+        let children: Vec<_> = (0..20)
+            .map(|_| {
+                std::thread::sleep(Duration::from_millis(3));
+                in_child(|| sources.iter().all(|source| fetch(source, "c").is_ok()))
+            })
+            .collect();
+        let ended_well = children.into_iter().map(|child| child()).filter(|&well| well).count();
+        done.store(true, SeqCst);
+        assert_eq!(ended_well, 20);
+    });
+}
+
+#[test]
+fn plain() {
+    let server = StandIn::right();
+    let source = source(&[&server]);
+    two_processes(&server, source);
+}
+
+#[test]
+fn tls() {
+    let authority = Authority::new();
+    let server = authority.server(&["127.0.0.1"], |_| (), Seen::right);
+    let source = authority.source(format!("https://{}", server.address));
+    two_processes(&server, source);
+}

@@ -1,0 +1,52 @@
+//! Whose certificates are believed: the system's authorities, and those of `ca_file`.
+
+use leafid_core::{Error, Result};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use std::path::Path;
+use std::sync::Arc;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// Errors: `invalid_argument`, when `ca_file` cannot be used, or there is neither it nor an authority of the system's.
+pub(crate) fn tls(ca_file: Option<&Path>) -> Result<TlsConfig> {
+    let mut trusted = match ca_file {
+        Some(path) => read(path)?,
+        None => Vec::new(),
+    };
+    let system = rustls_native_certs::load_native_certs();
+    for error in &system.errors {
+        log::warn!("leafid: an authority of the system's is left out: {error}");
+    }
+    trusted.extend(system.certs);
+    if trusted.is_empty() {
+        let allowed = "a PEM file of the authority that signed the server's certificate: the system has none \
+                       (Debian: apt install ca-certificates)";
+        return Err(Error::invalid("ca_file", "not given", allowed));
+    }
+    let trusted: Vec<_> = trusted.iter().map(|each| Certificate::from_der(each).to_owned()).collect();
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&trusted))
+        // Not the one of the process: other libraries in it may have set another.
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build())
+}
+
+/// The certificates of a PEM file, at least one, each of them readable.
+fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let wrong = |why: &str| {
+        let allowed = format!("a PEM file of certificates that this process can read ({why})");
+        Error::invalid("ca_file", path.display(), &allowed)
+    };
+    let bytes = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
+    let mut certificates = Vec::new();
+    for certificate in CertificateDer::pem_slice_iter(&bytes) {
+        let certificate = certificate.map_err(|error| wrong(&error.to_string()))?;
+        RootCertStore::empty().add(certificate.clone()).map_err(|error| wrong(&error.to_string()))?;
+        certificates.push(certificate);
+    }
+    match certificates.is_empty() {
+        true => Err(wrong("there is no certificate in it")),
+        false => Ok(certificates),
+    }
+}

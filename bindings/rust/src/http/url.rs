@@ -1,0 +1,169 @@
+//! The address of a server, as the user writes it.
+
+use leafid_core::{Error, Result};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use ureq::http::Uri;
+
+/// `http://host:8080/prefix`, without a slash at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerUrl {
+    text: String,
+    host: String,
+    is_tls: bool,
+}
+
+const ALLOWED: &str =
+    "http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid";
+
+impl ServerUrl {
+    /// `option`: where it was said. Errors: `invalid_argument`.
+    pub(crate) fn parse(option: &str, text: &str) -> Result<ServerUrl> {
+        let wrong = |why: &str| Error::invalid(option, format!("{text:?}"), &format!("{ALLOWED} ({why})"));
+        if text.contains('@') {
+            // The value is left out: what stands before the @ may be a password.
+            let allowed = format!("{ALLOWED}; a user belongs into `token` or `headers`");
+            return Err(Error::invalid(option, "a URL with an @", &allowed));
+        }
+        if text.contains(['?', '#']) {
+            return Err(wrong("no query and no fragment"));
+        }
+        let uri: Uri = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(wrong("it begins otherwise")),
+        };
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("there is no host"))?;
+        let after = uri.authority().and_then(|all| all.as_str().strip_prefix(host)).unwrap_or_default();
+        if !after.is_empty() && uri.port_u16().is_none_or(|port| port == 0) {
+            return Err(wrong("the port is a number from 1 to 65535"));
+        }
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let is_address = host.starts_with('[') && bare.parse::<Ipv6Addr>().is_ok();
+        let is_name = |host: &str| {
+            host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
+        };
+        if !is_address && !is_name(host) {
+            return Err(wrong("the host is a name or an address"));
+        }
+        Ok(ServerUrl { text: text.trim_end_matches('/').into(), host: bare.to_ascii_lowercase(), is_tls })
+    }
+
+    /// The URL of something below it.
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.text)
+    }
+
+    pub(crate) fn is_tls(&self) -> bool {
+        self.is_tls
+    }
+
+    /// Whether it is on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self.host.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            // inet_aton(3) takes 127.1 for 127.0.0.1.
+            Err(_) => {
+                let name = self.host.trim_end_matches('.');
+                name == "localhost" || name.ends_with(".localhost") || is_short_loopback(name)
+            }
+        }
+    }
+}
+
+fn is_short_loopback(name: &str) -> bool {
+    let padded =
+        |rest: &str| format!("127.{}{rest}", "0.".repeat(2usize.saturating_sub(rest.matches('.').count())));
+    name.strip_prefix("127.").is_some_and(|rest| padded(rest).parse::<Ipv4Addr>().is_ok())
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// As a part of a path or of a query: all but letters, digits and `-._~` as `%XX`. RFC 3986, section 2.3
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' => encoded.push(byte.into()),
+            byte if byte.is_ascii_alphanumeric() => encoded.push(byte.into()),
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_encoded_as_in_the_vectors() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/tags.json");
+        let vectors: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for case in vectors["cases"].as_array().unwrap() {
+            if let Some(path) = case["path"].as_str() {
+                assert_eq!(percent_encoded(case["tag"].as_str().unwrap()), path, "{case}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_taken() {
+        for (text, joined, is_loopback) in [
+            ("http://127.0.0.1:80", "http://127.0.0.1:80/x", true),
+            ("http://[::1]:80/", "http://[::1]:80/x", true),
+            ("https://LOCALHOST", "https://LOCALHOST/x", true),
+            ("http://a.localhost.", "http://a.localhost./x", true),
+            ("http://127.1", "http://127.1/x", true),
+            ("http://127.example.com", "http://127.example.com/x", false),
+            ("https://ids_1.example.com/a/b%20c/", "https://ids_1.example.com/a/b%20c/x", false),
+            ("HTTPS://10.0.0.1", "HTTPS://10.0.0.1/x", false),
+        ] {
+            let url = ServerUrl::parse("servers", text).unwrap();
+            assert_eq!((url.join("/x").as_str(), url.is_loopback()), (joined, is_loopback), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for text in [
+            "",
+            "leaf-1:8080",
+            "//leaf",
+            "ftp://leaf",
+            "http://",
+            "http:///x",
+            "http://:80",
+            "http://leaf:0",
+            "http://leaf:",
+            "http://leaf:65536",
+            "http://leaf:x",
+            "http://leaf?a=1",
+            "http://leaf/#a",
+            "http://le af",
+            "http://l\u{e9}af",
+            "http://[::1",
+            "http://[leaf]",
+            "http://le*af",
+            "http://leaf/\n",
+        ] {
+            let error = ServerUrl::parse("servers", text).unwrap_err();
+            assert_eq!(error.code(), leafid_core::Code::InvalidArgument, "{text}");
+            assert!(error.message().starts_with("servers is "), "{error}");
+        }
+        let error = ServerUrl::parse("servers", "https://ann:secret@leaf").unwrap_err();
+        assert!(!error.message().contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn percent_encoding() {
+        assert_eq!(percent_encoded("a-Z_0.~/ \u{e9}?%"), "a-Z_0.~%2F%20%C3%A9%3F%25");
+    }
+}

@@ -1,0 +1,19 @@
+//! What lease servers answer, for the fuzz targets.
+
+#![allow(missing_docs)]
+
+use super::wire;
+use crate::http::Reply;
+use leafid_core::{Code, Lease, Renewal, Result};
+
+pub fn claimed(status: u16, body: &[u8]) -> Result<Lease> {
+    wire::claimed(&Reply::of(status, body))
+}
+
+pub fn renewed(status: u16, body: &[u8]) -> Result<Renewal> {
+    wire::renewed(&Reply::of(status, body))
+}
+
+pub fn refusal(status: u16, body: &[u8]) -> Option<(Code, String)> {
+    wire::refusal(&Reply::of(status, body))
+}

@@ -1,0 +1,3 @@
+//! Against servers on loopback that answer as each test says.
+
+mod options;

@@ -1,0 +1,168 @@
+//! What lease servers are asked, and what they answer: JSON of leafid's own protocol.
+
+use crate::http::{Ask, Body, Method, Reply};
+use crate::source::ClaimRequest;
+use leafid_core::{Code, Error, Lease, Renewal, Result};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Made again it has the same answer.
+const CLAIM: &str = "/api/worker/claim";
+/// A token is kept and sent back: one that is longer than this is a mistake.
+const LONGEST_TOKEN: usize = 1_024;
+/// So many characters of a server's message are told.
+const TOLD: usize = 300;
+
+#[derive(Serialize)]
+struct Claim<'a> {
+    name: &'a str,
+    instance: &'a str,
+    now: i64,
+    until: i64,
+}
+
+/// Of a renewal and a release.
+#[derive(Serialize)]
+struct Holder<'a> {
+    name: &'a str,
+    worker_id: i64,
+    token: &'a str,
+    until: i64,
+}
+
+/// 200 to a claim. What it holds besides is for later versions.
+#[derive(Deserialize)]
+struct Claimed {
+    worker_id: i64,
+    from: i64,
+    until: i64,
+    lease_ms: i64,
+    peer_times: Vec<i64>,
+    token: String,
+}
+
+/// 200 to a renewal.
+#[derive(Deserialize)]
+struct Renewed {
+    until: i64,
+    lease_ms: i64,
+    token: String,
+}
+
+/// 4xx with this.
+#[derive(Deserialize)]
+struct Refusal<'a> {
+    #[serde(borrow)]
+    error: Cow<'a, str>,
+    #[serde(borrow, default)]
+    message: Cow<'a, str>,
+}
+
+/// A request, the same to whichever server.
+pub(super) struct Request {
+    path: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Request {
+    pub(super) fn claim(request: &ClaimRequest) -> Result<Request> {
+        let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
+        Request::new(CLAIM, &Claim { name, instance, now: *now_ms, until: *until_ms })
+    }
+
+    /// Wished to end at `until_ms`.
+    pub(super) fn renewal(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
+        Request::new("/api/worker/renew", &Holder::of(name, lease, until_ms))
+    }
+
+    /// Nothing at or after `until_ms` was or will be used.
+    pub(super) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
+        Request::new("/api/worker/release", &Holder::of(name, lease, until_ms))
+    }
+
+    fn new(path: &'static str, body: &impl Serialize) -> Result<Request> {
+        let bytes = serde_json::to_vec(body).map_err(|error| {
+            Error::new(Code::Internal, format!("a request is no JSON: {error}; report this"))
+        })?;
+        Ok(Request { path, bytes })
+    }
+
+    pub(super) fn ask(&self) -> Ask {
+        let body = Body { content_type: "application/json", bytes: self.bytes.clone() };
+        Ask { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
+    }
+
+    /// Makes the rests of servers differ between those who ask.
+    pub(super) fn seed(&self) -> u64 {
+        crc32fast::hash(&self.bytes).into()
+    }
+}
+
+impl<'a> Holder<'a> {
+    fn of(name: &'a str, lease: &'a Lease, until_ms: i64) -> Holder<'a> {
+        let token = lease.token.as_deref().unwrap_or_default();
+        Holder { name, worker_id: lease.worker_id, token, until: until_ms }
+    }
+}
+
+/// What a claim was answered. Errors: `worker_lost`, of an answer that is none.
+pub(super) fn claimed(reply: &Reply) -> Result<Lease> {
+    let answer: Claimed = reply.object().map_err(|why| wrong(reply, &format!("is no lease: {why}")))?;
+    let Claimed { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
+    if worker_id < 0 {
+        return Err(wrong(reply, &format!("has the worker_id {worker_id}, which is below 0")));
+    }
+    if until <= from {
+        return Err(wrong(reply, &format!("has until {until}, which is not above from {from}")));
+    }
+    check(reply, lease_ms, &token)?;
+    Ok(Lease {
+        worker_id,
+        from_ms: from,
+        until_ms: until,
+        lease_ms: Some(lease_ms),
+        token: Some(token),
+        peer_times_ms: peer_times,
+    })
+}
+
+/// What a renewal was answered. Errors: as [`claimed`].
+pub(super) fn renewed(reply: &Reply) -> Result<Renewal> {
+    let answer: Renewed = reply.object().map_err(|why| wrong(reply, &format!("is no renewal: {why}")))?;
+    let Renewed { until, lease_ms, token } = answer;
+    check(reply, lease_ms, &token)?;
+    Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
+}
+
+fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {
+    if lease_ms < 1 {
+        return Err(wrong(reply, &format!("has the lease_ms {lease_ms}, which is below 1")));
+    }
+    match token.len() {
+        _ if token.contains(char::is_control) => Err(wrong(reply, "has a token with control characters")),
+        1..=LONGEST_TOKEN => Ok(()),
+        long => Err(wrong(reply, &format!("has a token of {long} bytes instead of 1 to {LONGEST_TOKEN}"))),
+    }
+}
+
+/// An error as the server names it, with its message.
+pub(super) fn refusal(reply: &Reply) -> Option<(Code, String)> {
+    let Refusal { error, message } = reply.object().ok()?;
+    let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
+    // What is no text is left out, of a log most of all.
+    let told: String = message.chars().filter(|c| !c.is_control()).take(TOLD).collect();
+    let told = if told.is_empty() { code.name().to_owned() } else { told };
+    Some((code, format!("{told} ({} answered {})", reply.url, reply.status)))
+}
+
+/// `worker_lost`; `why` goes on a sentence about the answer.
+pub(super) fn wrong(reply: &Reply, why: &str) -> Error {
+    let advice = "see the URL in `worker`, and what answers there";
+    // With the right status it may hold a token, which is nobody else's to see.
+    let said = match (reply.status, reply.object::<IgnoredAny>()) {
+        (200, Ok(_)) => format!("{} answered 200", reply.url),
+        _ => reply.said(),
+    };
+    Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))
+}

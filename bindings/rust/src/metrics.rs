@@ -1,0 +1,181 @@
+//! The generators of this process as Prometheus reads them.
+//!
+//! A registry is made for each call, of constants only: the crate's shared metrics lie behind locks of parking_lot, whose
+//! table of the process a fork can catch taken.
+
+use crate::fork;
+use crate::host::this_host;
+use crate::segments::pool;
+use crate::{SegmentsStats, Stats, TagStats};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::fmt;
+
+/// What of a snowflake is told: a metric's name without prefix and unit, what it means, and its value.
+const SNOWFLAKES: &[Metric<Stats>] = &[
+    Metric(
+        "snowflake_reserved_until",
+        "Ids are durable up to here, exclusive, Unix time",
+        Value::Seconds(|stats| Some(stats.reserved_until_ms)),
+    ),
+    Metric(
+        "snowflake_lead",
+        "How far the logical clock is ahead of the clock",
+        Value::Seconds(|stats| Some(stats.lead_ms)),
+    ),
+    Metric(
+        "snowflake_expires_at",
+        "When the timestamp bits of the layout end, Unix time",
+        Value::Seconds(|stats| Some(stats.expires_at_ms)),
+    ),
+    Metric(
+        "snowflake_lease_until",
+        "Where the lease of the worker id ends, Unix time",
+        Value::Seconds(|stats| stats.lease_until_ms),
+    ),
+    Metric(
+        "snowflake_clock_lag",
+        "How late the generator's clock may be",
+        Value::Seconds(|stats| Some(stats.clock_lag_ms)),
+    ),
+    Metric(
+        "snowflake_claims",
+        "Worker ids claimed: more than one when leases were lost",
+        Value::Counter(|stats| stats.claims),
+    ),
+    Metric("snowflake_handles", "Open handles of the generator", Value::Gauge(|stats| stats.handles as u64)),
+    Metric(
+        "snowflake_renewals",
+        "Spans made durable since the opening",
+        Value::Counter(|stats| stats.renewals),
+    ),
+    Metric(
+        "snowflake_renewal_failures",
+        "Renewals of spans and leases that failed",
+        Value::Counter(|stats| stats.renewal_failures),
+    ),
+];
+
+/// What of a tag of segments is told.
+const TAGS: &[Metric<TagStats>] = &[
+    Metric("segment_left", "Ids at hand", Value::Gauge(|stats| stats.left)),
+    Metric("segment_step", "The step of the last fetch", Value::Gauge(|stats| stats.step as u64)),
+    Metric("segment_waiting", "Calls that wait", Value::Gauge(|stats| stats.waiting as u64)),
+    Metric("segment_fetches", "Fetches that have ended", Value::Counter(|stats| stats.fetches)),
+    Metric("segment_fetch_failures", "Fetches that failed", Value::Counter(|stats| stats.failures)),
+    Metric("segment_waits", "Calls that found nothing at hand", Value::Counter(|stats| stats.waits)),
+];
+
+struct Metric<T>(&'static str, &'static str, Value<T>);
+
+enum Value<T> {
+    /// Read in milliseconds, told in seconds; left out where there is none.
+    Seconds(fn(&T) -> Option<i64>),
+    Gauge(fn(&T) -> u64),
+    Counter(fn(&T) -> u64),
+}
+
+/// The statistics of every generator open in this process, as text of the OpenMetrics format, which is also
+/// Prometheus' own: to be served as `application/openmetrics-text; version=1.0.0; charset=utf-8`.
+///
+/// It reads memory only: no disk, no claim, no wait. A forked child shows its own generators, those it has used.
+pub fn metrics() -> String {
+    loop {
+        let generation = fork::current();
+        let open = this_host().map(|host| host.open()).unwrap_or_default();
+        let snowflakes = open.iter().map(|(live, handles)| Stats::of(live, *handles)).collect();
+        let segments = pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
+        // In the child of a fork meanwhile, they are the parent's.
+        if generation == fork::current() {
+            return encode(Generators { snowflakes, segments });
+        }
+    }
+}
+
+fn encode(generators: Generators) -> String {
+    let mut registry = Registry::with_prefix("leafid");
+    registry.register_collector(Box::new(generators));
+    let mut text = String::new();
+    // Writing to memory does not fail.
+    let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
+    text
+}
+
+#[derive(Debug)]
+struct Generators {
+    snowflakes: Vec<Stats>,
+    segments: Vec<SegmentsStats>,
+}
+
+impl Collector for Generators {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        // A gauge: the type `info` is unknown to parsers of the older format.
+        let mut build = encoder.encode_descriptor("build_info", "The version", None, MetricType::Gauge)?;
+        let version = [("version", env!("CARGO_PKG_VERSION"))];
+        ConstGauge::new(1u64).encode(build.encode_family(&version)?)?;
+        for metric in SNOWFLAKES {
+            metric.encode(&mut encoder, self.snowflakes.iter().map(|stats| (stats, labels(stats))))?;
+        }
+        for metric in TAGS {
+            let tags = self.segments.iter().flat_map(|stats| {
+                stats.tags.iter().map(move |tag| {
+                    let labels = [
+                        ("name", stats.name.clone()),
+                        ("source", stats.source.clone()),
+                        ("state_dir", stats.state_dir.clone()),
+                        ("tag", tag.tag.clone()),
+                    ];
+                    (tag, labels)
+                })
+            });
+            metric.encode(&mut encoder, tags)?;
+        }
+        Ok(())
+    }
+}
+
+fn labels(stats: &Stats) -> [(&'static str, String); 4] {
+    [
+        ("name", stats.name.clone()),
+        ("worker_id", stats.worker_id.to_string()),
+        ("state_dir", stats.state_dir.clone()),
+        ("layout", stats.layout.clone()),
+    ]
+}
+
+impl<T> Metric<T> {
+    /// The metric of all of these, each with its labels.
+    fn encode<'a>(
+        &self,
+        encoder: &mut DescriptorEncoder,
+        all: impl Iterator<Item = (&'a T, [(&'static str, String); 4])>,
+    ) -> fmt::Result
+    where
+        T: 'a,
+    {
+        let Metric(name, help, value) = self;
+        let (unit, kind) = match value {
+            Value::Seconds(_) => (Some(&Unit::Seconds), MetricType::Gauge),
+            Value::Gauge(_) => (None, MetricType::Gauge),
+            Value::Counter(_) => (None, MetricType::Counter),
+        };
+        let mut family = encoder.encode_descriptor(name, help, unit, kind)?;
+        for (stats, labels) in all {
+            match value {
+                Value::Seconds(ms) => {
+                    let Some(ms) = ms(stats) else { continue };
+                    ConstGauge::new(ms as f64 / 1_000.0).encode(family.encode_family(&labels)?)?;
+                }
+                Value::Gauge(read) => ConstGauge::new(read(stats)).encode(family.encode_family(&labels)?)?,
+                Value::Counter(read) => {
+                    ConstCounter::new(read(stats)).encode(family.encode_family(&labels)?)?
+                }
+            }
+        }
+        Ok(())
+    }
+}

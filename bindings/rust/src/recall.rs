@@ -1,0 +1,90 @@
+//! A start while no lease server can be reached: with a span that is still held, or not at all.
+
+use crate::claim::{self, Claim};
+use crate::env::Env;
+use crate::fork;
+use crate::remembered;
+use crate::settings::Settings;
+use crate::source::{WorkerLeases, WorkerSource};
+use crate::state_file::StateFile;
+use leafid_core::{Code, Error, Lease, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The worker ids whose leases are remembered.
+#[derive(Clone)]
+pub(crate) struct Recall {
+    source: Arc<dyn WorkerLeases>,
+    servers: Vec<String>,
+    ids: Vec<u32>,
+    /// Why no server was to be had.
+    why: Error,
+}
+
+impl Recall {
+    /// Looks for what this directory remembers of these servers' leases. Errors: `worker_lost` where that is nothing.
+    pub(crate) fn find(
+        env: &Arc<Env>,
+        settings: &Arc<Settings>,
+        source: &WorkerSource,
+        why: Error,
+    ) -> Result<Recall> {
+        let Some((source, servers)) = source.as_servers().filter(|_| settings.key.persist) else {
+            return Err(refused(&why, "and none is remembered with persist = false"));
+        };
+        let servers = servers.to_vec();
+        let (env, wanted, theirs) = (Arc::clone(env), Arc::clone(settings), servers.clone());
+        let find = move || remembered::candidates(&env, &wanted, &theirs);
+        let ids = fork::bounded(claim::disk_bound(settings), find).done().unwrap_or_default();
+        match ids.is_empty() {
+            true => Err(refused(&why, NONE)),
+            false => Ok(Recall { source, servers, ids, why }),
+        }
+    }
+
+    /// Claims the first of the worker ids that can be had. `last`: whether it is not tried again.
+    ///
+    /// Errors: `worker_in_use` while others hold them; `worker_lost` the last time; `clock_backwards`.
+    pub(crate) fn first(&self, last: bool, mut claim: impl FnMut(u32) -> Result<Claim>) -> Result<Claim> {
+        let mut in_use = None;
+        for &worker_id in &self.ids {
+            match claim(worker_id) {
+                Ok(claim) => {
+                    log::warn!(
+                        "leafid: {}; worker id {worker_id} goes on with the lease that it still holds",
+                        self.why
+                    );
+                    return Ok(claim);
+                }
+                Err(error) if error.code() == Code::WorkerInUse => in_use = Some(error),
+                Err(error) if error.code() == Code::ClockBackwards => return Err(error),
+                Err(error) => log::warn!("leafid: {error}; the lease of worker id {worker_id} is left alone"),
+            }
+        }
+        match in_use {
+            Some(error) if !last => Err(error),
+            Some(_) => Err(refused(&self.why, "and other processes hold those that are remembered")),
+            None => Err(refused(&self.why, NONE)),
+        }
+    }
+
+    /// The lease of the worker id whose record was just locked. Errors: `worker_lost` where none may be gone on with.
+    pub(crate) fn lease(
+        &self,
+        env: &Env,
+        settings: &Settings,
+        file: &StateFile,
+    ) -> Result<(Arc<dyn WorkerLeases>, Lease, Duration)> {
+        let record = file.record();
+        let found = remembered::recall(env, settings, &self.servers, record.worker_id, record.owner)?;
+        let (lease, asked) = found.ok_or_else(|| refused(&self.why, NONE))?;
+        Ok((Arc::clone(&self.source), lease, asked))
+    }
+}
+
+const NONE: &str = "and no span of one is still held here";
+
+fn refused(why: &Error, held: &str) -> Error {
+    let message = format!("no lease server can be reached, {held}: {}", why.message());
+    Error::new(Code::WorkerLost, message)
+}

@@ -1,0 +1,273 @@
+//! The options of segments.
+
+use super::file::FileTag;
+use super::handle::Segments;
+use super::options::{Options, Prewarm};
+use super::source::{FetchRequest, Fetched, SegmentSource};
+use crate::options::Access;
+use crate::source::Answer;
+use leafid_core::{Error, Result};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The options of [`Segments`]; made by [`Segments::builder`]. Values are checked by `open`.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct SegmentsBuilder {
+    pub(crate) servers: Vec<String>,
+    pub(crate) source: Option<SegmentSource>,
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) step: Option<i64>,
+    pub(crate) adaptive: Option<bool>,
+    pub(crate) prefetch: Option<i64>,
+    pub(crate) timeout_ms: Option<i64>,
+    pub(crate) access: Access,
+    pub(crate) connections: Option<i64>,
+    pub(crate) block_size: Option<i64>,
+    pub(crate) name: Option<String>,
+    pub(crate) state_dir: Option<PathBuf>,
+    pub(crate) persist: Option<bool>,
+    pub(crate) shared_fs: bool,
+    pub(crate) tags: BTreeMap<String, FileTag>,
+    pub(crate) create: bool,
+    pub(crate) prewarm: Prewarm,
+    pub(crate) keep_unused: bool,
+    pub(crate) ordered_source: Option<bool>,
+    pub(crate) max_wait_ms: Option<i64>,
+}
+
+/// What servers speak.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// An unmodified Leaf server's: its segment mode, one id a request.
+    #[default]
+    Leaf,
+    /// Likewise its snowflake mode.
+    LeafSnowflake,
+    /// Leafid's own.
+    Range,
+    /// tinyid's.
+    Tinyid,
+}
+
+impl FromStr for Protocol {
+    type Err = Error;
+
+    /// Reads `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
+    fn from_str(text: &str) -> Result<Protocol> {
+        match text {
+            "leaf" => Ok(Protocol::Leaf),
+            "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
+            "range" => Ok(Protocol::Range),
+            "tinyid" => Ok(Protocol::Tinyid),
+            _ => Err(Error::invalid("protocol", format!("{text:?}"), crate::allowed("protocol"))),
+        }
+    }
+}
+
+impl Protocol {
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::Leaf => "leaf",
+            Protocol::LeafSnowflake => "leaf-snowflake",
+            Protocol::Range => "range",
+            Protocol::Tinyid => "tinyid",
+        }
+    }
+}
+
+impl SegmentsBuilder {
+    /// Where segments come from: the URLs of servers, of which the first is preferred and one that fails rests, as in
+    /// `http://leaf-1:8080`; or `file:DIR` alone, a directory that processes of one host share.
+    pub fn servers<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
+        self.servers = servers.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Segments from a callback instead, on your own database for example: see [`SegmentSource::callback`].
+    pub fn fetch(
+        self,
+        fetch: impl Fn(&FetchRequest) -> Answer<Option<Fetched>> + Send + Sync + 'static,
+    ) -> Self {
+        self.source(SegmentSource::callback(fetch))
+    }
+
+    /// As [`SegmentsBuilder::fetch`].
+    pub fn source(mut self, source: SegmentSource) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// What the servers speak. Default `Leaf`.
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.protocol = Some(protocol);
+        self
+    }
+
+    /// How many ids to ask for at a time, 1 to 1,000,000. Default: the source's own; 1000 of a callback. Of a Leaf, which
+    /// gives one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
+    pub fn step(mut self, step: i64) -> Self {
+        self.step = Some(step);
+        self
+    }
+
+    /// Whether the step follows the use, as Leaf's does: doubled, up to 1,000,000, when a segment lasted less than 15
+    /// minutes, halved when it lasted more than 30, never below the first. Default `true`. The stock of a Leaf begins at 16
+    /// ids, and grows to `step` with the use; `false` fills it at once.
+    pub fn adaptive(mut self, adaptive: bool) -> Self {
+        self.adaptive = Some(adaptive);
+        self
+    }
+
+    /// Of how much of a segment, in percent, more must be used before the next one is fetched, 0 to 100. Default 10.
+    pub fn prefetch(mut self, percent: i64) -> Self {
+        self.prefetch = Some(percent);
+        self
+    }
+
+    /// How long a call waits at most for its next id, milliseconds. Default 2000. A `take` that makes progress goes on.
+    pub fn timeout_ms(mut self, ms: i64) -> Self {
+        self.timeout_ms = Some(ms);
+        self
+    }
+
+    /// How long a request to a server may last, milliseconds. Default 1000.
+    pub fn request_timeout_ms(mut self, ms: i64) -> Self {
+        self.access.request_timeout_ms = Some(ms);
+        self
+    }
+
+    /// How long a server may take to accept a connection, milliseconds. Default 300.
+    pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
+        self.access.connect_timeout_ms = Some(ms);
+        self
+    }
+
+    /// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests for one tag are under
+    /// way at a time. Default 4.
+    pub fn connections(mut self, connections: i64) -> Self {
+        self.connections = Some(connections);
+        self
+    }
+
+    /// Ids that one number of a Leaf stands for, 2 to 1,000,000: number n for n * N to (n + 1) * N - 1. Each tag must be
+    /// called `…-xN` then, in Leaf's table too, and is not used otherwise, so that all who read it agree. Default: a number
+    /// is an id.
+    pub fn block_size(mut self, ids: i64) -> Self {
+        self.block_size = Some(ids);
+        self
+    }
+
+    /// Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.access.token = Some(token.into());
+        self
+    }
+
+    /// Sent to servers with each request, besides.
+    pub fn headers<K: Into<String>, V: Into<String>>(
+        mut self,
+        headers: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        self.access.set_headers(headers);
+        self
+    }
+
+    /// A PEM file of certificate authorities that servers may be signed by, besides the system's own.
+    pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.access.ca_file = Some(path.into());
+        self
+    }
+
+    /// The id space: what a source gives a tag of it twice is refused. Segments of two databases, or two clusters, are
+    /// two id spaces. Default "default".
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Where it is kept how far each tag was given; made if missing. Default as for a snowflake.
+    pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(dir.into());
+        self
+    }
+
+    /// Whether it is kept how far each tag was given. Default `true`. `false` has a source that repeats itself noticed by
+    /// this process alone.
+    pub fn persist(mut self, persist: bool) -> Self {
+        self.persist = Some(persist);
+        self
+    }
+
+    /// Whether `state_dir`, and `file:DIR`, may lie on a network file system: its locks must work between all hosts that
+    /// use it. Default `false`.
+    pub fn shared_fs(mut self, shared_fs: bool) -> Self {
+        self.shared_fs = shared_fs;
+        self
+    }
+
+    /// Tags of a `file:` source, made if it has them not yet; one that is there goes on, with the step that is said here.
+    pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = (S, FileTag)>) -> Self {
+        self.tags = tags.into_iter().map(|(name, tag)| (name.into(), tag)).collect();
+        self
+    }
+
+    /// Whether the directory of a `file:` source is made if it is missing. Default `false`: a counter that is lost must not
+    /// begin anew by itself.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Tags to be fetched at once, before their first use, in the background. Default none.
+    pub fn prewarm(mut self, prewarm: Prewarm) -> Self {
+        self.prewarm = prewarm;
+        self
+    }
+
+    /// Whether a clean close keeps what is left for the next opening on this machine, for a day at most. Default
+    /// `false`: it is given up.
+    pub fn keep_unused(mut self, keep_unused: bool) -> Self {
+        self.keep_unused = keep_unused;
+        self
+    }
+
+    /// Whether the source gives every segment of a tag above all that it gave before, so that one below is refused.
+    /// Default `true`; `false` of a Leaf, whose nodes interleave, and of tinyid. Segments that cross one of those remembered, the last ones, are refused either way.
+    pub fn ordered_source(mut self, ordered: bool) -> Self {
+        self.ordered_source = Some(ordered);
+        self
+    }
+
+    /// For event loops: a wait of more than this many milliseconds is `would_block` instead.
+    #[doc(hidden)]
+    pub fn max_wait_ms(mut self, ms: i64) -> Self {
+        self.max_wait_ms = Some(ms);
+        self
+    }
+
+    /// Opens the segments. No server is asked yet.
+    ///
+    /// Errors: `invalid_argument`, `state_io`; of a `file:` source `unknown_tag`, `state_corrupt`.
+    pub fn open(&self) -> Result<Segments> {
+        Segments::open(Options::parse(self)?)
+    }
+
+    /// Which of the options are set that only servers know.
+    pub(crate) fn set_for_servers(&self) -> Vec<(&'static str, bool)> {
+        let own = [
+            ("protocol", self.protocol.is_some()),
+            ("connections", self.connections.is_some()),
+            ("block_size", self.block_size.is_some()),
+        ];
+        own.into_iter().chain(self.access.set()).collect()
+    }
+
+    /// Likewise those of `file:DIR`.
+    pub(crate) fn set_for_file(&self) -> [(&'static str, bool); 2] {
+        [("create", self.create), ("tags", !self.tags.is_empty())]
+    }
+}

@@ -1,0 +1,105 @@
+//! What sources of segments say and keep, for the fuzz targets.
+
+#![allow(missing_docs)]
+
+use super::builder::SegmentsBuilder;
+use super::file::{self, FileSource};
+use super::leaf::{LeafServers, Mode};
+use super::marks::{self, Marks};
+use super::options::Options;
+use super::range::{self, RangeSource};
+use super::source::{FetchRequest, Fetched};
+use super::tinyid::{self, TinyidServers};
+use crate::host::host;
+use crate::http::{HttpOptions, Reply, Verdict};
+use leafid_core::{Giving, Result, Segment};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Range { ordered: bool },
+    Leaf { block_size: i64 },
+    LeafSnowflake,
+    Tinyid,
+}
+
+impl Dialect {
+    fn mode(self) -> Mode {
+        match self {
+            Dialect::Leaf { block_size } => Mode::Segment { block_size },
+            _ => Mode::Snowflake,
+        }
+    }
+}
+
+/// What an answer means.
+pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str) -> Result<Fetched> {
+    let reply = Reply::of(status, body);
+    let verdict = match dialect {
+        Dialect::Range { .. } => range::read(&reply, tag, nonce),
+        Dialect::Tinyid => tinyid::read(&reply, tag),
+        Dialect::Leaf { .. } | Dialect::LeafSnowflake => match dialect.mode().read(&reply, tag) {
+            Verdict::Answer(segment) => Verdict::Answer(segment.into()),
+            Verdict::Refused(error) | Verdict::Elsewhere(error) | Verdict::Wrong(error) => {
+                Verdict::Wrong(error)
+            }
+        },
+    };
+    match verdict {
+        Verdict::Answer(fetched) => Ok(fetched),
+        Verdict::Refused(error) | Verdict::Elsewhere(error) | Verdict::Wrong(error) => Err(error),
+    }
+}
+
+/// Asks a server, on a connection of its own.
+pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> Result<Segment> {
+    let options = HttpOptions {
+        option: "servers",
+        servers: vec![url.into()],
+        token: None,
+        headers: Vec::new(),
+        ca_file: None,
+        request_timeout: Duration::from_secs(5),
+        connect_timeout: Duration::from_secs(5),
+        connections: 1,
+    };
+    let request = FetchRequest { tag: tag.into(), step: 0, after, urgent: true };
+    match dialect {
+        Dialect::Range { ordered } => {
+            RangeSource::new(options, ordered)?.fetch(&request, nonce).map(|fetched| fetched.segment)
+        }
+        Dialect::Tinyid => TinyidServers::new(options)?.fetch(&request, nonce).map(|batch| batch.segments[0]),
+        _ => LeafServers::new(options, dialect.mode(), Arc::clone(host().env()))?.get(tag),
+    }
+}
+
+/// Reads the file of a `mark`, a `counter` or a `marker`, and writes what it held; and whether a slot was damaged.
+pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+    if kind == "mark" { marks::again(bytes) } else { file::again(kind == "marker", bytes) }
+}
+
+/// The segments of these that the marks of a directory let pass.
+pub fn accept(directory: &Path, giving: Giving, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
+    let marks = Marks::new(Arc::clone(host().env()), Some(directory), "fuzz", giving, false)?;
+    let after = marks.after(tag)?;
+    Ok(marks.accept(tag, segments, after)?.segments.to_vec())
+}
+
+/// Takes ids from a counter of a `file:` source; `create`: makes the directory, and the counter.
+pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) -> Result<Segment> {
+    let tags = match create {
+        true => BTreeMap::from([(tag.to_owned(), file::FileTag::default())]),
+        false => BTreeMap::new(),
+    };
+    let source = FileSource::open(Arc::clone(host().env()), directory, create, &tags, false)?;
+    let request = FetchRequest { tag: tag.into(), step, after, urgent: false };
+    source.fetch(&request).map(|fetched| fetched.segment)
+}
+
+/// Checks options; a `file:` source is opened, no server is asked. Answers the step and the percentage.
+pub fn segments_options(builder: &SegmentsBuilder) -> Result<(Option<i64>, u32)> {
+    Options::parse(builder).map(|options| (options.step, options.prefetch))
+}

@@ -1,0 +1,58 @@
+//! The opening of segments in a process.
+
+use super::Marks;
+use super::office::Office;
+use super::options::{Options, Prewarm};
+use crate::fork;
+use crate::host::host;
+use leafid_core::{Code, Error, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An opening is given as long, whatever a call is.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// Makes the directory of the marks if it is missing. Nothing is fetched yet.
+pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Office>> {
+    let env = Arc::clone(host().env());
+    let marks = bounded(options, {
+        let (env, options) = (Arc::clone(&env), Arc::clone(options));
+        move || {
+            let source = match options.directory {
+                Some(_) => options.origin.name.clone(),
+                // A directory is of an id space already.
+                None => format!("{} {}", options.name, options.origin.name),
+            };
+            let directory = options.directory.as_deref();
+            let marks =
+                Marks::new(Arc::clone(&env), directory, &source, options.origin.giving, options.shared_fs)?;
+            let recent = match options.prewarm {
+                Prewarm::LastDay => marks.recent(env.clock.believed_ms())?,
+                _ => Vec::new(),
+            };
+            Ok((marks, recent))
+        }
+    });
+    let (marks, recent) = marks?;
+    let prewarm = match &options.prewarm {
+        Prewarm::None => Vec::new(),
+        Prewarm::Tags(tags) => tags.clone(),
+        Prewarm::LastDay => recent,
+    };
+    Ok(Office::open(Arc::clone(options), marks, env, prewarm))
+}
+
+/// Runs what the disk may hold up, within the time of a call.
+fn bounded<T: Send + 'static>(
+    options: &Options,
+    deed: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let bound = options.timeout.max(LEAST);
+    fork::bounded(bound, deed).done().unwrap_or_else(|| {
+        let message = format!(
+            "the disk did not answer within {} ms; see state_dir, or raise timeout_ms",
+            bound.as_millis()
+        );
+        Err(Error::new(Code::StateIo, message))
+    })
+}

@@ -1,0 +1,118 @@
+//! What segments tell of themselves.
+
+use super::office::Office;
+use super::tagged::{Phase, Tagged};
+use leafid_core::Segment;
+
+/// Segments as they stand in this process.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentsStats {
+    /// The id space.
+    pub name: String,
+    /// Where segments come from, as in `callback`.
+    pub source: String,
+    /// The servers, as they are preferred; none of a source that has none.
+    pub servers: Vec<ServerStats>,
+    /// The directory of the marks, with the id space's sub-directory; empty where none are kept.
+    pub state_dir: String,
+    /// Every tag that was used, by name.
+    pub tags: Vec<TagStats>,
+}
+
+/// A server as it stands.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerStats {
+    /// Its URL.
+    pub url: String,
+    /// What it failed with last, none after a success.
+    pub last_error: Option<String>,
+}
+
+/// A tag as it stands.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagStats {
+    /// The tag.
+    pub tag: String,
+    /// What is left of the segment that is issued.
+    pub current: Option<Segment>,
+    /// The segment after it.
+    pub next: Option<Segment>,
+    /// Ids at hand.
+    pub left: u64,
+    /// The step of the last fetch, or the one that is asked for first: 0 leaves it to the source.
+    pub step: i64,
+    /// Whether a fetch is under way.
+    pub fetching: bool,
+    /// Fetches that have ended, and those of them that failed.
+    pub fetches: u64,
+    /// Fetches that failed.
+    pub failures: u64,
+    /// Calls that found nothing at hand.
+    pub waits: u64,
+    /// Calls that wait now.
+    pub waiting: usize,
+    /// The last fetch's error, none after a success.
+    pub last_error: Option<String>,
+}
+
+impl TagStats {
+    pub(crate) fn of(tagged: &Tagged) -> TagStats {
+        let stats = tagged.locked(|state| {
+            let segments = tagged.buffer.segments(&state.filler);
+            let mut segments = segments.into_iter().chain(state.pending.iter());
+            let (current, next) = (segments.next(), segments.next());
+            TagStats {
+                tag: tagged.name.as_ref().into(),
+                current,
+                next,
+                left: tagged.left(state),
+                step: tagged.step(state),
+                fetching: matches!(state.phase, Phase::Queued | Phase::Fetching(_)),
+                fetches: state.ended,
+                failures: state.failures,
+                waits: state.waits,
+                waiting: tagged.waiting(state),
+                last_error: state.error.as_ref().map(|error| error.to_string()),
+            }
+        });
+        // A forked child that has not used it yet.
+        stats.unwrap_or_else(|| TagStats {
+            tag: tagged.name.as_ref().into(),
+            current: None,
+            next: None,
+            left: 0,
+            step: 0,
+            fetching: false,
+            fetches: 0,
+            failures: 0,
+            waits: 0,
+            waiting: 0,
+            last_error: None,
+        })
+    }
+}
+
+impl SegmentsStats {
+    pub(crate) fn of(office: &Office) -> SegmentsStats {
+        let servers = office.options.origin.servers.as_ref();
+        let servers = servers.map(|servers| servers.last_errors()).unwrap_or_default();
+        SegmentsStats {
+            name: office.options.name.clone(),
+            source: office.options.origin.name.clone(),
+            servers: servers
+                .into_iter()
+                .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })
+                .collect(),
+            state_dir: office
+                .options
+                .directory
+                .as_ref()
+                .map(|dir| dir.display().to_string())
+                .unwrap_or_default(),
+            tags: office.tags().iter().map(|tagged| TagStats::of(tagged)).collect(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How many ids of a tag are kept at hand, of a source that gives them one by one.
+
+/// What the stock is at first, where it grows with the use.
+const FIRST: u64 = 16;
+
+/// A tag's stock: what is at hand is filled up to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stock {
+    /// The `step`.
+    pub(crate) most: u64,
+    /// Whether it grows with the use: a program that needs one id shall not fetch a thousand.
+    pub(crate) adaptive: bool,
+    /// Of how much of it, in percent, more must be used before it is filled.
+    pub(crate) prefetch: u64,
+}
+
+impl Stock {
+    /// How many ids are to be at hand once so many were taken.
+    pub(crate) fn target(&self, taken: u64) -> u64 {
+        match self.adaptive {
+            true => self.most.min(FIRST + 2 * taken.min(self.most)),
+            false => self.most,
+        }
+    }
+
+    /// How many are to be fetched, if any are; `left`: those at hand, `taken`: those that were.
+    pub(crate) fn wants(&self, left: u64, taken: u64) -> Option<u64> {
+        let target = self.target(taken);
+        let used = target.saturating_sub(left);
+        (left == 0 || used * 100 > target * self.prefetch).then_some(used.max(1))
+    }
+
+    /// How many ids of one segment may stand in a slot of the buffer, so that the stock is looked at often enough.
+    pub(crate) fn piece(&self, length: u64, taken: u64) -> u64 {
+        self.target(taken).max(length).div_ceil(10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_grows_with_the_use_and_is_filled_once_a_tenth_is_used() {
+        let stock = Stock { most: 1_000, adaptive: true, prefetch: 10 };
+        assert_eq!([0, 1, 100, 492, 10_000].map(|taken| stock.target(taken)), [16, 18, 216, 1_000, 1_000]);
+        assert_eq!(stock.wants(0, 0), Some(16));
+        assert_eq!(stock.wants(16, 0), None);
+        assert_eq!(
+            [899, 900, 1_000, 5_000].map(|left| stock.wants(left, 10_000)),
+            [Some(101), None, None, None]
+        );
+        let fixed = Stock { adaptive: false, ..stock };
+        assert_eq!((fixed.wants(0, 0), fixed.target(0)), (Some(1_000), 1_000));
+        for prefetch in [0, 100] {
+            assert_eq!(Stock { prefetch, ..fixed }.wants(0, 5), Some(1_000), "an empty one is filled");
+        }
+        assert_eq!([999, 1_000].map(|left| Stock { prefetch: 0, ..fixed }.wants(left, 0)), [Some(1), None]);
+        assert_eq!(Stock { prefetch: 100, ..fixed }.wants(1, 0), None);
+        assert_eq!((stock.piece(1, 0), stock.piece(1, 10_000), stock.piece(100_000, 0)), (2, 100, 10_000));
+    }
+}

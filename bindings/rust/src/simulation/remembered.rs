@@ -1,0 +1,179 @@
+//! When a remembered lease is held still, and when not.
+
+use super::*;
+use crate::remembered::{Memory, candidates, recall};
+use leafid_core::Lease;
+
+const OWNER: u128 = 7 << 100;
+const SERVER: &str = "http://127.0.0.1:9";
+
+struct Held {
+    world: World,
+    env: Arc<Env>,
+    settings: Settings,
+    memory: Memory,
+}
+
+fn lease(until_ms: i64) -> Lease {
+    Lease {
+        worker_id: 7,
+        from_ms: START_MS - 10_000,
+        until_ms: START_MS + until_ms,
+        lease_ms: Some(30_000),
+        token: Some("a token".into()),
+        peer_times_ms: vec![1, 2],
+    }
+}
+
+impl Held {
+    /// A lease of 30 s that was asked for just now, its span to end after so long.
+    fn until(until_ms: i64) -> Held {
+        let world = World::new();
+        world.pass(100_000);
+        world.set_clock(-100_000);
+        let env = Arc::new(world.env());
+        let builder = Snowflake::builder().worker(SERVER).state_dir("/simulated");
+        let settings = Settings::parse(&builder).unwrap();
+        let mut memory = Memory::new(&env, &settings, 7, OWNER).unwrap();
+        memory.keep(&lease(until_ms), env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+        Held { world, env, settings, memory }
+    }
+
+    /// What a process finds that starts now.
+    fn found_by(&self, owner: u128) -> Option<(Lease, Duration)> {
+        let env = self.world.env();
+        let servers = [SERVER.to_owned()];
+        let found = recall(&env, &self.settings, &servers, 7, owner).unwrap();
+        if found.is_some() {
+            assert_eq!(candidates(&env, &self.settings, &servers), [7], "as the hint says");
+        }
+        found
+    }
+
+    fn is_found(&self) -> bool {
+        self.found_by(OWNER).is_some()
+    }
+
+    fn damage(&self, newest: bool) {
+        let path = Path::new("/simulated/default/worker-7.lease");
+        let mut files = lock(&self.world.0.files);
+        let file = files.get_mut(path).unwrap();
+        let number =
+            |slot: &[u8]| serde_json::from_slice::<serde_json::Value>(slot).unwrap()["number"].as_u64();
+        let second_is_newest = number(&file[4096..]) > number(&file[..4096]);
+        file[20 + if second_is_newest == newest { 4096 } else { 0 }] ^= 1;
+    }
+}
+
+#[test]
+fn it_ends_by_the_clock_that_counts_suspends_from_before_it_was_asked_for() {
+    let held = Held::until(60_000);
+    let (found, asked) = held.found_by(OWNER).unwrap();
+    assert_eq!(found, Lease { peer_times_ms: Vec::new(), ..lease(60_000) });
+    assert_eq!(asked, Duration::from_secs(100));
+    held.world.pass(29_999);
+    // Whatever the other clock says, as long as it lies before the span's end.
+    held.world.set_clock(-20_000);
+    assert_eq!(held.found_by(OWNER).unwrap().1, asked, "no later for being found late");
+    held.world.pass(1);
+    assert!(!held.is_found());
+    assert!(candidates(&held.world.env(), &held.settings, &[SERVER.to_owned()]).is_empty());
+}
+
+#[test]
+fn it_ends_with_its_span() {
+    let held = Held::until(10_000);
+    held.world.pass(9_999);
+    assert!(held.is_found());
+    held.world.pass(1);
+    assert!(!held.is_found());
+}
+
+#[test]
+fn a_renewal_takes_the_place_of_what_was_remembered() {
+    let mut held = Held::until(10_000);
+    held.world.pass(5_000);
+    let renewed = Lease { token: Some("another".into()), ..lease(40_000) };
+    held.memory.keep(&renewed, held.env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+    held.world.pass(29_000);
+    let (found, asked) = held.found_by(OWNER).unwrap();
+    assert_eq!((found.token.as_deref(), found.until_ms), (Some("another"), START_MS + 40_000));
+    assert_eq!(asked, Duration::from_secs(105));
+}
+
+#[test]
+fn it_is_the_last_life_s_of_this_start_of_the_machine() {
+    let held = Held::until(60_000);
+    assert!(held.found_by(OWNER + 1).is_none());
+    held.world.0.starts.fetch_add(1, SeqCst);
+    assert!(!held.is_found());
+    held.world.0.starts.fetch_sub(1, SeqCst);
+    assert!(held.is_found());
+}
+
+#[test]
+fn a_damaged_slot_may_have_said_that_it_was_given_back() {
+    for newest in [true, false] {
+        let held = Held::until(60_000);
+        held.memory.forget().unwrap();
+        held.damage(newest);
+        assert!(!held.is_found());
+        let held = Held::until(60_000);
+        held.damage(newest);
+        assert!(!held.is_found());
+        // It is made whole by being forgotten.
+        held.memory.forget().unwrap();
+        assert!(!held.is_found());
+    }
+}
+
+#[test]
+fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
+    let held = Held::until(60_000);
+    for (ms, found) in [(4, false), (3, true), (-11, false), (-10, true)] {
+        let path = PathBuf::from("/simulated/default/worker-7.lease");
+        let written_ms = *lock(&held.world.0.changed_ms).get(&path).unwrap();
+        lock(&held.world.0.changed_ms).insert(path.clone(), written_ms + ms);
+        assert_eq!(held.is_found(), found, "{ms}");
+        lock(&held.world.0.changed_ms).insert(path, written_ms);
+    }
+    for (name, kind) in [("overlay", Kind::Ephemeral), ("nfs4", Kind::Network)] {
+        *lock(&held.world.0.file_system) = FileSystem { name: name.into(), kind };
+        assert!(!held.is_found(), "{name}");
+    }
+    *lock(&held.world.0.file_system) = FileSystem { name: "tmpfs".into(), kind: Kind::Ephemeral };
+    assert!(held.is_found());
+}
+
+#[test]
+fn a_disk_that_fails_does_not_forget_and_says_so() {
+    let held = Held::until(60_000);
+    held.world.fail(Some(io::ErrorKind::StorageFull));
+    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateIo);
+    held.world.fail(None);
+    held.memory.forget().unwrap();
+    assert!(!held.is_found());
+    held.memory.forget().unwrap();
+}
+
+#[test]
+fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
+    let memory = |servers: Vec<String>| {
+        let builder = Snowflake::builder().worker(servers).state_dir("/simulated").name("n".repeat(64));
+        let world = World::new();
+        let env = Arc::new(world.env());
+        let settings = Settings::parse(&builder).unwrap();
+        Memory::new(&env, &settings, u32::MAX, u128::MAX)
+    };
+    let largest = Lease {
+        from_ms: i64::MIN,
+        until_ms: i64::MIN,
+        lease_ms: Some(i64::MAX),
+        token: Some("\"".repeat(1_024)),
+        ..lease(0)
+    };
+    let url = |length: usize| format!("http://{}", "a".repeat(length - 7));
+    memory(vec![url(18); 64]).unwrap().keep(&largest, Duration::from_millis(i64::MAX as u64)).unwrap();
+    assert!(memory(vec![url(1_200)]).is_some());
+    assert!(memory(vec![url(600), url(601)]).is_none());
+}

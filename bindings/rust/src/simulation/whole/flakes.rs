@@ -1,0 +1,162 @@
+//! Processes that make snowflakes: the host's own code, from the opening to the close.
+
+use super::giver::{Client, Giver};
+use super::machine::{Draw, Machine, Machines, World};
+use super::seen::Seen;
+use crate::fork::simulated::{self, Deed as Left};
+use crate::host::Host;
+use crate::live::Live;
+use crate::settings::Settings;
+use crate::{Snowflake, WorkerSource};
+use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
+use std::sync::Arc;
+
+/// What processes are started as, one after another.
+pub(super) struct Unit {
+    pub(super) settings: Arc<Settings>,
+    pub(super) machine: Arc<Machine>,
+    /// The worker ids that it may have.
+    pub(super) leased: bool,
+    pub(super) running: Option<Process>,
+    /// By the time of the simulation.
+    pub(super) starts_at_ms: i64,
+    /// Starts that were refused since the last that was not, for the clock.
+    pub(super) refused: u32,
+    /// Whether it is a forked child, which is not started again.
+    pub(super) child: bool,
+    /// The worker id that its parent had.
+    parents: Option<u32>,
+}
+
+pub(super) struct Process {
+    pub(super) world: World,
+    pub(super) host: Host,
+    pub(super) live: Arc<Live>,
+    pub(super) flake: Snowflake,
+    /// Calls of the giver that are under way, and when they come to their turn.
+    pub(super) calls: Vec<(i64, Left)>,
+    /// What a thread read the clock as before it slept.
+    pub(super) old_ms: i64,
+    pub(super) stopped_until_ms: i64,
+}
+
+/// How the ids of one turn came to an end.
+pub(super) type Turn = Result<(), String>;
+
+impl Unit {
+    pub(super) fn new(settings: Settings, machine: &Arc<Machine>, leased: bool) -> Unit {
+        Unit {
+            settings: Arc::new(settings),
+            machine: Arc::clone(machine),
+            leased,
+            running: None,
+            starts_at_ms: 0,
+            refused: 0,
+            child: false,
+            parents: None,
+        }
+    }
+
+    /// One of this machine, whose options a draw decides.
+    pub(super) fn of(
+        machine: &Arc<Machine>,
+        ids: [i64; 2],
+        giver: Option<&Arc<Giver>>,
+        layout: Layout,
+        draw: &mut Draw,
+    ) -> Unit {
+        let wait = draw.one_in(4);
+        let (backwards, borrow) =
+            if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
+        let ephemeral = machine.kind == crate::file_system::Kind::Ephemeral;
+        let builder = Snowflake::builder()
+            .state_dir("/simulated")
+            .layout(layout)
+            .on_clock_backwards(backwards)
+            .on_exhausted(if borrow && !ephemeral { OnExhausted::Borrow } else { OnExhausted::Wait })
+            .random_start(draw.of(&[0, 100]));
+        let builder = match giver {
+            Some(giver) => builder.worker(WorkerSource::leases(Client(Arc::clone(giver)))),
+            None => builder.worker(ids[0] as u32..=ids[1] as u32),
+        };
+        let settings = Settings::parse(&builder);
+        Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, giver.is_some())
+    }
+
+    /// Starts a process. Errors: why it was refused.
+    pub(super) fn start(&mut self, world: World) -> Result<(), Error> {
+        simulated::play(world.fate.number);
+        let host = Host::new(world.env());
+        let attached = host.attach(&self.settings, self.parents, &mut || false);
+        let started = attached.and_then(|live| match world.fate.is_dead() {
+            true => Err(Error::new(Code::Internal, "killed")),
+            false => Ok(live),
+        });
+        let started = started.map(|live| {
+            let (flake, old_ms) = (Snowflake::of(&live), world.machine.now_ms());
+            Process { world, host, live, flake, calls: Vec::new(), old_ms, stopped_until_ms: 0 }
+        });
+        self.refused = match &started {
+            Err(error) if error.code() == Code::ClockBackwards => self.refused + 1,
+            _ => 0,
+        };
+        self.running = Some(started?);
+        Ok(())
+    }
+
+    /// What a fork makes of it: a child with a copy of the generator, which it must not use.
+    pub(super) fn fork(&self, number: u64, seed: u64, machines: &Machines) -> Option<Unit> {
+        let parent = self.running.as_ref()?;
+        let world = World::new(machines, &self.machine, number, seed, Some(&parent.world));
+        simulated::play(parent.world.fate.number);
+        let copied = parent.copy(&world, &self.settings)?;
+        let mut child = Unit::new(Settings::clone(&self.settings), &self.machine, self.leased);
+        (child.child, child.parents) = (true, Some(parent.live.worker_id));
+        child.running = Some(Process {
+            host: Host::new(world.env()),
+            flake: Snowflake::of(&copied),
+            live: copied,
+            world,
+            calls: Vec::new(),
+            old_ms: 0,
+            stopped_until_ms: 0,
+        });
+        Some(child)
+    }
+
+    /// The ids of a child before it has a generator of its own: what it is given was its parent's, in a copy.
+    pub(super) fn child_uses_its_copy(&mut self, seen: &mut Seen) -> Turn {
+        let Some(process) = &mut self.running else { return Ok(()) };
+        simulated::play(process.world.fate.number);
+        for _ in 0..4 {
+            while let Some(id) = process.flake.try_next() {
+                let run = Run { first: id, stride: 1, count: 1 };
+                seen.flakes(process.live.core.layout(), process.live.worker_id, run)?;
+            }
+            process.world.machines.pass(1);
+        }
+        simulated::play(process.live.generation);
+        self.running = None;
+        Ok(())
+    }
+
+    /// Ends it as a kill does: nothing is written any more.
+    pub(super) fn kill(&mut self) {
+        if let Some(process) = self.running.take() {
+            process.world.fate.kill();
+            simulated::play(process.live.generation);
+            drop(process);
+        }
+    }
+
+    /// Closes it. Answers the generator, which no thread can use any more, and its process.
+    pub(super) fn close(&mut self) -> Option<(u64, Arc<Live>)> {
+        let mut process = self.running.take()?;
+        simulated::play(process.world.fate.number);
+        process.call_all();
+        let live = Arc::clone(process.live.newest());
+        // An error costs what was not used.
+        let _ = process.host.detach(&process.live);
+        (!process.world.fate.is_dead()).then(|| (process.world.fate.number, live))
+    }
+}

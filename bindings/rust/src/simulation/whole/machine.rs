@@ -1,0 +1,227 @@
+//! Machines, their clocks, and what a process of theirs lives in.
+
+use super::disk::{File, ProcessDisk};
+use crate::env::{AnyClock, Clock, Env, Random};
+use crate::file_system::Kind;
+use crate::sync::lock;
+use crate::timeline::Timeline;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(super) const START_MS: i64 = 1_700_000_000_000;
+const MS: i64 = 1_000_000;
+
+/// Chance, which a seed decides.
+#[derive(Clone)]
+pub(super) struct Draw(u64);
+
+impl Draw {
+    pub(super) fn new(seed: u64) -> Draw {
+        Draw(seed ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, end: i64) -> i64 {
+        (self.number() % end as u64) as i64
+    }
+
+    /// Whether one in so many comes true.
+    pub(super) fn one_in(&mut self, many: i64) -> bool {
+        self.below(many) == 0
+    }
+
+    pub(super) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as i64) as usize]
+    }
+}
+
+/// What a machine has: clocks, a disk, and the marks of the worker ids that are taken.
+pub(super) struct Machine {
+    pub(super) number: usize,
+    now_ns: AtomicI64,
+    counted_ns: AtomicI64,
+    /// Of its clock, parts per million.
+    drift: i64,
+    pub(super) boots: AtomicI64,
+    pub(super) kind: Kind,
+    pub(super) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
+    /// Each with the number of the process that has it.
+    pub(super) marks: Mutex<BTreeMap<(String, u32), u64>>,
+    /// Writes fail: the disk is full, or broken.
+    pub(super) failing: AtomicBool,
+    /// Writes and syncs that failed by themselves.
+    pub(super) failures: AtomicI64,
+}
+
+impl Machine {
+    pub(super) fn new(number: usize, kind: Kind, draw: &mut Draw) -> Arc<Machine> {
+        Arc::new(Machine {
+            number,
+            now_ns: AtomicI64::new((START_MS + draw.below(4_000)) * MS),
+            counted_ns: AtomicI64::new(draw.below(1_000_000) * MS),
+            drift: draw.below(401) - 200,
+            boots: AtomicI64::new(0),
+            kind,
+            files: Mutex::default(),
+            marks: Mutex::default(),
+            failing: AtomicBool::new(false),
+            failures: AtomicI64::new(0),
+        })
+    }
+
+    /// In whole milliseconds.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now_ns.load(Relaxed) / MS
+    }
+
+    pub(super) fn step_clock(&self, by_ms: i64) {
+        self.now_ns.fetch_add(by_ms * MS, Relaxed);
+    }
+
+    /// Starts anew after a power cut.
+    pub(super) fn boot(&self) {
+        self.boots.fetch_add(1, Relaxed);
+        self.counted_ns.store(0, Relaxed);
+        lock(&self.marks).clear();
+    }
+}
+
+/// All machines, on which the same time passes.
+#[derive(Clone)]
+pub(super) struct Machines(pub(super) Arc<Vec<Arc<Machine>>>);
+
+impl Machines {
+    pub(super) fn pass(&self, ms: i64) {
+        for machine in self.0.iter() {
+            machine.now_ns.fetch_add(ms * (MS + machine.drift), Relaxed);
+            machine.counted_ns.fetch_add(ms * MS, Relaxed);
+        }
+    }
+}
+
+/// What a process has of its own: its number, its end, and the clock that it believes.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) machines: Machines,
+    pub(super) machine: Arc<Machine>,
+    pub(super) fate: Arc<Fate>,
+    line: Arc<Timeline>,
+}
+
+/// When a process ends in the middle of what it does.
+pub(super) struct Fate {
+    pub(super) number: u64,
+    dead: AtomicBool,
+    /// So many writes and syncs go well yet; below 0 all of them do.
+    left: AtomicI64,
+    pub(super) draw: Mutex<Draw>,
+}
+
+impl Fate {
+    pub(super) fn arm(&self, left: i64) {
+        self.left.store(left, Relaxed);
+    }
+
+    pub(super) fn kill(&self) {
+        self.dead.store(true, Relaxed);
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.dead.load(Relaxed)
+    }
+
+    /// Errors: the process was killed before.
+    pub(super) fn alive(&self) -> io::Result<()> {
+        if self.is_dead() { Err(killed()) } else { Ok(()) }
+    }
+
+    /// Comes to a point where a process may be killed: whether it is.
+    pub(super) fn ends_here(&self) -> bool {
+        let left = self.left.load(Relaxed);
+        self.left.store((left - 1).max(-1), Relaxed);
+        if left == 0 {
+            self.kill();
+        }
+        left == 0
+    }
+
+    pub(super) fn below(&self, end: i64) -> i64 {
+        lock(&self.draw).below(end)
+    }
+}
+
+impl World {
+    /// Whether a write or a sync fails here.
+    pub(super) fn fails(&self) -> bool {
+        let now_and_then = self.fate.below(50) == 0;
+        self.machine.failures.fetch_add(i64::from(now_and_then), Relaxed);
+        now_and_then || self.machine.failing.load(Relaxed)
+    }
+}
+
+pub(super) fn killed() -> io::Error {
+    io::Error::other("the process was killed")
+}
+
+impl World {
+    /// A new process; a forked child goes on with its parent's `line`.
+    pub(super) fn new(
+        machines: &Machines,
+        machine: &Arc<Machine>,
+        number: u64,
+        seed: u64,
+        line: Option<&World>,
+    ) -> World {
+        let draw = Mutex::new(Draw::new(seed));
+        let (dead, left) = (AtomicBool::new(false), AtomicI64::new(-1));
+        World {
+            machines: machines.clone(),
+            machine: Arc::clone(machine),
+            fate: Arc::new(Fate { number, dead, left, draw }),
+            line: line.map_or_else(|| Arc::new(Timeline::new()), |parent| Arc::clone(&parent.line)),
+        }
+    }
+
+    pub(super) fn env(&self) -> Env {
+        Env {
+            clock: AnyClock::Other(Arc::new(self.clone()), Arc::clone(&self.line)),
+            disk: Box::new(ProcessDisk(self.clone())),
+            random: Box::new(self.clone()),
+            built_ms: 0,
+        }
+    }
+}
+
+impl Clock for World {
+    #[inline]
+    fn now_ns(&self) -> i64 {
+        self.machine.now_ms() * MS
+    }
+    fn counted(&self) -> Duration {
+        Duration::from_millis((self.machine.counted_ns.load(Relaxed) / MS) as u64)
+    }
+    fn boot(&self) -> String {
+        format!("machine {} start {}", self.machine.number, self.machine.boots.load(Relaxed))
+    }
+    fn sleep(&self, time: Duration) {
+        self.machines.pass((time.as_micros() as i64 + 999).max(1_000) / 1_000);
+    }
+}
+
+impl Random for World {
+    fn number(&self) -> io::Result<u128> {
+        let mut draw = lock(&self.fate.draw);
+        Ok(u128::from(draw.number()) << 64 | u128::from(draw.number()))
+    }
+}

@@ -1,0 +1,243 @@
+//! Processes that issue segments: sources, marks and buffers, in the order in which the host's threads use them.
+
+use super::machine::{Draw, Machine, World};
+use super::seen::Seen;
+use crate::env::Env;
+use crate::fork::simulated;
+use crate::segments::file::FileSource;
+use crate::segments::marks::Marks;
+use crate::{FetchRequest, FileTag};
+use leafid_core::{DoubleBuffer, Dry, Filler, Giving, Result, Segment};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+const TAG: &str = "order";
+
+/// A server of ranges that all machines ask. It gives each range once, and may say again what it said before to the same
+/// state directory: as one that was restored, a cache, or a fail-over without the last commits.
+pub(super) struct Ranges {
+    pub(super) space: u32,
+    pub(super) giving: Giving,
+    /// Counters, each of which gives one residue.
+    next: Vec<i64>,
+    given: BTreeMap<usize, Vec<Segment>>,
+    pub(super) lies: bool,
+}
+
+/// Whom a unit asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// A directory of its machine.
+    File,
+    Ranges(usize),
+}
+
+pub(super) struct Numbers {
+    pub(super) machine: Arc<Machine>,
+    pub(super) asks: Asks,
+    pub(super) running: Option<Issuer>,
+    pub(super) starts_at_ms: i64,
+}
+
+pub(super) struct Issuer {
+    pub(super) world: World,
+    marks: Marks,
+    file: Option<FileSource>,
+    buffer: DoubleBuffer,
+    filler: Filler,
+    pending: VecDeque<Segment>,
+    /// An answer that is on its way, the mark before it was asked for, and when it comes.
+    coming: Option<(i64, i64, Segment)>,
+}
+
+impl Ranges {
+    pub(super) fn new(space: u32, giving: Giving) -> Ranges {
+        let next = if giving == Giving::InOrder { vec![1] } else { vec![1, 2] };
+        Ranges { space, giving, next, given: BTreeMap::new(), lies: false }
+    }
+
+    /// Answers a request of this machine; none: it failed.
+    pub(super) fn fetch(
+        &mut self,
+        machine: usize,
+        after: i64,
+        draw: &mut Draw,
+        count: &mut dyn FnMut(&'static str),
+    ) -> Option<Segment> {
+        if draw.one_in(20) {
+            count("segment source fails");
+            return None;
+        }
+        let before = self.given.entry(machine).or_default();
+        if self.lies && !before.is_empty() && draw.one_in(4) {
+            // What was given lately, the same or a part of it.
+            let lately = if draw.one_in(4) { 400 } else { 3 };
+            let back = draw.below(before.len().min(lately) as i64) as usize;
+            let told = before[before.len() - 1 - back];
+            let from = draw.below(told.len() as i64) as u64;
+            count("segment source lies or is stale");
+            return match draw.one_in(2) {
+                true => Some(told),
+                false => Segment::new(told.id(from)?, told.end(), told.stride()).ok(),
+            };
+        }
+        let counters = self.next.len() as i64;
+        let counter = draw.below(counters) as usize;
+        let stride = counters;
+        if self.giving == Giving::InOrder {
+            // As a server that goes on above `after`.
+            self.next[counter] = self.next[counter].max(after);
+        }
+        let start = self.next[counter];
+        let end = start + (1 + draw.below(20_000)) * stride;
+        self.next[counter] = end;
+        let segment = Segment::new(start, end, stride).ok()?;
+        before.push(segment);
+        if draw.one_in(30) {
+            count("segment answer lost");
+            return None;
+        }
+        Some(segment)
+    }
+}
+
+impl Numbers {
+    pub(super) fn new(machine: &Arc<Machine>, asks: Asks) -> Numbers {
+        Numbers { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0 }
+    }
+
+    pub(super) fn space(&self, all: &[Ranges]) -> u32 {
+        match self.asks {
+            Asks::File => 1_000 + self.machine.number as u32,
+            Asks::Ranges(at) => all[at].space,
+        }
+    }
+
+    /// Starts a process, with what the last one left.
+    pub(super) fn start(&mut self, world: World, all: &[Ranges]) -> Result<()> {
+        simulated::play(world.fate.number);
+        let env: Arc<Env> = Arc::new(world.env());
+        let (name, giving, file) = match self.asks {
+            Asks::File => {
+                let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 5_000 })]);
+                let file =
+                    FileSource::open(Arc::clone(&env), Path::new("/simulated/numbers"), true, &tags, false)?;
+                (file.source_name(), Giving::InOrder, Some(file))
+            }
+            Asks::Ranges(at) => (format!("ranges {at}"), all[at].giving, None),
+        };
+        let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, giving, false)?;
+        let (buffer, filler) = DoubleBuffer::new();
+        let pending = marks.take_kept(TAG)?.into();
+        if !world.fate.is_dead() {
+            self.running = Some(Issuer { world, marks, file, buffer, filler, pending, coming: None });
+        }
+        Ok(())
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Some(issuer) = self.running.take() {
+            issuer.world.fate.kill();
+            simulated::play(issuer.world.fate.number);
+            drop(issuer);
+        }
+    }
+
+    /// Closes it, and keeps what is left for the next start.
+    pub(super) fn close(&mut self, space: u32, seen: &mut Seen) -> std::result::Result<(), String> {
+        let Some(issuer) = self.running.take() else { return Ok(()) };
+        simulated::play(issuer.world.fate.number);
+        let mut rest = issuer.buffer.seal(&issuer.filler);
+        rest.extend(issuer.pending.iter().copied());
+        // An error costs the rest. A call in another thread, which began before:
+        let _ = issuer.marks.keep(TAG, &rest);
+        match issuer.buffer.take_many(1) {
+            Ok((run, _)) if !issuer.world.fate.is_dead() => seen.segment(space, run),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Issuer {
+    /// Takes some ids, and fetches what is wanted.
+    pub(super) fn issue(
+        &mut self,
+        ask: &mut dyn FnMut(i64) -> Option<Segment>,
+        draw: &mut Draw,
+        space: u32,
+        seen: &mut Seen,
+        now_ms: i64,
+    ) -> std::result::Result<(), String> {
+        simulated::play(self.world.fate.number);
+        for _ in 0..20 {
+            if let Some((due_ms, after, segment)) = self.coming.take() {
+                match due_ms <= now_ms {
+                    true => self.take(after, segment),
+                    false => self.coming = Some((due_ms, after, segment)),
+                }
+            }
+            self.pour();
+            let most = if draw.one_in(3) { 1 } else { draw.below(4_000) as usize + 1 };
+            let taken = match most {
+                1 => self
+                    .buffer
+                    .take()
+                    .map(|(id, wants)| (leafid_core::Run { first: id, stride: 1, count: 1 }, wants)),
+                _ => self.buffer.take_many(most),
+            };
+            if self.world.fate.is_dead() {
+                break;
+            }
+            match taken {
+                Ok((run, wants)) => {
+                    // By the residue of its counter also where one id was taken.
+                    let stride = if space == 1 { 2 } else { 1 };
+                    seen.segment(space, leafid_core::Run { stride, ..run })?;
+                    if wants && self.pending.is_empty() {
+                        self.fetch(ask, draw, now_ms);
+                    }
+                }
+                Err(Dry::Empty) if self.coming.is_none() => self.fetch(ask, draw, now_ms),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn pour(&mut self) {
+        while self.buffer.has_room(&self.filler)
+            && let Some(segment) = self.pending.pop_front()
+        {
+            let _ = self.buffer.offer(&mut self.filler, segment, 10);
+        }
+    }
+
+    fn fetch(&mut self, ask: &mut dyn FnMut(i64) -> Option<Segment>, draw: &mut Draw, now_ms: i64) {
+        if self.coming.is_some() {
+            return;
+        }
+        let Ok(after) = self.marks.after(TAG) else { return };
+        let answer = match &self.file {
+            Some(file) => {
+                let request = FetchRequest { tag: TAG.into(), step: draw.below(9_000), after, urgent: false };
+                file.fetch(&request).ok().map(|fetched| fetched.segment)
+            }
+            None => ask(after),
+        };
+        let Some(segment) = answer else { return };
+        match draw.one_in(6) {
+            true => self.coming = Some((now_ms + draw.below(2_000), after, segment)),
+            false => self.take(after, segment),
+        }
+    }
+
+    /// Makes known what was answered, and has it used.
+    fn take(&mut self, after: i64, segment: Segment) {
+        if let Ok(accepted) = self.marks.accept(TAG, &[segment], after)
+            && !self.world.fate.is_dead()
+        {
+            self.pending.extend(accepted.segments);
+        }
+    }
+}

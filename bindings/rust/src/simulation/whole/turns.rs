@@ -1,0 +1,206 @@
+//! What happens next, a turn at a time.
+
+use super::faults::Flavour;
+use super::machine::Draw;
+use super::numbers::Asks;
+use super::{CONTAINERS, MOST_UNITS, Simulation};
+use crate::fork::simulated;
+use crate::sync::lock;
+use std::sync::Arc;
+
+impl Simulation {
+    /// One of the things that may happen next.
+    pub(super) fn turn(&mut self) -> Result<(), String> {
+        let passes_ms = match self.draw.below(100) {
+            0 => self.draw.below(5_000),
+            1..=9 => self.draw.below(300),
+            _ => self.draw.below(6),
+        };
+        self.pass(passes_ms);
+        if self.draw.one_in(12) {
+            let at = self.draw.below(CONTAINERS as i64 + 1) as usize;
+            self.tidy(at);
+            self.trouble(at);
+        }
+        if self.draw.one_in(500) {
+            let down = self.draw.one_in(2);
+            self.giver.set_down(down);
+            self.count("lease server away or back");
+        }
+        if self.draw.one_in(300) {
+            let at = self.draw.below(self.ranges.len() as i64) as usize;
+            self.ranges[at].lies = !self.ranges[at].lies;
+        }
+        if self.draw.one_in(20) {
+            self.all_at_once()?;
+        }
+        match self.draw.below(5) {
+            0 => self.turn_of_numbers(),
+            _ => self.turn_of_flakes(),
+        }
+    }
+
+    /// All processes make a few ids in each of many ticks.
+    fn all_at_once(&mut self) -> Result<(), String> {
+        for _ in 0..self.draw.below(200) {
+            self.pass(1);
+            for unit in &mut self.flakes {
+                if let Some(process) = &mut unit.running
+                    && self.now_ms >= process.stopped_until_ms
+                {
+                    process.issue_few(&mut self.seen, self.now_ms)?;
+                }
+            }
+            for (number, live) in &self.lingering {
+                simulated::play(*number);
+                if let Ok(run) = live.core.reserve(live.env.clock.believed_ms(), 100) {
+                    self.seen.flakes(live.core.layout(), live.worker_id, run)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn turn_of_flakes(&mut self) -> Result<(), String> {
+        let at = self.draw.below(self.flakes.len() as i64) as usize;
+        let machine = self.flakes[at].machine.number;
+        if self.flakes[at].running.is_none() {
+            return self.start_flake(at, machine);
+        }
+        let (draw, now_ms) = (&mut self.draw, self.now_ms);
+        let (unit, seen) = (&mut self.flakes[at], &mut self.seen);
+        if let Some(process) = &mut unit.running {
+            if now_ms < process.stopped_until_ms {
+                return Ok(());
+            }
+            if !draw.one_in(8) {
+                process.background(now_ms);
+            }
+            if !process.world.fate.is_dead() {
+                process.issue(draw, seen, now_ms)?;
+            }
+            // Where nobody takes records away.
+            if self.flavour == Flavour::Clocks
+                && draw.one_in(4)
+                && !process.world.fate.is_dead()
+                && !process.is_durable()
+            {
+                return Err(format!("worker id {} may use what is not durable", process.live.worker_id));
+            }
+            if process.world.fate.is_dead() {
+                unit.kill();
+                self.ended(at, "killed at a write");
+                return Ok(());
+            }
+        }
+        match draw.below(200) {
+            0..=1 => {
+                self.flakes[at].kill();
+                self.ended(at, "killed");
+            }
+            2..=3 => {
+                let closed = self.flakes[at].close();
+                if self.lingering.len() < 4 || self.draw.one_in(2) {
+                    self.lingering.truncate(3);
+                    self.lingering.splice(0..0, closed);
+                }
+                self.ended(at, "closed");
+            }
+            4 => {
+                let until_ms = now_ms + self.draw.below(30_000);
+                if let Some(process) = &mut self.flakes[at].running {
+                    process.stopped_until_ms = until_ms;
+                }
+                self.count("stopped and continued");
+            }
+            5 if self.flakes.len() < MOST_UNITS => self.fork(at)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start_flake(&mut self, at: usize, machine: usize) -> Result<(), String> {
+        if self.now_ms < self.flakes[at].starts_at_ms || !self.is_open(machine) {
+            return Ok(());
+        }
+        let doomed = self.draw.one_in(3);
+        let world = self.world(machine, doomed);
+        if let Err(_refused) = self.flakes[at].start(world.clone()) {
+            world.fate.kill();
+            let dead_child = self.flakes[at].child;
+            self.flakes[at].starts_at_ms = self.now_ms + self.draw.below(4_000);
+            if dead_child {
+                self.flakes.remove(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// A process has ended: a container takes its record with it, a child is not started again.
+    fn ended(&mut self, at: usize, how: &'static str) {
+        self.count(how);
+        let unit = &mut self.flakes[at];
+        unit.starts_at_ms = self.now_ms + if self.draw.one_in(3) { self.draw.below(10_000) } else { 0 };
+        if unit.machine.number == CONTAINERS {
+            lock(&unit.machine.files).clear();
+            self.closed_until_the_highest(CONTAINERS);
+        }
+        if self.flakes[at].child {
+            self.flakes.remove(at);
+        }
+    }
+
+    fn fork(&mut self, at: usize) -> Result<(), String> {
+        self.count("forked");
+        self.processes += 1;
+        let child = self.flakes[at].fork(self.processes, self.draw.number(), &self.machines);
+        if let Some(mut child) = child {
+            child.child_uses_its_copy(&mut self.seen)?;
+            // Its parent goes on, at the same ticks.
+            if let Some(parent) = &mut self.flakes[at].running {
+                parent.issue(&mut self.draw, &mut self.seen, self.now_ms)?;
+            }
+            self.flakes.push(child);
+        }
+        Ok(())
+    }
+
+    fn turn_of_numbers(&mut self) -> Result<(), String> {
+        let at = self.draw.below(self.numbers.len() as i64) as usize;
+        let (space, machine) = (self.numbers[at].space(&self.ranges), self.numbers[at].machine.number);
+        if self.numbers[at].running.is_none() {
+            if self.now_ms >= self.numbers[at].starts_at_ms {
+                let doomed = self.draw.one_in(3);
+                let world = self.world(machine, doomed);
+                if self.numbers[at].start(world.clone(), &self.ranges).is_err() {
+                    world.fate.kill();
+                    self.numbers[at].starts_at_ms = self.now_ms + self.draw.below(1_000);
+                } else if self.draw.one_in(4) {
+                    self.put_back(machine, &Arc::clone(&self.machines.0[machine]));
+                }
+            }
+            return Ok(());
+        }
+        let (unit, ranges, faults) = (&mut self.numbers[at], &mut self.ranges, &mut self.faults);
+        let Some(issuer) = &mut unit.running else { return Ok(()) };
+        let mut draw = Draw::new(self.draw.number());
+        let asks = unit.asks;
+        let mut ask = |after| match asks {
+            Asks::Ranges(of) => ranges[of]
+                .fetch(machine, after, &mut draw, &mut |fault| *faults.entry(fault).or_default() += 1),
+            Asks::File => None,
+        };
+        issuer.issue(&mut ask, &mut self.draw, space, &mut self.seen, self.now_ms)?;
+        if issuer.world.fate.is_dead() || self.draw.one_in(100) {
+            unit.kill();
+            self.count("killed");
+        } else if self.draw.one_in(80) {
+            unit.close(space, &mut self.seen)?;
+            self.count("closed");
+            if self.flavour == Flavour::Files && self.draw.one_in(2) {
+                self.copy_mark(machine);
+            }
+        }
+        Ok(())
+    }
+}

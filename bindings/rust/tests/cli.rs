@@ -1,0 +1,284 @@
+//! The command line, by its function and as the program that cargo installs.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+use leafid::{Layout, OnClockBackwards};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Output, Stdio};
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leafid"));
+    for variable in ["LEAFID_WORKER", "LEAFID_STATE_DIR", "STATE_DIRECTORY"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// A command in a place of its own.
+fn on(place: &Place, arguments: &[&str]) -> Output {
+    let here = ["--name", &place.name, "--state-dir", place.dir.path().to_str().unwrap()];
+    program().args(arguments).args(here).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// The output of a command that must succeed and complain of nothing.
+fn done(output: &Output) -> &str {
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "{output:?}");
+    text(&output.stdout)
+}
+
+/// What a command that must be refused complained of.
+fn refused(output: &Output) -> &str {
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{output:?}");
+    text(&output.stderr)
+}
+
+#[test]
+fn the_runs_that_end_alike_in_all_forms() {
+    let vectors: Value = serde_json::from_str(include_str!("../../../tests/vectors/cli.json")).unwrap();
+    let runs = vectors["runs"].as_array().unwrap();
+    assert!(runs.len() > 10);
+    for run in runs {
+        let arguments: Vec<&str> =
+            run["arguments"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+        let stdin = run["stdin"].as_str().unwrap();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let exit = leafid::cli::run(&arguments, &mut stdin.as_bytes(), &mut out, &mut err);
+        let mut child = program()
+            .args(&arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A child that refuses its arguments does not read.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        for (exit, out, err) in
+            [(Some(exit), &out, &err), (output.status.code(), &output.stdout, &output.stderr)]
+        {
+            assert_eq!(exit, run["exit"].as_i64().map(|code| code as i32), "{run}: {}", text(err));
+            let expected = run["stdout"].as_str().unwrap().replace("{version}", env!("CARGO_PKG_VERSION"));
+            assert_eq!(text(out), expected, "{run}");
+            match run["stderr"].as_str() {
+                Some(expected) => assert_eq!(text(err), expected, "{run}"),
+                None => assert!(text(err).contains("--help"), "{run}: {}", text(err)),
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_are_answered_as_they_come_and_a_line_without_end_does_no_harm() {
+    let mut child = program();
+    child.arg("decode").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut answer = || {
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        line
+    };
+    stdin.write_all(b"12\n1").unwrap();
+    assert!(answer().starts_with("12\t"));
+    stdin.write_all(b"3\n").unwrap();
+    assert!(answer().starts_with("13\t"));
+    stdin.write_all(&b"9".repeat(1 << 20)).unwrap();
+    stdin.write_all(b"\n14\n").unwrap();
+    assert!(answer().starts_with("14\t"));
+    drop(stdin);
+    let mut complaints = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(complaints.starts_with("leafid: line 3: ") && complaints.len() < 1_000, "{complaints}");
+}
+
+#[test]
+fn ids_are_new_and_the_worker_id_is_let_go() {
+    let place = Place::new();
+    let mut last = 0;
+    for count in [1, 10_000] {
+        let output = on(&place, &["next", "-n", &count.to_string(), "--worker", "7"]);
+        let ids: Vec<i64> = done(&output).lines().map(|line| line.parse().unwrap()).collect();
+        assert_eq!(ids.len(), count);
+        for id in ids {
+            assert!(id > last && Layout::LEAF.decode(id).unwrap().worker_id == 7);
+            last = id;
+        }
+    }
+    let flake = place.builder().worker(7).open().unwrap();
+    assert!(flake.next().unwrap() > last);
+    let complaint = on(&place, &["next", "--worker", "7"]);
+    let pid = format!("pid {}", std::process::id());
+    assert!(refused(&complaint).contains("worker_in_use") && refused(&complaint).contains(&pid));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let place = Place::new();
+    let arguments = ["next", "-n", "100000000", "--worker", "7", "--name", &place.name, "--state-dir"];
+    let mut child = program();
+    child.args(arguments).arg(place.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    // An output that fails otherwise is an error.
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = program().args(["decode", "7"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert!(refused(&output).contains("cannot write the output"));
+}
+
+#[test]
+fn a_check_that_finds_all_well_leaves_nothing_behind() {
+    let place = Place::new();
+    let output = on(&place, &["check", "--worker", "0-3"]);
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    let checks = [
+        "state directory",
+        "file system",
+        "durable write",
+        "locks",
+        "host mark",
+        "clock",
+        "boot clock",
+        "coarse clock",
+        "forks",
+        "layout",
+        "worker ids",
+    ];
+    assert_eq!(lines.len(), checks.len(), "{output:?}");
+    for (line, check) in lines.iter().zip(checks) {
+        assert!(line[9..].starts_with(check), "{line}");
+        // The file system is what the machine of the tests has.
+        assert!(line.starts_with("ok ") || check == "file system", "{line}");
+    }
+    assert!(lines[0].contains("named by state_dir") && lines[10].contains("4 of 0-3 free"));
+    assert_eq!(fs::read_dir(place.dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_check_says_what_is_wrong() {
+    let place = Place::new();
+    let file = place.dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let layout = ["--layout", "uid-generator"];
+    let output = program().arg("check").args(layout).arg("--state-dir").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = |output: &Output, parts: &[&str]| {
+        let out = text(&output.stdout);
+        assert!(out.lines().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}: {out}");
+    };
+    said(&output, &["FAILED   state directory", "is no directory"]);
+    said(&output, &["FAILED   layout", "is past the layout uid-generator"]);
+    // 40 bits of milliseconds from 1995 on end within the next years.
+    let soon = fs::metadata(&file).unwrap().modified().unwrap();
+    let soon_ms =
+        soon.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64 - (1 << 40) + 86_400_000;
+    let output = on(&place, &["check", "--layout", "40|10|12", "--epoch-ms", &soon_ms.to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    said(&output, &["warning  layout", "in less than five years"]);
+
+    let flake = place.builder().worker(0).open().unwrap();
+    let output = on(&place, &["check", "--worker", "0"]);
+    assert_eq!(output.status.code(), Some(1));
+    said(&output, &["FAILED   worker ids", "0 of 0 free, 1 held", &format!("pid {}", std::process::id())]);
+    flake.close().unwrap();
+    let output = on(&place, &["check", "--worker", "hostname:not-this-host"]);
+    assert!(refused(&output).contains("hostname:NAME on hosts called NAME-0"), "{output:?}");
+    fs::write(place.file(1), "damaged").unwrap();
+    let output = on(&place, &["check", "--worker", "0-2"]);
+    assert_eq!(output.status.code(), Some(0));
+    said(&output, &["warning  worker ids", "2 of 0-2 free", "1 unusable", "state_corrupt"]);
+}
+
+#[test]
+fn the_state_is_shown_with_holders_and_damage() {
+    let place = Place::new();
+    place.builder().worker(3).open().unwrap().close().unwrap();
+    let flake = place.builder().worker(12).open().unwrap();
+    flake.next().unwrap();
+    fs::write(place.file(5), "damaged").unwrap();
+    fs::write(place.file(3).with_file_name("worker-007.state"), "nobody's").unwrap();
+    let shown = on(&place, &["state", "show"]);
+    assert_eq!(shown.status.code(), Some(1));
+    let ids: Vec<&str> = text(&shown.stdout).lines().filter(|line| line.starts_with("worker id")).collect();
+    assert_eq!(ids, [3, 12].map(|id| format!("worker id {id} of {:?}", place.name)));
+    assert!(text(&shown.stderr).contains("worker id 5: state_corrupt"), "{shown:?}");
+    let held = format!("held     by pid {}", std::process::id());
+    assert!(text(&shown.stdout).contains("held     by nobody") && text(&shown.stdout).contains(&held));
+
+    let line = on(&place, &["state", "show", "12", "--json"]);
+    let json: Value = serde_json::from_str(done(&line)).unwrap();
+    assert_eq!(json["until_ms"].as_i64().unwrap(), place.until_ms(12));
+    assert!(json["lead_ms"].as_i64().unwrap() > 0 && json["held_by"].as_str().unwrap().contains("pid"));
+    flake.close().unwrap();
+    let line = on(&place, &["state", "show", "12", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(done(&line)).unwrap()["held_by"], Value::Null);
+    let missing = on(&place, &["state", "show", "9"]);
+    assert!(refused(&missing).contains("worker-9.state"), "{missing:?}");
+}
+
+#[test]
+fn a_reset_is_refused_while_held_and_burns_what_lies_ahead() {
+    let place = Place::new();
+    let layout = Layout::SONYFLAKE;
+    let flake = place.builder().worker(7).layout(layout).open().unwrap();
+    let last = flake.next().unwrap();
+    let before = fs::read(place.file(7)).unwrap();
+    let held = on(&place, &["state", "reset", "7", "--confirm", "7"]);
+    assert!(refused(&held).contains(&format!("worker_in_use: worker id 7 of {:?}", place.name)), "{held:?}");
+    assert!(refused(&held).contains(&format!("pid {}", std::process::id())), "{held:?}");
+    let until_ms = place.until_ms(7);
+    flake.close().unwrap();
+    // As a crash in mid-run leaves it.
+    fs::write(place.file(7), before).unwrap();
+    let reset = on(&place, &["state", "reset", "7", "--confirm", "7"]);
+    assert!(done(&reset).contains("burnt "), "{reset:?}");
+    let record = common::newest(&place.file(7));
+    assert_eq!(record["burnt_ms"][0][1].as_i64().unwrap(), until_ms);
+    assert_eq!(record["first_ms"], record["until_ms"]);
+    assert!(record["granted_at_ms"].as_i64().unwrap() < until_ms);
+    let wait = place.builder().worker(7).layout(layout).on_clock_backwards(OnClockBackwards::Wait);
+    assert!(layout.decode(wait.open().unwrap().next().unwrap()).unwrap().timestamp_ms >= until_ms);
+    assert!(layout.decode(last).unwrap().timestamp_ms < until_ms);
+}
+
+#[test]
+fn a_directory_of_counters_is_made_shown_and_never_lowered() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("counters");
+    let file = |command: &str, more: &[&str]| {
+        program().args(["file", command]).arg(&path).args(more).stdin(Stdio::null()).output().unwrap()
+    };
+    let lines = |output: &Output| -> Vec<String> { done(output).lines().map(Into::into).collect() };
+    let made = lines(&file("create", &["--tag", "order", "--step", "5000", "--tag", "a b"]));
+    assert!(made[0].contains(" is file:"), "{made:?}");
+    assert_eq!(made[1..], ["order\tnext 1\tstep 5000", "a b\tnext 1\tstep 5000"]);
+    assert_eq!(lines(&file("create", &[])), made[..1], "one that is there is used as it is");
+    let raised = lines(&file("create", &["--tag", "order", "--start", "9000"]));
+    assert_eq!(raised[1..], ["order\tnext 9000\tstep 5000"]);
+    let again = lines(&file("create", &["--tag", "order", "--start", "1", "--step", "10"]));
+    assert_eq!(again[1..], ["order\tnext 9000\tstep 10"], "never lowered");
+    assert_eq!(lines(&file("show", &[]))[1..], ["a b\tnext 1\tstep 5000", "order\tnext 9000\tstep 10"]);
+
+    fs::write(path.join("tag-broken.counter"), "damaged").unwrap();
+    let shown = file("show", &["--json"]);
+    assert_eq!(shown.status.code(), Some(1));
+    let shown: Vec<Value> =
+        text(&shown.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&shown[1]["tag"], &shown[1]["next"]), (&"order".into(), &"9000".into()));
+    assert_eq!(shown[2]["error"], "state_corrupt", "{shown:?}");
+    fs::remove_file(path.join("leafid-file.marker")).unwrap();
+    assert!(refused(&file("show", &[])).contains("unknown_tag"));
+    assert!(refused(&file("create", &[])).contains("state_corrupt"));
+}

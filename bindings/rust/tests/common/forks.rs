@@ -1,0 +1,61 @@
+//! Children of tests, and the ids that they say.
+
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, RawFd};
+use std::time::Duration;
+
+/// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
+pub(crate) fn in_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> Vec<i64> {
+    let (pid, mut reader) = start_child(fork, child);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    let mut status = 0;
+    // SAFETY: waits for the child made above.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    assert_eq!(status, 0, "the child failed");
+    bytes.chunks(8).map(|id| i64::from_ne_bytes(id.try_into().unwrap())).collect()
+}
+
+pub(crate) fn start_child(
+    fork: fn() -> i32,
+    child: impl FnOnce(&mut dyn FnMut(i64)),
+) -> (i32, std::fs::File) {
+    let mut ends: [RawFd; 2] = [0; 2];
+    // SAFETY: two descriptors are written.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    match fork() {
+        0 => {
+            // SAFETY: this process's own end, used once.
+            let mut writer = unsafe { std::fs::File::from_raw_fd(ends[1]) };
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                child(&mut |id| writer.write_all(&id.to_ne_bytes()).unwrap());
+            }));
+            // SAFETY: ends this process without its parent's exit handlers.
+            unsafe { libc::_exit(i32::from(ran.is_err())) }
+        }
+        pid => {
+            assert!(pid > 0);
+            // SAFETY: closed once; the other end is owned from here on.
+            unsafe { libc::close(ends[1]) };
+            // SAFETY: as above.
+            (pid, unsafe { std::fs::File::from_raw_fd(ends[0]) })
+        }
+    }
+}
+
+pub(crate) fn plain_fork() -> i32 {
+    // SAFETY: the child runs this test's own code only.
+    unsafe { libc::fork() }
+}
+
+pub(crate) fn raw_clone() -> i32 {
+    // The C library is not told: its allocator's locks stand as other threads have them. Leafid's are idle by then.
+    std::thread::sleep(Duration::from_millis(30));
+    // SAFETY: fork's arguments: no shared memory, no handlers run.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 };
+    if pid == 0 {
+        // SAFETY: ends the child if it waits for such a lock after all.
+        unsafe { libc::alarm(30) };
+    }
+    pid
+}

@@ -1,0 +1,410 @@
+//! Ids of an unmodified Leaf and of tinyid: two nodes of the stand-in on one database, told to misbehave.
+#![cfg(feature = "http")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+#[path = "common/stand_in.rs"]
+mod stand_in;
+use common::forks::{in_child, plain_fork};
+use common::{sorted_and_distinct, unique_name};
+use leafid::{Code, Protocol, Segments, SegmentsBuilder};
+use serde_json::{Value, json};
+use stand_in::StandIn;
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+/// Two nodes of one Leaf.
+struct Nodes {
+    nodes: [StandIn; 2],
+    _database: tempfile::TempDir,
+}
+
+impl Nodes {
+    fn new() -> Nodes {
+        let database = tempfile::tempdir().unwrap();
+        let path = database.path().join("leaf.db").to_str().unwrap().to_owned();
+        let node = |worker| StandIn::with(&["--database", &path, "--leaf-worker-id", worker]);
+        Nodes { nodes: [node("1"), node("2")], _database: database }
+    }
+
+    fn builder(&self) -> SegmentsBuilder {
+        let urls = self.nodes.iter().map(|node| node.url.as_str());
+        Segments::builder().persist(false).name(unique_name()).servers(urls)
+    }
+
+    fn tell(&mut self, command: Value) {
+        self.nodes.iter_mut().for_each(|node| drop(node.tell(command.clone())));
+    }
+
+    /// Every id that either gave.
+    fn given(&mut self, tag: &str, mode: &str) -> BTreeSet<i64> {
+        let mut all = BTreeSet::new();
+        for node in &mut self.nodes {
+            let given = node.tell(json!({"do": "given", "tag": tag, "mode": mode}));
+            for run in given["given"].as_array().unwrap() {
+                let bound = |at: usize| run[at].as_str().unwrap().parse::<i64>().unwrap();
+                let before = all.len();
+                let ids = (bound(0)..bound(1)).step_by(run[2].as_u64().unwrap() as usize);
+                let count = ids.clone().count();
+                all.extend(ids);
+                assert_eq!(all.len(), before + count, "the nodes gave an id twice");
+            }
+        }
+        all
+    }
+}
+
+#[test]
+fn every_id_is_the_servers_own_and_none_comes_twice() {
+    let mut leaf = Nodes::new();
+    let one = leaf.builder().open().unwrap();
+    // Another process, and one that asks the other node first.
+    let other = leaf.builder().servers(leaf.nodes.iter().rev().map(|node| &node.url)).open().unwrap();
+    let mut ids = Vec::new();
+    let taken: Vec<Vec<i64>> = std::thread::scope(|scope| {
+        let takers: Vec<_> = (0..4)
+            .map(|thread| {
+                let tag = [&one, &other][thread % 2].tag("order").unwrap();
+                scope.spawn(move || {
+                    let mut ids = tag.take(300).unwrap();
+                    ids.extend((0..700).map(|_| tag.next().unwrap()));
+                    ids
+                })
+            })
+            .collect();
+        takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+    });
+    taken.into_iter().for_each(|taken| ids.extend(taken));
+    let distinct: BTreeSet<i64> = ids.iter().copied().collect();
+    assert_eq!((distinct.len(), distinct.first() > Some(&0)), (4_000, true));
+    assert!(distinct.is_subset(&leaf.given("order", "segment")));
+    let stats = one.tag("order").unwrap().stats().unwrap();
+    assert_eq!((stats.step, stats.failures), (1_000, 0), "{stats:?}");
+}
+
+#[test]
+fn threads_of_a_child_that_begin_together_leave_its_servers_open() {
+    let leaf = Nodes::new();
+    let ids = leaf.builder().open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let mut all = order.take(10).unwrap();
+    for _ in 0..25 {
+        all.extend(in_child(plain_fork, |say| {
+            let begin = Barrier::new(4);
+            let each = || (begin.wait(), order.take(5).unwrap()).1;
+            let taken: Vec<i64> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(each)).collect();
+                threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            });
+            taken.into_iter().for_each(say);
+        }));
+    }
+    assert_eq!(all.len(), 10 + 25 * 20);
+    assert!(sorted_and_distinct(all));
+}
+
+#[test]
+fn a_stock_is_kept_over_several_connections_and_waits_for_nothing() {
+    let mut leaf = Nodes::new();
+    let node = &mut leaf.nodes[0];
+    node.fault(json!({"delay_ms": 20}));
+    let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
+    let ids = ids.adaptive(false).step(60).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    order.next().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while order.stats().unwrap().left < 54 {
+        assert!(Instant::now() < deadline, "{:?}", order.stats());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let waits = order.stats().unwrap().waits;
+    for _ in 0..50 {
+        order.next().unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(order.stats().unwrap().waits, waits, "none of them waited");
+    let report = node.report();
+    assert_eq!(report["most_at_once"], 4, "{report}");
+    assert_eq!(report["nonces_repeated"], 0);
+}
+
+#[test]
+fn one_request_that_hangs_keeps_nobody_waiting() {
+    let mut leaf = Nodes::new();
+    let node = &mut leaf.nodes[0];
+    let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
+    let ids = ids.step(20).adaptive(false).request_timeout_ms(20_000).timeout_ms(10_000).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    node.tell(json!({"do": "fault", "fault": {"hang": true}, "tag": "order", "times": 1, "after": 1}));
+    assert_eq!(order.take(200).unwrap().len(), 200, "over the other connections");
+    ids.close().unwrap();
+}
+
+#[test]
+fn a_leaf_that_is_down_is_asked_five_times_a_second_at_most_and_found_when_it_is_back() {
+    let mut leaf = Nodes::new();
+    let node = &mut leaf.nodes[0];
+    let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
+    let ids = ids.step(100).adaptive(false).timeout_ms(20_000).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    order.take(500).unwrap();
+    node.fault(json!({"status": 503, "body": ""}));
+    node.tell(json!({"do": "forget"}));
+    std::thread::scope(|scope| {
+        let taker = scope.spawn(|| order.take(300).unwrap());
+        std::thread::sleep(Duration::from_millis(2_500));
+        let report = node.report();
+        let all = node.tell(json!({"do": "report", "requests": 50}))["requests"].clone();
+        // But for those that it answered yet.
+        let failed = all.as_array().unwrap().iter().filter(|request| request["status"] == 503);
+        let at: Vec<f64> = failed.map(|request| request["at_ms"].as_f64().unwrap()).collect();
+        for first in &at {
+            let within = at.iter().filter(|later| (0.0..1_000.0).contains(&(*later - first))).count();
+            assert!(within <= 5, "{within} within a second: {at:?}");
+        }
+        assert!(report["total"].as_i64().unwrap() >= 5, "{report}");
+        node.tell(json!({"do": "clear"}));
+        let begun = Instant::now();
+        taker.join().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    });
+}
+
+#[test]
+fn a_program_that_needs_one_id_does_not_fetch_a_thousand() {
+    let mut leaf = Nodes::new();
+    let ids = leaf.builder().open().unwrap();
+    ids.tag("order").unwrap().next().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let asked: i64 = leaf.nodes.iter_mut().map(|node| node.report()["total"].as_i64().unwrap()).sum();
+    assert!((16..40).contains(&asked), "{asked} requests");
+}
+
+#[test]
+fn who_gives_up_leaves_few_requests_behind() {
+    let mut leaf = Nodes::new();
+    let ids = leaf.builder().open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.take_within(2_000, 10_000).unwrap().len(), 2_000);
+    let mut all = order.take_async(1 << 24);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut all).poll(&mut context).is_pending());
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(std::pin::Pin::new(&mut all).poll(&mut context).is_pending());
+    drop(all);
+    let asked = |leaf: &mut Nodes| -> i64 {
+        leaf.nodes.iter_mut().map(|node| node.report()["total"].as_i64().unwrap()).sum()
+    };
+    std::thread::sleep(Duration::from_millis(500));
+    let before = asked(&mut leaf);
+    std::thread::sleep(Duration::from_millis(300));
+    let more = asked(&mut leaf) - before;
+    assert!(more <= 64, "{more} requests for nobody");
+}
+
+#[test]
+fn a_slow_leaf_keeps_no_other_source_waiting() {
+    let mut leaf = Nodes::new();
+    leaf.tell(json!({"do": "fault", "fault": {"delay_ms": 800}}));
+    let slow = leaf.builder().timeout_ms(20_000).open().unwrap();
+    let counter = std::sync::atomic::AtomicI64::new(1);
+    let quick = Segments::builder().persist(false).name(unique_name()).timeout_ms(5_000).adaptive(false);
+    let quick = quick.fetch(move |request| {
+        let start = counter.fetch_add(request.step, std::sync::atomic::Ordering::SeqCst);
+        Ok(Some(leafid::Segment::new(start, start + request.step, 1)?.into()))
+    });
+    let quick = quick.step(1).open().unwrap();
+    std::thread::scope(|scope| {
+        for tag in 0..20 {
+            let tag = slow.tag(&format!("slow{tag}")).unwrap();
+            scope.spawn(move || tag.next());
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let begun = Instant::now();
+        quick.tag("order").unwrap().take(50).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        slow.close().unwrap();
+    });
+}
+
+#[test]
+fn a_mode_that_is_switched_off_gives_no_id() {
+    let mut leaf = Nodes::new();
+    leaf.tell(json!({"do": "leaf", "segment": "off"}));
+    let dir = tempfile::tempdir().unwrap();
+    let build = || leaf.builder().persist(true).state_dir(dir.path()).timeout_ms(400);
+    for (builder, tag) in [(build(), "order"), (build().block_size(100), "order-x100"), (build(), "order")] {
+        let ids = builder.open().unwrap();
+        let error = ids.tag(tag).unwrap().next().unwrap_err();
+        assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+        assert!(error.message().contains("switched off") && error.message().contains("200 \"0\""), "{error}");
+    }
+    let ids = build().timeout_ms(10_000).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.try_next().unwrap(), None);
+    leaf.tell(json!({"do": "leaf", "segment": "on"}));
+    assert!(order.next().unwrap() > 0, "healed");
+}
+
+#[test]
+fn leaf_s_failures_have_their_names() {
+    let mut leaf = Nodes::new();
+    let ids = leaf.builder().timeout_ms(300).open().unwrap();
+    for (said, code, says) in [
+        ("-2", Code::UnknownTag, "leaf_alloc"),
+        ("-1", Code::SegmentUnavailable, "has not read its table"),
+        ("-3", Code::SegmentUnavailable, "its database"),
+    ] {
+        let tag = format!("order{said}");
+        leaf.tell(json!({"do": "leaf", "segment": said.parse::<i64>().unwrap(), "tag": tag}));
+        let error = ids.tag(&tag).unwrap().next().unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(says) && error.message().contains(&format!("id={said}")), "{error}");
+    }
+    let other = ids.tag("other").unwrap();
+    assert!(other.next_within(5_000).unwrap() > 0, "a failure of one tag is not the server's");
+    let healthy = ids.stats().unwrap().servers.iter().all(|server| server.last_error.is_none());
+    assert!(healthy, "{:?}", ids.stats());
+}
+
+#[test]
+fn a_cache_that_repeats_an_answer_is_noticed() {
+    for (header, code) in [(json!({}), Code::SegmentRegressed), (json!({"Age": "5"}), Code::SourceInvalid)] {
+        let mut leaf = Nodes::new();
+        let ids = leaf.builder().timeout_ms(500).open().unwrap();
+        let order = ids.tag("order").unwrap();
+        leaf.tell(json!({"do": "fault", "fault": {"body": "77", "headers": header}}));
+        let mut issued = Vec::new();
+        let error = loop {
+            match order.next() {
+                Ok(id) => issued.push(id),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.code(), code, "{error}");
+        assert!(issued == if code == Code::SegmentRegressed { vec![77] } else { vec![] }, "{issued:?}");
+        leaf.tell(json!({"do": "clear"}));
+        assert!(order.next_within(10_000).unwrap() != 77, "healed");
+    }
+}
+
+#[test]
+fn a_few_answers_that_look_like_former_ones_are_no_failure() {
+    for (times, fails) in [(4, false), (5, true)] {
+        let mut leaf = Nodes::new();
+        let only = leaf.nodes[0].url.clone();
+        let ids = leaf.builder().servers([only]).step(1).adaptive(false).connections(1).open().unwrap();
+        let order = ids.tag("order").unwrap();
+        let first = order.next().unwrap();
+        let fault = json!({"body": first.to_string()});
+        leaf.tell(json!({"do": "fault", "fault": fault, "tag": "order", "times": times}));
+        // The first of them may be at hand already.
+        let more: Vec<i64> = (0..3).map(|_| order.next_within(10_000).unwrap()).collect();
+        assert!(!more.contains(&first), "{more:?}");
+        let stats = ids.stats().unwrap();
+        assert_eq!(stats.tags[0].failures > 0, fails, "{times}: {:?}", stats.tags[0]);
+    }
+}
+
+#[test]
+fn wrong_answers_give_no_id() {
+    let mut leaf = Nodes::new();
+    let ids = leaf.builder().timeout_ms(300).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    for fault in [
+        json!({"body": "007"}),
+        json!({"body": "+7"}),
+        json!({"body": "7\n"}),
+        json!({"body": "9223372036854775808"}),
+        json!({"body": "9223372036854775807"}),
+        json!({"body": ""}),
+        json!({"body": "<html>"}),
+        json!({"body": "12345", "cut": 2}),
+        json!({"body": "7", "framing": "none"}),
+        json!({"status": 404, "body": "7"}),
+    ] {
+        leaf.tell(json!({"do": "fault", "fault": fault}));
+        let error = order.next().unwrap_err();
+        assert_eq!(error.code(), Code::SourceInvalid, "{fault} {error}");
+        leaf.tell(json!({"do": "clear"}));
+    }
+    // No node may still rest for it.
+    assert!(order.next_within(10_000).unwrap() > 0);
+}
+
+#[test]
+fn blocks_of_ids_by_the_name_of_their_tag() {
+    let leaf = Nodes::new();
+    let ids = leaf.builder().block_size(100).step(250).open().unwrap();
+    let taken = ids.tag("order-x100").unwrap().take(1_000).unwrap();
+    let blocks: BTreeSet<i64> = taken.iter().map(|id| id / 100).collect();
+    assert!(taken.iter().all(|id| *id >= 100) && blocks.len() == 10, "{blocks:?}");
+    assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 1_000);
+    for (builder, tag, says) in [
+        (leaf.builder().block_size(100), "order", "called …-x100"),
+        (leaf.builder().block_size(100), "order-x10", "called …-x100"),
+        (leaf.builder().block_size(100), "-x100", "called …-x100"),
+        (leaf.builder(), "order-x100", "set block_size to 100"),
+        (leaf.builder(), "a.b", "without a dot"),
+        (leaf.builder().protocol(Protocol::LeafSnowflake), "a/b", "without a slash"),
+    ] {
+        let error = builder.open().unwrap().tag(tag).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument);
+        assert!(error.message().contains(says), "{error}");
+    }
+    for wrong in [
+        leaf.builder().block_size(1),
+        leaf.builder().block_size(1_000_001),
+        leaf.builder().protocol(Protocol::LeafSnowflake).block_size(100),
+        leaf.builder().protocol(Protocol::Tinyid).step(100),
+        leaf.builder().ordered_source(true),
+    ] {
+        assert_eq!(wrong.open().unwrap_err().code(), Code::InvalidArgument, "{wrong:?}");
+    }
+}
+
+#[test]
+fn ids_of_leaf_s_snowflakes() {
+    let mut leaf = Nodes::new();
+    let dir = tempfile::tempdir().unwrap();
+    let builder = leaf.builder().persist(true).state_dir(dir.path());
+    let ids = builder.protocol(Protocol::LeafSnowflake).open().unwrap();
+    let taken = ids.tag("order").unwrap().take(500).unwrap();
+    let distinct: BTreeSet<i64> = taken.iter().copied().collect();
+    assert_eq!(distinct.len(), 500);
+    assert!(distinct.is_subset(&leaf.given("order", "snowflake")));
+    assert_eq!(ids.tag("order").unwrap().stats().unwrap().last_error, None);
+}
+
+#[test]
+fn one_of_two_nodes_is_lost_and_ids_go_on() {
+    let mut leaf = Nodes::new();
+    let ids = leaf.builder().adaptive(false).step(50).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let mut taken = order.take(200).unwrap();
+    leaf.nodes[0].tell(json!({"do": "dead", "how": "refused"}));
+    taken.extend(order.take(500).unwrap());
+    leaf.nodes[0].tell(json!({"do": "dead", "how": null}));
+    taken.extend(order.take(200).unwrap());
+    assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 900);
+}
+
+#[test]
+fn segments_of_tinyid_from_two_databases() {
+    let mut server = StandIn::new();
+    server.tell(json!({"do": "token", "token": "s&cret é"}));
+    server.tell(json!({"do": "tag", "tag": "order é", "delta": 2, "step": 20}));
+    let builder = Segments::builder().persist(false).name(unique_name()).protocol(Protocol::Tinyid);
+    let builder = builder.servers([&server.url]).timeout_ms(5_000);
+    let ids = builder.clone().token("s&cret é").open().unwrap();
+    let taken = ids.tag("order é").unwrap().take(1_000).unwrap();
+    assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 1_000);
+    assert!([0, 1].iter().all(|remainder| taken.iter().any(|id| id % 2 == *remainder)), "both databases");
+    assert_eq!(ids.tag("order é").unwrap().stats().unwrap().failures, 0);
+    let wrong = builder.token("another").timeout_ms(200).open().unwrap();
+    let error = wrong.tag("order é").unwrap().next().unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!(error.message().contains("tiny_id_token") && !error.message().contains("another"), "{error}");
+}

@@ -1,0 +1,252 @@
+//! Leases that are held, renewed, lost and given back.
+
+use crate::common::Place;
+use crate::common::forks::{in_child, plain_fork};
+use crate::request::Reaction;
+use crate::server::Server;
+use leafid::{Code, Layout, Snowflake};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Ids for so long, each in a span that was given and above the last. What fails with `worker_lost` is asked again.
+pub(crate) fn ids(flake: &Snowflake, server: &Server, time: Duration, last: &mut i64) -> Vec<String> {
+    let (begun, mut errors) = (Instant::now(), Vec::new());
+    while begun.elapsed() < time {
+        match flake.next() {
+            Ok(id) => {
+                assert!(id > *last, "{id} after {last}");
+                assert!(server.covers(id), "{:?} lies in no span given", Layout::LEAF.decode(id));
+                *last = id;
+            }
+            Err(error) => {
+                assert_eq!(error.code(), Code::WorkerLost, "{error}");
+                errors.push(error.message().to_owned());
+            }
+        }
+        std::thread::sleep(Duration::from_micros(300));
+    }
+    errors
+}
+
+#[test]
+fn a_lease_is_claimed_renewed_and_given_back_as_the_wire_says() {
+    let (place, server) = (Place::new(), Server::new(500));
+    let flake =
+        place.builder().worker(server.url()).token("secret").headers([("X-Team", "ids")]).open().unwrap();
+    let mut last = 0;
+    assert_eq!(ids(&flake, &server, Duration::from_millis(900), &mut last), [""; 0]);
+    let until_ms = flake.stats().unwrap().lease_until_ms.unwrap();
+    assert!(until_ms >= Layout::LEAF.decode(last).unwrap().timestamp_ms);
+    last = flake.next().unwrap();
+    flake.close().unwrap();
+    let (claims, renewals, releases) = (server.seen("claim"), server.seen("renew"), server.seen("release"));
+    assert_eq!((claims.len(), releases.len()), (1, 1));
+    assert!((2..=8).contains(&renewals.len()), "{}", renewals.len());
+    for seen in claims.iter().chain(&renewals).chain(&releases) {
+        let headers = ["authorization: Bearer secret", "x-team: ids", "content-type: application/json"];
+        let said: Vec<_> = seen.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        assert!(headers.iter().all(|header| said.iter().any(|said| said == header)), "{said:?}");
+        assert_eq!(seen.body["name"], json!(place.name));
+    }
+    let claim = &claims[0].body;
+    assert_eq!(claim["instance"].as_str().unwrap().len(), 32);
+    assert_eq!(claim["until"].as_i64().unwrap() - claim["now"].as_i64().unwrap(), 30_000);
+    // Each with the token of the one before.
+    let tokens: Vec<_> = renewals.iter().chain(&releases).map(|seen| seen.body["token"].clone()).collect();
+    let expected: Vec<_> = (1..=tokens.len()).map(|number| json!(format!("token-{number}"))).collect();
+    assert_eq!(tokens, expected);
+    assert_eq!(renewals[0].body["worker_id"], json!(0));
+    let at_ms = Layout::LEAF.decode(last).unwrap().timestamp_ms;
+    assert_eq!(releases[0].body["until"], json!(at_ms + 1), "the exact first unused tick");
+}
+
+#[test]
+fn the_same_settings_share_one_lease() {
+    let (place, server) = (Place::new(), Server::new(10_000));
+    let one = place.builder().worker(server.url()).open().unwrap();
+    let other = place.builder().worker(vec![server.url()]).timeout_ms(900).open().unwrap();
+    assert_eq!(one.stats().unwrap().handles, 2);
+    drop(one);
+    other.next().unwrap();
+    let third = place.builder().worker(server.url()).request_timeout_ms(500).open().unwrap();
+    assert_eq!(third.worker_id().unwrap(), 1, "asked otherwise, it is another one");
+    assert_eq!(server.seen("claim").len(), 2);
+}
+
+#[test]
+fn a_renewal_whose_answer_was_lost_is_a_lost_lease_and_heals() {
+    let (place, server) = (Place::new(), Server::new(600));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let mut last = 0;
+    server.reacts(|seen| if seen.call == "renew" { Reaction::Lost } else { Reaction::Right });
+    let begun = Instant::now();
+    while server.seen("renew").is_empty() && begun.elapsed() < Duration::from_secs(5) {
+        ids(&flake, &server, Duration::from_millis(20), &mut last);
+    }
+    server.reacts(|_| Reaction::Right);
+    ids(&flake, &server, Duration::from_millis(800), &mut last);
+    let renewals = server.seen("renew");
+    assert_eq!(renewals[0].body["token"], renewals[1].body["token"], "asked again as if nothing had come");
+    assert_eq!(server.seen("claim").len(), 2, "the token was another's by then");
+    assert_eq!(flake.worker_id().unwrap(), 1);
+    flake.next().unwrap();
+}
+
+#[test]
+fn a_claim_whose_answer_was_lost_takes_no_second_worker_id() {
+    let (place, server) = (Place::new(), Server::new(800));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let mut last = 0;
+    ids(&flake, &server, Duration::from_millis(50), &mut last);
+    server.reacts(|seen| if seen.call == "claim" { Reaction::Lost } else { Reaction::Right });
+    server.steal(0);
+    let begun = Instant::now();
+    while server.seen("claim").len() < 4 && begun.elapsed() < Duration::from_secs(10) {
+        ids(&flake, &server, Duration::from_millis(20), &mut last);
+    }
+    server.reacts(|_| Reaction::Right);
+    while flake.worker_id().unwrap() == 0 && begun.elapsed() < Duration::from_secs(20) {
+        ids(&flake, &server, Duration::from_millis(20), &mut last);
+    }
+    let claims = server.seen("claim");
+    let instances: Vec<_> = claims.iter().map(|seen| seen.body["instance"].clone()).collect();
+    assert!(instances.len() >= 4 && instances[0] != instances[1], "{instances:?}");
+    assert!(instances[1..].iter().all(|instance| *instance == instances[1]), "{instances:?}");
+    assert_eq!(flake.worker_id().unwrap(), 1, "of four ids the one that the first of them took");
+}
+
+#[test]
+fn a_parent_that_forks_and_rests_keeps_its_lease() {
+    let (place, server) = (Place::new(), Server::new(600));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    flake.next().unwrap();
+    assert_eq!(in_child(plain_fork, |say| say(0)), [0]);
+    let renewed = server.seen("renew").len();
+    std::thread::sleep(Duration::from_millis(2_000));
+    assert!(server.seen("renew").len() >= renewed + 3, "{} renewals", server.seen("renew").len() - renewed);
+    flake.next().unwrap();
+    assert_eq!((flake.worker_id().unwrap(), server.seen("claim").len()), (0, 1));
+}
+
+#[test]
+fn one_that_is_stopped_keeps_nobody_of_its_host_from_starting() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let held = [0, 1].map(|id| place.builder().worker(id).open().unwrap());
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    assert_eq!((flake.worker_id().unwrap(), server.seen("claim").len()), (2, 3), "two of them are held here");
+    assert_eq!(server.seen("release").len(), 0, "they would be leased again at once");
+    drop(held);
+}
+
+#[test]
+fn a_clone_is_stopped_at_its_first_renewal() {
+    let (place, server) = (Place::new(), Server::new(800));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let mut last = 0;
+    ids(&flake, &server, Duration::from_millis(100), &mut last);
+    server.steal(0);
+    let errors = ids(&flake, &server, Duration::from_millis(900), &mut last);
+    assert_eq!(errors, [""; 0], "what is held is used meanwhile");
+    assert_eq!((flake.worker_id().unwrap(), flake.stats().unwrap().claims), (1, 2));
+    assert_eq!(server.seen("renew").iter().filter(|seen| seen.body["worker_id"] == json!(0)).count(), 1);
+}
+
+#[test]
+fn a_partition_longer_than_the_lease_is_worker_lost_and_heals() {
+    let (place, server) = (Place::new(), Server::new(700));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let mut last = 0;
+    ids(&flake, &server, Duration::from_millis(100), &mut last);
+    server.down(true);
+    let errors = ids(&flake, &server, Duration::from_millis(1_300), &mut last);
+    let said = errors.last().unwrap();
+    assert!(said.contains("cannot be reached") && said.contains(&server.url()), "{said}");
+    assert!(!said.contains("segment"), "{said}");
+    server.down(false);
+    let begun = Instant::now();
+    while flake.next().is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it does not heal");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(ids(&flake, &server, Duration::from_millis(300), &mut last), [""; 0]);
+    assert_eq!(flake.stats().unwrap().claims, 2);
+}
+
+#[test]
+fn refusals_of_a_renewal_are_no_loss_until_the_lease_ends() {
+    let refusals = [
+        (400, json!({"error": "invalid_argument", "message": "no"}).to_string()),
+        (404, "where?".to_owned()),
+        (409, "a proxy's".to_owned()),
+        (401, "who?".to_owned()),
+        (503, "starting".to_owned()),
+        (200, "{\"until\":1}".to_owned()),
+        (200, "[1,2,\"x\"]".to_owned()),
+    ];
+    std::thread::scope(|scope| {
+        for (status, body) in refusals {
+            scope.spawn(move || {
+                let (place, server) = (Place::new(), Server::new(2_000));
+                let flake = place.builder().worker(server.url()).open().unwrap();
+                let said = body.clone();
+                server.reacts(move |_| Reaction::Say(status, said.clone()));
+                let begun = Instant::now();
+                while flake.stats().unwrap().last_error.is_none() {
+                    assert!(begun.elapsed() < Duration::from_secs(5), "{status} {body}");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                let error = flake.stats().unwrap().last_error.unwrap_or_default();
+                assert!(!error.contains("segment"), "{error}");
+                server.reacts(|_| Reaction::Right);
+                let (mut last, renewals) = (0, server.seen("renew").len());
+                while server.seen("renew").len() == renewals {
+                    assert!(begun.elapsed() < Duration::from_secs(10), "{status} {body}");
+                    assert_eq!(ids(&flake, &server, Duration::from_millis(10), &mut last), [""; 0]);
+                }
+                assert_eq!(server.seen("claim").len(), 1, "{status} {body}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_close_ends_what_is_under_way() {
+    let (place, server) = (Place::new(), Server::new(400));
+    let flake = place.builder().worker(server.url()).request_timeout_ms(60_000).open().unwrap();
+    flake.next().unwrap();
+    server.reacts(|seen| match seen.call.as_str() {
+        "renew" => Reaction::Hang(Duration::from_secs(15)),
+        _ => Reaction::Right,
+    });
+    let begun = Instant::now();
+    while server.seen("renew").is_empty() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let begun = Instant::now();
+    flake.close().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    assert!(server.was_given_up(Duration::from_secs(5)), "the connection is closed");
+    assert!(server.seen("release").is_empty(), "its token may be another by now");
+    // Another opening of the same builder's is not concerned.
+    server.reacts(|_| Reaction::Right);
+    place.builder().worker(server.url()).request_timeout_ms(60_000).open().unwrap().next().unwrap();
+}
+
+#[test]
+fn a_forked_child_claims_anew_and_leaves_its_parent_s_lease_alone() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let before = flake.next().unwrap();
+    let childs = in_child(plain_fork, |say| {
+        say(i64::from(flake.worker_id().unwrap()));
+        say(flake.next().unwrap());
+        flake.close().unwrap();
+    });
+    assert_eq!((flake.worker_id().unwrap(), childs[0]), (0, 1));
+    assert!(server.covers(before) && server.covers(childs[1]));
+    assert_eq!(server.seen("release").len(), 1, "the child's own");
+    assert_eq!(server.seen("release")[0].body["worker_id"], json!(1));
+    flake.next().unwrap();
+    flake.close().unwrap();
+    assert_eq!(server.seen("release").len(), 2);
+}

@@ -1,0 +1,259 @@
+//! Starts while no server can be reached: only with a span that is still held.
+
+use crate::common::{Place, newest, sorted_and_distinct};
+use crate::holder::{Holder, holder};
+use crate::holding::ids;
+use crate::request::Reaction;
+use crate::server::Server;
+use leafid::{Code, Error, SnowflakeBuilder};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Leaves a lease whose holder was killed. Answers the largest id that it issued.
+fn killed(place: &Place, server: &Server) -> i64 {
+    let mut holder = holder(place, &server.url(), "wait");
+    let ids: Vec<i64> = (0..20).map(|_| holder.say().parse().unwrap()).collect();
+    holder.kill();
+    *ids.last().unwrap()
+}
+
+fn file(place: &Place) -> PathBuf {
+    place.dir.path().join(&place.name).join("worker-0.lease")
+}
+
+fn builder(place: &Place, server: &Server) -> SnowflakeBuilder {
+    place.builder().worker(server.url())
+}
+
+fn refused(builder: &SnowflakeBuilder, says: &str) -> Error {
+    let error = builder.open().unwrap_err();
+    assert_eq!(error.code(), Code::WorkerLost, "{error}");
+    assert!(error.message().starts_with("no lease server can be reached, and "), "{error}");
+    assert!(error.message().contains(says), "{error}");
+    error
+}
+
+const NONE: &str = "no span of one is still held here";
+
+#[test]
+fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() {
+    let (place, server) = (Place::new(), Server::new(3_000));
+    let mut holder = holder(&place, &server.url(), "wait");
+    let mut last = (0..20).map(|_| holder.say().parse().unwrap()).max().unwrap();
+    let begun = Instant::now();
+    while server.seen("renew").is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it is not renewed");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // It is written down by then.
+    std::thread::sleep(Duration::from_millis(100));
+    holder.kill();
+    server.down(true);
+    let before = server.seen("renew").len();
+    let flake = builder(&place, &server).open().unwrap();
+    assert_eq!(flake.worker_id().unwrap(), 0);
+    assert_eq!(ids(&flake, &server, Duration::from_millis(100), &mut last), [""; 0]);
+    assert_eq!(server.seen("renew").len(), before);
+    server.down(false);
+    let begun = Instant::now();
+    while server.seen("renew").len() < before + 2 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it is not renewed");
+        assert_eq!(ids(&flake, &server, Duration::from_millis(20), &mut last), [""; 0]);
+    }
+    let renewals = server.seen("renew");
+    assert_ne!(renewals[before].body["token"], renewals[before - 1].body["token"], "the latest one");
+    assert_eq!((server.seen("claim").len(), flake.stats().unwrap().claims), (1, 1));
+    flake.close().unwrap();
+    assert_eq!(server.seen("release").len(), 1);
+    server.down(true);
+    refused(&builder(&place, &server), NONE);
+}
+
+#[test]
+fn it_is_worker_lost_when_the_remembered_lease_ends() {
+    let (place, server) = (Place::new(), Server::new(2_500));
+    let mut last = killed(&place, &server);
+    server.down(true);
+    let flake = builder(&place, &server).open().unwrap();
+    let errors = ids(&flake, &server, Duration::from_millis(2_700), &mut last);
+    assert!(errors.last().unwrap().contains("cannot be reached"), "{errors:?}");
+    drop(flake);
+    refused(&builder(&place, &server), NONE);
+}
+
+#[test]
+fn nothing_is_held_after_a_clean_close_though_the_release_was_lost() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let remembered = Arc::new(Mutex::new(None));
+    let (path, found) = (file(&place), Arc::clone(&remembered));
+    server.reacts(move |seen| match seen.call.as_str() {
+        "release" => {
+            *found.lock().unwrap() = Some(newest(&path));
+            Reaction::Lost
+        }
+        _ => Reaction::Right,
+    });
+    let mut holder = holder(&place, &server.url(), "close");
+    assert_eq!((0..20).map(|_| holder.say()).count(), 20);
+    assert_eq!(holder.say(), "closed");
+    holder.process.wait().unwrap();
+    let at_the_release = remembered.lock().unwrap().take().unwrap();
+    assert_eq!(at_the_release.get("held"), None, "invalid before it was sent: {at_the_release}");
+    server.down(true);
+    refused(&builder(&place, &server), NONE);
+}
+
+#[test]
+fn what_is_remembered_is_private_and_what_cannot_be_forgotten_is_not_given_back() {
+    [false, true].into_iter().for_each(what_cannot_be_forgotten);
+}
+
+fn what_cannot_be_forgotten(replaced: bool) {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = builder(&place, &server).open().unwrap();
+    flake.next().unwrap();
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file(&place)).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "who has the token can renew");
+    let elsewhere = place.dir.path().join("elsewhere");
+    std::fs::rename(file(&place), &elsewhere).unwrap();
+    if replaced {
+        std::fs::copy(elsewhere, file(&place)).unwrap();
+    }
+    flake.close().unwrap();
+    assert!(server.seen("release").is_empty(), "{replaced}");
+}
+
+#[test]
+fn a_lease_that_has_ended_is_refused() {
+    let (place, server) = (Place::new(), Server::new(700));
+    killed(&place, &server);
+    server.down(true);
+    std::thread::sleep(Duration::from_millis(750));
+    refused(&builder(&place, &server), NONE);
+}
+
+/// A copy of the state, as `cp -a` makes it.
+fn copied(place: &Place) -> Place {
+    let copy = Place { dir: tempfile::tempdir().unwrap(), name: place.name.clone() };
+    let of = |path: &Path| path.join(&place.name);
+    let done = Command::new("cp").arg("-a").args([of(place.dir.path()), of(copy.dir.path())]).status();
+    assert!(done.unwrap().success());
+    copy
+}
+
+#[test]
+fn copies_and_what_was_put_back_hold_nothing() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    killed(&place, &server);
+    server.down(true);
+    let copy = copied(&place);
+    assert!(file(&copy).exists());
+    refused(&builder(&copy, &server), NONE);
+    // The same file with the same bytes, a little later.
+    let bytes = std::fs::read(file(&place)).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    std::fs::write(file(&place), bytes).unwrap();
+    refused(&builder(&place, &server), NONE);
+}
+
+#[test]
+fn a_record_of_another_life_holds_nothing() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    killed(&place, &server);
+    server.down(true);
+    // One that was made anew would not know what was issued.
+    let kept = copied(&place);
+    std::fs::remove_file(place.file(0)).unwrap();
+    refused(&builder(&place, &server), NONE);
+    // Nor is it gone on with below what was issued meanwhile by whoever has the id.
+    std::fs::copy(kept.file(0), place.file(0)).unwrap();
+    place.builder().worker(0).open().unwrap().next().unwrap();
+    refused(&builder(&place, &server), NONE);
+}
+
+#[test]
+fn a_lease_is_of_its_servers_its_space_and_a_record() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    killed(&place, &server);
+    server.down(true);
+    refused(&place.builder().worker([server.url().as_str(), "http://127.0.0.1:9"]), NONE);
+    refused(&builder(&place, &server).name("another"), NONE);
+    refused(&builder(&place, &server).persist(false), "none is remembered with persist = false");
+    assert!(place.builder().worker(server.url()).open().is_ok());
+}
+
+#[test]
+fn without_a_record_nothing_is_remembered() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = builder(&place, &server).persist(false).open().unwrap();
+    flake.next().unwrap();
+    assert!(std::fs::read_dir(place.dir.path()).unwrap().next().is_none());
+    flake.close().unwrap();
+    assert_eq!(server.seen("release").len(), 1);
+}
+
+#[test]
+fn a_server_that_answers_is_believed_though_a_span_is_held() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    killed(&place, &server);
+    for (status, body, code) in [
+        (409, json!({"error": "worker_in_use", "message": "all"}).to_string(), Code::WorkerInUse),
+        (400, json!({"error": "invalid_argument", "message": "no"}).to_string(), Code::InvalidArgument),
+        (401, "who?".into(), Code::WorkerLost),
+        (404, "where?".into(), Code::WorkerLost),
+        (500, "broken".into(), Code::WorkerLost),
+        (200, "{}".into(), Code::WorkerLost),
+    ] {
+        server.reacts(move |_| Reaction::Say(status, body.clone()));
+        let lazy = builder(&place, &server).lazy(true).open().unwrap();
+        for _ in 0..2 {
+            let error = lazy.next().unwrap_err();
+            assert_eq!(error.code(), code, "{status}: {error}");
+            assert!(error.message().contains(&format!("answered {status}")), "{error}");
+        }
+    }
+    // What stands before a server that is down.
+    server.reacts(|_| Reaction::Say(503, "no endpoints".into()));
+    builder(&place, &server).open().unwrap().next().unwrap();
+}
+
+#[test]
+fn of_two_processes_at_once_one_goes_on() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let before = killed(&place, &server);
+    server.down(true);
+    let mut both = [0; 2].map(|_| holder(&place, &server.url(), "wait"));
+    let first: Vec<String> = both.iter_mut().map(Holder::say).collect();
+    let (worked, refused): (Vec<&String>, Vec<_>) =
+        first.iter().partition(|said| said.parse::<i64>().is_ok());
+    assert_eq!((worked.len(), refused.len()), (1, 1), "{first:?}");
+    assert!(refused[0].contains("worker_lost") && refused[0].contains("other processes hold"), "{first:?}");
+    assert!(sorted_and_distinct(vec![before, worked[0].parse().unwrap()]));
+    assert!(worked[0].parse::<i64>().unwrap() > before);
+    both.into_iter().for_each(Holder::kill);
+}
+
+#[test]
+fn a_forked_child_has_its_parent_s_span_only_when_that_is_gone() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let state = Arc::new(Mutex::new(false));
+    let is_down = Arc::clone(&state);
+    // Down for whoever comes after the parent's claim.
+    server.reacts(move |_| match std::mem::replace(&mut *is_down.lock().unwrap(), true) {
+        false => Reaction::Right,
+        true => Reaction::Lost,
+    });
+    let mut parent = holder(&place, &server.url(), "fork");
+    let issued: Vec<i64> = (0..20).map(|_| parent.say().parse().unwrap()).collect();
+    let said = parent.say();
+    assert!(said.contains("worker_lost") && said.contains("other processes hold"), "{said}");
+    parent.process.kill().unwrap();
+    parent.process.wait().unwrap();
+    let childs: i64 = parent.say().parse().unwrap();
+    assert!(childs > *issued.last().unwrap() && server.covers(childs));
+    assert_eq!(parent.say(), "closed");
+}

@@ -1,0 +1,154 @@
+//! Segments and forks: a child issues nothing of what its parent had at hand, and fetches its own.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+use common::forks::{in_child, plain_fork, raw_clone};
+use common::{Place, sorted_and_distinct};
+use leafid::{Code, FileTag, Segments, SegmentsBuilder};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+fn counters(place: &Place) -> SegmentsBuilder {
+    Segments::builder()
+        .servers([format!("file:{}", place.dir.path().join("counters").display())])
+        .state_dir(place.dir.path())
+        .create(true)
+        .tags([("order", FileTag { start: 1, step: 100 })])
+}
+
+#[test]
+fn children_and_grandchildren_fetch_their_own() {
+    let place = Place::new();
+    let ids = counters(&place).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let some = || {
+        let mut some: Vec<i64> = (0..50).map(|_| order.next().unwrap()).collect();
+        some.extend(order.take(500).unwrap());
+        some
+    };
+    let mut all = some();
+    for _ in 0..5 {
+        all.extend(in_child(plain_fork, |say| {
+            some().into_iter().for_each(&mut *say);
+            in_child(plain_fork, |say| some().into_iter().for_each(say)).into_iter().for_each(&mut *say);
+            some().into_iter().for_each(&mut *say);
+        }));
+        all.extend(some());
+    }
+    assert_eq!(all.len(), 550 * 21);
+    assert!(sorted_and_distinct(all));
+}
+
+#[test]
+fn a_run_held_outside_is_the_parent_s() {
+    let place = Place::new();
+    let ids = counters(&place).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let mut all = vec![order.next().unwrap()];
+    let held = order.take_run(5).unwrap().unwrap();
+    let said = in_child(plain_fork, |say| {
+        say(held.is_ours().into());
+        order.put_back(held);
+        order.take(300).unwrap().into_iter().for_each(say);
+    });
+    assert_eq!(said[0], 0);
+    all.extend(&said[1..]);
+    assert!(held.is_ours());
+    order.put_back(held);
+    all.extend(order.take(300).unwrap());
+    assert!(sorted_and_distinct(all));
+}
+
+#[test]
+fn forks_while_threads_take_and_wait_repeat_nothing() {
+    let place = Place::new();
+    let ids = counters(&place).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let done = AtomicBool::new(false);
+    let all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut mine = Vec::new();
+                    while !done.load(SeqCst) {
+                        mine.push(order.next().unwrap());
+                    }
+                    mine
+                })
+            })
+            .collect();
+        let mut all = Vec::new();
+        for _ in 0..40 {
+            all.extend(in_child(plain_fork, |say| {
+                (0..150).map(|_| order.next().unwrap()).for_each(say);
+            }));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        done.store(true, SeqCst);
+        threads.into_iter().for_each(|thread| all.extend(thread.join().unwrap()));
+        all
+    });
+    assert!(sorted_and_distinct(all));
+}
+
+#[test]
+fn a_child_may_close_what_it_inherited_and_the_parent_goes_on() {
+    let place = Place::new();
+    let ids = counters(&place).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let first = order.next().unwrap();
+    let said = in_child(plain_fork, |say| {
+        ids.close().unwrap();
+        say(order.next().unwrap_err().code().number().into());
+    });
+    assert_eq!(said, [i64::from(Code::Closed.number())]);
+    assert_eq!(order.next().unwrap(), first + 1);
+}
+
+#[test]
+fn a_child_of_a_raw_clone_is_refused_for_it_has_no_threads() {
+    let place = Place::new();
+    let ids = counters(&place).timeout_ms(500).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    order.next().unwrap();
+    let said = in_child(raw_clone, |say| say(order.next().unwrap_err().code().number().into()));
+    assert_eq!(said, [i64::from(Code::StateIo.number())]);
+}
+
+#[test]
+fn a_fork_in_a_callback_answers_in_the_parent_alone() {
+    let place = Place::new();
+    let next = std::sync::atomic::AtomicI64::new(1);
+    let children = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let forked = std::sync::Arc::clone(&children);
+    let ids = Segments::builder()
+        .state_dir(place.dir.path())
+        .name(&place.name)
+        .step(10)
+        .adaptive(false)
+        .fetch(move |request| {
+            let start = next.fetch_add(request.step, SeqCst);
+            let child = plain_fork();
+            if child > 0 {
+                forked.lock().unwrap().push(child);
+                // The child returns first.
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Ok(Some(leafid::Segment::new(start, start + request.step, 1)?.into()))
+        })
+        .open()
+        .unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.take_within(50, 10_000).unwrap(), (1..=50).collect::<Vec<_>>());
+    // Children have ended: none is left behind, idle.
+    let begun = std::time::Instant::now();
+    let children = children.lock().unwrap().clone();
+    assert!(!children.is_empty());
+    for child in children {
+        // SAFETY: waits for a child made above, if it has ended; other tests have theirs.
+        while unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) } == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(5), "a child goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

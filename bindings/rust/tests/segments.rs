@@ -1,0 +1,628 @@
+//! Segments from a callback: ids in order, fetched ahead, each once.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use leafid::{Code, FetchRequest, Fetched, Segment, Segments, SegmentsBuilder};
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A counter, as a database has one, and what it was asked.
+#[derive(Default)]
+struct Counter {
+    next: AtomicI64,
+    asked: Mutex<Vec<FetchRequest>>,
+    now: AtomicUsize,
+    most: AtomicUsize,
+    takes_ms: u64,
+}
+
+impl Counter {
+    fn slow(takes_ms: u64) -> Arc<Counter> {
+        Arc::new(Counter { next: AtomicI64::new(1), takes_ms, ..Counter::default() })
+    }
+
+    fn give(&self, request: &FetchRequest) -> Option<Fetched> {
+        let now = self.now.fetch_add(1, SeqCst) + 1;
+        self.most.fetch_max(now, SeqCst);
+        self.asked.lock().unwrap().push(request.clone());
+        let start = self.next.fetch_add(request.step, SeqCst);
+        std::thread::sleep(Duration::from_millis(self.takes_ms));
+        self.now.fetch_sub(1, SeqCst);
+        Some(Segment::new(start, start + request.step, 1).unwrap().into())
+    }
+
+    fn builder(self: &Arc<Self>) -> SegmentsBuilder {
+        let counter = Arc::clone(self);
+        Segments::builder().persist(false).name(unique()).fetch(move |request| Ok(counter.give(request)))
+    }
+
+    fn steps(&self) -> Vec<i64> {
+        self.asked.lock().unwrap().iter().map(|request| request.step).collect()
+    }
+}
+
+fn unique() -> String {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    format!("segments-{}-{}", std::process::id(), NUMBER.fetch_add(1, SeqCst))
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn ids_come_in_order_and_the_step_doubles() {
+    let counter = Counter::slow(0);
+    let ids = counter.builder().open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let wanted =
+        [1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 512_000];
+    let mut id = 0;
+    while counter.steps().len() < wanted.len() {
+        id += 1;
+        assert_eq!(order.next().unwrap(), id);
+        // The fetch that this take began is done before the next.
+        until("a fetch ends", || counter.now.load(SeqCst) == 0 && !order.stats().unwrap().fetching);
+    }
+    assert_eq!(counter.steps(), wanted);
+}
+
+#[test]
+fn the_prefetch_starts_during_the_take_of_the_vectors() {
+    for (step, nth) in [(10, 3), (100, 12), (1_000, 102)] {
+        let counter = Counter::slow(0);
+        let ids = counter.builder().step(step).adaptive(false).open().unwrap();
+        let order = ids.tag("order").unwrap();
+        for n in 1..nth {
+            order.next().unwrap();
+            assert_eq!(counter.steps().len(), 1, "after {n} of {step}");
+        }
+        order.next().unwrap();
+        until("the prefetch", || counter.steps().len() == 2);
+    }
+}
+
+#[test]
+fn a_burst_never_fails_that_the_source_can_serve() {
+    let counter = Counter::slow(5);
+    let ids = counter.builder().step(10).adaptive(false).timeout_ms(10_000).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let all: Vec<i64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let order = order.clone();
+                scope.spawn(move || (0..500).map(|_| order.next().unwrap()).collect::<Vec<_>>())
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 4_000);
+    assert_eq!(counter.most.load(SeqCst), 1, "one fetch at a time");
+}
+
+#[test]
+fn a_batch_asks_for_all_at_once_and_spans_segments() {
+    let counter = Counter::slow(0);
+    let ids = counter.builder().step(10).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.take(25).unwrap(), (1..=25).collect::<Vec<_>>());
+    assert_eq!(counter.steps()[0], 25);
+    assert_eq!(order.take(1_000).unwrap(), (26..=1_025).collect::<Vec<_>>());
+    // More than a list grows by at a time.
+    assert_eq!(order.take(5_000).unwrap(), (1_026..=6_025).collect::<Vec<_>>());
+    for n in [0, 1 << 25] {
+        assert_eq!(order.take(n).unwrap_err().code(), Code::InvalidArgument);
+    }
+}
+
+#[test]
+fn a_batch_that_fails_puts_back_what_it_had() {
+    let given = Arc::new(AtomicUsize::new(0));
+    let gives = Arc::clone(&given);
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .adaptive(false)
+        .step(5)
+        .timeout_ms(100)
+        .fetch(move |_| match gives.fetch_add(1, SeqCst) {
+            0 => Ok(Some(Segment::new(1, 6, 1)?.into())),
+            _ => Err("the database is away".into()),
+        })
+        .open()
+        .unwrap();
+    let order = ids.tag("order").unwrap();
+    let error = order.take(50).unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!(error.message().contains("the database is away"), "{error}");
+    let rest: Vec<i64> = (0..5).map(|_| order.next().unwrap()).collect();
+    assert_eq!(rest, [1, 2, 3, 4, 5]);
+    assert_eq!(order.next().unwrap_err().code(), Code::SegmentUnavailable);
+}
+
+#[test]
+fn an_unknown_tag_is_said_at_once_and_not_asked_for_in_a_loop() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&asked);
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .fetch(move |_| {
+            counts.fetch_add(1, SeqCst);
+            Ok(None)
+        })
+        .open()
+        .unwrap();
+    let order = ids.tag("order").unwrap();
+    let begun = Instant::now();
+    for _ in 0..100 {
+        let error = order.next().unwrap_err();
+        assert_eq!(error.code(), Code::UnknownTag, "{error}");
+    }
+    assert!(begun.elapsed() < Duration::from_millis(1_500), "{:?}", begun.elapsed());
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(asked.load(SeqCst) <= 3, "{} requests", asked.load(SeqCst));
+}
+
+#[test]
+fn what_a_source_gives_twice_is_refused_and_the_next_good_answer_used() {
+    let ranges = Mutex::new(vec![(1_000, 1_005), (1, 6), (3, 8), (1, 6)]);
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .step(5)
+        .fetch(move |_| {
+            let (start, end) = ranges.lock().unwrap().pop().unwrap_or((2_000, 2_100));
+            Ok(Some(Segment::new(start, end, 1)?.into()))
+        })
+        .open()
+        .unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.take(10).unwrap(), [1, 2, 3, 4, 5, 1_000, 1_001, 1_002, 1_003, 1_004]);
+}
+
+#[test]
+fn an_error_has_its_own_text_and_code() {
+    type Give = fn(&FetchRequest) -> leafid::Answer<Option<Fetched>>;
+    // A panic that is told with its backtrace takes its time.
+    let cases: [(Give, i64, Code, &str); 4] = [
+        (|_| Err("no such table".into()), 400, Code::SegmentUnavailable, "no such table"),
+        (|_| Ok(Some(Segment::new(7, 7, 1)?.into())), 400, Code::SourceInvalid, "from 7 to 7"),
+        (|_| panic!("as asked"), 2_000, Code::SegmentUnavailable, "panicked"),
+        (
+            |_| {
+                std::thread::sleep(Duration::from_secs(1));
+                Ok(None)
+            },
+            400,
+            Code::SegmentUnavailable,
+            "has not answered for",
+        ),
+    ];
+    for (give, ms, code, text) in cases {
+        let ids = Segments::builder().persist(false).name(unique()).timeout_ms(ms).fetch(give);
+        let ids = ids.open().unwrap();
+        let error = ids.tag("order").unwrap().next().unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(text), "{error}");
+    }
+}
+
+#[test]
+fn close_wakes_waiters() {
+    let counter = Counter::slow(400);
+    let ids = counter.builder().open().unwrap();
+    let order = ids.tag("order").unwrap();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| order.next().unwrap_err().code());
+        until("a waiter", || order.stats().unwrap().waiting == 1);
+        let begun = Instant::now();
+        ids.close().unwrap();
+        assert_eq!(waiter.join().unwrap(), Code::Closed);
+        assert!(begun.elapsed() < Duration::from_millis(300));
+    });
+    assert_eq!(ids.tag("other").unwrap_err().code(), Code::Closed);
+    ids.close().unwrap();
+}
+
+/// Polls a future on this thread until it is done.
+fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    loop {
+        let mut context = std::task::Context::from_waker(&waker);
+        match std::pin::Pin::new(&mut future).poll(&mut context) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::park_timeout(Duration::from_secs(20)),
+        }
+    }
+}
+
+#[test]
+fn futures_wait_without_a_thread_and_time_out() {
+    let counter = Counter::slow(30);
+    let ids = counter.builder().step(3).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let all: Vec<i64> = (0..7).map(|_| block_on(order.next_async()).unwrap()).collect();
+    assert_eq!(all, [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(block_on(order.take_async(10)).unwrap().len(), 10);
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .timeout_ms(150)
+        .fetch(|_| Err("away".into()))
+        .open()
+        .unwrap();
+    let begun = Instant::now();
+    let error = block_on(ids.tag("order").unwrap().next_async()).unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!((140..2_000).contains(&(begun.elapsed().as_millis() as i64)), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_future_that_is_dropped_loses_no_id() {
+    let counter = Counter::slow(50);
+    let ids = counter.builder().step(10).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.next().unwrap(), 1);
+    let mut future = order.take_async(30);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::pin::Pin::new(&mut future).poll(&mut context).is_pending());
+    drop(future);
+    drop(order.next_async());
+    let rest: BTreeSet<i64> = (0..40).map(|_| order.next().unwrap()).collect();
+    assert_eq!(rest, (2..=41).collect());
+}
+
+#[test]
+fn ten_thousand_waiters_cause_one_request() {
+    let (asked, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counts, opens) = (Arc::clone(&asked), Arc::clone(&open));
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .timeout_ms(30_000)
+        .fetch(move |_| {
+            counts.fetch_add(1, SeqCst);
+            while opens.load(SeqCst) == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(Some(Segment::new(1, 20_001, 1)?.into()))
+        })
+        .prefetch(100)
+        .open()
+        .unwrap();
+    let order = ids.tag("order").unwrap();
+    let mut waiting: Vec<_> = (0..10_000).map(|_| order.next_async()).collect();
+    let woken = Arc::new(AtomicUsize::new(0));
+    struct Count(Arc<AtomicUsize>);
+    impl std::task::Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let waker = Arc::new(Count(Arc::clone(&woken))).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    for future in &mut waiting {
+        assert!(std::pin::Pin::new(future).poll(&mut context).is_pending());
+    }
+    open.store(1, SeqCst);
+    until("all are woken", || woken.load(SeqCst) == 10_000);
+    let all: BTreeSet<i64> = waiting.into_iter().map(|future| block_on(future).unwrap()).collect();
+    assert_eq!((all.len(), asked.load(SeqCst)), (10_000, 1));
+}
+
+#[test]
+fn a_slow_tag_delays_no_other() {
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .fetch(|request| {
+            if request.tag.starts_with("slow") {
+                std::thread::sleep(Duration::from_secs(3));
+            }
+            Ok(Some(Segment::new(1, 1_001, 1)?.into()))
+        })
+        .open()
+        .unwrap();
+    for n in 0..8 {
+        assert_eq!(ids.tag(&format!("slow{n}")).unwrap().try_next().unwrap(), None);
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(ids.tag("quick").unwrap().next().unwrap(), 1, "though more hang than there are threads");
+}
+
+#[test]
+fn a_returning_source_serves_a_thousand_tags_within_a_second() {
+    let down = Arc::new(AtomicUsize::new(1));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let (is_down, notes) = (Arc::clone(&down), Arc::clone(&asked));
+    let ids = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .timeout_ms(10_000)
+        .fetch(move |_| {
+            if is_down.load(SeqCst) == 1 {
+                notes.lock().unwrap().push(Instant::now());
+                return Err("away".into());
+            }
+            Ok(Some(Segment::new(1, 1_001, 1)?.into()))
+        })
+        .open()
+        .unwrap();
+    let begun = Instant::now();
+    let tags: Vec<_> = (0..1_000).map(|n| ids.tag(&format!("t{n}")).unwrap()).collect();
+    std::thread::scope(|scope| {
+        let waiters: Vec<_> = tags
+            .chunks(125)
+            .map(|tags| {
+                scope.spawn(move || {
+                    let waiting: Vec<_> = tags
+                        .iter()
+                        .map(|tag| {
+                            let mut future = tag.next_async();
+                            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                            let _ = std::pin::Pin::new(&mut future).poll(&mut context);
+                            future
+                        })
+                        .collect();
+                    waiting.into_iter().for_each(|future| assert_eq!(block_on(future).unwrap(), 1));
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_secs(4));
+        down.store(0, SeqCst);
+        let back = Instant::now();
+        waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
+        assert!(back.elapsed() < Duration::from_secs(1), "{:?}", back.elapsed());
+    });
+    let late = asked.lock().unwrap().iter().filter(|at| **at > begun + Duration::from_secs(1)).count();
+    let early = asked.lock().unwrap().len() - late;
+    assert!(late <= 15, "{late} requests in 3 s");
+    assert!(early <= 8, "{early} in the first");
+}
+
+#[test]
+fn tags_are_checked_by_name() {
+    let ids = Counter::slow(0).builder().open().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/tags.json");
+    let vectors: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for case in vectors["cases"].as_array().unwrap() {
+        let name = case["tag"].as_str().unwrap();
+        match ids.tag(name) {
+            Ok(tag) => {
+                assert!(case["refused"].is_null(), "{case}");
+                assert_eq!(tag.name(), name);
+            }
+            Err(error) => {
+                assert_eq!((error.code(), &case["refused"]), (Code::InvalidArgument, &true.into()), "{case}");
+                assert!(error.message().starts_with("tag is "), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn metrics_tell_of_each_tag() {
+    let ids = Counter::slow(0).builder().open().unwrap();
+    ids.tag("order").unwrap().take(5).unwrap();
+    let labels = format!("{{name=\"{}\",source=\"callback\",state_dir=\"\",tag=\"order\"}}", ids.name());
+    let text = leafid::metrics();
+    for line in
+        [format!("leafid_segment_left{labels} 995"), format!("leafid_segment_fetches_total{labels} 1")]
+    {
+        assert!(text.contains(&line), "{line} in {text}");
+    }
+    ids.close().unwrap();
+    assert!(!leafid::metrics().contains(ids.name()));
+}
+
+#[test]
+fn a_run_that_is_held_can_be_put_back() {
+    let counter = Counter::slow(50);
+    let ids = counter.builder().step(100).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert!(order.take_run(8).unwrap().is_none(), "the fetch is begun");
+    until("the fetch", || order.stats().unwrap().left == 100);
+    let mut held = order.take_run(8).unwrap().unwrap();
+    assert!(held.is_ours());
+    assert_eq!((held.run.first, held.run.count), (1, 8));
+    held.run.first += 3;
+    held.run.count -= 3;
+    order.put_back(held);
+    let all: BTreeSet<i64> = order.take(197).unwrap().into_iter().collect();
+    assert_eq!(all, (4..=200).collect());
+}
+
+/// A directory of the test's own, removed at its end.
+struct Directory(std::path::PathBuf);
+
+impl Directory {
+    fn new() -> Directory {
+        let path = std::env::temp_dir().join(unique());
+        std::fs::create_dir(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn counters(directory: &Directory, step: i64) -> SegmentsBuilder {
+    Segments::builder()
+        .servers([format!("file:{}", directory.0.join("counters").display())])
+        .state_dir(directory.0.join("state"))
+        .tags([("order", leafid::FileTag { start: 1, step })])
+}
+
+#[test]
+fn a_directory_gives_segments_that_go_on_after_a_restart() {
+    let directory = Directory::new();
+    let error = counters(&directory, 10).open().unwrap_err();
+    assert_eq!(error.code(), Code::UnknownTag, "{error}");
+    let ids = counters(&directory, 10).create(true).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    assert_eq!(order.take(15).unwrap(), (1..=15).collect::<Vec<_>>());
+    assert_eq!(ids.tag("other").unwrap().next().unwrap_err().code(), Code::UnknownTag);
+    ids.close().unwrap();
+    let again = counters(&directory, 10).open().unwrap();
+    let first = again.tag("order").unwrap().next().unwrap();
+    assert!(first >= 21, "{first}");
+}
+
+#[test]
+fn a_step_raised_at_the_directory_is_followed_without_a_restart() {
+    let directory = Directory::new();
+    let ids = counters(&directory, 10).create(true).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    order.take(10).unwrap();
+    let other = counters(&directory, 500).open().unwrap();
+    other.tag("order").unwrap().next().unwrap();
+    order.take(1_000).unwrap();
+    until("a longer step", || {
+        order.next().unwrap();
+        order.stats().unwrap().step == 500
+    });
+}
+
+#[test]
+fn what_is_left_is_kept_on_request() {
+    let directory = Directory::new();
+    let open = || counters(&directory, 100).create(true).keep_unused(true).open().unwrap();
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        let ids = open();
+        let order = ids.tag("order").unwrap();
+        all.extend((0..5).map(|_| order.next().unwrap()));
+        ids.close().unwrap();
+    }
+    assert_eq!(all, (1..=15).collect::<Vec<_>>());
+}
+
+#[test]
+fn two_processes_of_a_state_directory_are_not_given_the_same_range() {
+    let directory = Directory::new();
+    let open = |start: i64| {
+        Segments::builder()
+            .state_dir(&directory.0)
+            .step(10)
+            .adaptive(false)
+            .timeout_ms(300)
+            .fetch(move |_| Ok(Some(Segment::new(start, start + 10, 1)?.into())))
+            .open()
+            .unwrap()
+    };
+    assert_eq!(open(100).tag("order").unwrap().next().unwrap(), 100);
+    for again in [100, 95, 105, 1] {
+        let error = open(again).tag("order").unwrap().next().unwrap_err();
+        assert_eq!(error.code(), Code::SegmentRegressed, "{again}: {error}");
+    }
+    assert_eq!(open(110).tag("order").unwrap().next().unwrap(), 110);
+}
+
+#[test]
+fn tags_of_the_last_day_are_fetched_at_the_opening() {
+    let directory = Directory::new();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let next = Arc::new(AtomicI64::new(1));
+    let open = |prewarm| {
+        let (asked, next) = (Arc::clone(&asked), Arc::clone(&next));
+        Segments::builder()
+            .state_dir(&directory.0)
+            .prewarm(prewarm)
+            .fetch(move |request| {
+                asked.lock().unwrap().push(request.tag.clone());
+                let start = next.fetch_add(request.step, SeqCst);
+                Ok(Some(Segment::new(start, start + request.step, 1)?.into()))
+            })
+            .open()
+            .unwrap()
+    };
+    let tags: Vec<String> = (0..20).map(|n| format!("t{n:02}")).collect();
+    let first = open(leafid::Prewarm::Tags(tags.clone()));
+    until("all are fetched", || asked.lock().unwrap().len() == 20);
+    until("all are at hand", || first.stats().unwrap().tags.iter().filter(|tag| tag.left > 0).count() == 20);
+    first.close().unwrap();
+    asked.lock().unwrap().clear();
+    let second = open(leafid::Prewarm::LastDay);
+    until("all are fetched again", || asked.lock().unwrap().len() == 20);
+    let mut again = asked.lock().unwrap().clone();
+    again.sort();
+    assert_eq!(again, tags);
+    drop(second);
+}
+
+#[test]
+fn a_directory_that_was_lost_and_made_anew_goes_on_above_what_it_gave() {
+    let directory = Directory::new();
+    let open = || counters(&directory, 10).create(true).open().unwrap();
+    let ids = open();
+    let last = ids.tag("order").unwrap().take(40).unwrap().pop().unwrap();
+    ids.close().unwrap();
+    std::fs::remove_dir_all(directory.0.join("counters")).unwrap();
+    assert!(open().tag("order").unwrap().next().unwrap() > last);
+}
+
+#[test]
+fn a_source_that_hangs_keeps_no_other_from_its_ids() {
+    let hangs = Segments::builder()
+        .persist(false)
+        .name(unique())
+        .fetch(|_| {
+            std::thread::sleep(Duration::from_secs(6));
+            Ok(None)
+        })
+        .open()
+        .unwrap();
+    for n in 0..60 {
+        assert_eq!(hangs.tag(&format!("t{n}")).unwrap().try_next().unwrap(), None);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let ids = Counter::slow(0).builder().timeout_ms(5_000).open().unwrap();
+    assert_eq!(ids.tag("order").unwrap().next().unwrap(), 1);
+    hangs.close().unwrap();
+}
+
+#[test]
+fn nobody_starves_beside_those_who_are_quicker() {
+    let counter = Counter::slow(5);
+    let ids = counter.builder().step(3).adaptive(false).timeout_ms(1_000).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut all = std::thread::scope(|scope| {
+        // They are there before anybody who sleeps is.
+        let greedy: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut mine = Vec::new();
+                    while !stop.load(SeqCst) {
+                        mine.extend(order.try_next().unwrap());
+                    }
+                    mine
+                })
+            })
+            .collect();
+        let mut all: Vec<i64> = (0..5).map(|_| order.next().unwrap()).collect();
+        all.extend(order.take(20).unwrap());
+        all.push(block_on(order.next_async()).unwrap());
+        stop.store(true, SeqCst);
+        greedy.into_iter().for_each(|thread| all.extend(thread.join().unwrap()));
+        all
+    });
+    all.sort_unstable();
+    assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "each once");
+}

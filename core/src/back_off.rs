@@ -1,0 +1,55 @@
+//! When to ask again who failed to answer: later each time, and never all at once.
+
+/// The first rest, and the least: nobody is asked more than five times a second.
+const FIRST_MS: i64 = 200;
+/// The longest rest while somebody waits, or soon will.
+pub const URGENT_MS: i64 = 400;
+/// The longest rest otherwise.
+pub const LONGEST_MS: i64 = 10_000;
+
+/// The rests of one source, or of one of its addresses. Times are of a clock that only goes forward, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackOff {
+    failures: u32,
+    failed_at_ms: i64,
+    seed: u64,
+}
+
+impl BackOff {
+    /// Has not failed.
+    pub const fn new() -> BackOff {
+        BackOff { failures: 0, failed_at_ms: 0, seed: 0 }
+    }
+
+    /// It failed once more; `seed` makes its rest another one than its neighbours'.
+    pub const fn failed(&mut self, now_ms: i64, seed: u64) {
+        self.failures = self.failures.saturating_add(1);
+        self.failed_at_ms = now_ms;
+        self.seed = seed;
+    }
+
+    /// It answered.
+    pub const fn succeeded(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Failures since it answered last.
+    pub const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// When it may be asked again; none when it has not failed. `urgent`: somebody waits, or soon will.
+    pub const fn ready_at_ms(&self, urgent: bool) -> Option<i64> {
+        if self.failures == 0 {
+            return None;
+        }
+        let longest = if urgent { URGENT_MS } else { LONGEST_MS };
+        let doublings = if self.failures < 7 { self.failures - 1 } else { 6 };
+        let rest = FIRST_MS << doublings;
+        let rest = if rest < longest { rest } else { longest };
+        // Down to three quarters of it, but never below the first rest.
+        let jitter = (self.seed % 1_024) as i64 * (rest / 4) / 1_024;
+        let rest = if rest - jitter < FIRST_MS { FIRST_MS } else { rest - jitter };
+        Some(self.failed_at_ms.saturating_add(rest))
+    }
+}

@@ -1,0 +1,171 @@
+//! The guard: refuses ids that a source gave before.
+
+use crate::{Code, Error, Result, Segment};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Spans remembered, where memory alone bounds them.
+pub const MOST_REMEMBERED: usize = 1_024;
+/// So many spans that grew last are the dearer to join, by so much.
+const LATELY: usize = 16;
+const LATE_COSTS: u64 = 256;
+
+/// How a source gives its ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Giving {
+    /// Every segment above all before, so that one below is a mistake.
+    InOrder,
+    /// From several counters, each of which goes up.
+    Ranges,
+    /// With gaps that are never filled, as ids made of the time have: what is remembered is forgotten in the end, and
+    /// never taken for more than it was.
+    Scattered,
+}
+
+/// What a source gave a tag so far. A segment that is refused changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    giving: Giving,
+    /// The highest end seen: above every id ever offered.
+    mark: i64,
+    /// Those that grew last come last.
+    spans: Vec<Segment>,
+    /// Beyond so many, two become one.
+    most: usize,
+}
+
+impl Guard {
+    /// A guard that has seen nothing, and remembers [`MOST_REMEMBERED`] spans.
+    pub const fn new(giving: Giving) -> Guard {
+        Guard { giving, mark: 0, spans: Vec::new(), most: MOST_REMEMBERED }
+    }
+
+    /// A guard that goes on from what another one remembered, and keeps at most `most` spans: at least one.
+    pub fn resume(giving: Giving, mark: i64, spans: Vec<Segment>, most: usize) -> Guard {
+        let mark = spans.iter().map(Segment::end).fold(mark, i64::max);
+        let mut guard = Guard { giving, mark, spans, most: most.max(1) };
+        guard.shorten();
+        guard
+    }
+
+    /// Above every id ever offered: what the source is asked to give nothing below.
+    pub const fn mark(&self) -> i64 {
+        self.mark
+    }
+
+    /// What is remembered; what grew last comes last.
+    pub fn spans(&self) -> &[Segment] {
+        &self.spans
+    }
+
+    /// Takes a segment. `after`: the mark before the source was asked. It may be higher by now, where others asked at the
+    /// same time and were answered first.
+    ///
+    /// Errors: `segment_regressed` when its ids cross those offered before, or when it starts below `after` and the source
+    /// is an ordered one.
+    pub fn offer(&mut self, segment: Segment, after: i64) -> Result<()> {
+        if self.giving == Giving::InOrder && segment.start() < after {
+            return Err(self.regressed(&segment, after, "its source gives ids in order"));
+        }
+        if self.spans.iter().any(|given| cross(given, &segment)) {
+            return Err(self.regressed(&segment, self.mark, "its ids cross those given before"));
+        }
+        self.mark = self.mark.max(segment.end());
+        self.remember(segment);
+        Ok(())
+    }
+
+    fn remember(&mut self, segment: Segment) {
+        // What goes on where another of the same kind ends is the same one, longer; this may close the gap between two.
+        let mut whole = segment;
+        self.spans.retain(|given| {
+            let goes_on = follows(given, &whole) || follows(&whole, given);
+            if goes_on {
+                whole = joined(given, &whole);
+            }
+            !goes_on
+        });
+        self.spans.push(whole);
+        self.shorten();
+    }
+
+    /// Joins neighbours, or forgets, until no more than `most` are left.
+    fn shorten(&mut self) {
+        while self.spans.len() > self.most {
+            let pair = match self.giving {
+                Giving::Scattered => {
+                    self.spans.remove(0);
+                    continue;
+                }
+                // The lowest, which nobody waits for any more; what others were given meanwhile lies high.
+                Giving::InOrder => self.neighbours().next(),
+                Giving::Ranges => self.neighbours().min_by_key(|&pair| self.cost(pair)),
+            };
+            let (one, other) = pair.unwrap_or((0, 1));
+            self.spans[one.max(other)] = joined(&self.spans[one], &self.spans[other]);
+            self.spans.remove(one.min(other));
+        }
+    }
+
+    /// What joining these two costs: the ids between them, for of several counters in one source each goes on upwards.
+    /// Much more where one grew lately, for what was given just before may still be on its way.
+    fn cost(&self, (one, other): (usize, usize)) -> u64 {
+        let is_late = one.max(other) >= self.spans.len() - self.spans.len().min(LATELY);
+        let ids = lost(&self.spans[one], &self.spans[other]).saturating_add(1);
+        ids.saturating_mul(if is_late { LATE_COSTS } else { 1 })
+    }
+
+    /// Pairs of spans with none between them, from the lowest on.
+    fn neighbours(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut by_start: Vec<usize> = (0..self.spans.len()).collect();
+        by_start.sort_unstable_by_key(|&at| self.spans[at].start());
+        let pairs: Vec<_> = by_start.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        pairs.into_iter()
+    }
+
+    fn regressed(&self, segment: &Segment, bound: i64, why: &str) -> Error {
+        let (start, end) = (segment.start(), segment.end());
+        let below = bound.saturating_sub(start);
+        let message = format!(
+            "the source gave the segment from {start} to {end}, {below} below the highest end seen, {bound}: {why}. It may \
+             have lost what it gave, after a restore or a fail-over, or have given it to others too: raise its counter to \
+             {} at least; no id of it is used",
+            self.mark.max(bound)
+        );
+        Error::new(Code::SegmentRegressed, message)
+    }
+}
+
+/// Whether two segments may hold an id in common: their spans overlap, and their residues agree.
+fn cross(one: &Segment, other: &Segment) -> bool {
+    let overlap = one.start() <= other.last() && other.start() <= one.last();
+    overlap && (one.start() - other.start()) % gcd(one.stride(), other.stride()) == 0
+}
+
+/// Whether the second goes on where the first ends, by the same stride.
+fn follows(first: &Segment, second: &Segment) -> bool {
+    let stride = first.stride();
+    stride == second.stride() && first.last().checked_add(stride) == Some(second.start())
+}
+
+/// A segment that holds both: the coarsest that does.
+fn joined(one: &Segment, other: &Segment) -> Segment {
+    let (start, end) = (one.start().min(other.start()), one.end().max(other.end()));
+    let apart = (one.start() - other.start()).abs();
+    let stride = gcd(gcd(one.stride(), other.stride()), apart);
+    // Both are valid, and so is what spans them.
+    Segment::new(start, end, stride).unwrap_or(*one)
+}
+
+/// How many ids joining them takes for given that were not.
+fn lost(one: &Segment, other: &Segment) -> u64 {
+    joined(one, other).len().saturating_sub(one.len()).saturating_sub(other.len())
+}
+
+/// Of numbers that are not negative; `gcd(n, 0)` is n.
+fn gcd(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,101 @@
+//! What a record keeps of the past, so that a reset forgets nothing that could be issued twice.
+//!
+//! A clock that was in 2036 for a while left runs there, perhaps several. Once it is corrected and the record reset, all
+//! of them are burnt: time will come there again.
+
+use crate::{Code, Error, Record, Result, Span};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// Former runs less apart than this are kept as one.
+const NEAR_MS: u64 = 60_000;
+/// Former runs kept; beyond that the two that are nearest to one another become one.
+pub const MOST_FORMER: usize = 16;
+/// Burnt spans kept: so many fit a state file's slot. None is ever given up for another.
+pub const MOST_BURNT: usize = 48;
+
+impl Record {
+    /// The record of the next run, which begins where [`Record::admit`] says: the last one becomes a former one.
+    pub fn begin(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {
+        // No run begins below this one but by a reset, which burns what is former.
+        let (passed, burnt) = self.burnt.iter().partition(|span| span.until <= run.from);
+        let former = self.former_with([passed, Vec::from([self.run])].concat());
+        Record { run, granted_at_ms, owner, burnt, former, ..self.clone() }
+    }
+
+    /// The record of the current run with one span more. Ticks left out between, as when the clock leapt, are not
+    /// counted as used, so that no reset burns them.
+    pub fn extend(&self, span: Span, granted_at_ms: i64) -> Record {
+        let gap = span.from.saturating_sub(self.run.until);
+        if !self.run.is_empty() && self.is_near(gap) {
+            let run = Span { from: self.run.from, until: span.until };
+            return Record { run, granted_at_ms, ..self.clone() };
+        }
+        let former = self.former_with(Vec::from([self.run]));
+        Record { run: span, granted_at_ms, former, ..self.clone() }
+    }
+
+    /// The record from which ids begin at the clock again, though it lies ahead of it: whatever was ever granted at or
+    /// above the clock is burnt.
+    ///
+    /// Errors: `before_epoch`, `time_exhausted`; `state_io` when more spans would be burnt than can be kept.
+    pub fn reset(&self, now_ms: i64) -> Result<Record> {
+        let now = self.layout.tick_at(now_ms).ok_or_else(|| self.layout.before_epoch(now_ms))?;
+        if now > self.layout.last_tick() {
+            return Err(self.layout.time_exhausted(now_ms));
+        }
+        let used = self.former.iter().chain([&self.run]).copied();
+        let (above, below): (Vec<Span>, Vec<Span>) = used
+            .map(|span| {
+                let above = Span { from: span.from.max(now), ..span };
+                (above, Span { until: span.until.min(now), ..span })
+            })
+            .unzip();
+        let burnt = joined([&self.burnt[..], &above].concat(), |_| false);
+        let (passed, burnt): (Vec<Span>, Vec<Span>) = burnt.into_iter().partition(|span| span.until <= now);
+        if burnt.len() > MOST_BURNT {
+            let message = format!(
+                "the record of worker id {} would hold {} burnt spans, and {MOST_BURNT} can be kept; nothing was \
+                 changed: correct the clock, or use another worker id",
+                self.worker_id,
+                burnt.len()
+            );
+            return Err(Error::new(Code::StateIo, message));
+        }
+        let former = Record { former: Vec::new(), ..self.clone() }.former_with([below, passed].concat());
+        // Granted now, so that a clock that goes back after this is noticed.
+        let run = Span { from: now, until: now };
+        Ok(Record { run, granted_at_ms: now_ms, burnt, former, ..self.clone() })
+    }
+
+    fn former_with(&self, more: Vec<Span>) -> Vec<Span> {
+        let mut spans = joined([&self.former[..], &more].concat(), |gap| self.is_near(gap));
+        while spans.len() > MOST_FORMER {
+            let gap = |i: &usize| spans[i + 1].from - spans[*i].until;
+            let Some(nearest) = (0..spans.len() - 1).min_by_key(gap) else { break };
+            spans[nearest].until = spans[nearest + 1].until;
+            spans.remove(nearest + 1);
+        }
+        spans
+    }
+
+    fn is_near(&self, gap: u64) -> bool {
+        gap.saturating_mul(self.layout.tick_ms() as u64) < NEAR_MS
+    }
+}
+
+/// In order, without empty ones; those that overlap, touch or are `near` are one.
+fn joined(mut spans: Vec<Span>, near: impl Fn(u64) -> bool) -> Vec<Span> {
+    spans.retain(|span| !span.is_empty());
+    spans.sort_unstable();
+    let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if span.from <= last.until || near(span.from - last.until) => {
+                last.until = last.until.max(span.until);
+            }
+            _ => joined.push(span),
+        }
+    }
+    joined
+}

@@ -1,0 +1,61 @@
+//! How many ids to ask a source for at a time: Leaf's adaptive step.
+
+/// The step never grows beyond this by itself.
+pub const LARGEST_STEP: i64 = 1_000_000;
+/// A segment that lasted less than this was short: the step doubles.
+const SHORT_MS: i64 = 15 * 60_000;
+/// One that lasted this long was long: the step halves.
+const LONG_MS: i64 = 30 * 60_000;
+
+/// The step of one tag. Times are of a clock that only goes forward, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdaptiveStep {
+    /// The source's own, or the one that was asked for: the least.
+    source: i64,
+    step: i64,
+    adaptive: bool,
+    fetches: u32,
+    fetched_at_ms: i64,
+}
+
+impl AdaptiveStep {
+    /// Begins with the source's own step; with `adaptive` false it stays there.
+    pub const fn new(source: i64, adaptive: bool) -> AdaptiveStep {
+        AdaptiveStep { source, step: source, adaptive, fetches: 0, fetched_at_ms: 0 }
+    }
+
+    /// The step of the last fetch, or the one that is asked for first.
+    pub const fn step(&self) -> i64 {
+        self.step
+    }
+
+    /// The source's own step, as it was said last.
+    pub const fn source(&self) -> i64 {
+        self.source
+    }
+
+    /// The step to ask for now. The first two fetches take the source's own.
+    pub const fn wanted(&self, now_ms: i64) -> i64 {
+        if !self.adaptive || self.fetches < 2 {
+            return self.step;
+        }
+        let age_ms = now_ms.saturating_sub(self.fetched_at_ms);
+        if age_ms < SHORT_MS {
+            let doubled = self.step.saturating_mul(2);
+            if doubled > LARGEST_STEP { self.step } else { doubled }
+        } else if age_ms < LONG_MS || self.step / 2 < self.source {
+            self.step
+        } else {
+            self.step / 2
+        }
+    }
+
+    /// A segment was fetched with this step; `source`: the source's own step as it says it now. One that was raised is
+    /// followed, without a restart.
+    pub const fn fetched(&mut self, step: i64, source: i64, now_ms: i64) {
+        self.source = source;
+        self.step = if step < source { source } else { step };
+        self.fetches = self.fetches.saturating_add(1);
+        self.fetched_at_ms = now_ms;
+    }
+}

@@ -1,0 +1,367 @@
+//! The double buffer: ids in order, each once, and the next fetch asked for in time.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use leafid_core::{AdaptiveStep, DoubleBuffer, Dry, Filler, Run, Segment};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn vectors(name: &str) -> Value {
+    let path = format!("{}/../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn filled(segments: &[(i64, i64, i64)]) -> (DoubleBuffer, Filler) {
+    let (buffer, mut filler) = DoubleBuffer::new();
+    for &(start, end, stride) in segments {
+        buffer.offer(&mut filler, Segment::new(start, end, stride).unwrap(), 10).unwrap();
+    }
+    (buffer, filler)
+}
+
+fn ids(segments: &[Segment]) -> Vec<i64> {
+    segments.iter().flat_map(|segment| (0..segment.len()).map(|n| segment.id(n).unwrap())).collect()
+}
+
+#[test]
+fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
+    for case in vectors("prefetch")["cases"].as_array().unwrap() {
+        let (length, nth) = (case["length"].as_i64().unwrap(), case["nth"].as_u64().unwrap());
+        let (buffer, filler) = filled(&[(7, 7 + length, 1)]);
+        let mut asked = Vec::new();
+        for n in 1..=length as u64 + 1 {
+            match buffer.take() {
+                Ok((_, wants)) => {
+                    assert_eq!(buffer.wants_fetch(&filler), n >= nth || n == length as u64, "{case}, {n}");
+                    if wants {
+                        asked.push(n);
+                    }
+                }
+                Err(dry) => {
+                    assert_eq!((dry, n), (Dry::Empty, length as u64 + 1));
+                    if asked.is_empty() {
+                        asked.push(n);
+                    }
+                }
+            }
+        }
+        assert_eq!(asked, [nth], "{case}");
+    }
+}
+
+#[test]
+fn a_batch_asks_for_the_next_fetch_as_single_takes_do() {
+    let (buffer, _) = filled(&[(0, 100, 1)]);
+    assert_eq!(buffer.take_many(11).unwrap(), (Run { first: 0, stride: 1, count: 11 }, false));
+    assert!(buffer.take_many(1).unwrap().1, "the twelfth of 100");
+    assert!(!buffer.take_many(50).unwrap().1, "once for a segment");
+    let (buffer, _) = filled(&[(0, 100, 1)]);
+    assert!(buffer.take_many(12).unwrap().1);
+}
+
+#[test]
+fn a_run_taken_ahead_asks_for_the_next_fetch_no_earlier() {
+    let (buffer, _) = filled(&[(0, 100, 1)]);
+    let mut runs = Vec::new();
+    while let Ok((run, wants)) = buffer.take_run(8) {
+        runs.push((run.first, run.count, wants));
+    }
+    assert_eq!(runs[..4], [(0, 8, false), (8, 3, false), (11, 8, true), (19, 8, false)]);
+    assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 100);
+}
+
+#[test]
+fn a_part_leaves_the_others_to_others() {
+    let (buffer, _) = filled(&[(0, 100, 1), (100, 110, 1)]);
+    let mut runs = Vec::new();
+    while let Ok((run, wants)) = buffer.take_part(64, 16) {
+        runs.push((run.first, run.count, wants));
+    }
+    assert_eq!(runs[..4], [(0, 7, false), (7, 4, false), (11, 7, true), (18, 7, false)]);
+    assert_eq!(runs.last(), Some(&(109, 1, false)), "a small segment is not held by one");
+    assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 110);
+    let (buffer, _) = filled(&[(0, 100_000, 1)]);
+    assert_eq!(buffer.take_part(64, 16).unwrap().0.count, 64);
+}
+
+/// A process of the vectors: a buffer that fetches when it is told to.
+struct Process {
+    buffer: DoubleBuffer,
+    filler: Filler,
+    step: AdaptiveStep,
+    now_ms: i64,
+}
+
+impl Process {
+    fn new(db_step: i64) -> Process {
+        let (buffer, filler) = DoubleBuffer::new();
+        Process { buffer, filler, step: AdaptiveStep::new(db_step, true), now_ms: 0 }
+    }
+
+    fn fetch(&mut self, max_id: &mut i64, db_step: i64) {
+        self.now_ms += 1_000;
+        let step = self.step.wanted(self.now_ms);
+        let segment = Segment::new(*max_id, *max_id + step, 1).unwrap();
+        *max_id += step;
+        self.step.fetched(step, db_step, self.now_ms);
+        self.buffer.offer(&mut self.filler, segment, 10).unwrap();
+    }
+
+    fn next(&mut self, max_id: &mut i64, db_step: i64) -> i64 {
+        loop {
+            match self.buffer.take() {
+                Ok((id, wants_fetch)) => {
+                    if wants_fetch {
+                        self.fetch(max_id, db_step);
+                    }
+                    return id;
+                }
+                Err(_) => self.fetch(max_id, db_step),
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_are_issued_as_in_the_vectors() {
+    for case in vectors("segment_issue")["cases"].as_array().unwrap() {
+        let parse = |value: &Value| value.as_str().unwrap().parse::<i64>().unwrap();
+        let list = |name: &str| case[name].as_array().map(|all| all.iter().map(parse).collect::<Vec<_>>());
+        let (mut max_id, db_step) = (parse(&case["max_id"]), case["db_step"].as_i64().unwrap());
+        let from = max_id;
+        let mut processes: Vec<Process> =
+            (0..case["processes"].as_u64().unwrap()).map(|_| Process::new(db_step)).collect();
+        if let Some(expected) = list("first") {
+            let issued: Vec<i64> = expected.iter().map(|_| processes[0].next(&mut max_id, db_step)).collect();
+            assert_eq!(issued, expected, "{case}");
+            if case["contiguous_through"].is_string() {
+                for id in from + issued.len() as i64..=parse(&case["contiguous_through"]) {
+                    assert_eq!(processes[0].next(&mut max_id, db_step), id);
+                }
+            }
+        }
+        if let Some(expected) = list("round_robin") {
+            let count = processes.len();
+            for (n, expected) in expected.into_iter().enumerate() {
+                assert_eq!(processes[n % count].next(&mut max_id, db_step), expected, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn strides_are_kept_and_segments_follow_each_other() {
+    let (buffer, mut filler) = filled(&[(1, 8, 3), (100, 101, 1)]);
+    let third = Segment::new(5, 6, 1).unwrap();
+    assert_eq!(buffer.offer(&mut filler, third, 10), Err(third), "both slots are taken");
+    assert_eq!(ids(&buffer.segments(&filler)), [1, 4, 7, 100]);
+    let taken: Vec<i64> = (0..3).map(|_| buffer.take().unwrap().0).collect();
+    assert_eq!((taken, buffer.left(&filler)), (vec![1, 4, 7], 1));
+    buffer.offer(&mut filler, third, 10).unwrap();
+    assert_eq!(buffer.take_many(10).unwrap().0.count, 1, "a run is of one segment");
+    assert_eq!(buffer.take().unwrap().0, 5);
+    assert_eq!(buffer.take(), Err(Dry::Empty));
+    let (buffer, _) = filled(&[(i64::MAX - 2, i64::MAX, 1)]);
+    assert_eq!(buffer.take_many(usize::MAX).unwrap().0.count, 2);
+}
+
+#[test]
+fn what_issues_nothing_changes_nothing() {
+    let (buffer, mut filler) = DoubleBuffer::new();
+    for _ in 0..3 {
+        assert_eq!((buffer.take(), buffer.take_many(5)), (Err(Dry::Empty), Err(Dry::Empty)));
+    }
+    buffer.offer(&mut filler, Segment::new(10, 12, 1).unwrap(), 10).unwrap();
+    assert_eq!(buffer.take_many(0).unwrap().0.count, 0);
+    assert_eq!(buffer.take().unwrap().0, 10);
+}
+
+#[test]
+fn a_sealed_buffer_issues_nothing_and_tells_what_is_left() {
+    let (buffer, mut filler) = filled(&[(0, 10, 1), (20, 30, 2)]);
+    buffer.take_many(9).unwrap();
+    assert_eq!(ids(&buffer.seal(&filler)), [9, 20, 22, 24, 26, 28]);
+    assert_eq!((buffer.take(), buffer.take_many(1)), (Err(Dry::Sealed), Err(Dry::Sealed)));
+    assert!(buffer.seal(&filler).is_empty(), "what was left is told once");
+    let segment = Segment::new(50, 60, 1).unwrap();
+    assert_eq!(buffer.offer(&mut filler, segment, 10), Err(segment));
+    assert!(!buffer.wants_fetch(&filler));
+}
+
+#[test]
+fn little_is_left_below_a_tenth_of_the_last_segment() {
+    let (buffer, filler) = filled(&[(0, 100, 1)]);
+    buffer.take_many(90).unwrap();
+    assert!(!buffer.is_low(&filler));
+    buffer.take().unwrap();
+    assert!(buffer.is_low(&filler));
+}
+
+#[test]
+fn many_threads_take_each_id_once_while_the_buffer_turns_over() {
+    const SEGMENTS: i64 = 20_000;
+    for length in [1, 2, 7] {
+        let (buffer, mut filler) = DoubleBuffer::new();
+        let (done, short) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let all = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (buffer, done, short, all) = (&buffer, &done, &short, &all);
+                scope.spawn(move || {
+                    let mut mine = Vec::new();
+                    loop {
+                        let last = done.load(SeqCst);
+                        let run = match thread {
+                            0 => buffer.take().map(|(id, _)| Run { first: id, stride: 1, count: 1 }),
+                            1 => buffer.take_many(3).map(|(run, _)| run),
+                            2 => buffer.take_run(3).map(|(run, _)| run),
+                            _ => buffer.take_part(3, 2).map(|(run, _)| run),
+                        };
+                        let taken = run.map(|run| {
+                            mine.extend((0..run.count as i64).map(|n| run.first + n * run.stride));
+                        });
+                        if taken.is_err() {
+                            if last {
+                                break;
+                            }
+                            short.fetch_add(1, SeqCst);
+                            std::thread::yield_now();
+                        }
+                    }
+                    assert!(mine.is_sorted(), "a thread's ids are in order");
+                    all.lock().unwrap().extend(mine);
+                });
+            }
+            for n in 0..SEGMENTS {
+                let segment = Segment::new(n * length, (n + 1) * length, 1).unwrap();
+                while buffer.offer(&mut filler, segment, 10).is_err() {
+                    std::thread::yield_now();
+                }
+            }
+            done.store(true, SeqCst);
+        });
+        let all = all.into_inner().unwrap();
+        assert_eq!(all.len() as i64, SEGMENTS * length);
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "each once");
+        assert!(short.into_inner() > 0, "the buffer was never empty: nothing was tried");
+    }
+}
+
+#[test]
+fn a_seal_amid_takes_loses_no_id_and_repeats_none() {
+    for _ in 0..300 {
+        let (buffer, filler) = filled(&[(0, 500, 1), (500, 1_000, 1)]);
+        let mut all = std::thread::scope(|scope| {
+            let takers: Vec<_> = (0..3)
+                .map(|_| {
+                    let buffer = &buffer;
+                    scope.spawn(move || std::iter::from_fn(|| buffer.take().ok()).map(|(id, _)| id).collect())
+                })
+                .collect();
+            let mut all: Vec<i64> = ids(&buffer.seal(&filler));
+            takers.into_iter().for_each(|taker| all.extend::<Vec<i64>>(taker.join().unwrap()));
+            all
+        });
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..1_000));
+    }
+}
+
+/// For so long a race is run.
+const RACE: Duration = Duration::from_millis(1_500);
+
+#[test]
+fn a_taker_that_spins_sees_the_first_segment_whole_or_not_at_all() {
+    let (fresh, round) = (Mutex::new(None), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let taker = scope.spawn(|| {
+            for mine in 1.. {
+                while round.load(SeqCst) < mine {
+                    std::hint::spin_loop();
+                }
+                let Some(buffer): Option<Arc<DoubleBuffer>> = fresh.lock().unwrap().clone() else {
+                    return mine;
+                };
+                let mut taken = Vec::new();
+                while taken.len() < 3 {
+                    taken.extend(buffer.take().ok().map(|(id, _)| id));
+                }
+                assert_eq!(taken, [1_000_000, 1_000_001, 1_000_002], "round {mine}");
+                fresh.lock().unwrap().take();
+            }
+            0
+        });
+        let begun = Instant::now();
+        let mut rounds = 0;
+        while begun.elapsed() < RACE && !taker.is_finished() {
+            let (buffer, mut filler) = DoubleBuffer::new();
+            let buffer = Arc::new(buffer);
+            *fresh.lock().unwrap() = Some(Arc::clone(&buffer));
+            rounds += 1;
+            round.store(rounds, SeqCst);
+            (0..rounds % 300).for_each(|_| std::hint::spin_loop());
+            buffer.offer(&mut filler, Segment::new(1_000_000, 1_001_000, 1).unwrap(), 10).unwrap();
+            while fresh.lock().unwrap().is_some() && !taker.is_finished() {
+                std::hint::spin_loop();
+            }
+        }
+        round.store(rounds + 1, SeqCst);
+        assert!(taker.join().unwrap() > 100, "hardly a round was run");
+    });
+}
+
+#[test]
+fn segments_that_grow_while_takers_race_are_each_taken_once() {
+    for takers in [1, 3] {
+        let (buffer, mut filler) = DoubleBuffer::new();
+        let (taken, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (mut given, mut start) = (0usize, 0i64);
+        std::thread::scope(|scope| {
+            for taker in 0..takers {
+                let (buffer, taken, sum) = (&buffer, &taken, &sum);
+                scope.spawn(move || {
+                    let mut last = -1;
+                    loop {
+                        let run = match taker % 2 {
+                            0 => buffer.take_many(1 << 30),
+                            _ => buffer
+                                .take()
+                                .map(|(first, wants)| (Run { first, stride: 1, count: 1 }, wants)),
+                        };
+                        match run {
+                            Ok((run, _)) => {
+                                assert!(run.count > 0 && run.first > last, "{run:?} after {last}");
+                                last = run.first + run.count as i64 - 1;
+                                taken.fetch_add(run.count, SeqCst);
+                                // Of which ids, whatever their order: modulo 2^64.
+                                let (first, count) = (run.first as usize, run.count);
+                                let ids = first.wrapping_mul(count).wrapping_add(count * (count - 1) / 2);
+                                sum.fetch_add(ids, SeqCst);
+                            }
+                            Err(Dry::Empty) => std::hint::spin_loop(),
+                            Err(Dry::Sealed) => return,
+                        }
+                    }
+                });
+            }
+            let begun = Instant::now();
+            let mut length = 1;
+            while begun.elapsed() < RACE {
+                if buffer.has_room(&filler) {
+                    buffer.offer(&mut filler, Segment::new(start, start + length, 1).unwrap(), 10).unwrap();
+                    given += length as usize;
+                    start += length;
+                    length = if length > 1 << 12 { 1 } else { length * 4 };
+                }
+            }
+            while buffer.left(&filler) > 0 && taken.load(SeqCst) < given {
+                std::thread::yield_now();
+            }
+            buffer.seal(&filler);
+        });
+        let all = start as u128 * (start as u128 - 1) / 2;
+        assert_eq!((taken.into_inner(), sum.into_inner()), (given, all as usize), "{takers} takers");
+    }
+}

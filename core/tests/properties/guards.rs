@@ -1,0 +1,136 @@
+//! The guard, beside a list of all that it accepted.
+
+use crate::cases::holds;
+use leafid_core::{Code, Giving, Guard, Segment};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+enum Deed {
+    /// From the mark, so far up or down.
+    Near(i64, i64, i64, i64),
+    /// Anywhere.
+    At(i64, i64, i64, i64),
+    /// Where one that was accepted ended, or began.
+    Again(usize, bool, i64),
+    /// What was stored is all that is known.
+    Restart,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let (length, stride, late) = (1..60i64, prop_oneof![3 => Just(1i64), 2 => 1..5i64], 0..300i64);
+    let deed = prop_oneof![
+        6 => (-20..40i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Deed::Near(n, l, s, a)),
+        3 => (0..3_000i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Deed::At(n, l, s, a)),
+        1 => (0..i64::MAX, 1..i64::MAX, 1..i64::MAX, late).prop_map(|(n, l, s, a)| Deed::At(n, l, s, a)),
+        4 => (any::<prop::sample::Index>(), any::<bool>(), length).prop_map(|(i, e, l)| Deed::Again(i.index(1 << 20), e, l)),
+        1 => Just(Deed::Restart),
+    ];
+    prop::collection::vec(deed, 1..120)
+}
+
+fn giving() -> impl Strategy<Value = Giving> {
+    prop_oneof![Just(Giving::InOrder), Just(Giving::Ranges), Just(Giving::Scattered)]
+}
+
+/// The contract's words: the same residue modulo the gcd of the strides, and crossing spans.
+fn cross(one: &Segment, other: &Segment) -> bool {
+    let gcd = |mut a: i64, mut b: i64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let residue = gcd(one.stride(), other.stride());
+    one.start() <= other.last()
+        && other.start() <= one.last()
+        && one.start() % residue == other.start() % residue
+}
+
+/// Whether an id is in both; for segments that are not too long, found by looking at each.
+fn shares_an_id(one: &Segment, other: &Segment) -> bool {
+    let short = if one.len() < other.len() { one } else { other };
+    let long = if one.len() < other.len() { other } else { one };
+    (0..short.len().min(10_000))
+        .filter_map(|n| short.id(n))
+        .any(|id| (long.start()..=long.last()).contains(&id) && (id - long.start()) % long.stride() == 0)
+}
+
+#[test]
+fn no_id_is_accepted_twice_and_nothing_is_refused_without_a_reason() {
+    let most = prop_oneof![1..=8usize, Just(32), Just(1_024)];
+    holds(3_000, (giving(), most, deeds()), |(giving, most, deeds)| {
+        let mut guard = Guard::resume(giving, 0, Vec::new(), most);
+        let mut accepted: Vec<Segment> = Vec::new();
+        for deed in deeds {
+            let (start, length, stride, late) = match deed {
+                Deed::Restart => {
+                    guard = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
+                    continue;
+                }
+                Deed::Near(offset, length, stride, late) => {
+                    (guard.mark().saturating_add(offset), length, stride, late)
+                }
+                Deed::At(start, length, stride, late) => (start, length, stride, late),
+                Deed::Again(which, end, length) => match accepted.len() {
+                    0 => continue,
+                    n => {
+                        let before = accepted[which % n];
+                        (if end { before.end() - 1 } else { before.start() }, length, before.stride(), 0)
+                    }
+                },
+            };
+            let Ok(segment) = Segment::new(start, start.saturating_add(length), stride) else { continue };
+            // Asked when the mark was lower.
+            let after = (guard.mark() - late).max(0);
+            let before = guard.clone();
+            let offered = guard.offer(segment, after);
+            let below = giving == Giving::InOrder && segment.start() < after;
+            // All that still counts: what is scattered is forgotten in the end.
+            let known = match giving {
+                Giving::Scattered => accepted.len().saturating_sub(most),
+                _ => 0,
+            };
+            match offered {
+                Ok(()) => {
+                    prop_assert!(!below, "{:?} below {}", segment, after);
+                    for other in &accepted[known..] {
+                        prop_assert!(!shares_an_id(other, &segment), "{:?} after {:?}", segment, other);
+                    }
+                    accepted.push(segment);
+                }
+                Err(error) => {
+                    prop_assert_eq!(error.code(), Code::SegmentRegressed);
+                    prop_assert_eq!(&guard, &before, "one that is refused changes nothing");
+                    // Unless two had to be joined, there is one that it crosses.
+                    if giving == Giving::Scattered || accepted.len() <= most {
+                        let crossed = accepted.iter().any(|other| cross(other, &segment));
+                        prop_assert!(below || crossed, "{:?} was refused: {}", segment, error);
+                    }
+                }
+            }
+            prop_assert!(guard.spans().len() <= most);
+            let highest = accepted.iter().map(Segment::end).max().unwrap_or(0);
+            prop_assert_eq!(guard.mark(), highest);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn counters_that_go_up_are_never_refused_however_they_are_cut() {
+    // Several counters apart, each of which goes up by pieces; remembered one by one.
+    let cuts = prop::collection::vec((0..6usize, 1..2_000i64), 1..200);
+    holds(500, cuts, |cuts| {
+        let mut guard = Guard::new(Giving::Ranges);
+        let mut next: BTreeMap<usize, i64> = BTreeMap::new();
+        for (counter, length) in cuts {
+            let start = *next.entry(counter).or_insert(counter as i64 * 1_000_000);
+            let segment = Segment::new(start, start + length, 1).unwrap();
+            prop_assert_eq!(guard.offer(segment, guard.mark()).map_err(|error| error.to_string()), Ok(()));
+            next.insert(counter, start + length);
+        }
+        prop_assert!(guard.spans().len() <= next.len(), "each counter is one span");
+        Ok(())
+    });
+}

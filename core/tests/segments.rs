@@ -1,0 +1,222 @@
+//! Segments, the step, and the guard against ranges that were given before.
+#![allow(clippy::unwrap_used)]
+
+use leafid_core::{AdaptiveStep, Code, Giving, Guard, LARGEST_STEP, MOST_REMEMBERED, Segment};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn vectors(name: &str) -> Value {
+    let path = format!("{}/../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_str().map_or_else(|| value.as_i64().unwrap(), |text| text.parse().unwrap())
+}
+
+#[test]
+fn the_step_follows_the_age_of_the_fetch_before() {
+    for case in vectors("adaptive_step")["cases"].as_array().unwrap() {
+        let source = case["db_step"].as_i64().unwrap();
+        let mut step = AdaptiveStep::new(source, true);
+        let (mut now_ms, mut next) = (1_000, number(&case["max_id"]));
+        for fetch in case["fetches"].as_array().unwrap() {
+            now_ms += fetch["previous_fetch_age_ms"].as_i64().unwrap_or(1);
+            let wanted = step.wanted(now_ms);
+            assert_eq!(wanted, fetch["step"].as_i64().unwrap(), "{} {fetch}", case["name"]);
+            let segment = Segment::new(next, next + wanted, 1).unwrap();
+            assert_eq!((segment.start(), segment.end()), (number(&fetch["start"]), number(&fetch["end"])));
+            next = segment.end();
+            step.fetched(wanted, source, now_ms);
+        }
+    }
+}
+
+#[test]
+fn a_step_that_the_source_raised_is_followed_and_a_fixed_one_stays() {
+    let mut step = AdaptiveStep::new(100, true);
+    step.fetched(100, 5_000, 0);
+    assert_eq!(step.wanted(1), 5_000);
+    let mut step = AdaptiveStep::new(1_000, false);
+    for now_ms in 0..50 {
+        assert_eq!(step.wanted(now_ms), 1_000);
+        step.fetched(1_000, 1_000, now_ms);
+    }
+    let mut step = AdaptiveStep::new(600_000, true);
+    for now_ms in 0..5 {
+        assert!(step.wanted(now_ms) <= LARGEST_STEP, "doubled it would pass the largest");
+        step.fetched(step.wanted(now_ms), 600_000, now_ms);
+    }
+}
+
+#[test]
+fn a_segment_holds_what_it_says() {
+    for (start, end, stride, ids) in [
+        (0, 3, 1, vec![0, 1, 2]),
+        (1, 8, 3, vec![1, 4, 7]),
+        (1, 9, 3, vec![1, 4, 7]),
+        (1, 7, 3, vec![1, 4]),
+        (5, 6, i64::MAX, vec![5]),
+        (i64::MAX - 1, i64::MAX, 1, vec![i64::MAX - 1]),
+    ] {
+        let segment = Segment::new(start, end, stride).unwrap();
+        let all: Vec<i64> = (0..segment.len()).map(|n| segment.id(n).unwrap()).collect();
+        assert_eq!((&all, segment.last()), (&ids, ids[ids.len() - 1]));
+        assert_eq!(segment.id(segment.len()), None);
+        assert_eq!(segment.id(u64::MAX), None);
+    }
+    assert_eq!(Segment::new(0, i64::MAX, 1).unwrap().len(), i64::MAX as u64);
+    for (start, end, stride, says) in [
+        (-1, 5, 1, "negative"),
+        (5, 5, 1, "not above its start"),
+        (5, 4, 1, "not above its start"),
+        (i64::MAX, i64::MIN, 1, "not above its start"),
+        (1, 5, 0, "stride is below 1"),
+        (1, 5, -2, "stride is below 1"),
+    ] {
+        let error = Segment::new(start, end, stride).unwrap_err();
+        assert_eq!(error.code(), Code::SourceInvalid);
+        assert!(error.message().contains(says), "{error}");
+    }
+}
+
+fn segment(start: i64, end: i64, stride: i64) -> Segment {
+    Segment::new(start, end, stride).unwrap()
+}
+
+#[test]
+fn an_ordered_source_never_goes_below_the_mark_that_it_was_asked_with() {
+    let mut guard = Guard::new(Giving::InOrder);
+    guard.offer(segment(1, 1_001, 1), 0).unwrap();
+    for again in [segment(1, 1_001, 1), segment(500, 1_500, 1), segment(0, 1, 1)] {
+        let error = guard.offer(again, 1_001).unwrap_err();
+        assert_eq!(error.code(), Code::SegmentRegressed);
+        let distance = format!("{} below the highest end seen, 1001", 1_001 - again.start());
+        assert!(error.message().contains(&distance) && error.message().contains("restore"), "{error}");
+        assert_eq!(guard.mark(), 1_001, "a refused one changes nothing");
+    }
+    guard.offer(segment(5_001, 6_001, 1), 1_001).unwrap();
+    assert_eq!(guard.mark(), 6_001);
+    // As after a restart, were the mark all that was kept.
+    let restarted = || Guard::resume(Giving::InOrder, 6_001, Vec::new(), 8);
+    assert!(restarted().offer(segment(6_000, 7_000, 1), 6_001).is_err());
+    assert!(restarted().offer(segment(6_001, 7_000, 1), 6_001).is_ok());
+}
+
+#[test]
+fn two_that_ask_at_once_are_both_answered_and_one_range_given_to_both_is_not() {
+    let mut guard = Guard::new(Giving::InOrder);
+    guard.offer(segment(0, 1_000, 1), 0).unwrap();
+    // Both ask after 1000, and the second is answered first.
+    guard.offer(segment(2_000, 3_000, 1), 1_000).unwrap();
+    guard.offer(segment(1_000, 2_000, 1), 1_000).unwrap();
+    for crossing in [segment(2_000, 3_000, 1), segment(2_999, 4_000, 1), segment(1_500, 1_600, 1)] {
+        let error = guard.offer(crossing, 1_000).unwrap_err();
+        assert_eq!(error.code(), Code::SegmentRegressed);
+        assert!(error.message().contains("cross"), "{error}");
+    }
+    guard.offer(segment(3_000, 4_000, 1), 1_000).unwrap();
+    assert_eq!(guard.spans(), [segment(0, 4_000, 1)], "without gaps it is one");
+}
+
+#[test]
+fn strides_that_interleave_are_no_crossing() {
+    let mut guard = Guard::new(Giving::Ranges);
+    guard.offer(segment(1, 1_001, 2), 0).unwrap();
+    guard.offer(segment(2, 1_002, 2), 0).unwrap();
+    assert!(guard.offer(segment(999, 1_999, 2), 0).is_err());
+    guard.offer(segment(1_001, 2_001, 2), 0).unwrap();
+    guard.offer(segment(1_002, 2_002, 2), 0).unwrap();
+    assert_eq!(guard.spans().len(), 2, "each goes on where one of its kind ended");
+    // A later one may be lower: nodes behind a balancer.
+    guard.offer(segment(9_000, 9_100, 1), 9_000).unwrap();
+    guard.offer(segment(5_000, 5_100, 1), 9_100).unwrap();
+    assert!(guard.offer(segment(5_099, 5_200, 1), 0).is_err());
+}
+
+#[test]
+fn counters_far_apart_all_go_on_however_little_is_remembered() {
+    // Five nodes of one source, each with a range of its own, of which others take ids too.
+    let mut guard = Guard::resume(Giving::Ranges, 0, Vec::new(), 8);
+    for turn in 0..1_000 {
+        for node in 0..5 {
+            let start = node * 1_000_000 + turn * 7;
+            guard.offer(segment(start, start + 3, 1), guard.mark()).unwrap();
+        }
+        assert!(guard.spans().len() <= 8);
+    }
+    // Of an ordered source the lowest are joined: what others ask for meanwhile stays free.
+    let mut guard = Guard::resume(Giving::InOrder, 0, Vec::new(), 8);
+    for turn in 0..100 {
+        guard.offer(segment(turn * 7, turn * 7 + 3, 1), 0).unwrap();
+    }
+    guard.offer(segment(99 * 7 - 4, 99 * 7, 1), 98 * 7 + 3).unwrap();
+}
+
+#[test]
+fn what_is_late_is_still_taken_where_others_take_ids_between() {
+    // Single ids of one counter, some of which go to others; four requests under way, so that they come out of order.
+    let mut guard = Guard::resume(Giving::Ranges, 0, Vec::new(), 32);
+    let mut gap = 1u64;
+    let mut id = 0;
+    for _ in 0..2_000 {
+        let mut four = Vec::new();
+        for _ in 0..4 {
+            gap = gap.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            id += 1 + (gap >> 60) as i64;
+            four.push(id);
+        }
+        for id in [four[3], four[1], four[2], four[0]] {
+            guard.offer(segment(id, id + 1, 1), 0).unwrap();
+        }
+        assert!(guard.offer(segment(four[2], four[2] + 1, 1), 0).is_err());
+    }
+}
+
+#[test]
+fn ids_with_gaps_are_remembered_as_they_were_and_forgotten_in_the_end() {
+    // Two nodes that make ids of the time, one of which is a second behind.
+    let mut guard = Guard::resume(Giving::Scattered, 0, Vec::new(), 32);
+    for ms in 2_000..3_000i64 {
+        for id in [ms << 22 | 1 << 12, (ms - 1_000) << 22 | 2 << 12] {
+            guard.offer(segment(id, id + 1, 1), 0).unwrap();
+            assert!(guard.offer(segment(id, id + 1, 1), 0).is_err());
+        }
+        assert!(guard.spans().len() <= 32);
+    }
+}
+
+#[test]
+fn whatever_is_offered_no_id_is_accepted_twice() {
+    let seed = std::env::var("LEAFID_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1u64);
+    for seed in seed..seed + 60 {
+        let mut state = seed;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let giving = if seed % 4 == 0 { Giving::InOrder } else { Giving::Ranges };
+        let most = [MOST_REMEMBERED, 32, 1][(seed % 3) as usize];
+        let mut guard = Guard::resume(giving, 0, Vec::new(), most);
+        let (mut seen, mut taken) = (BTreeSet::new(), 0);
+        // More than are remembered one by one, so that some are joined.
+        for _ in 0..3 * MOST_REMEMBERED {
+            let start = if draw(3) == 0 { draw(60_000) as i64 } else { guard.mark() + draw(30) as i64 };
+            let offered = segment(start, start + 1 + draw(40) as i64, 1 + draw(4) as i64);
+            let ids: Vec<i64> = (0..offered.len()).filter_map(|n| offered.id(n)).collect();
+            // Asked when the mark was lower.
+            let after = guard.mark() - draw(200) as i64;
+            if guard.offer(offered, after).is_ok() {
+                taken += 1;
+                for id in ids {
+                    assert!(seen.insert(id), "seed {seed}: {id} twice, of {offered:?}");
+                }
+            }
+            if draw(100) == 0 {
+                // A restart: what was stored is all that is known.
+                guard = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
+            }
+        }
+        assert!(taken > 500, "seed {seed}: {taken} were taken");
+    }
+}

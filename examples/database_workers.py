@@ -1,0 +1,49 @@
+import contextlib
+import sqlite3
+
+import leafid
+
+
+class Workers:
+    """Leases worker ids from a table that all hosts share."""
+
+    def __init__(self, path, ids):
+        self.path = path
+        with self.transaction() as db:
+            db.execute("CREATE TABLE IF NOT EXISTS worker (id INTEGER PRIMARY KEY, holder TEXT, until_ms INTEGER)")
+            db.executemany("INSERT OR IGNORE INTO worker VALUES (?, NULL, 0)", [(id,) for id in ids])
+
+    def claim(self, request):
+        with self.transaction() as db:
+            free = "SELECT id, until_ms FROM worker WHERE until_ms <= ? ORDER BY until_ms LIMIT 1"
+            row = db.execute(free, [request.now_ms]).fetchone()
+            if row is None:
+                return None
+            take = "UPDATE worker SET holder = ?, until_ms = ? WHERE id = ?"
+            db.execute(take, [request.instance, request.until_ms, row[0]])
+        return leafid.Lease(row[0], from_ms=row[1], until_ms=request.until_ms, token=request.instance)
+
+    def renew(self, lease, until_ms):
+        extend = "UPDATE worker SET until_ms = max(until_ms, ?) WHERE id = ? AND holder = ?"
+        with self.transaction() as db:
+            kept = db.execute(extend, [until_ms, lease.worker_id, lease.token]).rowcount
+        return until_ms if kept else None
+
+    def release(self, lease, until_ms):
+        give_back = "UPDATE worker SET holder = NULL, until_ms = ? WHERE id = ? AND holder = ?"
+        with self.transaction() as db:
+            db.execute(give_back, [until_ms, lease.worker_id, lease.token])
+
+    @contextlib.contextmanager
+    def transaction(self):
+        """A connection for each call: calls come from leafid's threads, and after forks."""
+        with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+
+
+if __name__ == "__main__":
+    with leafid.Snowflake(Workers("workers.db", range(32)), name="orders") as flake:
+        id = flake.next()
+        print(f"{id} made by worker {leafid.decode(id).worker_id}")

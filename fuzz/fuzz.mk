@@ -1,0 +1,12 @@
+# Fuzzing: what comes from outside, as arbitrary bytes, with checks of what must hold (fuzz/fuzz_targets).
+#
+# With a nightly toolchain under AddressSanitizer, else on the stable one without. The layout is cargo-fuzz's, so that
+# `cargo fuzz run TARGET` works too, where that is installed.
+
+.PHONY: fuzz fuzz-programs
+
+fuzz: fuzz-programs
+	@SEED=$(SEED) python3 fuzz/run.py $(or $(SECONDS),10) $(TARGETS)
+
+fuzz-programs: tools
+	@python3 fuzz/run.py --build

@@ -1,0 +1,219 @@
+'use strict'
+
+// The calls that wait for ids of one tag, first come, first served. However many they are, the addon sees one wait, and
+// the source one request for all of them.
+
+const native = require('./native.js')
+
+/** The lines that wait, by the number that the addon knows them by. */
+const waiting = new Map()
+
+/** How much longer than its first call the addon's wait lasts: the calls' own times are kept here. */
+const SLACK_MS = 1000
+/** Timers may come a little early. */
+const EARLY_MS = 1
+
+class Line {
+  #tag
+  #supply
+  #waiters = new Set()
+  /** The signals that may abort some: `{ waiters, onAbort }` each; null when there are none. */
+  #signals = null
+  /** Ids that are waited for. */
+  #need = 0
+  #scheduled = false
+  #timer = null
+  /** When the timer comes, and when the first call's time is over, or earlier. */
+  #due = Infinity
+  #soonest = Infinity
+  /** Calls so far, up to which one it is known whether they waited, and how many did. */
+  #joined = 0
+  #known = 0
+  waits = 0
+
+  /** `tag`: `{ owner, handle, number, name }`. */
+  constructor(tag, supply) {
+    this.#tag = tag
+    this.#supply = supply
+  }
+
+  get length() {
+    return this.#waiters.size
+  }
+
+  /** A call for one id. */
+  one(timeoutMs, signal) {
+    return this.#join(null, 1, timeoutMs, signal)
+  }
+
+  /** A call that fills the array. */
+  many(array, timeoutMs, signal) {
+    return this.#join(array, array.length, timeoutMs, signal)
+  }
+
+  #join(array, need, timeoutMs, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const deadline = performance.now() + timeoutMs
+      const waiter = { number: ++this.#joined, array, filled: 0, resolve, reject, timeoutMs, deadline, signal }
+      if (signal) this.#listen(signal, waiter)
+      this.#waiters.add(waiter)
+      this.#need += need
+      this.#soonest = Math.min(this.#soonest, deadline)
+      if (this.#scheduled) return
+      // All calls of this turn of the event loop are there when the source is asked.
+      this.#scheduled = true
+      this.#supply.hide()
+      queueMicrotask(() => {
+        this.#scheduled = false
+        this.pump()
+      })
+    })
+  }
+
+  /** However many calls have the same signal, it has one listener of theirs. */
+  #listen(signal, waiter) {
+    const known = this.#signals?.get(signal)
+    if (known) {
+      known.waiters.add(waiter)
+      return
+    }
+    const waiters = new Set([waiter])
+    const onAbort = () => {
+      for (const each of waiters) this.#reject(each, signal.reason)
+      this.pump()
+    }
+    this.#signals ??= new Map()
+    this.#signals.set(signal, { waiters, onAbort })
+    signal.addEventListener('abort', onAbort, { once: true })
+  }
+
+  #unlisten(signal, waiter) {
+    const { waiters, onAbort } = this.#signals.get(signal)
+    waiters.delete(waiter)
+    if (waiters.size > 0) return
+    this.#signals.delete(signal)
+    if (this.#signals.size === 0) this.#signals = null
+    signal.removeEventListener('abort', onAbort)
+  }
+
+  /** Serves who waits, as far as ids are at hand. */
+  pump() {
+    this.#supply.show()
+    if (this.#waiters.size === 0) return
+    try {
+      while (!this.#serve()) {
+        const head = this.#waiters.values().next().value
+        const left = Math.ceil(Math.max(head.deadline - performance.now(), 1))
+        const id = native.tagPoll(this.#tag.handle, left + SLACK_MS)
+        if (id === null) {
+          this.#wait(head)
+          return
+        }
+        this.#supply.unshift([id])
+      }
+      this.#rest()
+    } catch (error) {
+      // Everybody's: the source does not know the tag, or it is closed.
+      for (const waiter of this.#waiters) this.#reject(waiter, this.#explain(error))
+    }
+  }
+
+  /** What the first one has so far goes back: it is about to be told that the tag is closed. */
+  giveBack() {
+    for (const waiter of this.#waiters) this.#empty(waiter)
+  }
+
+  /** Whether nobody waits any more. */
+  #serve() {
+    const supply = this.#supply
+    for (const waiter of this.#waiters) {
+      if (waiter.array === null) {
+        const id = supply.take(this.#need)
+        if (id === undefined) return false
+        this.#leave(waiter, 1)
+        waiter.resolve(id)
+      } else {
+        const filled = supply.takeInto(waiter.array, waiter.filled, this.#need)
+        // A call that makes progress goes on.
+        if (filled > waiter.filled) waiter.deadline = performance.now() + waiter.timeoutMs
+        this.#need -= filled - waiter.filled
+        waiter.filled = filled
+        if (filled < waiter.array.length) return false
+        this.#leave(waiter, 0)
+        waiter.resolve(waiter.array)
+      }
+    }
+    return true
+  }
+
+  #leave(waiter, need) {
+    this.#waiters.delete(waiter)
+    this.#need -= need
+    if (waiter.signal) this.#unlisten(waiter.signal, waiter)
+  }
+
+  #empty(waiter) {
+    if (waiter.filled === 0) return
+    this.#supply.unshift(waiter.array.subarray(0, waiter.filled))
+    this.#need += waiter.filled
+    waiter.filled = 0
+  }
+
+  /** Ends a call with an error; what it had is there for the next. */
+  #reject(waiter, error) {
+    this.#empty(waiter)
+    this.#leave(waiter, waiter.array === null ? 1 : waiter.array.length)
+    waiter.reject(error)
+    if (this.#waiters.size === 0) this.#rest()
+  }
+
+  #wait(head) {
+    this.waits += this.#joined - Math.max(this.#known, head.number - 1)
+    this.#known = this.#joined
+    waiting.set(this.#tag.number, this)
+    if (this.#soonest >= this.#due) return
+    clearTimeout(this.#timer)
+    this.#due = this.#soonest
+    // It keeps the process alive: who awaits an id gets it, or an error.
+    this.#timer = setTimeout(() => this.#late(), Math.max(this.#due - performance.now(), 0))
+  }
+
+  #rest() {
+    this.#soonest = Infinity
+    if (!waiting.delete(this.#tag.number)) return
+    clearTimeout(this.#timer)
+    this.#timer = null
+    this.#due = Infinity
+    native.tagRest(this.#tag.handle)
+  }
+
+  /** The time of a call may be over, unless the event loop was only too busy to see its ids come. */
+  #late() {
+    this.pump()
+    const now = performance.now()
+    this.#due = this.#soonest = Infinity
+    for (const waiter of this.#waiters) {
+      if (waiter.deadline > now + EARLY_MS) this.#soonest = Math.min(this.#soonest, waiter.deadline)
+      else this.#reject(waiter, this.#lateness(waiter))
+    }
+    this.pump()
+  }
+
+  #explain(error) {
+    return this.#tag.owner.explain(error, this.#tag.name)
+  }
+
+  #lateness({ timeoutMs }) {
+    try {
+      return native.tagLate(this.#tag.handle, timeoutMs)
+    } catch (error) {
+      return this.#explain(error)
+    }
+  }
+}
+
+module.exports = { Line, waiting }

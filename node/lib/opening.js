@@ -1,0 +1,257 @@
+'use strict'
+
+// Opening a generator whose worker id, or the clocks of whose peers, the user's code tells; or which is awaited. The addon
+// cannot call that code in the middle of an opening: it says what it wants, is supplied with it, and is called again. So an
+// opening that finds the generator open asks nobody.
+
+const { failure } = require('./answers.js')
+const { LeafidError, guarded, translate } = require('./errors.js')
+const { ended, theEvents } = require('./fetches.js')
+const native = require('./native.js')
+const { times } = require('./options.js')
+const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')
+
+const DEFAULT_TIMEOUT_MS = 2000
+// A record under onClockBackwards 'wait' is at most the longest span, 3 s, ahead of the clock.
+const WAITS_MS = 4000
+const PAUSE_MS = 20
+/** A lease that could not be used yet is given back, and another one claimed. */
+const LEASE_PAUSE_MS = 200
+
+const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
+
+const isSource = worker => typeof worker === 'function' || typeof worker?.claim === 'function'
+
+/** Whether these options need an {@link Opening} to be opened at once. */
+const asks = ({ worker, peerTimes }) => isSource(worker) || peerTimes !== undefined
+
+const wouldBlock = message => new LeafidError('ERR_LEAFID_WOULD_BLOCK', message)
+const PROMISED = what =>
+  `${what} answered a promise, for which a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
+/** What the user's code did: `{ value }`, `{ error }`, or `{ promise }`. */
+function outcome(call) {
+  try {
+    const value = call()
+    return isThenable(value) ? { promise: value } : { value }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const UNDER_WAY = 'the worker id is being claimed by code of this event loop; return to it, and ask again'
+
+class Opening {
+  #peerTimes
+  #source = null
+  #timeoutMs
+  #opened = false
+  /** Of a lazy one: that it is under way, or how it failed. */
+  #claiming = false
+  #failed = null
+
+  /** `awaited`: for `soon` alone, of a handle that nobody asks for ids. */
+  constructor({ worker, peerTimes, ...given }, awaited = false) {
+    const options = { ...given }
+    if (isSource(worker)) this.#source = sourceOf(worker)
+    else options.worker = worker
+    this.#peerTimes = peerTimes
+    this.#timeoutMs = given.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const asked = {
+      source: this.#source?.number,
+      leases: this.#source?.leases === true,
+      times: peerTimes !== undefined,
+      // Out of its bounds it is refused by the host.
+      patienceMs: Math.min(Math.max(this.#timeoutMs, 1), 3_600_000),
+      waits: awaited && this.#source === null,
+    }
+    this.handle = guarded(() => native.openAsking(options, theCalls(), theEvents(), asked))
+    const leased = this.#source?.leases === true
+    uses.set(this.handle.use, { source: this.#source, peerTimes, renewing: null, handle: leased ? new WeakRef(this.handle) : null })
+  }
+
+  /** Claims now: what the user's code answers with is needed at once. */
+  now() {
+    this.#finish(() => {
+      let claimed
+      for (;;) {
+        const wanted = this.#attach(claimed)
+        if (!wanted) return
+        if (wanted.times) this.#supplyTimes(this.#at(() => this.#peerTimes.call(undefined), 'peerTimes'))
+        if (wanted.claim) {
+          if (this.#source.opening) throw wouldBlock(UNDER_WAY)
+          claimed = this.#supplyClaim(this.#at(() => this.#source.claim(wanted.claim), "the worker's claim"))
+        }
+      }
+    })
+  }
+
+  /**
+   * Claims, and waits for the user's promises, each for `timeoutMs`; for a record ahead of the clock as well. `keep`: what
+   * keeps the process alive for what other threads do.
+   */
+  async soon(keep = promise => promise) {
+    const end = performance.now() + Math.max(WAITS_MS, this.#timeoutMs)
+    let ours = null
+    try {
+      let claimed
+      for (;;) {
+        let wanted
+        try {
+          wanted = this.#source ? this.#attach(claimed) : await this.#attachSoon(keep)
+        } catch (error) {
+          if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' || 'cause' in error || performance.now() > end) throw error
+          await sleep(claimed?.answer.lease ? LEASE_PAUSE_MS : PAUSE_MS)
+          // The worker id that a function gave stays ours: it is not asked again.
+          if (claimed && !claimed.answer.lease) this.handle.supply(claimed.answer)
+          continue
+        }
+        if (!wanted) return
+        if (wanted.times) this.#supplyTimes(await this.#settled(() => this.#peerTimes.call(undefined)))
+        if (wanted.claim) {
+          const before = this.#source.opening
+          if (before && before !== ours) {
+            // One claim at a time: what it brings may serve both.
+            const error = await before.done
+            if (error && before.name === wanted.claim.name) throw error
+            continue
+          }
+          if (!ours) ours = this.#begin(wanted.claim.name)
+          const late = value => this.#source.releaseLate(value)
+          claimed = this.#supplyClaim(await this.#settled(() => this.#source.claim(wanted.claim), late))
+        }
+      }
+    } catch (error) {
+      ours?.end(error)
+      throw error
+    } finally {
+      ours?.end()
+      this.#finish(() => {})
+    }
+  }
+
+  /** Lets the generator go, off this thread where that may wait. What the user's code gave goes back by calls of `serve`. */
+  close() {
+    if (this.#opened && !this.#source) this.handle.closeSoon()
+    else this.handle.close()
+    serve(true)
+  }
+
+  /** What a call of the handle threw: of a lazy one perhaps that the claim is to be made first, which begins now. */
+  failed(error) {
+    if (!this.handle.wanted()) return translate(error)
+    if (this.#failed) {
+      const failed = this.#failed
+      this.#failed = null
+      return failed
+    }
+    if (!this.#claiming) {
+      this.#claiming = true
+      // Not in the middle of what the caller does.
+      setImmediate(() => {
+        this.soon()
+          .catch(failed => (this.#failed = failed))
+          .finally(() => (this.#claiming = false))
+      })
+    }
+    return wouldBlock(UNDER_WAY)
+  }
+
+  /** Says to others that this opening asks the source, until `end`. */
+  #begin(name) {
+    const source = this.#source
+    let tell
+    const opening = { name, done: new Promise(done => (tell = done)) }
+    opening.end = error => {
+      if (source.opening === opening) source.opening = null
+      tell(error)
+    }
+    source.opening = opening
+    return opening
+  }
+
+  /** Claims with what is supplied. Answers what is wanted first, nothing when it is done. */
+  #attach(claimed) {
+    try {
+      this.handle.workerId()
+      this.handle.opened()
+      return null
+    } catch (error) {
+      const wanted = this.handle.wanted()
+      if (wanted) return wanted
+      const thrown = translate(error, claimed?.answer.failed)
+      if (claimed && 'cause' in claimed) thrown.cause = claimed.cause
+      throw thrown
+    }
+  }
+
+  /** As `#attach`, off this thread: what is asked is a server, or the disk. */
+  async #attachSoon(keep) {
+    const ticket = this.handle.claimSoon()
+    await keep(ended(ticket))
+    try {
+      native.takeDone(theEvents(), ticket)
+      this.#opened = true
+      this.handle.opened()
+      return null
+    } catch (error) {
+      const wanted = this.handle.wanted()
+      if (wanted) return wanted
+      throw translate(error)
+    }
+  }
+
+  /** Calls the user's code: `{ value }`, or `{ error }`. Throws if it answers a promise. */
+  #at(call, what) {
+    const answered = outcome(call)
+    if (!('promise' in answered)) return answered
+    const source = this.#source
+    // What it brings later is given back.
+    answered.promise.then(late => what !== 'peerTimes' && source.releaseLate(late), () => {})
+    throw wouldBlock(PROMISED(what))
+  }
+
+  /** As `#at`, with promises; one that is late is an error, and what it brings then is passed to `late`. */
+  async #settled(call, late = () => {}) {
+    const begun = outcome(call)
+    if (!('promise' in begun)) return begun
+    let timer
+    const out = new Promise(done => {
+      const error = () => new Error(`no answer within timeoutMs (${this.#timeoutMs}); see what it waits for, or raise timeoutMs`)
+      timer = setTimeout(() => done({ error: error(), late: true }), this.#timeoutMs)
+    })
+    const answered = Promise.resolve(begun.promise).then(
+      value => ({ value }),
+      error => ({ error }),
+    )
+    const first = await Promise.race([answered, out])
+    clearTimeout(timer)
+    if (first.late) answered.then(({ value }) => value !== undefined && late(value))
+    return first
+  }
+
+  #supplyTimes(answered) {
+    if ('error' in answered) this.handle.supplyNoTimes(failure(answered.error).failed)
+    else this.handle.supply({ timesMs: times(answered.value) })
+  }
+
+  /** Answers what it supplied, and the cause of a failure. */
+  #supplyClaim(answered) {
+    const failed = 'error' in answered
+    const answer = failed ? failure(answered.error) : this.#source.read(answered.value)
+    this.handle.supply(answer)
+    return failed ? { answer, cause: answered.error } : { answer }
+  }
+
+  /** Ends an attempt: a lease of it that was not used goes back. */
+  #finish(attempt) {
+    try {
+      attempt()
+    } finally {
+      const unused = this.handle.settle()
+      if (unused) this.#source.release(unused, unused.fromMs)
+      serve(true)
+    }
+  }
+}
+
+module.exports = { Opening, asks }

@@ -1,0 +1,163 @@
+'use strict'
+
+// The user's objects that give worker ids, and the calls that leafid's threads make of them. They are made from the event
+// loop only, never inside `next`: what the user has begun there, such as a transaction, is not ours.
+
+const { failure, lease, renewal, workerId } = require('./answers.js')
+const native = require('./native.js')
+const { times } = require('./options.js')
+
+const isThenable = value => typeof value?.then === 'function'
+
+/** One object or function of the user's. */
+class Source {
+  /** What it is known by in this process. */
+  number = native.uniqueNumber()
+  /** The opening that is asking it for a worker id: `{ name, done }`. */
+  opening = null
+  #given
+
+  constructor(given) {
+    this.#given = given
+  }
+
+  get leases() {
+    return typeof this.#given !== 'function'
+  }
+
+  /** Asks for a worker id. Answers what the user's code does: `read` makes an answer of it. */
+  claim(request) {
+    return this.leases ? this.#given.claim(request) : this.#given.call(undefined, request.name, request.previous)
+  }
+
+  read(value) {
+    return this.leases ? lease(value) : workerId(value)
+  }
+
+  renew(held, untilMs) {
+    return this.#given.renew(held, untilMs)
+  }
+
+  /** Gives a lease back. That this fails changes nothing but the time: the lease ends by itself. */
+  release(held, untilMs) {
+    const failed = error => {
+      const { failed: why } = failure(error)
+      process.emitWarning(`worker id ${held.workerId} was not released: ${why}; its lease ends by itself`, 'LeafidWarning')
+    }
+    try {
+      const answer = this.#given.release(held, untilMs)
+      if (isThenable(answer)) answer.then(undefined, failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  /** Gives back what a claim brought that nobody waits for any more. */
+  releaseLate(value) {
+    if (!this.leases) return
+    try {
+      const { lease: held } = this.read(value)
+      if (held) this.release(held, held.fromMs)
+    } catch {
+      // No lease: there is nothing to give back.
+    }
+  }
+}
+
+const sources = new WeakMap()
+
+/** The same object is the same source. */
+function sourceOf(given) {
+  if (!sources.has(given)) sources.set(given, new Source(given))
+  return sources.get(given)
+}
+
+/** The uses of sources that the addon may ask: `{ source, peerTimes, renewing, handle }` by number. Held until it says `gone`. */
+const uses = new Map()
+
+/** The bell's and the addon's end of this thread's calls; made with the first use. */
+let calls
+
+function theCalls() {
+  if (!calls) {
+    calls = native.listen(() => serve(false))
+    // Natural ends, process.exit and uncaught exceptions: what is leased is given back as far as that needs no waiting.
+    process.on('exit', () => {
+      for (const { handle } of uses.values()) {
+        try {
+          handle?.deref()?.close()
+        } catch {
+          // Nobody is left to be told.
+        }
+      }
+      serve(true)
+      native.endCalls(calls)
+    })
+  }
+  return calls
+}
+
+/** Makes the calls that wait; `unasked`: only releases. */
+function serve(unasked) {
+  if (!calls) return
+  for (const call of native.takeCalls(calls, unasked)) {
+    const use = uses.get(call.usedBy)
+    if (call.kind === 'gone') uses.delete(call.usedBy)
+    else if (use === undefined) native.answerCall(calls, call.ticket, { failed: 'its source is gone' })
+    else if (call.kind === 'renew') renewAlone(use, call)
+    else if (call.kind === 'claim') claim(use, call)
+    else if (call.kind === 'times') askTimes(use, call)
+    else release(use, call)
+  }
+}
+
+function renewAlone(use, call) {
+  const renewing = renew(use.source, call)
+  use.renewing = renewing
+  renewing.then(() => {
+    if (use.renewing === renewing) use.renewing = null
+  })
+}
+
+/** Answers the token, if the renewal brought another. */
+async function renew(source, { ticket, lease: held, untilMs }) {
+  let answer
+  try {
+    answer = renewal(await source.renew({ ...held }, untilMs))
+  } catch (error) {
+    answer = failure(error)
+  }
+  native.answerCall(calls, ticket, answer)
+  return answer.renewal?.token
+}
+
+/** The clocks of peers, before another worker id is claimed. */
+async function askTimes({ peerTimes }, { ticket }) {
+  let answer
+  try {
+    answer = { timesMs: times(await peerTimes.call(undefined)) }
+  } catch (error) {
+    answer = failure(error)
+  }
+  native.answerCall(calls, ticket, answer)
+}
+
+/** Another worker id in place of one whose lease was lost. */
+async function claim({ source }, { ticket, request }) {
+  let answer, value
+  try {
+    value = await source.claim(request)
+    answer = source.read(value)
+  } catch (error) {
+    answer = failure(error)
+  }
+  if (!native.answerCall(calls, ticket, answer) && answer.lease) source.release(answer.lease, answer.lease.fromMs)
+}
+
+/** Never beside a renewal: after it, with the token that it brought. */
+function release({ source, renewing }, { lease: held, untilMs }) {
+  if (renewing) renewing.then(token => source.release(token === undefined ? held : { ...held, token }, untilMs))
+  else source.release(held, untilMs)
+}
+
+module.exports = { isThenable, serve, sourceOf, theCalls, uses }

@@ -1,0 +1,146 @@
+'use strict'
+
+// The ids of a tag that this thread has taken and not issued: a short run, so that one id costs a read of an array. The
+// id during whose take a prefetch is due is always the first of its run.
+
+const native = require('./native.js')
+
+/**
+ * Another number in a forked child: what its parent had taken is not issued there. V8 leaves its heap out of such
+ * children, so that no JavaScript runs there; other engines may not.
+ */
+const WORD = native.forkWord()
+/** How long runs become while a tag is much in use, and what a run lasts at most then, in milliseconds. */
+const [FIRST, LONGER, LONGEST] = [1, 8, 256]
+const BUSY_MS = 1000
+
+/** Where the addon writes a run. */
+const scratch = new BigInt64Array(LONGEST)
+const NONE = new BigInt64Array(0)
+
+class Supply {
+  ids = NONE
+  /** The next one, and the end; they are of the process that had this number. */
+  at = 0
+  end = 0
+  generation = 0
+  /** The end, while calls wait that come first. */
+  #hidden = 0
+  /** How long the next run is. */
+  #length = FIRST
+  #since = 0
+  #closed = false
+  #handle
+
+  constructor(handle) {
+    this.#handle = handle
+  }
+
+  /** The next id; undefined when there is none at hand: then a segment is fetched, for `need` ids. */
+  take(need) {
+    return this.at < this.end && WORD[0] === this.generation ? this.ids[this.at++] : this.refill(need)
+  }
+
+  /** As `take`, when the run is used up. */
+  refill(need) {
+    this.#enter()
+    const now = performance.now()
+    const out = this.#length === LONGEST ? scratch : scratch.subarray(0, this.#length)
+    const taken = native.tagRun(this.#handle, out, need)
+    if (taken === 0) return undefined
+    // A run of one id is often the segment's rest, and says nothing of how much is used.
+    if (taken === this.#length) this.#length = now - this.#since < BUSY_MS ? Math.min(this.#length * LONGER, LONGEST) : LONGER
+    this.#since = now
+    const first = scratch[0]
+    if (taken > 1) this.#hold(scratch.subarray(1, taken))
+    return first
+  }
+
+  /** Fills the array from `from` on; answers up to where. */
+  takeInto(array, from, need) {
+    const held = this.#copyInto(array, from)
+    if (from + held === array.length) return array.length
+    const rest = from + held === 0 ? array : array.subarray(from + held)
+    return from + held + native.tagAtHand(this.#handle, rest, need - held)
+  }
+
+  /** Fills the array by a call of `fill` for what is not at hand here: all of it, or nothing. */
+  fill(array, fill) {
+    const held = Math.min(this.#count(), array.length)
+    if (held < array.length) fill(held === 0 ? array : array.subarray(held))
+    this.#copyInto(array, 0, held)
+  }
+
+  /** Takes ids back, to be issued before all others; not after `close`, when none is issued any more. */
+  unshift(ids) {
+    if (this.#closed) return
+    this.#enter()
+    this.show()
+    const rest = this.ids.subarray(this.at, this.at + this.#count())
+    const all = new BigInt64Array(ids.length + rest.length)
+    all.set(ids)
+    all.set(rest, ids.length)
+    this.#hold(all)
+  }
+
+  /** Nothing is at hand for calls to come, until `show`: others were there first. */
+  hide() {
+    this.show()
+    this.#hidden = this.end
+    this.end = this.at
+  }
+
+  show() {
+    this.end = Math.max(this.end, this.#hidden)
+    this.#hidden = 0
+  }
+
+  /** Gives what is left back to the addon. */
+  giveBack() {
+    this.show()
+    if (this.#count() > 0) native.tagPutBack(this.#handle, this.ids.subarray(this.at, this.end))
+    this.at = this.end = 0
+  }
+
+  close() {
+    this.giveBack()
+    this.#closed = true
+  }
+
+  /** What is left: `{ first, last, stride, count }`, or null. */
+  rest() {
+    const count = this.#count()
+    if (count === 0) return null
+    const [first, last] = [this.ids[this.at], this.ids[this.at + count - 1]]
+    return { first, last, stride: count > 1 ? this.ids[this.at + 1] - first : 1n, count }
+  }
+
+  #count() {
+    return WORD[0] === this.generation ? Math.max(this.end, this.#hidden) - this.at : 0
+  }
+
+  #copyInto(array, from, most = array.length - from) {
+    const count = Math.min(this.#count(), most)
+    if (count > 0) array.set(this.ids.subarray(this.at, this.at + count), from)
+    this.at += count
+    return count
+  }
+
+  #hold(ids) {
+    if (this.ids.length < ids.length || this.ids.length > ids.length * LONGER) this.ids = new BigInt64Array(Math.max(ids.length, this.#length))
+    this.ids.set(ids)
+    this.at = 0
+    this.end = ids.length
+  }
+
+  /** In a forked child what was taken is the parent's. */
+  #enter() {
+    if (WORD[0] === 0) WORD[0] = native.nextGeneration()
+    if (this.generation !== WORD[0]) {
+      this.generation = WORD[0]
+      this.at = this.end = this.#hidden = 0
+    }
+  }
+}
+
+module.exports = { Supply, WORD }

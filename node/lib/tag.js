@@ -1,0 +1,235 @@
+'use strict'
+
+const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
+const { named, refuse } = require('./errors.js')
+const { Line } = require('./line.js')
+const native = require('./native.js')
+const { integer, isRecord, record, unknownName } = require('./options.js')
+const { Supply, WORD } = require('./supply.js')
+
+const MOST = 2 ** 24
+const MOST_MS = 3_600_000
+const ARRAY = `a BigInt64Array or BigUint64Array of 1 to ${MOST} elements`
+const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
+
+function timeout(value, name) {
+  return integer(value, name) >= 1 && value <= MOST_MS ? value : refuse(name, value)
+}
+
+function signal(value, name) {
+  const fits = typeof value?.aborted === 'boolean' && typeof value.addEventListener === 'function'
+  return fits ? value : refuse(name, value, 'an AbortSignal')
+}
+
+const callOptions = { timeoutMs: timeout, signal }
+
+/** The options of a call that may wait. */
+function callOf(given) {
+  if (given === undefined || given === null) return {}
+  if (!isRecord(given)) refuse('options', given, 'an object with any of timeoutMs, signal')
+  return record(given, callOptions, unknownName(callOptions))
+}
+
+/** Only segments make tags. */
+const MADE = Symbol('made by Segments')
+
+class Tag {
+  /** `{ owner, handle, number, name }`: the owner is held, so that it is not closed by the collector while a tag is used. */
+  #tag
+  #supply
+  #line
+
+  constructor(made, tag) {
+    if (made !== MADE) refuse('Tag', 'new Tag', 'the tag method of Segments')
+    this.#tag = tag
+    this.#supply = new Supply(tag.handle)
+    this.#line = new Line(tag, this.#supply)
+  }
+
+  static #ours(self) {
+    const ours = typeof self === 'object' && self !== null && #tag in self
+    return ours ? self : refuse('this', self, 'a tag of Segments')
+  }
+
+  /** The ids that this thread has at hand go back: the thread ends. */
+  static giveBack(tag) {
+    tag.#supply.giveBack()
+  }
+
+  /** Likewise, and for good: the addon closes next. */
+  static close(tag) {
+    tag.#line.giveBack()
+    tag.#supply.close()
+  }
+
+  /** Serves who waits. */
+  static pump(tag) {
+    tag.#line.pump()
+  }
+
+  next(options) {
+    return Tag.#next(this, options)
+  }
+
+  nextString(options) {
+    return Tag.#next(this, options).then(String)
+  }
+
+  nextNumber(options) {
+    return Tag.#next(this, options).then(id => this.#exact(id))
+  }
+
+  static #next(given, options) {
+    try {
+      const self = Tag.#ours(given)
+      if (options === undefined) {
+        const supply = self.#supply
+        if (supply.at < supply.end && WORD[0] === supply.generation) return Promise.resolve(supply.ids[supply.at++])
+      }
+      const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
+      return self.#line.one(timeoutMs, signal)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  nextSync() {
+    const self = Tag.#ours(this)
+    const supply = self.#supply
+    if (supply.at < supply.end && WORD[0] === supply.generation) return supply.ids[supply.at++]
+    return self.#atHand() ?? self.#nextAfterAWait()
+  }
+
+  // Apart: a function within `nextSync` would cost each call an object.
+  #nextAfterAWait() {
+    return this.#call(() => native.tagNext(this.#tag.handle))
+  }
+
+  tryNext() {
+    const self = Tag.#ours(this)
+    const supply = self.#supply
+    if (supply.at < supply.end && WORD[0] === supply.generation) return supply.ids[supply.at++]
+    return self.#atHand()
+  }
+
+  take(n, options) {
+    try {
+      const self = Tag.#ours(this)
+      const array = room(n)
+      const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
+      return self.#line.many(array, timeoutMs, signal)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  takeSync(n) {
+    const self = Tag.#ours(this)
+    return self.#fill(room(n))
+  }
+
+  fill(array) {
+    const self = Tag.#ours(this)
+    const signed = isBigInt64Array(array)
+    if (!signed && !isBigUint64Array(array)) refuse('array', array, ARRAY)
+    // A detached array has no elements left.
+    if (array.length < 1 || array.length > MOST) refuse('array', array, ARRAY)
+    if (isSharedArrayBuffer(array.buffer)) {
+      // Other threads may look at it meanwhile: it is written by JavaScript, whose memory model allows that.
+      array.set(self.#fill(new BigInt64Array(array.length)))
+    } else {
+      // Ids are never negative: both kinds of element have the same bits.
+      self.#fill(signed ? array : new BigInt64Array(array.buffer, array.byteOffset, array.length))
+    }
+    return array
+  }
+
+  stats() {
+    const self = Tag.#ours(this)
+    return self.#told(self.#call(() => native.tagStats(self.#tag.handle)))
+  }
+
+  /** The statistics of the addon's, with what this thread has at hand. */
+  static told(tag, stats) {
+    return tag.#told(stats)
+  }
+
+  #told(stats) {
+    const rest = this.#supply.rest()
+    if (rest) {
+      const { current, next } = stats
+      const end = rest.last + 1n
+      const follows = current !== null && current.stride === rest.stride && rest.last + rest.stride === current.start
+      stats.current = { start: rest.first, end: follows ? current.end : end, stride: rest.stride }
+      if (!follows) stats.next = current ?? next
+      stats.left += rest.count
+    }
+    stats.waits = this.#line.waits
+    stats.waiting = this.#line.length
+    if (stats.lastError) stats.lastError = named(stats.lastError)
+    return stats
+  }
+
+  get name() {
+    return Tag.#ours(this).#tag.name
+  }
+
+  /** After those who wait, if any do. */
+  #atHand() {
+    if (this.#line.length > 0) {
+      this.#line.pump()
+      if (this.#line.length > 0) return undefined
+    }
+    const id = this.#call(() => this.#supply.take(1))
+    if (id === undefined) this.#line.waits++
+    return id
+  }
+
+  #fill(array) {
+    if (this.#line.length > 0) this.#line.pump()
+    this.#supply.fill(array, rest => this.#call(() => native.tagFill(this.#tag.handle, rest)))
+    return array
+  }
+
+  #exact(id) {
+    if (id <= Number.MAX_SAFE_INTEGER) return Number(id)
+    this.#supply.unshift([id])
+    this.#line.pump()
+    return refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
+  }
+
+  #call(call) {
+    try {
+      return call()
+    } catch (error) {
+      throw this.#tag.owner.explain(error, this.#tag.name)
+    }
+  }
+}
+
+// Methods are bound when they are first looked at: most tags of very many need one or two.
+for (const name of BOUND) {
+  const method = Tag.prototype[name]
+  const own = (tag, value) => {
+    // A frozen tag has no room for it.
+    Reflect.defineProperty(tag, name, { value, configurable: true, writable: true })
+    return value
+  }
+  Object.defineProperty(Tag.prototype, name, {
+    get() {
+      return this === Tag.prototype ? method : own(this, method.bind(this))
+    },
+    set(value) {
+      own(this, value)
+    },
+    configurable: true,
+  })
+}
+
+/** An array for so many ids. */
+function room(n) {
+  if (integer(n, 'n') < 1 || n > MOST) refuse('n', n)
+  return new BigInt64Array(n)
+}
+
+module.exports = { MADE, Tag }

@@ -1,0 +1,193 @@
+// persist, sharedFs, clockSource, startAfter, lazy, peerTimes, and worker ids by the host's name.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Snowflake, compose, decode } from 'leafid'
+import { record, space, thrown } from './support.mjs'
+
+const timeout = 60_000
+const INVALID = 'ERR_LEAFID_INVALID_ARGUMENT'
+const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
+const rejected = options => Snowflake.open(options).then(() => assert.fail('it was opened'), error => error)
+
+test('truths are booleans', () => {
+  for (const option of ['persist', 'sharedFs', 'lazy']) {
+    for (const value of [0, 1, '', 'true', 'false', {}, [], 1n, Symbol('s'), () => true, NaN]) {
+      const error = thrown(() => new Snowflake({ ...space(), worker: 1, [option]: value }))
+      assert.equal(error.code, INVALID)
+      assert.match(error.message, new RegExp(`^${option} is .*; allowed: true or false$`, 's'))
+    }
+    for (const value of [true, false, null, undefined]) {
+      const flake = new Snowflake({ ...space(), worker: 1, [option]: value })
+      assert.equal(decode(flake.next()).workerId, 1)
+      flake.close()
+    }
+  }
+})
+
+test('persist: false keeps no record, and never runs ahead', { timeout }, () => {
+  const options = { ...space(), worker: 1, persist: false }
+  let last = 0n
+  for (let round = 0; round < 5; round++) {
+    const flake = new Snowflake(options)
+    const ids = flake.take(10_000)
+    assert.ok(ids[0] > last)
+    last = ids.at(-1)
+    assert.ok(decode(last).timestampMs <= Date.now())
+    assert.equal(flake.stats().stateDir, '')
+    flake.close()
+  }
+  assert.deepEqual(readdirSync(options.stateDir), [])
+  const range = thrown(() => new Snowflake({ ...options, worker: '0-31' }))
+  assert.match(range.message, /^persist is false; allowed: true with a range/)
+  const borrow = thrown(() => new Snowflake({ ...options, onExhausted: 'borrow' }))
+  assert.match(borrow.message, /^onExhausted is "borrow"; allowed: "wait" with persist = false/)
+})
+
+test('clockSource', { timeout }, () => {
+  for (const value of ['', 'Coarse', 'monotonic', 7, true, {}]) {
+    const error = thrown(() => new Snowflake({ ...space(), worker: 1, clockSource: value }))
+    assert.equal(error.code, INVALID)
+    assert.match(error.message, /^clockSource is .*; allowed: "system" or "coarse"$/)
+  }
+  const coarse = new Snowflake({ ...space(), worker: 1, clockSource: 'coarse' })
+  const { clockLagMs } = coarse.stats()
+  assert.ok(clockLagMs >= 1 && clockLagMs <= 10, `${clockLagMs}`)
+  const before = Date.now()
+  const { timestampMs } = decode(coarse.next())
+  assert.ok(Math.abs(timestampMs - before) <= clockLagMs + 1000)
+  const ids = coarse.take(50_000)
+  assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
+  coarse.close()
+  const system = new Snowflake({ ...space(), worker: 1, clockSource: 'system' })
+  assert.equal(system.stats().clockLagMs, 0)
+  system.close()
+})
+
+test('startAfter takes an id in every form, and every id is of a later tick', { timeout }, () => {
+  const ahead = compose(Date.now() + 2000, 900, 4095)
+  for (const startAfter of [ahead, String(ahead)]) {
+    const flake = new Snowflake({ ...space(), worker: 1, startAfter })
+    assert.ok(decode(flake.next()).timestampMs > decode(ahead).timestampMs)
+    assert.ok(flake.stats().leadMs > 0)
+    flake.close()
+  }
+  for (const startAfter of [0, 0n, '0', 2 ** 53 - 1, 1n, null, undefined]) {
+    const flake = new Snowflake({ ...space(), worker: 1, startAfter })
+    assert.ok(decode(flake.next()).timestampMs <= Date.now() + 1)
+    flake.close()
+  }
+  const small = compose(Date.now() - 1000, 0, 0, 'js-safe')
+  new Snowflake({ ...space(), worker: 0, layout: 'js-safe', startAfter: Number(small) }).close()
+})
+
+test('startAfter refuses what is no id of the layout, or too far ahead', () => {
+  const wrong = [-1, -1n, 1.5, NaN, 2 ** 53, 2n ** 63n, 2n ** 64n, -(2n ** 70n), '', 'x', '-1', '1.5', ' 1', true, {}, [1n], Symbol('s')]
+  for (const startAfter of wrong) {
+    const error = thrown(() => new Snowflake({ ...space(), worker: 1, startAfter }))
+    assert.equal(error.code, INVALID, String(startAfter))
+    assert.match(error.message, /^startAfter is .*; allowed: /s)
+  }
+  assert.equal(thrown(() => new Snowflake({ ...space(), worker: 0, layout: 'js-safe', startAfter: 2n ** 60n })).code, INVALID)
+  const far = compose(Date.now() + 60_000, 0, 0)
+  const error = thrown(() => new Snowflake({ ...space(), worker: 1, startAfter: far }))
+  assert.equal(error.code, BACKWARDS)
+  assert.match(error.message, /^startAfter is an id of /)
+})
+
+test('lazy claims with the first id', { timeout }, () => {
+  const options = { ...space(), worker: 3 }
+  const flake = new Snowflake({ ...options, lazy: true })
+  const path = join(options.stateDir, options.name)
+  assert.ok(!existsSync(path))
+  const holder = new Snowflake({ ...options, randomStart: 0 })
+  assert.equal(thrown(flake.next).code, 'ERR_LEAFID_WORKER_IN_USE')
+  assert.equal(thrown(flake.stats).code, 'ERR_LEAFID_WORKER_IN_USE')
+  holder.close()
+  assert.equal(decode(flake.next()).workerId, 3)
+  assert.equal(flake.stats().claims, 1)
+  flake.close()
+  assert.ok(record(options, 3).until_ms > 0)
+  const unused = new Snowflake({ ...space(), worker: 3, lazy: true })
+  unused.close()
+  assert.equal(thrown(unused.next).code, 'ERR_LEAFID_CLOSED')
+  assert.equal(thrown(() => new Snowflake({ ...options, lazy: true, worker: 1024 })).code, INVALID, 'options are checked at once')
+})
+
+test('peerTimes: a clock beside the median of three is refused', { timeout }, async () => {
+  const now = () => Date.now()
+  const off = [now() - 20_000, now() - 20_000, now() - 20_000, now()]
+  for (const times of [off, off.map(ms => ms + 40_000)]) {
+    const error = thrown(() => new Snowflake({ ...space(), worker: 1, peerTimes: () => times }))
+    assert.equal(error.code, BACKWARDS)
+    assert.match(error.message, /the median of its 4 peers/)
+    assert.equal((await rejected({ ...space(), worker: 1, peerTimes: async () => times })).code, BACKWARDS)
+  }
+  const agreeing = [[], off.slice(0, 2), [now(), now() + 3000, now() - 3_600_000]]
+  for (const times of agreeing) {
+    for (const peerTimes of [() => times, async () => times]) {
+      const flake = await Snowflake.open({ ...space(), worker: 1, peerTimes })
+      assert.equal(decode(flake.next()).workerId, 1)
+      flake.close()
+    }
+  }
+})
+
+test('peerTimes: asked once for a generator, and its failure does not keep from starting', { timeout }, async () => {
+  let asked = 0
+  const options = { ...space(), worker: 1, peerTimes: () => ++asked && [] }
+  const flakes = [new Snowflake(options), new Snowflake(options), await Snowflake.open(options)]
+  assert.equal(asked, 1)
+  for (const flake of flakes) flake.close()
+  const failing = [
+    () => {
+      throw new Error('away')
+    },
+    () => Promise.reject(new Error('away')),
+    () => new Promise(() => {}),
+  ]
+  for (const peerTimes of failing) {
+    const flake = await Snowflake.open({ ...space(), worker: async () => 1, peerTimes, timeoutMs: 60 })
+    assert.equal(flake.workerId, 1)
+    flake.close()
+  }
+})
+
+test('peerTimes refuses nonsense', { timeout }, async () => {
+  for (const value of [7, '7', true, {}, [1.5], ['7'], [NaN], [7n], [null], Symbol('s')]) {
+    for (const peerTimes of [value, () => value, async () => value]) {
+      const error = await rejected({ ...space(), worker: 1, peerTimes })
+      assert.equal(error.code, INVALID)
+      assert.match(error.message, /^peerTimes is .*; allowed: (a function that|as its) answers? an array of Unix milliseconds/s)
+    }
+  }
+  for (const value of [null, undefined]) assert.equal((await rejected({ ...space(), worker: 1, peerTimes: () => value })).code, INVALID)
+})
+
+test('hostname: a host that is not called so is refused, naming it', () => {
+  for (const worker of ['hostname:', 'hostname:no-such-host', 'hostname:no-such-host*8', 'hostname:*8']) {
+    const error = thrown(() => new Snowflake({ ...space(), worker }))
+    assert.equal(error.code, INVALID)
+    assert.ok(error.message.startsWith(`worker is "${worker}" on a host called "${hostname()}"`), error.message)
+  }
+})
+
+test('hostname: the number of the host is the worker id', t => {
+  const main = createRequire(import.meta.url).resolve('leafid')
+  const program = `
+    const { Snowflake } = require(${JSON.stringify(main)})
+    const ids = ['hostname:orders', 'hostname:orders*8'].map((worker, i) => {
+      const flake = new Snowflake({ worker, name: ${JSON.stringify(space().name)} + i, stateDir: ${JSON.stringify(space().stateDir)} })
+      return flake.workerId
+    })
+    console.log(ids.join())`
+  const asOrders3 = 'hostname orders-3 && exec "$0" "$@"'
+  const { status, stdout, stderr } = spawnSync('unshare', ['--uts', 'sh', '-c', asOrders3, process.execPath, '-e', program], { encoding: 'utf8' })
+  if (status !== 0 && /unshare|hostname/.test(stderr ?? 'no unshare')) return t.skip(`no host name of its own: ${stderr}`)
+  assert.equal(stdout, '3,24\n', stderr)
+})

@@ -1,0 +1,243 @@
+// Leases: renewed from the event loop, used only within the spans given, lost and healed.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LeafidError, Snowflake, decode } from 'leafid'
+import { Giver, SlowGiver, run, sleep } from './giver.mjs'
+import { space } from './support.mjs'
+
+const timeout = 60_000
+const LOST = 'ERR_LEAFID_WORKER_LOST'
+const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
+const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
+
+/** Asks until one worker id after the first was seen. */
+const healed = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
+
+test('a lease is renewed while it is used, by a giver with or without promises', { timeout }, async () => {
+  for (const giver of [new Giver(), new SlowGiver()]) {
+    const options = { ...space(), worker: giver }
+    const flake = await Snowflake.open(options)
+    const other = new Snowflake(options)
+    const { ids, codes } = await run(flake, 1000)
+    ids.push(other.next())
+    assert.deepEqual([...codes], [])
+    assert.ok(giver.called('renew').length >= 3)
+    const stats = flake.stats()
+    assert.deepEqual([stats.claims, stats.handles, stats.renewalFailures, stats.lastError], [1, 2, 0, null])
+    assert.ok(stats.leaseUntilMs > Date.now() && stats.reservedUntilMs <= stats.leaseUntilMs)
+    flake.close()
+    assert.equal(giver.called('release').length, 0)
+    other.close()
+    await sleep(20)
+    const [[lease, untilMs]] = giver.called('release')
+    assert.ok(ids.every(id => decode(id).timestampMs < untilMs))
+    assert.equal(lease.token, `t${giver.spans.length}`, 'the last token')
+    giver.assertGave(ids)
+    assert.ok(ascending(ids))
+  }
+})
+
+test('the time of a lease counts from when it was asked for', { timeout }, async () => {
+  const claim = async request => {
+    await sleep(300)
+    return { workerId: 3, fromMs: request.nowMs, untilMs: request.nowMs + 60_000, leaseMs: 1000 }
+  }
+  let renewed
+  const renew = lease => {
+    renewed ??= { lease, at: performance.now() }
+    return lease.untilMs
+  }
+  const before = performance.now()
+  const flake = await Snowflake.open({ ...space(), worker: { claim, renew, release: () => {} } })
+  await run(flake, 5000, () => renewed !== undefined)
+  assert.equal(renewed.lease.leaseMs, 1000, 'as it was answered')
+  // Half of it from when the claim was asked for: 300 ms later, had it counted from the answer.
+  const after = renewed.at - before
+  assert.ok(after >= 450 && after < 780, `renewed after ${after} ms`)
+  flake.close()
+})
+
+test('two hosts with one giver never have the same id', { timeout }, async () => {
+  const giver = new SlowGiver({ ids: [1, 2], spanMs: 250 })
+  const { name } = space()
+  const ids = []
+  for (let round = 0; round < 3; round++) {
+    const flakes = await Promise.all([space(), space()].map(({ stateDir }) => Snowflake.open({ name, stateDir, worker: giver })))
+    for (const flake of flakes) ids.push(...(await run(flake, 150)).ids)
+    for (const flake of flakes) flake.close()
+    await sleep(20)
+  }
+  giver.assertGave(ids)
+  assert.deepEqual(new Set(ids.map(id => decode(id).workerId)), new Set([1, 2]))
+})
+
+test('a renewal that misbehaves is a failure: the span is used to its end, and the loss heals by itself', { timeout }, async () => {
+  const lies = {
+    throws: () => {
+      throw new Error('database away')
+    },
+    rejects: () => Promise.reject(new Error('database away')),
+    'never settles': () => new Promise(() => {}),
+    undefined: () => undefined,
+    NaN: () => NaN,
+    half: lease => lease.untilMs + 0.5,
+    text: lease => String(lease.untilMs + 300),
+    true: () => true,
+    'an empty object': () => ({}),
+    'an unknown field': lease => ({ untilMs: lease.untilMs + 300, until: 7 }),
+    'another worker id': lease => ({ ...lease, workerId: lease.workerId + 1, untilMs: lease.untilMs + 300 }),
+    'a week and more': () => Date.now() + 8 * 86_400_000,
+    'a lease that ended': lease => lease.fromMs,
+    'a token of another kind': lease => ({ untilMs: lease.untilMs + 300, token: 7 }),
+  }
+  await Promise.all(
+    Object.entries(lies).map(async ([what, lie]) => {
+      const giver = new Giver({ spanMs: 1000, once: true })
+      giver.renew = lie
+      const flake = new Snowflake({ ...space(), worker: giver, timeoutMs: 100 })
+      const { ids, codes } = await run(flake, 8000, healed)
+      assert.ok(healed(ids), `${what}: not healed, ${flake.stats().lastError}`)
+      const [first, { timestampMs }] = [giver.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
+      assert.ok(timestampMs > first.fromMs + 550, `${what}: the span was given up early`)
+      giver.assertGave(ids)
+      assert.ok(ascending(ids), what)
+      assert.equal(flake.stats().claims, 2, what)
+      for (const code of codes.keys()) assert.ok([LOST, WOULD_BLOCK].includes(code), `${what}: ${codes.get(code)}`)
+      assert.equal(giver.called('claim')[1][0].previous, first.workerId)
+      flake.close()
+    }),
+  )
+})
+
+test('null, or a LeafidError worker_lost, is a loss: another id is claimed at once', { timeout }, async () => {
+  const losses = [
+    () => null,
+    async () => null,
+    () => {
+      throw new LeafidError(LOST, 'taken away')
+    },
+    () => Promise.reject(new LeafidError(LOST, 'taken away')),
+  ]
+  for (const loss of losses) {
+    const giver = new Giver({ spanMs: 1500, once: true })
+    giver.renew = loss
+    const flake = new Snowflake({ ...space(), worker: giver })
+    const { ids } = await run(flake, 5000, healed)
+    assert.ok(healed(ids))
+    assert.ok(Date.now() < giver.spans[0].untilMs, 'it did not wait for the span to end')
+    assert.equal(flake.workerId, decode(ids.at(-1)).workerId)
+    giver.assertGave(ids)
+    assert.ok(ascending(ids))
+    flake.close()
+  }
+})
+
+test('options are named as here, but not in what the user says', { timeout }, async () => {
+  const told = {
+    'worker_lost: the renewal of the lease failed: unknown column worker_id': () => Promise.reject(new Error('unknown column worker_id')),
+    'invalid_argument: workerId is 5; allowed: 3, for a renewal keeps the worker id': lease => ({ ...lease, workerId: 5 }),
+  }
+  for (const [text, renew] of Object.entries(told)) {
+    const giver = new Giver({ spanMs: 4000 })
+    giver.renew = renew
+    const flake = new Snowflake({ ...space(), worker: giver })
+    await run(flake, 8000, () => flake.stats().lastError)
+    assert.ok(flake.stats().lastError.startsWith(text), flake.stats().lastError)
+    flake.close()
+  }
+})
+
+test('the peers are asked again before another id is claimed', { timeout }, async () => {
+  const answers = [() => [], async () => [], () => Promise.reject(new Error('away'))]
+  for (const answer of answers) {
+    const giver = new Giver({ spanMs: 1500, once: true })
+    giver.renew = () => null
+    let asked = 0
+    const peerTimes = () => ++asked && answer()
+    const flake = await Snowflake.open({ ...space(), worker: giver, peerTimes })
+    assert.equal(asked, 1)
+    const { ids } = await run(flake, 5000, healed)
+    assert.ok(healed(ids), flake.stats().lastError)
+    assert.equal(asked, 2)
+    flake.close()
+  }
+})
+
+test('an error of some renewals is bridged', { timeout }, async () => {
+  const giver = new SlowGiver({ spanMs: 1500 })
+  const renew = giver.renew.bind(giver)
+  let failures = 2
+  giver.renew = (...given) => (failures-- > 0 ? Promise.reject(new Error('database away')) : renew(...given))
+  const flake = await Snowflake.open({ ...space(), worker: giver })
+  const { ids, codes } = await run(flake, 8000, () => giver.called('renew').length > 0)
+  const stats = flake.stats()
+  assert.ok(failures < 0)
+  assert.deepEqual([...codes], [])
+  assert.deepEqual([stats.claims, stats.renewalFailures], [1, 2])
+  flake.close()
+  await sleep(20)
+  giver.assertGave(ids)
+})
+
+test('nothing free after a loss is worker_lost, and tried again by itself', { timeout }, async () => {
+  const giver = new Giver({ ids: [1, 2], spanMs: 300, once: true })
+  giver.renew = () => null
+  const claim = giver.claim.bind(giver)
+  let full = true
+  giver.claim = request => (request.previous !== null && full ? null : claim(request))
+  const flake = new Snowflake({ ...space(), worker: giver })
+  const { codes, ids } = await run(flake, 5000, (_, codes) => codes.has(LOST))
+  assert.match(codes.get(LOST)?.message, /was lost, and no other could be claimed: .*no free worker id/)
+  assert.equal(codes.get(LOST).retry, true)
+  full = false
+  const later = await run(flake, 12_000, ids => ids.length > 0)
+  assert.equal(later.ids.length > 0, true, 'it did not heal')
+  giver.assertGave([...ids, ...later.ids])
+  flake.close()
+})
+
+test('a claim after a loss that hangs is made again; what it brings late goes back', { timeout }, async () => {
+  const giver = new Giver({ spanMs: 300, once: true })
+  giver.renew = () => null
+  const claim = giver.claim.bind(giver)
+  const late = []
+  giver.claim = request =>
+    request.previous === null || late.length > 0
+      ? claim(request)
+      : new Promise(done => late.push(() => done(claim(request))))
+  const flake = new Snowflake({ ...space(), worker: giver, timeoutMs: 100 })
+  const { ids } = await run(flake, 8000, healed)
+  assert.ok(healed(ids))
+  const before = giver.called('release').length
+  late[0]()
+  await sleep(10)
+  assert.equal(giver.called('release').length, before + 1)
+  giver.assertGave(ids)
+  flake.close()
+})
+
+test('an event loop that is busy for longer than a span: would_block, then it goes on', { timeout }, async () => {
+  const giver = new Giver({ spanMs: 200 })
+  const flake = new Snowflake({ ...space(), worker: giver })
+  const ids = []
+  const codes = new Set()
+  let longest = 0
+  for (const end = Date.now() + 700; Date.now() < end; ) {
+    const before = performance.now()
+    try {
+      ids.push(flake.next())
+    } catch (error) {
+      codes.add(error.code)
+    }
+    longest = Math.max(longest, performance.now() - before)
+  }
+  assert.equal(giver.called('renew').length, 0, 'no code of the user runs inside next')
+  assert.ok(codes.has(WOULD_BLOCK), [...codes].join())
+  assert.ok(longest < 1500, `a call took ${longest} ms`)
+  const later = await run(flake, 5000, ids => ids.length > 50)
+  assert.ok(later.ids.length > 50, [...later.codes.values()].join())
+  giver.assertGave([...ids, ...later.ids])
+  assert.ok(ascending([...ids, ...later.ids]))
+  flake.close()
+})

@@ -1,0 +1,279 @@
+// The user's function that gives segments: called from the event loop only, and whatever it does is an error, never a
+// deadlock.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LeafidError, Segments } from 'leafid'
+import { Counter, alone, between, sleep, until } from './counter.mjs'
+import { start } from './support.mjs'
+
+const timeout = 60_000
+const never = () => new Promise(() => {})
+
+/** Segments of this function whose calls wait only so long. */
+const open = (fetch, options) => new Segments({ ...alone(), timeoutMs: 300, ...options, fetch })
+
+test('it is called with tag, step and what was given so far, with no this', { timeout }, async () => {
+  const asked = []
+  const ids = open(function (...given) {
+    asked.push([this, ...given])
+    const start = 1000 * asked.length
+    return { start, end: start + 10 }
+  }, { step: 10 })
+  await ids.tag('order').take(15)
+  assert.deepEqual(asked.slice(0, 2), [[undefined, 'order', 15, 0n], [undefined, 'order', 10, 1010n]])
+  ids.close()
+})
+
+test('never inside a call for ids', { timeout }, async () => {
+  let inside = false
+  const counter = new Counter()
+  const ids = open((tag, step) => {
+    assert.equal(inside, false)
+    return counter.fetch(tag, step)
+  })
+  const order = ids.tag('order')
+  for (let round = 0; round < 50; round++) {
+    inside = true
+    const calls = [order.next(), order.take(300)]
+    order.tryNext()
+    try {
+      order.nextSync()
+    } catch (error) {
+      assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
+    }
+    inside = false
+    await Promise.all(calls)
+  }
+  assert.ok(counter.asked.length > 3)
+  ids.close()
+})
+
+test('nextSync that needs the event loop is would_block, with the fetch begun', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = open(counter.fetch)
+  const order = ids.tag('order')
+  const begun = performance.now()
+  assert.throws(order.nextSync, { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true, message: /event loop/ })
+  assert.throws(() => order.takeSync(10), { code: 'ERR_LEAFID_WOULD_BLOCK' })
+  assert.throws(() => order.fill(new BigInt64Array(5)), { code: 'ERR_LEAFID_WOULD_BLOCK' })
+  assert.ok(performance.now() - begun < 50)
+  assert.equal(counter.asked.length, 0)
+  const id = await until('the segment', () => order.tryNext())
+  assert.equal(id, 1n)
+  assert.equal(order.nextSync(), 2n)
+  // All or nothing: what is at hand is there for the next.
+  const array = new BigInt64Array(3000)
+  assert.throws(() => order.fill(array), { code: 'ERR_LEAFID_WOULD_BLOCK' })
+  assert.equal(await order.next(), 3n)
+  ids.close()
+})
+
+test('what it throws, or is rejected with, is an error with its own text and cause', { timeout }, async () => {
+  const boom = new Error('no such table: leaf_alloc')
+  class Odd {
+    toString() {
+      throw new Error('again')
+    }
+  }
+  const cases = [
+    [() => { throw boom }, boom, /no such table: leaf_alloc$/],
+    [async () => { throw boom }, boom, /no such table: leaf_alloc$/],
+    [() => ({ then: (_, reject) => reject(boom) }), boom, /no such table/],
+    [() => Promise.reject('text'), 'text', /failed: text$/],
+    [() => Promise.reject(undefined), undefined, /failed: undefined$/],
+    [() => { throw new Odd() }, undefined, /no text$/],
+  ]
+  for (const [fetch, cause, message] of cases) {
+    const ids = open(fetch)
+    const error = await ids.tag('order').next().then(() => assert.fail(), error => error)
+    assert.ok(error instanceof LeafidError)
+    assert.deepEqual([error.code, error.retry], ['ERR_LEAFID_SEGMENT_UNAVAILABLE', true])
+    assert.match(error.message, message)
+    assert.ok('cause' in error)
+    if (cause) assert.equal(error.cause, cause)
+    assert.match(ids.tag('order').stats().lastError, message)
+    ids.close()
+  }
+})
+
+test('a LeafidError keeps its code', { timeout }, async () => {
+  const ids = open(() => {
+    throw new LeafidError('ERR_LEAFID_UNKNOWN_TAG', 'no row of that name')
+  })
+  await assert.rejects(ids.tag('order').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG', message: 'no row of that name' })
+  ids.close()
+})
+
+test('nothing is an unknown tag, at once, and not asked for in a loop', { timeout }, async () => {
+  for (const nothing of [null, undefined]) {
+    let asked = 0
+    const ids = open(async () => (asked++, nothing), { timeoutMs: 5000 })
+    const order = ids.tag('order')
+    const begun = performance.now()
+    for (let i = 0; i < 100; i++) {
+      await assert.rejects(order.next(), { code: 'ERR_LEAFID_UNKNOWN_TAG', message: /"order"/ })
+    }
+    await assert.rejects(order.take(5), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+    assert.ok(performance.now() - begun < 2500)
+    const before = asked
+    assert.ok(before <= 4, `${before} fetches`)
+    await sleep(300)
+    assert.equal(asked, before)
+    ids.close()
+  }
+})
+
+test('a tag that is made later is found', { timeout }, async () => {
+  let known = false
+  const ids = open(() => (known ? { start: 1, end: 11 } : null))
+  const order = ids.tag('order')
+  await assert.rejects(order.next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+  known = true
+  assert.equal(await until('the id', () => order.next().catch(() => null)), 1n)
+  ids.close()
+})
+
+test('nonsense is source_invalid, and says what came; no id of it is issued', { timeout }, async () => {
+  const nonsense = [
+    5, 'x', true, [], [1, 2], 1n, Symbol('s'), () => {}, {}, { start: 1 }, { end: 5 }, { start: '1', end: '5' }, { start: 1.5, end: 5 },
+    { start: 1, end: NaN }, { start: 1, end: 2 ** 53 }, { start: 1n, end: 2n ** 63n }, { start: -1n, end: 5 }, { start: 5, end: 5 }, { start: 5, end: 1 },
+    { start: 1, end: 5, stride: 0 }, { start: 1, end: 5, stride: -1 }, { start: 1, end: 5, stride: '1' }, { start: 1, end: 5, step: 2 },
+    { start: -(2n ** 70n), end: 1 }, new Map(), new Date(), Object.create(null),
+  ]
+  const tags = nonsense.map((_, i) => `t${i}`)
+  const ids = open(async tag => nonsense[tags.indexOf(tag)])
+  await Promise.all(tags.map(async (tag, i) => {
+    const error = await ids.tag(tag).next().then(id => assert.fail(`${id} of ${i}`), error => error)
+    assert.equal(error.code, 'ERR_LEAFID_SOURCE_INVALID', `${i}: ${error.message}`)
+  }))
+  await assert.rejects(open(() => ({ start: 1, end: 9, stirde: 3 })).tag('order').next(), { message: /stirde: 3/ })
+  const hostile = { get start() { throw new Error('a getter') }, end: 5 }
+  await assert.rejects(open(() => hostile).tag('order').next(), { message: /a getter/ })
+  ids.close()
+})
+
+test('one that never settles is an error that says so, and delays no other tag', { timeout }, async () => {
+  let asked = 0
+  const counter = new Counter()
+  const ids = open((tag, step) => (tag.startsWith('stuck') ? (asked++, never()) : counter.fetch(tag, step)))
+  for (const [stuck, soon] of [[3, 100], [8, 2000]]) {
+    asked = 0
+    const calls = Array.from({ length: stuck }, (_, i) => ids.tag(`stuck${stuck}.${i}`).next())
+    const ends = Promise.allSettled(calls)
+    const begun = performance.now()
+    assert.equal(await ids.tag(`order${stuck}`).next({ timeoutMs: 5000 }), 1n)
+    assert.ok(performance.now() - begun < soon, `${performance.now() - begun} ms`)
+    for (const { reason } of await ends) {
+      assert.equal(reason.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
+      assert.match(reason.message, /within 300 ms: .*not answered/)
+    }
+    // Never twice at once for a tag.
+    await assert.rejects(ids.tag(`stuck${stuck}.0`).next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
+    assert.equal(asked, stuck)
+  }
+  ids.close()
+})
+
+test('one that asks its own tag is an error, not a deadlock; another tag it may ask', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = open(async (tag, step) => {
+    if (tag === 'self') return { start: await ids.tag('self').next(), end: 5000n }
+    if (tag === 'sums') {
+      const start = await ids.tag('order').next()
+      return { start, end: start + 10n }
+    }
+    return counter.fetch(tag, step)
+  })
+  assert.equal(await ids.tag('sums').next(), 1n)
+  await assert.rejects(ids.tag('self').next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
+  ids.close()
+})
+
+test('one at a time for a tag, several for several', { timeout }, async () => {
+  const counter = new Counter({ ms: 20 })
+  let [now, most] = [0, 0]
+  const ids = open(async (tag, step) => {
+    most = Math.max(most, ++now)
+    try {
+      return await counter.fetch(tag, step)
+    } finally {
+      now--
+    }
+  }, { step: 2, adaptive: false })
+  await Promise.all(['a', 'b', 'c'].map(async name => {
+    const tag = ids.tag(name)
+    for (let i = 0; i < 30; i++) await tag.next()
+  }))
+  assert.deepEqual([counter.most, most], [1, 3])
+  ids.close()
+  // Not all of a great many at once.
+  const slow = new Counter({ ms: 5 })
+  let [busy, busiest] = [0, 0]
+  const many = open(async (tag, step) => {
+    busiest = Math.max(busiest, ++busy)
+    try {
+      return await slow.fetch(tag, step)
+    } finally {
+      busy--
+    }
+  }, { timeoutMs: 5000 })
+  await Promise.all(Array.from({ length: 500 }, (_, i) => many.tag(`t${i}`).next()))
+  assert.ok(busiest <= 16, `${busiest} at once`)
+  many.close()
+})
+
+test('after an error it is asked again, and who waits has an id', { timeout }, async () => {
+  let failures = 3
+  const counter = new Counter()
+  const ids = open((tag, step) => {
+    if (failures-- > 0) throw new Error('away')
+    return counter.fetch(tag, step)
+  }, { timeoutMs: 5000 })
+  assert.equal(await ids.tag('order').next(), 1n)
+  assert.equal(ids.tag('order').stats().failures, 3)
+  ids.close()
+})
+
+test('with a source of 200 ms and a load the step is right for, no call waits after warm-up', { timeout }, async () => {
+  const counter = new Counter({ ms: 200 })
+  const ids = open(counter.fetch, { step: 2000, adaptive: false, prefetch: 50, timeoutMs: 2000 })
+  const order = ids.tag('order')
+  const all = [await order.next()]
+  for (const end = Date.now() + 1500; Date.now() < end; await sleep(4)) {
+    for (let i = 0; i < 10; i++) all.push(order.nextSync())
+  }
+  assert.equal(order.stats().waits, 1)
+  assert.deepEqual(all, between(1, all.length))
+  ids.close()
+})
+
+const HEAD = "const { Segments } = require('leafid'); const never = () => new Promise(() => {});"
+
+test('the process ends when it should, whatever the function does', { timeout }, async t => {
+  const programs = {
+    // Nothing that is awaited keeps it: neither a prefetch nor segments that are open.
+    "const s = new Segments({ persist: false, fetch: never }); s.tag('a').tryNext()": [0, ''],
+    "const s = new Segments({ persist: false, fetch: never }); try { s.tag('a').nextSync() } catch (e) { console.log(e.code) }": [0, 'ERR_LEAFID_WOULD_BLOCK'],
+    // What is awaited does, until its time is over.
+    "const s = new Segments({ persist: false, fetch: never, timeoutMs: 200 }); s.tag('a').next().catch(e => console.log(e.code))": [0, 'ERR_LEAFID_SEGMENT_UNAVAILABLE'],
+    "const s = new Segments({ persist: false, fetch: (t, n) => ({ start: 1, end: 5 }) }); s.tag('a').next().then(String).then(console.log)": [0, '1'],
+    "Segments.open({ persist: false, fetch: (t, n) => ({ start: 1, end: 5 }) }).then(s => s.tag('a').next()).then(String).then(console.log)": [0, '1'],
+    // With a fetch under way.
+    "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next(); setTimeout(() => process.exit(3), 50)": [3, ''],
+    "const s = new Segments({ persist: false, fetch: () => process.exit(4) }); s.tag('a').next()": [4, ''],
+    "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next(); setTimeout(() => { throw new Error('meant') }, 50)": [1, ''],
+    "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next().catch(e => console.log(e.code)); setTimeout(s.close, 50)": [0, 'ERR_LEAFID_CLOSED'],
+    "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next().catch(e => console.log(e.code)); setTimeout(() => s.close(), 50); process.on('exit', () => { try { s.tag('a').tryNext() } catch (e) { console.log(e.code) } })": [0, 'ERR_LEAFID_CLOSED\nERR_LEAFID_CLOSED'],
+    "const { Worker } = require('worker_threads'); new Worker(\"const { Segments } = require('leafid'); const s = new Segments({ persist: false, fetch: () => new Promise(() => {}) }); s.tag('a').next()\", { eval: true }); setTimeout(() => process.exit(5), 200)": [5, ''],
+    // A rejection that nobody sees to is not hidden.
+    "const s = new Segments({ persist: false, fetch: () => null }); s.tag('a').next()": [1, ''],
+  }
+  for (const [program, [code, out]] of Object.entries(programs)) {
+    const begun = Date.now()
+    const ended = await start(t, HEAD + program, {}).ended
+    assert.equal(ended.code, code, `${program}: ${ended.err}`)
+    assert.equal(ended.out.trim(), out, program)
+    assert.ok(Date.now() - begun < 3000, `${program}: ${Date.now() - begun} ms`)
+  }
+})

@@ -1,0 +1,225 @@
+// Calls that wait: in which order they are served, how long, and how they end without losing an id.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Segments } from 'leafid'
+import { Counter, alone, between, sleep, until } from './counter.mjs'
+
+const timeout = 60_000
+
+/** A source that answers when it is told to. */
+class Gate extends Counter {
+  #open = null
+  #wait = null
+
+  constructor(options) {
+    super(options)
+    this.shut()
+    const fetch = this.fetch
+    this.fetch = async (tag, step) => {
+      await this.#wait
+      return fetch(tag, step)
+    }
+  }
+
+  shut() {
+    this.#wait = new Promise(done => (this.#open = done))
+  }
+
+  open() {
+    this.#open()
+  }
+}
+
+test('first come, first served: next, take and nextString alike', { timeout }, async () => {
+  const gate = new Gate()
+  const ids = new Segments({ ...alone(), step: 5, adaptive: false, fetch: gate.fetch })
+  const { next, nextString, take } = ids.tag('order')
+  const served = []
+  const calls = [next(), take(7), nextString(), take(1), next(), take(20), next()]
+  calls.forEach((call, i) => call.then(() => served.push(i)))
+  await sleep(20)
+  gate.open()
+  const [a, b, c, d, e, f, g] = await Promise.all(calls)
+  assert.deepEqual([a, ...b, BigInt(c), ...d, e, ...f, g], between(1, 32))
+  assert.deepEqual(served.sort(), [0, 1, 2, 3, 4, 5, 6])
+  ids.close()
+})
+
+test('a call ends after its own time, and not much later', { timeout }, async () => {
+  const ids = new Segments({ ...alone(), timeoutMs: 400, fetch: new Gate().fetch })
+  const order = ids.tag('order')
+  const begun = performance.now()
+  const after = async (call, least, what) => {
+    const error = await call.then(() => assert.fail(), error => error)
+    const took = performance.now() - begun
+    assert.equal(error.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
+    assert.match(error.message, new RegExp(`no id of the tag "order" within ${least} ms`))
+    assert.ok(took >= least - 3 && took < least + 150, `${what}: ${took} ms instead of ${least}`)
+  }
+  await Promise.all([
+    after(order.next(), 400, 'next'),
+    after(order.take(5, { timeoutMs: 100 }), 100, 'take'),
+    after(order.next({ timeoutMs: 250 }), 250, 'next with a time'),
+    after(order.nextString({ timeoutMs: 30 }), 30, 'nextString'),
+    after(order.next({ timeoutMs: 600 }), 600, 'a longer one'),
+  ])
+  assert.equal(order.stats().waiting, 0)
+  ids.close()
+})
+
+test('a busy event loop does not cost a call its id', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), step: 10, fetch: counter.fetch, timeoutMs: 100 })
+  const order = ids.tag('order')
+  const call = order.take(10)
+  // The answer is on its way when the loop is busy for longer than the call's time.
+  await until('the fetch', () => counter.asked.length > 0)
+  for (const end = Date.now() + 300; Date.now() < end; );
+  assert.equal((await call).length, 10)
+  ids.close()
+})
+
+test('a take that makes progress goes on', { timeout }, async () => {
+  let next = 1
+  const fetch = async () => {
+    await sleep(60)
+    return { start: next, end: (next += 10) }
+  }
+  const ids = new Segments({ ...alone(), timeoutMs: 150, fetch })
+  assert.deepEqual([...(await ids.tag('order').take(60))], between(1, 60))
+  ids.close()
+})
+
+test('an aborted call ends at once with the reason, and loses no id', { timeout }, async () => {
+  let answer
+  let next = 1
+  const fetch = () => new Promise(done => (answer = () => done({ start: next, end: (next += 10) })))
+  const ids = new Segments({ ...alone(), step: 10, timeoutMs: 5000, fetch })
+  const order = ids.tag('order')
+  const controllers = Array.from({ length: 4 }, () => new AbortController())
+  const [a, b, c, d] = controllers.map(({ signal }) => signal)
+  const calls = [order.take(25, { signal: a }), order.next({ signal: b }), order.nextString({ signal: c }), order.take(3, { signal: d })]
+  const ends = calls.map(call => call.then(ids => ids, error => error))
+  await until('the fetch', () => answer)
+  const reason = new Error('enough')
+  controllers[1].abort(reason)
+  assert.equal(await ends[1], reason)
+  // The first has ten of its ids by now.
+  answer()
+  await until('the second fetch', () => order.stats().fetches === 1 && answer)
+  controllers[0].abort()
+  const error = await ends[0]
+  assert.equal(error.name, 'AbortError')
+  assert.deepEqual([await ends[2], await ends[3]], ['1', new BigInt64Array([2n, 3n, 4n])])
+  // After its call an abort is nothing; one before it is an error at once.
+  controllers[2].abort()
+  await assert.rejects(order.next({ signal: a }), { name: 'AbortError' })
+  assert.deepEqual([...(await order.take(6))], between(5, 10))
+  assert.equal(order.stats().waiting, 0)
+  ids.close()
+})
+
+test('aborted in great numbers, the rest is served in order', { timeout }, async () => {
+  const gate = new Gate()
+  const ids = new Segments({ ...alone(), fetch: gate.fetch })
+  const order = ids.tag('order')
+  const controller = new AbortController()
+  const calls = Array.from({ length: 4000 }, (_, i) => order.next(i % 2 ? { signal: controller.signal } : undefined))
+  const ends = Promise.allSettled(calls)
+  await sleep(10)
+  controller.abort()
+  gate.open()
+  const served = (await ends).filter(({ status }) => status === 'fulfilled').map(({ value }) => value)
+  assert.deepEqual(served, between(1, 2000))
+  ids.close()
+})
+
+test('an error puts back what a call had', { timeout }, async () => {
+  let given = 0
+  const fetch = () => {
+    if (given++ > 0) throw new Error('away')
+    return { start: 1, end: 11 }
+  }
+  const ids = new Segments({ ...alone(), timeoutMs: 200, fetch })
+  const order = ids.tag('order')
+  await assert.rejects(order.take(20), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE', message: /away$/ })
+  assert.equal(order.stats().left, 10)
+  assert.deepEqual([...(await order.take(10))], between(1, 10))
+  ids.close()
+})
+
+test('close wakes who waits', { timeout }, async () => {
+  const ids = new Segments({ ...alone(), fetch: new Gate().fetch })
+  const order = ids.tag('order')
+  const calls = [order.next(), order.take(5), order.nextString()]
+  await sleep(10)
+  const begun = performance.now()
+  ids.close()
+  for (const { reason } of await Promise.allSettled(calls)) assert.equal(reason.code, 'ERR_LEAFID_CLOSED')
+  assert.ok(performance.now() - begun < 100)
+})
+
+test('an outage is bridged by what is at hand, and over within a second of its end', { timeout }, async () => {
+  const counter = new Counter()
+  let down = false
+  let [tries, last] = [0, 0]
+  const fetch = (tag, step) => {
+    if (!down) return counter.fetch(tag, step)
+    tries++
+    last = performance.now()
+    throw new Error('down')
+  }
+  const ids = new Segments({ ...alone(), step: 1000, adaptive: false, timeoutMs: 10_000, fetch })
+  const order = ids.tag('order')
+  const all = [...(await order.take(500))]
+  await until('the prefetch', () => order.stats().next !== null)
+  down = true
+  const begun = performance.now()
+  all.push(...(await order.take(1000)))
+  assert.ok(performance.now() - begun < 200)
+  const waits = order.take(600)
+  await sleep(3000)
+  assert.ok(tries <= 20, `${tries} tries in 3 s`)
+  down = false
+  const back = performance.now()
+  all.push(...(await waits))
+  assert.ok(performance.now() - back < 1000, `${performance.now() - back} ms`)
+  assert.deepEqual(all, between(1, all.length))
+  assert.ok(last > 0)
+  ids.close()
+})
+
+test('a thousand tags have their ids within a second of the source\'s return', { timeout }, async () => {
+  const counter = new Counter()
+  let down = true
+  let tries = 0
+  const fetch = (tag, step) => {
+    if (!down) return counter.fetch(tag, step)
+    tries++
+    throw new Error('down')
+  }
+  const ids = new Segments({ ...alone(), timeoutMs: 10_000, fetch })
+  const calls = Array.from({ length: 1000 }, (_, i) => ids.tag(`t${i}`).next())
+  await sleep(2500)
+  assert.ok(tries <= 25, `${tries} tries`)
+  down = false
+  const back = performance.now()
+  assert.ok((await Promise.all(calls)).every(id => id === 1n))
+  assert.ok(performance.now() - back < 1000, `${performance.now() - back} ms`)
+  ids.close()
+})
+
+test('ten thousand tags', { timeout }, async () => {
+  const ids = new Segments({ ...alone(), step: 100, fetch: new Counter().fetch, timeoutMs: 20_000 })
+  await ids.tag('first').next()
+  globalThis.gc?.()
+  const before = process.memoryUsage.rss()
+  const tags = Array.from({ length: 10_000 }, (_, i) => ids.tag(`tag-${i}`))
+  for (let i = 0; i < tags.length; i += 500) await Promise.all(tags.slice(i, i + 500).map(tag => tag.next()))
+  globalThis.gc?.()
+  const each = (process.memoryUsage.rss() - before) / tags.length
+  // A goal of the benches: here it is only seen not to be something else altogether.
+  assert.ok(each < 8192, `${each} bytes a tag`)
+  ids.close()
+})

@@ -1,0 +1,367 @@
+// Segments from a function: what is issued, in which order, and when the source is asked.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { LeafidError, Segments, metrics } from 'leafid'
+import { Counter, alone, between, until } from './counter.mjs'
+import { assertDistinct, vectors } from './support.mjs'
+
+const timeout = 60_000
+
+test('ids in order, by each way of asking', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), fetch: counter.fetch })
+  const { next, nextSync, tryNext, nextString, nextNumber, take, takeSync, fill } = ids.tag('order')
+  assert.equal(await next(), 1n)
+  assert.equal(nextSync(), 2n)
+  assert.equal(tryNext(), 3n)
+  assert.equal(await nextString(), '4')
+  assert.equal(await nextNumber(), 5)
+  assert.deepEqual(await take(3), new BigInt64Array([6n, 7n, 8n]))
+  assert.deepEqual(takeSync(3), new BigInt64Array([9n, 10n, 11n]))
+  assert.deepEqual(fill(new BigUint64Array(2)), new BigUint64Array([12n, 13n]))
+  const shared = new BigInt64Array(new SharedArrayBuffer(16))
+  assert.equal(fill(shared), shared)
+  assert.deepEqual([...shared], [14n, 15n])
+  ids.close()
+})
+
+test('all ways draw from one run: nothing is issued out of order', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), step: 100, fetch: counter.fetch })
+  const { next, nextSync, tryNext, take, takeSync } = ids.tag('order')
+  const all = []
+  const waited = []
+  for (let round = 0; round < 500; round++) {
+    all.push(await next())
+    // Whoever asked first is first, also among those that wait.
+    waited.length = 0
+    const asked = [next(), take(1 + (round % 30)), next()].map(ids => ids.then(id => waited.push(...(typeof id === 'bigint' ? [id] : id))))
+    const now = tryNext()
+    await Promise.all(asked)
+    all.push(...waited)
+    // It was called after them, and comes after them.
+    if (now !== undefined) all.push(now)
+    all.push(...(await take(7)), await next())
+    for (const call of [nextSync, () => takeSync(3)]) {
+      try {
+        const got = call()
+        all.push(...(typeof got === 'bigint' ? [got] : got))
+      } catch (error) {
+        assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
+      }
+    }
+  }
+  assert.deepEqual(all, between(1, all.length))
+  ids.close()
+})
+
+test('the step follows the use, up to 512000 from 1000', { timeout }, async () => {
+  const { fetches } = vectors('adaptive_step.json').cases.find(({ name }) => name === 'steady load, step 1000')
+  const wanted = fetches.slice(0, fetches.findIndex(({ step }) => step === 512_000) + 1)
+  assert.ok(wanted.length > 5)
+  const given = []
+  let next = 1
+  const ids = new Segments({
+    ...alone(),
+    fetch(tag, step) {
+      given.push({ step, start: String(next), end: String(next + step) })
+      next += step
+      return { start: next - step, end: next }
+    },
+  })
+  const order = ids.tag('order')
+  let last = 0n
+  while (given.length < wanted.length) {
+    for (const id of await order.take(500)) assert.equal(id, ++last)
+  }
+  assert.deepEqual(given.slice(0, wanted.length), wanted.map(({ step, start, end }) => ({ step, start, end })))
+  ids.close()
+})
+
+test('the next segment is asked for during the take that the vectors name', { timeout }, async () => {
+  for (const { length, nth } of vectors('prefetch.json').cases) {
+    const asked = []
+    let release
+    const ids = new Segments({
+      ...alone(),
+      step: length,
+      adaptive: false,
+      fetch(tag, step) {
+        asked.push(step)
+        if (asked.length === 1) return { start: 1, end: 1 + step }
+        return new Promise(done => (release = done))
+      },
+    })
+    const order = ids.tag('order')
+    assert.equal(order.tryNext(), undefined)
+    await until('the first segment', () => order.stats().left === length)
+    for (let n = 1; n <= nth; n++) {
+      assert.equal(order.stats().fetching, false, `${length}: before the take of number ${n}`)
+      assert.equal(order.tryNext(), n <= length ? BigInt(n) : undefined)
+    }
+    assert.equal(order.stats().fetching, true, `${length}: during the take of number ${nth}`)
+    await until('the second fetch', () => release)
+    assert.equal(asked.length, 2)
+    ids.close()
+    release(null)
+  }
+})
+
+test('several of one source, and ids from 0, as the vectors have it', { timeout }, async () => {
+  for (const vector of vectors('segment_issue.json').cases) {
+    const counter = new Counter({ start: Number(vector.max_id) })
+    const open = () => new Segments({ ...alone(), step: vector.db_step, adaptive: false, fetch: counter.fetch }).tag('order')
+    const tags = Array.from({ length: vector.processes }, open)
+    if (vector.round_robin) {
+      for (const [i, id] of vector.round_robin.entries()) assert.equal(await tags[i % tags.length].nextString(), id)
+    }
+    if (vector.first) for (const id of vector.first) assert.equal(await tags[0].nextString(), id)
+    if (vector.contiguous_through) {
+      const first = BigInt(vector.max_id) + BigInt(vector.first.length)
+      const rest = await tags[0].take(Number(BigInt(vector.contiguous_through) - first) + 1)
+      rest.forEach((id, i) => assert.equal(id, first + BigInt(i)))
+    }
+  }
+})
+
+test('ten thousand calls that wait are one request', { timeout }, async () => {
+  const counter = new Counter({ ms: 100 })
+  const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
+  const order = ids.tag('order')
+  const calls = Array.from({ length: 10_000 }, order.next)
+  await until('the calls to wait', () => order.stats().waiting === 10_000)
+  assert.equal(order.stats().waits, 10_000)
+  assert.deepEqual(await Promise.all(calls), between(1, 10_000))
+  assert.deepEqual(counter.steps, [10_000])
+  ids.close()
+})
+
+test('a burst that the source can serve never fails, one fetch at a time', { timeout }, async () => {
+  for (const adaptive of [true, false]) {
+    const counter = new Counter({ ms: 5 })
+    const ids = new Segments({ ...alone(), step: 10, adaptive, fetch: counter.fetch })
+    const order = ids.tag('order')
+    const all = []
+    const user = async n => {
+      for (let i = 0; i < n; i++) all.push(await order.next())
+    }
+    await Promise.all(Array.from({ length: 200 }, () => user(adaptive ? 200 : 20)))
+    assert.equal(all.length, adaptive ? 40_000 : 4000)
+    assertDistinct(all)
+    assert.equal(counter.most, 1)
+    ids.close()
+  }
+})
+
+test('take asks for as many as it wants, and goes over several segments', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), step: 10, adaptive: false, fetch: counter.fetch })
+  assert.deepEqual([...(await ids.tag('order').take(500))], between(1, 500))
+  assert.equal(counter.asked[0].step, 500)
+  // A source that gives less.
+  let next = 1
+  const few = new Segments({ ...alone(), fetch: () => ({ start: next, end: (next += 7) }) })
+  assert.deepEqual([...(await few.tag('order').take(100))], between(1, 100))
+  ids.close()
+  few.close()
+})
+
+test('strides', { timeout }, async () => {
+  let next = 2n
+  const fetch = () => ({ start: next, end: (next += 15n), stride: 3 })
+  const ids = new Segments({ ...alone(), fetch })
+  assert.deepEqual([...(await ids.tag('order').take(7))], [2n, 5n, 8n, 11n, 14n, 17n, 20n])
+  assert.equal(await ids.tag('order').next(), 23n)
+  ids.close()
+})
+
+test('what a source gives twice is refused, and the next good answer used', { timeout }, async () => {
+  const given = [{ start: 1, end: 11 }, { start: 1, end: 11 }, { start: 6, end: 16 }, { start: 11, end: 21 }, { start: 21, end: 31 }]
+  const ids = new Segments({ ...alone(), step: 10, fetch: () => given.shift() ?? { start: 1, end: 11 }, timeoutMs: 1500 })
+  const order = ids.tag('order')
+  assert.deepEqual([...(await order.take(30))], between(1, 30))
+  await assert.rejects(order.next(), { code: 'ERR_LEAFID_SEGMENT_REGRESSED' })
+  assert.ok(order.stats().failures >= 3)
+  ids.close()
+})
+
+test('statistics count what this thread has at hand', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
+  const order = ids.tag('order')
+  for (let n = 1; n <= 500; n++) {
+    await order.next()
+    const { left, current, next } = order.stats()
+    assert.deepEqual([left, current.start, current.stride, next], [1000 - n, BigInt(n + 1), 1n, null])
+    assert.equal(current.end, 1001n)
+  }
+  const { name, source, servers, stateDir, tags } = ids.stats()
+  assert.deepEqual([name, source, servers, stateDir], [ids.name, 'callback', [], ''])
+  assert.deepEqual(tags, [order.stats()])
+  assert.deepEqual(tags[0].fetches, 1)
+  assert.match(metrics(), new RegExp(`leafid_segment_fetches_total\\{name="${ids.name}",.*tag="order"\\} 1`))
+  ids.close()
+})
+
+test('a tag is one object; its name is checked', { timeout }, () => {
+  const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
+  assert.equal(ids.tag('order'), ids.tag('order'))
+  for (const right of ['a', 'order/2026', '..', 'Grüße', '😀', 'x'.repeat(128)]) assert.equal(ids.tag(right).name, right)
+  for (const wrong of ['', 'a\nb', '\x7f', 'x'.repeat(129), 'ü'.repeat(65), 'a\ud800', 5, null, undefined, {}, Symbol('a')]) {
+    assert.throws(() => ids.tag(wrong), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^tag is / })
+  }
+  const frozen = Object.freeze(ids.tag('frozen'))
+  assert.equal(frozen.tryNext(), undefined)
+  frozen.stats.call(null)
+  assert.throws(() => new (ids.tag('order').constructor)(), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
+  ids.close()
+})
+
+test('nextNumber refuses what a number cannot hold, and loses nothing', { timeout }, async () => {
+  const start = 2n ** 53n - 1n
+  let next = start
+  const ids = new Segments({ ...alone(), fetch: () => ({ start: next, end: (next += 10n) }) })
+  const order = ids.tag('order')
+  assert.equal(await order.nextNumber(), Number.MAX_SAFE_INTEGER)
+  await assert.rejects(order.nextNumber(), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
+  assert.equal(await order.next(), start + 1n)
+  ids.close()
+})
+
+test('ids up to 2^63 - 1', { timeout }, async () => {
+  const end = 2n ** 63n - 1n
+  const ids = new Segments({ ...alone(), fetch: () => ({ start: end - 3n, end }) })
+  const order = ids.tag('order')
+  assert.deepEqual([...(await order.take(3))], [end - 3n, end - 2n, end - 1n])
+  ids.close()
+})
+
+test('options and arguments are refused by name', { timeout }, async () => {
+  const fetch = () => null
+  const invalid = { name: 'LeafidError', code: 'ERR_LEAFID_INVALID_ARGUMENT' }
+  const bad = [
+    [],
+    [null],
+    [{}],
+    [{ fetch: 5 }],
+    [{ fetch, servers: 'x' }],
+    [{ fetch, step: 0 }],
+    [{ fetch, step: 1_000_001 }],
+    [{ fetch, step: 1.5 }],
+    [{ fetch, step: 10n }],
+    [{ fetch, prefetch: 101 }],
+    [{ fetch, adaptive: 'no' }],
+    [{ fetch, timeoutMs: 0 }],
+    [{ fetch, prewarm: 'order' }],
+    [{ fetch, prewarm: [''] }],
+    [{ fetch, prewarm: Array.from({ length: 1001 }, (_, i) => `t${i}`) }],
+    [{ fetch, keepUnused: true }],
+    [{ fetch, name: 'a b' }],
+    [{ fetch, protocol: 'range' }],
+    [{ fetch, create: true }],
+    [{ fetch, nonsense: 1 }],
+    [{ fetch }, {}],
+    [5],
+    [[]],
+    [['http://a', 5]],
+    ['http://a', { protocol: 'x' }],
+    ['http://a', { headers: { a: 1 } }],
+    ['http://a', { headers: [] }],
+    ['http://a', { fetch }],
+    ['http://a', { blockSize: 1 }],
+    ['http://a', { blockSize: 1_000_001 }],
+    ['http://a', { blockSize: 1.5 }],
+    ['http://a', { blockSize: '100' }],
+    ['http://a', { blockSize: 100, protocol: 'range' }],
+    ['http://a', { protocol: 'leaf-snowflake', blockSize: 100 }],
+    ['http://a', { protocol: 'leaf_snowflake' }],
+    ['http://a', { protocol: 'tinyid', step: 10 }],
+    ['http://a', { orderedSource: true }],
+    ['file:/nowhere', { blockSize: 100 }],
+    [{ fetch, blockSize: 100 }],
+    ['ftp://a', {}],
+    ['file:/nowhere', { tags: ['order'] }],
+    ['file:/nowhere', { tags: { order: { start: -1 } } }],
+    ['file:/nowhere', { tags: { order: { start: 2n ** 63n } } }],
+    ['file:/nowhere', { tags: { order: { begin: 1 } } }],
+    [['file:/nowhere', 'http://a'], {}],
+  ]
+  for (const [first, second] of bad) {
+    const alone = options => ({ persist: false, ...options })
+    const given = first?.constructor === Object ? [alone(first), second] : [first, second && alone(second)]
+    assert.throws(() => new Segments(...given), invalid, inspect(given))
+    await assert.rejects(Segments.open(...given), invalid)
+  }
+  assert.throws(() => new Segments({ persist: false, fetch, requestTimeoutMs: 5 }), invalid)
+  assert.throws(() => Segments({}), TypeError)
+  const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
+  const order = ids.tag('order')
+  await order.next()
+  for (const n of [0, -1, 1.5, '3', 3n, null, undefined, 2 ** 24 + 1, NaN]) {
+    await assert.rejects(order.take(n), invalid)
+    assert.throws(() => order.takeSync(n), invalid)
+  }
+  for (const options of [5, [], { timeoutMs: 0 }, { timeoutMs: 3_600_001 }, { timeoutMs: 1n }, { signal: {} }, { timeout: 5 }]) {
+    await assert.rejects(order.next(options), invalid)
+    await assert.rejects(order.take(1, options), invalid)
+  }
+  for (const array of [[], new Int32Array(2), new BigInt64Array(0), null, 5]) assert.throws(() => order.fill(array), invalid)
+  // A method of another object is told so, and no crash.
+  for (const method of ['next', 'nextSync', 'tryNext', 'takeSync', 'stats']) {
+    const call = () => Object.getPrototypeOf(order)[method].call({})
+    if (method === 'next') await assert.rejects(call(), invalid)
+    else assert.throws(call, invalid)
+  }
+  assert.throws(() => Segments.prototype.tag.call({}, 'a'), invalid)
+  assert.equal(await order.next({ timeoutMs: null, signal: undefined }), 2n)
+  ids.close()
+})
+
+test('close is for good, and closing twice is nothing', { timeout }, async () => {
+  const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
+  const order = ids.tag('order')
+  await order.take(5)
+  assert.equal(ids.close(), undefined)
+  ids.close()
+  const closed = { name: 'LeafidError', code: 'ERR_LEAFID_CLOSED', retry: false }
+  for (const call of [order.nextSync, order.tryNext, () => order.takeSync(2), ids.stats, () => ids.tag('order'), () => ids.tag('b')]) {
+    assert.throws(call, closed)
+  }
+  await assert.rejects(order.next(), closed)
+  await assert.rejects(order.take(2), closed)
+  await assert.rejects(order.next(), error => error instanceof LeafidError)
+  assert.equal(order.name, 'order')
+})
+
+test('Symbol.dispose and Symbol.asyncDispose close', { skip: !Symbol.asyncDispose }, async () => {
+  for (const symbol of [Symbol.dispose, Symbol.asyncDispose]) {
+    const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
+    await ids[symbol]()
+    assert.throws(() => ids.tag('order'), { code: 'ERR_LEAFID_CLOSED' })
+  }
+})
+
+test('open is the constructor, off this thread; a class of the user\'s is made', { timeout }, async () => {
+  class Mine extends Segments {
+    constructor(...given) {
+      super(...given)
+      this.mine = true
+    }
+  }
+  const { open } = Segments
+  for (const [made, Class] of [[await Segments.open({ ...alone(), fetch: new Counter().fetch }), Segments], [await Mine.open({ ...alone(), fetch: new Counter().fetch }), Mine], [await open({ ...alone(), fetch: new Counter().fetch }), Segments]]) {
+    assert.ok(made instanceof Class)
+    assert.equal(await made.tag('order').next(), 1n)
+    made.close()
+  }
+})
+
+test('prewarm fetches before the first use', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), prewarm: ['a', 'b'], fetch: counter.fetch })
+  await until('both', () => ids.stats().tags.filter(({ left }) => left > 0).length === 2)
+  assert.deepEqual([ids.tag('a').nextSync(), ids.tag('b').nextSync()], [1n, 1n])
+  ids.close()
+})

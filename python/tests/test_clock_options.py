@@ -1,0 +1,186 @@
+"""The options about clocks, records and when the worker id is claimed."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import leafid
+
+pytestmark = pytest.mark.usefixtures("settled")
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
+
+
+def test_start_after_a_moment_ahead_of_the_clock(space):
+    largest = leafid.compose(now_ms() + 2000, 1023, 4095)
+    with leafid.Snowflake(7, **space, start_after=largest) as flake:
+        ids = flake.take(5000)
+    assert ids[0] > largest and leafid.decode(ids[0]).timestamp_ms > leafid.decode(largest).timestamp_ms
+    assert ids == sorted(set(ids))
+
+
+def test_start_after_the_past_changes_nothing(space):
+    largest = leafid.compose(now_ms() - 10_000, 1023, 4095)
+    with leafid.Snowflake(7, **space, start_after=largest) as flake:
+        assert abs(leafid.decode(flake.next()).timestamp_ms - now_ms()) < 1000
+
+
+def test_start_after_an_hour_ahead_is_refused(space):
+    with pytest.raises(leafid.ClockBackwardsError, match="start_after .* ahead of the clock"):
+        leafid.Snowflake(7, **space, start_after=leafid.compose(now_ms() + 3_600_000, 0, 0))
+
+
+def test_start_after_another_generators_ids(space):
+    with leafid.Snowflake(9, **space) as before:
+        last = before.take(100_000)[-1]
+    with leafid.Snowflake(3, **space, start_after=last) as flake:
+        assert flake.next() > last
+
+
+def test_coarse_says_how_late_it_is(space):
+    with leafid.Snowflake(7, **space, clock_source="coarse") as flake:
+        lag_ms = flake.stats().clock_lag_ms
+        assert 1 <= lag_ms <= 10
+        ids = [flake.next() for _ in range(10_000)]
+        assert ids == sorted(set(ids))
+        # Late by the lag, and by however long this thread slept.
+        assert leafid.decode(flake.next()).timestamp_ms >= leafid.decode(ids[0]).timestamp_ms
+        assert abs(leafid.decode(ids[-1]).timestamp_ms - now_ms()) < 1000
+    with leafid.Snowflake(7, **space) as flake:
+        assert flake.stats().clock_lag_ms == 0
+
+
+def test_lazy_claims_at_the_first_id(space):
+    flake = leafid.Snowflake(7, **space, lazy=True)
+    assert os.listdir(space["state_dir"]) == []
+    with leafid.Snowflake(7, **space, random_start=0) as holder:
+        holder.next()
+        with pytest.raises(leafid.WorkerInUseError):
+            flake.next()
+    assert leafid.decode(flake.next()).worker_id == 7
+    flake.close()
+
+
+def test_lazy_checks_its_options_at_once(space):
+    with pytest.raises(leafid.InvalidArgumentError, match="^worker is 1024"):
+        leafid.Snowflake(1024, **space, lazy=True)
+
+
+def test_lazy_that_is_never_used_leaves_nothing(space):
+    with leafid.Snowflake(7, **space, lazy=True):
+        pass
+    assert os.listdir(space["state_dir"]) == []
+
+
+def test_without_a_record(space):
+    with leafid.Snowflake(7, **space, persist=False) as flake:
+        ids = flake.take(10_000)
+        assert ids == sorted(set(ids)) and flake.stats().state_dir == ""
+        # Never ahead of the clock.
+        assert leafid.decode(ids[-1]).timestamp_ms <= now_ms() and flake.stats().lead_ms == 0
+    assert os.listdir(space["state_dir"]) == []
+
+
+def test_without_a_record_is_one_holder_all_the_same(space, run):
+    with leafid.Snowflake(7, **space, persist=False) as flake:
+        flake.next()
+        out = run(f"""
+try:
+    leafid.Snowflake(7, name=space["name"], persist=False)
+except leafid.WorkerInUseError as error:
+    say(str({os.getpid()}) in str(error))
+""")
+        assert out == "True\n"
+
+
+@pytest.mark.parametrize("worker", [range(8), "0-7"])
+def test_without_a_record_a_range_is_refused(space, worker):
+    with pytest.raises(leafid.InvalidArgumentError, match="^persist is false; allowed: true with a range"):
+        leafid.Snowflake(worker, **space, persist=False)
+
+
+def test_without_a_record_borrowing_is_refused(space):
+    with pytest.raises(leafid.InvalidArgumentError, match="^on_exhausted is"):
+        leafid.Snowflake(7, **space, persist=False, on_exhausted="borrow")
+
+
+@pytest.mark.parametrize("off_ms", [-3_600_000, -11_000, 11_000, 3_600_000])
+def test_peers_whose_clocks_differ(space, off_ms):
+    with pytest.raises(leafid.ClockBackwardsError, match="median of its 3 peers"):
+        leafid.Snowflake(7, **space, peer_times=lambda: [now_ms() + off_ms] * 3)
+
+
+def test_peers_that_agree_or_are_too_few(space):
+    for answer in ([now_ms()] * 3, [now_ms(), now_ms(), 0], [0, 0], (), iter([now_ms()] * 3), {0: now_ms()}):
+        with leafid.Snowflake(7, **space, peer_times=lambda answer=answer: answer) as flake:
+            flake.next()
+
+
+def test_peers_that_cannot_be_asked_keep_nobody_from_starting(space):
+    def fails():
+        raise OSError("unreachable")
+
+    with leafid.Snowflake(7, **space, peer_times=fails) as flake:
+        flake.next()
+    let_go = threading.Event()
+    with leafid.Snowflake(7, **space, peer_times=lambda: let_go.wait(30), timeout_ms=200) as flake:
+        flake.next()
+    let_go.set()
+
+
+@pytest.mark.parametrize("answer", [7, None, "123", 1.5, [1.5], [True], ["0"], [None], [2**64]])
+def test_peers_of_nonsense(space, answer):
+    with pytest.raises(leafid.InvalidArgumentError, match="^peer_times is .*; allowed: "):
+        leafid.Snowflake(7, **space, peer_times=lambda: answer)
+
+
+def test_peers_are_asked_on_a_thread_of_leafids_at_each_claim(space):
+    threads = []
+
+    def ask():
+        threads.append(threading.get_ident())
+        return []
+
+    with leafid.Snowflake(7, **space, peer_times=ask, lazy=True) as flake:
+        assert threads == []
+        flake.next()
+    assert len(threads) == 1 and threads[0] != threading.get_ident()
+
+
+SHOWN = "import json, sys, leafid\nprint(leafid.Snowflake(**json.loads(sys.argv[1])).worker_id)"
+
+
+def on_host(hostname, space, worker):
+    """The worker id on a host of this name; a skip where a host cannot be named."""
+    import json
+
+    command = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', hostname]
+    can = subprocess.run([*command, "true"], capture_output=True, text=True)
+    if can.returncode:
+        pytest.skip(f"no host can be named here: {can.stderr.strip()}")
+    program = [*command, sys.executable, "-P", "-W", "error", "-c", SHOWN, json.dumps(space | {"worker": worker})]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=30)
+    return int(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def test_the_number_of_the_host(space):
+    assert on_host("orders-7", space, "hostname:orders") == 7
+    assert on_host("orders-7.orders.default.svc.cluster.local", space, "hostname:orders") == 7
+    assert on_host("orders-3", space, "hostname:orders*8") in range(24, 32)
+    assert "InvalidArgumentError: worker is" in on_host("orders-07", space, "hostname:orders")
+    assert "InvalidArgumentError: worker is" in on_host("orders-1024", space, "hostname:orders")
+
+
+@pytest.mark.parametrize("wanted", ["", "not-this-host", "*8", "x*0", "x*y"])
+def test_a_host_of_another_name_is_refused(space, wanted):
+    worker = f"hostname:{wanted}"
+    with pytest.raises(leafid.InvalidArgumentError, match="^worker is") as error:
+        leafid.Snowflake(worker, **space)
+    assert socket.gethostname() in str(error.value) and "hostname:NAME" in str(error.value)

@@ -1,0 +1,388 @@
+"""Worker ids leased from servers by URL."""
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import leafid
+
+# Two or three renewals a second.
+SHORT = ("--lease-ms", "800", "--threshold-ms", "400")
+
+
+def ids_for(flake, seconds):
+    ids, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        ids.append(flake.next())
+        time.sleep(0.001)
+    return ids
+
+
+def held(server):
+    """Worker ids that are held, by what holds them."""
+    return {lease["worker_id"]: lease for lease in server.do(do="leases")["leases"] if lease["held"]}
+
+
+def steal(server, worker_id):
+    """Renews a lease with its token, as a clone of its holder would; answers where its span then ends."""
+    for _ in range(20):
+        lease = held(server)[worker_id]
+        body = {key: lease[key] for key in ("name", "worker_id", "token", "until")}
+        request = urllib.request.Request(server.url + "/api/worker/renew", json.dumps(body).encode(), method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)["until"]
+        except urllib.error.HTTPError as error:
+            # The holder was faster.
+            assert error.code == 409
+            error.close()
+    raise AssertionError("the holder was always faster")
+
+
+@pytest.fixture
+def dead():
+    """A URL where nothing listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+def test_ids_of_a_leased_worker_id(space, stand_in):
+    server = stand_in(*SHORT)
+    with leafid.Snowflake(server.url, **space) as flake, leafid.Snowflake([server.url], **space) as same:
+        ids = [flake.next(), *same.take(100), *ids_for(flake, 1.2)]
+        (lease,) = held(server).values()
+        stats = flake.stats()
+        assert (stats.claims, stats.handles, stats.renewal_failures) == (1, 2, 0), stats
+        assert lease["name"] == space["name"] and lease["worker_id"] == flake.worker_id and lease["renewals"] >= 2
+        first, until = int(lease["from"]), int(lease["until"])
+        assert ids == sorted(set(ids))
+        assert all(first <= leafid.decode(id).timestamp_ms < until for id in (ids[0], ids[-1]))
+        assert {leafid.decode(id).worker_id for id in ids} == {flake.worker_id}
+    assert held(server) == {}
+
+
+def test_a_full_pool_and_what_is_given_back(space, stand_in, start):
+    server = stand_in("--pool", "2")
+    program = """
+flake = leafid.Snowflake(space.pop("url"), **space)
+say(flake.worker_id, flake.next())
+sys.stdin.readline()
+flake.close()
+"""
+    holders = [start(program, url=server.url) for _ in range(2)]
+    (one, last), (other, _) = (map(int, holder.line().split()) for holder in holders)
+    assert {one, other} == {0, 1}
+    with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
+        leafid.Snowflake(server.url, **space)
+    holders[0].send()
+    holders[0].end()
+    with leafid.Snowflake(server.url, **space) as flake:
+        assert flake.worker_id == one and flake.next() > last
+
+
+def test_a_lease_that_a_clone_renewed_is_claimed_anew(space, stand_in):
+    server = stand_in(*SHORT)
+    with leafid.Snowflake(server.url, **space) as flake:
+        ids, first = flake.take(10), flake.worker_id
+        steal(server, first)
+        end = time.monotonic() + 20
+        while flake.stats().claims < 2:
+            assert time.monotonic() < end
+            ids += ids_for(flake, 0.05)
+        ids += ids_for(flake, 0.1)
+        assert ids == sorted(set(ids)) and flake.worker_id != first
+        assert {leafid.decode(id).worker_id for id in ids} == {first, flake.worker_id}
+    # The lost one is not given back: it is another's.
+    assert list(held(server)) in ([first], [])
+
+
+def test_without_another_id_it_is_worker_lost(space, stand_in):
+    server = stand_in(*SHORT, "--pool", "1")
+    with leafid.Snowflake(server.url, **space, timeout_ms=200) as flake:
+        server.do(do="pool", lease_ms=3_600_000)
+        until = steal(server, flake.worker_id)
+        ids = []
+        with pytest.raises(leafid.WorkerLostError, match="worker id 0") as raised:
+            ids += ids_for(flake, 20)
+        assert raised.value.can_retry
+        assert all(leafid.decode(id).timestamp_ms < until for id in ids)
+        server.do(do="pool", size=2)
+        end = time.monotonic() + 20
+        while True:
+            try:
+                assert leafid.decode(flake.next()).worker_id == flake.worker_id == 1
+                break
+            except leafid.WorkerLostError:
+                assert time.monotonic() < end
+
+
+def test_peers_clocks(space, server):
+    now_ms = int(time.time() * 1000)
+    server.do(do="fault", fault={"answer": {"peer_times": [now_ms + 30_000] * 3}}, tag="claim")
+    with pytest.raises(leafid.ClockBackwardsError, match="behind the median"):
+        leafid.Snowflake(server.url, **space)
+    assert held(server) == {}
+    server.do(do="fault", fault={"answer": {"peer_times": [now_ms] * 3}}, tag="claim")
+    leafid.Snowflake(server.url, **space).close()
+
+
+@pytest.mark.parametrize("form", [list, tuple, ",".join, " , ".join])
+def test_the_first_of_two_servers_is_dead(space, server, dead, form):
+    with leafid.Snowflake(form([dead, server.url]), **space) as flake:
+        assert list(held(server)) == [flake.worker_id] and flake.next()
+    assert held(server) == {}
+
+
+def test_no_server_is_there(space, dead):
+    with pytest.raises(leafid.WorkerLostError, match=dead):
+        leafid.Snowflake(dead, **space)
+
+
+def test_the_environment(space, server, dead, monkeypatch):
+    monkeypatch.setenv("LEAFID_WORKER", f"{dead},{server.url}")
+    with leafid.Snowflake(**space) as flake:
+        assert list(held(server)) == [flake.worker_id] and flake.next()
+    monkeypatch.setenv("LEAFID_WORKER", "http://a b")
+    with pytest.raises(leafid.InvalidArgumentError, match="^LEAFID_WORKER is "):
+        leafid.Snowflake(**space)
+
+
+def test_a_token_and_headers(space, server):
+    server.do(do="token", token="secret")
+    for wrong in ({}, {"token": "another"}):
+        with pytest.raises(leafid.WorkerLostError, match="401") as raised:
+            leafid.Snowflake(server.url, **space, **wrong)
+        assert "another" not in str(raised.value)
+    with leafid.Snowflake(server.url, **space, token="secret", headers={"X-Team": "orders"}) as flake:
+        assert flake.next()
+    requests = server.do(do="report")["requests"]
+    assert [request["tag"] for request in requests][-2:] == ["claim", "release"]
+    assert all(request["headers"]["x-team"] == "orders" for request in requests[-2:])
+
+
+def test_lazy_claims_with_the_first_id(space, server):
+    with leafid.Snowflake(server.url, **space, lazy=True) as flake:
+        assert held(server) == {}
+        assert leafid.decode(flake.next()).worker_id in held(server)
+
+
+@pytest.mark.parametrize(
+    ("deed", "request_ms", "connect_ms", "raise_it"),
+    [
+        ({"do": "fault", "fault": {"hang": True}, "tag": "claim"}, 150, 50_000, "request_timeout_ms"),
+        ({"do": "dead", "how": "hangs"}, 50_000, 150, "connect_timeout_ms"),
+    ],
+    ids=["request", "connection"],
+)
+def test_a_server_that_does_not_answer(space, server, deed, request_ms, connect_ms, raise_it):
+    server.do(**deed)
+    times = {"timeout_ms": 60_000, "request_timeout_ms": request_ms, "connect_timeout_ms": connect_ms}
+    begun = time.monotonic()
+    with pytest.raises(leafid.WorkerLostError, match=f"{server.url}.*{raise_it}"):
+        leafid.Snowflake(server.url, **space, **times)
+    assert time.monotonic() - begun < 20
+
+
+def test_a_start_without_the_server(space, server, start):
+    """Goes on within the span that is still held, and nowhere else."""
+    program = start(
+        """
+flake = leafid.Snowflake(space.pop("url"), **space)
+say(flake.worker_id, flake.next())
+sys.stdin.readline()
+""",
+        url=server.url,
+    )
+    worker_id, last = map(int, program.line().split())
+    program.kill()
+    server.do(do="dead", how="refused")
+    with leafid.Snowflake(server.url, **space) as flake:
+        ids = flake.take(100)
+        assert flake.worker_id == worker_id and min(ids) > last and len(set(ids)) == 100
+    with pytest.raises(leafid.WorkerLostError):
+        leafid.Snowflake(server.url, **space | {"name": space["name"] + "-2"})
+
+
+def test_options_that_mean_nothing_without_a_url(space):
+    options = {"token": "a", "headers": {"a": "b"}, "ca_file": "a.pem"}
+    for name, value in (options | {"request_timeout_ms": 1, "connect_timeout_ms": 1}).items():
+        with pytest.raises(leafid.InvalidArgumentError, match=f"^{name} is set; allowed: only with the URL"):
+            leafid.Snowflake(7, **space, **{name: value})
+
+
+def test_other_threads_run_while_it_opens(space, server):
+    server.do(do="fault", fault={"delay_ms": 400}, tag="claim")
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space)))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        ticks += 1
+        time.sleep(0.002)
+    assert ticks > 20 and opened[0].next()
+    opened[0].close()
+
+
+def test_an_interrupt_ends_the_wait_for_a_claim(server, start):
+    server.do(do="fault", fault={"hang": True}, tag="claim")
+    for call in ("leafid.Snowflake(**options)", "lazy.next()"):
+        program = start(
+            f"""
+options = dict(space, timeout_ms=60_000, request_timeout_ms=60_000)
+lazy = leafid.Snowflake(**options, lazy=True)
+say("waits")
+try:
+    {call}
+except KeyboardInterrupt:
+    say("interrupted")
+""",
+            worker=server.url,
+        )
+        assert program.line() == "waits"
+        time.sleep(0.3)
+        begun = time.monotonic()
+        program.process.send_signal(signal.SIGINT)
+        assert program.line() == "interrupted"
+        program.end()
+        assert time.monotonic() - begun < 10
+
+
+def test_a_forked_child_claims_its_own(server, run):
+    """And nothing is said of threads at a fork, which Python 3.12 and later would."""
+    out = run(
+        """
+flake = leafid.Snowflake(space.pop("url"), **space)
+ids, workers = flake.take(100), {flake.worker_id}
+for _ in range(5):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        with os.fdopen(write, "w") as file:
+            json.dump([flake.worker_id, *flake.take(100)], file)
+        flake.close()
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as file:
+        worker, *childs = json.load(file)
+    assert os.wait()[1] == 0 and worker != flake.worker_id
+    ids += childs + flake.take(100)
+say(len(ids), len(set(ids)), flake.stats().claims)
+""",
+        url=server.url,
+    )
+    assert out == "1100 1100 1\n"
+    assert held(server) == {}
+
+
+FORKS = {
+    "multiprocessing": """
+import multiprocessing
+process = multiprocessing.get_context("fork").Process(target=child)
+process.start()
+process.join()
+say(process.exitcode)
+""",
+    "while it renews": """
+import time
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    flake.next()
+    if os.fork() == 0:
+        os._exit(0)
+    assert os.wait()[1] == 0
+child()
+say(0)
+""",
+}
+
+
+@pytest.mark.parametrize("how", FORKS.values(), ids=FORKS)
+def test_forks(stand_in, run, how):
+    server = stand_in(*SHORT)
+    out = run(
+        """
+flake = leafid.Snowflake(space.pop("url"), **space)
+flake.next()
+def child():
+    say(len(set(flake.take(100))))
+"""
+        + how,
+        url=server.url,
+    )
+    assert out == "100\n0\n"
+
+
+EXITS = {"end": "", "sys.exit": "sys.exit(0)", "in a module": "sys.modules['keeper'] = flake", "del": "del flake"}
+
+
+@pytest.mark.parametrize("how", EXITS.values(), ids=EXITS)
+def test_the_end_gives_it_back(server, run, how):
+    out = run('flake = leafid.Snowflake(space.pop("url"), **space)\nsay(flake.next())\n' + how, url=server.url)
+    assert held(server) == {}
+    (lease,) = server.do(do="leases")["leases"]
+    assert int(lease["until"]) == leafid.decode(out.strip()).timestamp_ms + 1
+
+
+UNDER_WAY = {
+    "claim": """
+import threading, time
+threading.Thread(target=lambda: leafid.Snowflake(**options), daemon=True).start()
+time.sleep(0.3)
+""",
+    "renew": "import time\nflake = leafid.Snowflake(**options)\nflake.next()\ntime.sleep(0.7)\n",
+    "release": "flake = leafid.Snowflake(**options)\nflake.next()\n",
+}
+
+
+# The others are tried on one interpreter: they last as long as a close waits for them.
+DEEDS = [pytest.param(deed, marks=() if deed == "claim" else pytest.mark.slow) for deed in UNDER_WAY]
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_the_interpreter_ends_while_a_request_is_under_way(stand_in, start, deed):
+    server = stand_in(*SHORT)
+    server.do(do="fault", fault={"hang": True}, tag=deed)
+    begun = time.monotonic()
+    prelude = "options = dict(space, timeout_ms=30_000, request_timeout_ms=30_000)\n"
+    program = start(prelude + UNDER_WAY[deed], worker=server.url)
+    out, _ = program.process.communicate(timeout=30)
+    assert (program.process.returncode, out) == (0, "")
+    assert deed in [request["tag"] for request in server.do(do="report")["requests"]]
+    assert time.monotonic() - begun < 15
+
+
+@pytest.fixture
+def tls(tmp_path):
+    """The arguments of a server that speaks TLS, and the file of its authority."""
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl to make certificates with")
+    files = {name: str(tmp_path / f"{name}.pem") for name in ("ca", "ca-key", "certificate", "key")}
+    make = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec", "-pkeyopt"]
+    make += ["ec_paramgen_curve:prime256v1"]
+    authority = ["-subj", "/CN=ours", "-keyout", files["ca-key"], "-out", files["ca"]]
+    server = ["-subj", "/CN=ids", "-CA", files["ca"], "-CAkey", files["ca-key"], "-keyout", files["key"]]
+    server += ["-out", files["certificate"], "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    server += ["-addext", "basicConstraints=critical,CA:FALSE"]
+    for what in (authority, server):
+        subprocess.run(make + what, check=True, capture_output=True)
+    return ("--certificate", files["certificate"], "--key", files["key"]), files["ca"]
+
+
+def test_tls_with_an_authority_of_ones_own(space, stand_in, tls):
+    arguments, authority = tls
+    server = stand_in(*arguments)
+    url = f"https://127.0.0.1:{server.port}"
+    with leafid.Snowflake(url, **space, ca_file=authority) as flake:
+        assert list(held(server)) == [flake.worker_id] and flake.next()
+    assert held(server) == {}
+    for wrong in ({}, {"worker": server.url, "ca_file": authority}):
+        with pytest.raises(leafid.WorkerLostError, match="(?i)certificate|TLS"):
+            leafid.Snowflake(**{"worker": url, **space, **wrong})

@@ -1,0 +1,425 @@
+"""Worker ids from a lease object: ids only within the spans given, whatever the object does."""
+
+import gc
+import pickle
+import threading
+import time
+import types
+import weakref
+
+import pytest
+
+import leafid
+
+pytestmark = pytest.mark.usefixtures("settled")
+
+
+class Leases:
+    """Gives worker ids one after another, and notes what it gave. A test changes a method where it is to misbehave."""
+
+    def __init__(self, span_ms=30_000, lease_ms=None, first=0):
+        self.span_ms, self.lease_ms, self.next_id = span_ms, lease_ms, first
+        self.requests, self.spans, self.renewals, self.released = [], {}, 0, []
+
+    def claim(self, request):
+        self.requests.append(request)
+        self.next_id += 1
+        return self.give(self.next_id - 1, request.now_ms)
+
+    def give(self, id, now_ms):
+        self.spans[id] = [now_ms, now_ms + self.span_ms]
+        return leafid.Lease(id, *self.spans[id], self.lease_ms)
+
+    def renew(self, lease, until_ms):
+        self.renewals += 1
+        return self.extend(lease)
+
+    def extend(self, lease):
+        self.spans[lease.worker_id][1] = max(self.spans[lease.worker_id][1], int(time.time() * 1000) + self.span_ms)
+        return self.spans[lease.worker_id][1]
+
+    def release(self, lease, until_ms):
+        self.released.append((lease.worker_id, until_ms))
+
+    def check(self, ids):
+        assert ids == sorted(set(ids))
+        for parts in map(leafid.decode, ids):
+            first, until = self.spans[parts.worker_id]
+            assert first <= parts.timestamp_ms < until
+
+
+def ids_for(flake, seconds, errors=()):
+    """Ids, and the errors on the way."""
+    ids, raised, end = [], [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            ids.append(flake.next())
+        except errors as error:
+            raised.append(error)
+        time.sleep(0.001)
+    return ids, raised
+
+
+def test_what_is_asked_and_given(space):
+    leases = Leases()
+    with leafid.Snowflake(leases, **space) as flake, leafid.Snowflake(leases, **space) as same:
+        leases.check([flake.next(), *same.take(5)])
+        stats = flake.stats()
+        assert (stats.handles, stats.claims, stats.lease_until_ms) == (2, 1, leases.spans[0][1])
+    (request,) = leases.requests
+    assert request.name == space["name"] and request.previous is None and len(request.instance) == 32
+    assert abs(request.now_ms - time.time() * 1000) < 5000 and request.until_ms > request.now_ms
+    assert "previous=None" in repr(request)
+    with pytest.raises(AttributeError):
+        request.previous = 7
+
+
+@pytest.mark.slow
+def test_ids_lie_within_the_spans_given(space):
+    leases = Leases(span_ms=200)
+    with leafid.Snowflake(leases, **space) as flake:
+        ids, _ = ids_for(flake, 1.5)
+    leases.check(ids)
+    assert leases.renewals > 3 and len(leases.requests) == 1
+
+
+@pytest.mark.slow
+def test_a_renewal_that_fails_for_a_while_is_bridged(space):
+    leases, fails_until = Leases(span_ms=1500), time.monotonic() + 1
+
+    def renew(lease, until_ms):
+        if time.monotonic() < fails_until:
+            raise OSError("the database is away")
+        return leases.extend(lease)
+
+    leases.renew = renew
+    with leafid.Snowflake(leases, **space) as flake:
+        ids, _ = ids_for(flake, 1.8)
+        stats = flake.stats()
+    leases.check(ids)
+    assert len(leases.requests) == 1 and stats.renewal_failures > 0 and stats.claims == 1
+
+
+LOST = [lambda: None, lambda: (_ for _ in ()).throw(leafid.WorkerLostError("another has it"))]
+
+
+@pytest.mark.parametrize("answer", [pytest.param(LOST[0], marks=pytest.mark.slow), LOST[1]], ids=["none", "raised"])
+def test_a_lost_lease_is_claimed_anew(space, answer):
+    leases = Leases(span_ms=300)
+    leases.renew = lambda lease, until_ms: answer() if lease.worker_id == 0 else leases.extend(lease)
+    with leafid.Snowflake(leases, **space) as flake:
+        ids, _ = ids_for(flake, 1.2)
+        assert flake.worker_id == 1 and flake.stats().claims == 2
+    leases.check(ids)
+    assert {leafid.decode(id).worker_id for id in ids} == {0, 1}
+    assert [request.previous for request in leases.requests] == [None, 0]
+    # The lost one is not given back: it is another's.
+    assert [id for id, _ in leases.released] == [1]
+
+
+@pytest.mark.slow
+def test_without_another_it_is_worker_lost_and_heals(space):
+    leases, free = Leases(span_ms=300), threading.Event()
+    given = leases.claim
+    leases.claim = lambda request: given(request) if free.is_set() or not leases.requests else None
+    leases.renew = lambda lease, until_ms: None if lease.worker_id == 0 else leases.extend(lease)
+    with leafid.Snowflake(leases, **space, timeout_ms=200) as flake:
+        ids, errors = ids_for(flake, 1.5, leafid.WorkerLostError)
+        assert errors and "worker id 0" in str(errors[0]) and all(error.can_retry for error in errors)
+        free.set()
+        more, _ = ids_for(flake, 2, leafid.WorkerLostError)
+        assert flake.worker_id == 1
+    assert ids and more
+    leases.check(ids + more)
+
+
+@pytest.mark.slow
+def test_a_renewal_that_hangs_is_given_up_for_another_id(space):
+    leases, let_go = Leases(span_ms=400), threading.Event()
+    leases.renew = lambda lease, until_ms: let_go.wait(30)
+    flake = leafid.Snowflake(leases, **space, timeout_ms=200)
+    ids, errors = ids_for(flake, 3, leafid.WorkerLostError)
+    leases.check(ids)
+    assert len({leafid.decode(id).worker_id for id in ids}) > 1 and errors
+    begun = time.monotonic()
+    flake.close()
+    assert time.monotonic() - begun < 5
+    let_go.set()
+
+
+WRONG_RENEWALS = ["nonsense", 2**64, {}]
+MORE = [True, 1.5, -1, {"until_ms": "x"}, {"until": 1}, [], 2**62]
+
+
+@pytest.mark.parametrize("answer", WRONG_RENEWALS + [pytest.param(answer, marks=pytest.mark.slow) for answer in MORE])
+def test_a_wrong_renewal_gives_nothing(space, answer):
+    leases = Leases(span_ms=400)
+    leases.renew = lambda lease, until_ms: answer
+    with leafid.Snowflake(leases, **space, timeout_ms=200) as flake:
+        ids, _ = ids_for(flake, 0.7, leafid.WorkerLostError)
+        stats = flake.stats()
+    leases.check(ids)
+    if answer != -1:
+        # One below the last is no gain, and no loss.
+        assert stats.renewal_failures > 0 or stats.claims > 1
+
+
+def test_a_renewal_of_another_id_is_refused(space):
+    leases = Leases(span_ms=400)
+    leases.renew = lambda lease, until_ms: leafid.Lease(lease.worker_id + 1, 0, until_ms)
+    with leafid.Snowflake(leases, **space) as flake:
+        ids_for(flake, 0.3)
+        assert "worker_id is 1; allowed: 0, for a renewal keeps the worker id" in flake.stats().last_error
+
+
+def test_a_mapping_will_do(space):
+    now_ms = int(time.time() * 1000)
+    fields = {"worker_id": 7, "from_ms": now_ms, "until_ms": now_ms + 400, "token": "a", "peer_times_ms": [now_ms] * 3}
+    renewed = []
+
+    def renew(lease, until_ms):
+        renewed.append(lease)
+        return types.MappingProxyType({"until_ms": until_ms, "token": lease.token + "b", "lease_ms": 400})
+
+    leases = types.SimpleNamespace(
+        claim=lambda request: types.MappingProxyType(fields), renew=renew, release=lambda lease, until_ms: "ignored"
+    )
+    with leafid.Snowflake(leases, **space) as flake:
+        ids_for(flake, 0.8)
+    assert [lease.token for lease in renewed][:2] == ["a", "ab"]
+    assert renewed[1].lease_ms == 400 and renewed[1].peer_times_ms == (now_ms,) * 3
+
+
+GOOD = {"worker_id": 7, "from_ms": 1_700_000_000_000, "until_ms": 1_700_000_030_000}
+WRONG = [
+    ("claim", 7),
+    ("claim", True),
+    ("claim", "nonsense"),
+    ("claim", [("worker_id", 7)]),
+    ("worker_id", {}),
+    ("worker_id", GOOD | {"worker_id": None}),
+    *[("worker_id", GOOD | {"worker_id": id}) for id in (1024, -1, True, 1.5, "7", 2**64)],
+    *[(name, GOOD | {name: ms}) for name in ("from_ms", "until_ms") for ms in (True, 1.5, "0", 2**64)],
+    ("until_ms", {"worker_id": 7, "from_ms": 0}),
+    ("until_ms", GOOD | {"until_ms": GOOD["from_ms"]}),
+    ("until_ms", GOOD | {"until_ms": 2**62}),
+    *[("lease_ms", GOOD | {"lease_ms": ms}) for ms in (0, -1, True, 1.5, "9", 2**40)],
+    *[("token", GOOD | {"token": token}) for token in (7, b"a", True, "\ud800")],
+    *[("peer_times_ms", GOOD | {"peer_times_ms": times}) for times in (7, "123", [1.5], [True], [None])],
+    ("until", GOOD | {"until": 1}),
+    ("a key of the lease", GOOD | {7: 7}),
+]
+
+
+@pytest.mark.parametrize(("named", "answer"), WRONG, ids=[f"{named}-{at}" for at, (named, _) in enumerate(WRONG)])
+def test_a_wrong_claim_is_an_invalid_argument(space, named, answer):
+    leases = Leases()
+    leases.claim = lambda request: answer
+    with pytest.raises(leafid.InvalidArgumentError, match=f"^{named} is .*; allowed: "):
+        leafid.Snowflake(leases, **space)
+
+
+def test_a_claim_of_none_or_of_the_past(space):
+    leases = Leases()
+    leases.claim = lambda request: None
+    with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
+        leafid.Snowflake(leases, **space)
+    leases.claim = lambda request: GOOD
+    with pytest.raises(leafid.WorkerLostError, match=str(GOOD["until_ms"])):
+        leafid.Snowflake(leases, **space)
+    leases.claim = lambda request: leafid.Lease(7, request.now_ms + 3_600_000, request.now_ms + 3_700_000)
+    with pytest.raises(leafid.WorkerInUseError):
+        leafid.Snowflake(leases, **space)
+
+
+def test_peers_clocks_in_a_lease(space):
+    leases = Leases()
+    leases.claim = lambda request: leafid.Lease(
+        7, request.now_ms, request.until_ms, peer_times_ms=[request.now_ms + 20_000] * 3
+    )
+    with pytest.raises(leafid.ClockBackwardsError, match="behind the median"):
+        leafid.Snowflake(leases, **space)
+    assert [id for id, _ in leases.released] == [7]
+
+
+@pytest.mark.parametrize("method", ["renew", "release"])
+def test_a_missing_method_is_named(space, method):
+    methods = {name: lambda *arguments: None for name in ("claim", "renew", "release") if name != method}
+    refusal = f"^worker is an object without a method {method}, namespace"
+    for leases in (types.SimpleNamespace(**methods), types.SimpleNamespace(**methods, **{method: 7})):
+        with pytest.raises(leafid.InvalidArgumentError, match=refusal):
+            leafid.Snowflake(leases, **space)
+
+
+def test_the_claim_of_an_object_wins_over_its_call(space):
+    class Both(Leases):
+        def __call__(self, name, previous):
+            raise AssertionError
+
+    leases = Both(first=3)
+    with leafid.Snowflake(leases, **space) as flake:
+        assert flake.worker_id == 3
+
+
+def test_an_async_object(space):
+    class Later(Leases):
+        async def claim(self, request):
+            return super().claim(request)
+
+        async def renew(self, lease, until_ms):
+            return super().renew(lease, until_ms)
+
+        async def release(self, lease, until_ms):
+            super().release(lease, until_ms)
+
+    leases = Later(span_ms=300)
+    with leafid.Snowflake(leases, **space) as flake:
+        ids, _ = ids_for(flake, 0.6)
+    leases.check(ids)
+    assert leases.renewals and leases.released
+
+
+def first_unused(ids):
+    return leafid.decode(ids[-1]).timestamp_ms + 1
+
+
+def test_a_close_gives_it_back_with_the_exact_end(space):
+    leases = Leases()
+    with leafid.Snowflake(leases, **space) as flake:
+        ids = flake.take(5000)
+        assert leases.released == []
+    flake.close()
+    assert leases.released == [(0, first_unused(ids))]
+
+
+@pytest.mark.parametrize("rounds", [30, pytest.param(150, marks=pytest.mark.slow)])
+def test_a_close_beside_a_renewal_gives_it_back(space, rounds):
+    for round in range(rounds):
+        leases = Leases(span_ms=60)
+        try:
+            flake = leafid.Snowflake(leases, **space)
+        except leafid.WorkerLostError:
+            # On a busy machine such a span is over before it is used.
+            continue
+        # About when half of the span is used.
+        end = time.monotonic() + 0.030 + round % 10 * 0.0004
+        while time.monotonic() < end:
+            flake.next()
+        lost = flake.stats().claims > 1
+        flake.close()
+        # What was lost is not given back: it may be another's.
+        assert leases.released or lost, round
+
+
+def test_the_last_handle_gives_it_back(space):
+    leases = Leases()
+    flake, same = leafid.Snowflake(leases, **space), leafid.Snowflake(leases, **space)
+    ids = flake.take(10)
+    flake.close()
+    assert leases.released == []
+    del same
+    assert leases.released == [(0, first_unused(ids))]
+
+
+def test_the_collector_gives_it_back_by_the_whole_object(space):
+    kept = []
+
+    class Whole(Leases):
+        def release(self, lease, until_ms):
+            kept.append((len(self.requests), self.flake is not None, until_ms))
+
+    leases = Whole()
+    leases.flake = leafid.Snowflake(leases, **space)
+    ids = leases.flake.take(10)
+    gone = weakref.ref(leases)
+    del leases
+    gc.collect()
+    assert kept == [(1, True, first_unused(ids))] and gone() is None
+
+
+def test_a_generator_closed_by_hand_leaves_nothing(space):
+    leases = Leases()
+    leases.flake = leafid.Snowflake(leases, **space)
+    leases.flake.close()
+    gone = weakref.ref(leases)
+    del leases
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_late_claim_is_given_back(space):
+    leases, let_go = Leases(first=5), threading.Event()
+    given = leases.claim
+    leases.claim = lambda request: let_go.wait(30) and given(request)
+    with pytest.raises(leafid.WorkerLostError, match="did not answer"):
+        leafid.Snowflake(leases, **space, timeout_ms=100)
+    let_go.set()
+    begun = time.monotonic()
+    while not leases.released and time.monotonic() - begun < 10:
+        time.sleep(0.01)
+    assert [id for id, _ in leases.released] == [5]
+
+
+RELEASES = [lambda _: 1 / 0, pytest.param(lambda let_go: let_go.wait(30), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=["raises", "hangs"])
+def test_a_release_that_misbehaves_does_not_hold_a_close_up(space, release):
+    leases, let_go = Leases(), threading.Event()
+    leases.release = lambda lease, until_ms: release(let_go)
+    flake = leafid.Snowflake(leases, **space)
+    begun = time.monotonic()
+    flake.close()
+    assert time.monotonic() - begun < 10
+    let_go.set()
+
+
+def test_a_lease_that_uses_its_own_generator(space):
+    """A renewal may take ids of what it renews; a release cannot."""
+    leases = Leases(span_ms=400)
+    made, refused = [], []
+
+    def renew(lease, until_ms):
+        made.append(flake.next())
+        return leases.extend(lease)
+
+    def release(lease, until_ms):
+        try:
+            flake.next()
+        except leafid.ClosedError:
+            refused.append(until_ms)
+
+    leases.renew, leases.release = renew, release
+    flake = leafid.Snowflake(leases, **space)
+    ids_for(flake, 0.6)
+    flake.close()
+    leases.check(made)
+    assert made and refused
+
+
+def test_a_renewal_may_close_its_own_generator(space):
+    leases, closed = Leases(span_ms=1000), threading.Event()
+
+    def renew(lease, until_ms):
+        flake.close()
+        closed.set()
+
+    leases.renew = renew
+    flake = leafid.Snowflake(leases, **space)
+    flake.next()
+    assert closed.wait(10)
+    with pytest.raises(leafid.ClosedError):
+        flake.next()
+
+
+def test_a_lease_is_a_value():
+    lease = leafid.Lease(7, 1, until_ms=2, lease_ms=None, token="t", peer_times_ms=range(3))
+    assert lease == leafid.Lease(7, 1, 2, None, "t", (0, 1, 2)) != leafid.Lease(7, 1, 2)
+    assert pickle.loads(pickle.dumps(lease)) == lease
+    assert repr(leafid.Lease(7, 1, 2)) == (
+        "leafid.Lease(worker_id=7, from_ms=1, until_ms=2, lease_ms=None, token=None, peer_times_ms=())"
+    )
+    with pytest.raises(AttributeError):
+        lease.until_ms = 3
+    with pytest.raises(leafid.InvalidArgumentError, match="^until_ms is 1.5; allowed: "):
+        leafid.Lease(7, 1, 1.5)

@@ -1,0 +1,243 @@
+"""leafid's records in Python's logging: the logger "leafid"."""
+
+import logging
+import pathlib
+import sys
+import threading
+import time
+
+import pytest
+
+import leafid
+
+# Programs that collect what the logger says.
+COLLECT = """
+import logging, threading, time
+logger = logging.getLogger("leafid")
+class Collect(logging.Handler):
+    def emit(self, record):
+        messages.append(record.getMessage())
+messages = []
+logger.addHandler(Collect())
+logger.setLevel(logging.INFO)
+def arrived(count):
+    end = time.monotonic() + 10
+    while len(messages) < count and time.monotonic() < end:
+        time.sleep(0.001)
+    return messages
+"""
+
+
+class Collect(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.records = []
+
+    def emit(self, record):
+        self.records.append(record)
+
+    def arrived(self, count):
+        """The records once they are so many."""
+        end = time.monotonic() + 10
+        while len(self.records) < count and time.monotonic() < end:
+            time.sleep(0.001)
+        return self.records
+
+
+@pytest.fixture
+def collected():
+    logger, collect = logging.getLogger("leafid"), Collect()
+    logger.addHandler(collect)
+    try:
+        yield logger, collect
+    finally:
+        logger.removeHandler(collect)
+        logger.setLevel(logging.NOTSET)
+
+
+def damage(space, worker=7):
+    """Opens and closes the worker id, and spoils a slot of its record: the next opening warns."""
+    leafid.Snowflake(worker, **space).close()
+    with pathlib.Path(space["state_dir"], space["name"], f"worker-{worker}.state").open("r+b") as file:
+        file.write(b"damaged")
+
+
+def test_an_opening_is_information(space, collected):
+    logger, collect = collected
+    logger.setLevel(logging.INFO)
+    leafid.Snowflake(7, **space).close()
+    (record,) = collect.arrived(1)
+    assert (record.name, record.levelno, record.threadName) == ("leafid", logging.INFO, "leafid-log")
+    directory = pathlib.Path(space["state_dir"], space["name"])
+    assert record.getMessage().startswith(f'state directory {directory}, worker id 7 of "{space["name"]}"')
+
+
+def test_a_damaged_slot_is_a_warning(space, collected):
+    damage(space)
+    leafid.Snowflake(7, **space).close()
+    (record,) = collected[1].arrived(1)
+    assert record.levelno == logging.WARNING and "is damaged" in record.getMessage()
+
+
+def test_warnings_are_seen_without_any_set_up(space, start):
+    damage(space)
+    program = start("leafid.Snowflake(7, **space).close()")
+    out, err = program.process.communicate(timeout=30)
+    assert program.process.returncode == 0
+    assert err.startswith("one slot of ") and err.count("\n") == 1, err
+
+
+def test_logging_is_not_imported_for_leafid(space, start):
+    damage(space)
+    program = start("""
+for worker in (7, 8):
+    leafid.Snowflake(worker, **space).close()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+assert "logging" not in sys.modules, "it takes longer than leafid"
+""")
+    out, err = program.process.communicate(timeout=30)
+    assert program.process.returncode == 0, err
+    assert err.startswith("one slot of ") and err.count("\n") == 1, err
+
+
+def test_what_is_filtered_starts_no_thread(space, collected, monkeypatch):
+    logger, collect = collected
+    logger.setLevel(logging.WARNING)
+    asked, ask = [], logger.isEnabledFor
+
+    def is_enabled_for(level):
+        if threading.current_thread() is not threading.main_thread():
+            asked.append(level)
+        return ask(level)
+
+    monkeypatch.setattr(logger, "isEnabledFor", is_enabled_for)
+    damage(space)
+    leafid.Snowflake(7, **space).close()
+    collect.arrived(1)
+    # The openings' information would have come first.
+    assert asked == [logging.WARNING]
+
+
+def test_an_error_of_a_filter_is_reported_and_the_next_record_comes(space, collected, monkeypatch):
+    logger, collect = collected
+    logger.setLevel(logging.INFO)
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: raised.append(repr(unraisable.exc_value)))
+
+    def refuse(record):
+        if "worker id 7" in record.getMessage():
+            raise LookupError("mine")
+        return True
+
+    logger.addFilter(refuse)
+    try:
+        leafid.Snowflake(7, **space).close()
+        leafid.Snowflake(8, **space).close()
+        (record,) = collect.arrived(1)
+    finally:
+        logger.removeFilter(refuse)
+    assert raised == ["LookupError('mine')"]
+    assert "worker id 8" in record.getMessage()
+
+
+def test_a_handler_may_want_a_lock_of_the_caller(space, collected):
+    logger, collect = collected
+    logger.setLevel(logging.INFO)
+    lock = threading.Lock()
+
+    def want(record):
+        with lock:
+            return True
+
+    logger.addFilter(want)
+    try:
+        with lock:
+            flakes = [leafid.Snowflake(worker, **space) for worker in range(3)]
+            assert len({flake.next() for flake in flakes}) == 3
+            assert collect.records == []
+        assert len(collect.arrived(3)) == 3
+    finally:
+        logger.removeFilter(want)
+
+
+def test_a_handler_may_use_leafid(space, run):
+    run(COLLECT + """
+class Uses(logging.Handler):
+    def emit(self, record):
+        if "worker id 7" in record.getMessage():
+            with leafid.Snowflake(8, **space) as other:
+                other.next()
+logger.addHandler(Uses())
+with leafid.Snowflake(7, **space) as flake:
+    flake.next()
+    assert len(arrived(2)) == 2, messages
+""")
+
+
+def test_forks_see_no_thread_and_repeat_nothing(run):
+    # -W error: Python 3.12 and later warn at a fork of a process with threads.
+    said = run(COLLECT + """
+flakes = []
+for worker in range(20):
+    flakes.append(leafid.Snowflake(worker, **space))
+    child = os.fork()
+    if child == 0:
+        own = len(messages)
+        assert all(f"worker id {known} " in message for known, message in enumerate(messages)), messages
+        flakes[-1].close()
+        leafid.Snowflake(100, **space).close()
+        assert "worker id 100" in arrived(own + 1)[own], messages
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+assert [f"worker id {worker} " in message for worker, message in enumerate(arrived(20))] == [True] * 20, messages
+say("done")
+""")
+    assert said == "done\n"
+
+
+def test_a_fork_while_a_handler_lasts(run):
+    said = run(COLLECT + """
+import warnings
+logger.addFilter(lambda record: time.sleep(1) or True)
+flake = leafid.Snowflake(7, **space)
+begun = time.monotonic()
+with warnings.catch_warnings():
+    # It has threads indeed.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    child = os.fork()
+if child == 0:
+    time.sleep(1.2)
+    assert messages == [], "its parent's"
+    os._exit(0)
+assert time.monotonic() - begun < 0.9, "it waits, but not for the handler"
+assert os.waitpid(child, 0)[1] == 0
+assert len(arrived(1)) == 1
+say("done")
+""")
+    assert said == "done\n"
+
+
+def test_what_waits_at_the_end_is_delivered(run):
+    said = run(COLLECT + """
+logger.addFilter(lambda record: time.sleep(0.05) or say(record.getMessage()) or True)
+flakes = [leafid.Snowflake(worker, **space) for worker in range(5)]
+""")
+    assert [f"worker id {worker} " in line for worker, line in enumerate(said.splitlines())] == [True] * 5
+
+
+@pytest.mark.parametrize("last", ["time.sleep(5)", "any(False for _ in range(2 ** 40))"])
+def test_the_end_does_not_wait_for_a_handler_that_lasts(start, last):
+    program = start(COLLECT + f"""
+def lasts(record):
+    {last}
+logger.addFilter(lasts)
+flake = leafid.Snowflake(7, **space)
+time.sleep(0.1)
+""")
+    begun = time.monotonic()
+    out, err = program.process.communicate(timeout=30)
+    assert program.process.returncode == 0, (program.process.returncode, err)
+    assert time.monotonic() - begun < 4.5

@@ -1,0 +1,73 @@
+"""leafid.metrics as Prometheus' own parsers read it."""
+
+import leafid
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
+from prometheus_client.parser import text_string_to_metric_families as prometheus
+
+
+def samples(parse, space):
+    """The samples of this id space, by name and worker id."""
+    families = list(parse(leafid.metrics()))
+    every = [sample for family in families for sample in family.samples]
+    return {(s.name, s.labels["worker_id"]): s for s in every if s.labels.get("name") == space["name"]}
+
+
+@pytest.mark.parametrize("parse", [openmetrics, prometheus])
+def test_each_generator(parse, space):
+    with leafid.Snowflake(3, **space) as one, leafid.Snowflake(4, **space) as two:
+        two.next()
+        found, stats = samples(parse, space), one.stats()
+        assert {worker for _, worker in found} == {"3", "4"}
+        values = {name: sample.value for (name, worker), sample in found.items() if worker == "3"}
+        assert values == {
+            "leafid_snowflake_reserved_until_seconds": stats.reserved_until_ms / 1000,
+            "leafid_snowflake_lead_seconds": 0.0,
+            "leafid_snowflake_expires_at_seconds": stats.expires_at_ms / 1000,
+            "leafid_snowflake_clock_lag_seconds": 0.0,
+            "leafid_snowflake_claims_total": 1.0,
+            "leafid_snowflake_handles": 1.0,
+            "leafid_snowflake_renewals_total": 0.0,
+            "leafid_snowflake_renewal_failures_total": 0.0,
+        }
+        labels = found["leafid_snowflake_handles", "3"].labels
+        assert labels == {
+            "name": space["name"],
+            "worker_id": "3",
+            "state_dir": stats.state_dir,
+            "layout": stats.layout,
+        }
+    assert samples(parse, space) == {}
+
+
+@pytest.mark.parametrize("parse", [openmetrics, prometheus])
+def test_a_directory_of_odd_letters(parse, space, tmp_path):
+    odd = tmp_path / 'a "b" \\ c\nd é'
+    with leafid.Snowflake(3, **space | {"state_dir": str(odd)}):
+        labels = samples(parse, space)["leafid_snowflake_handles", "3"].labels
+    assert labels["state_dir"] == str(odd / space["name"])
+
+
+def test_version_and_kinds():
+    families = {family.name: family for family in openmetrics(leafid.metrics())}
+    assert families["leafid_build_info"].samples[0].labels == {"version": leafid.__version__}
+    assert families["leafid_snowflake_renewals"].type == "counter"
+    assert families["leafid_snowflake_lead_seconds"].unit == "seconds"
+    assert all(family.documentation for family in families.values())
+
+
+def test_a_forked_child_tells_its_own(run):
+    said = run("""
+flake = leafid.Snowflake(range(0, 4), **space)
+flake.next()
+child = os.fork()
+if child == 0:
+    assert space["name"] not in leafid.metrics()
+    flake.next()
+    assert 'worker_id="1"' in leafid.metrics() and 'worker_id="0"' not in leafid.metrics()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert 'worker_id="0"' in leafid.metrics() and 'worker_id="1"' not in leafid.metrics()
+say("done")
+""")
+    assert said == "done\n"

@@ -1,0 +1,141 @@
+"""What the callable that gives segments may answer, and what becomes of what it raises."""
+
+import asyncio
+import gc
+import weakref
+
+import numpy
+import pytest
+
+import leafid
+
+
+ANSWERS = {
+    "range": (range(5, 15), [5, 6, 7]),
+    "stride": (range(5, 100, 10), [5, 15, 25]),
+    "pair": ((5, 15), [5, 6, 7]),
+    "list": ([5, 15], [5, 6, 7]),
+    "numpy": ((numpy.int64(5), numpy.uint32(15)), [5, 6, 7]),
+    "from zero": (range(10), [0, 1, 2]),
+    "to the end": (range(2**63 - 4, 2**63 - 1), [2**63 - 4, 2**63 - 3, 2**63 - 2]),
+}
+
+
+@pytest.mark.parametrize(("answer", "first"), ANSWERS.values(), ids=ANSWERS)
+def test_what_it_may_answer(opened, answer, first):
+    assert opened(lambda tag, step: answer).tag("order").take(3) == first
+
+
+WRONG = [
+    "1-1000", b"ids", 7, 7.0, True, (1,), (1, 2, 3), (1, 2.0), (True, 9), ("1", "9"), {1, 9}, {"start": 1}, object(),
+    range(0), range(5, 5), range(9, 1), range(9, 1, -1), range(-5, 5), (9, 9), (9, 1), (-1, 9), range(2**63, 2**64),
+    range(1, 2**63), (1, 2**63), numpy.array([1, 9]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", WRONG, ids=repr)
+def test_a_wrong_answer_is_said(opened, answer):
+    order = opened(lambda tag, step: answer).tag("order")
+    with pytest.raises(leafid.SourceInvalidError, match="order|segment from") as error:
+        order.next()
+    assert error.value.__cause__ is None and order.stats().left == 0
+    if not isinstance(answer, (range, tuple)):
+        assert repr(answer) in str(error.value)
+
+
+@pytest.mark.parametrize("fetch", [7, "fetch", [], object()], ids=repr)
+def test_what_cannot_be_called(space, fetch):
+    with pytest.raises(leafid.InvalidArgumentError, match="^fetch is "):
+        leafid.Segments(fetch=fetch, **space)
+
+
+class Mine(Exception):
+    pass
+
+
+class Untold(Exception):
+    def __str__(self):
+        raise self
+
+
+RAISED = [
+    (ValueError("text"), leafid.SegmentUnavailableError, "the fetch of a segment failed: ValueError: text$"),
+    (LookupError(), leafid.SegmentUnavailableError, "LookupError$"),
+    (SystemExit(3), leafid.SegmentUnavailableError, "SystemExit: 3$"),
+    (KeyboardInterrupt(), leafid.SegmentUnavailableError, "KeyboardInterrupt$"),
+    (GeneratorExit(), leafid.SegmentUnavailableError, "GeneratorExit$"),
+    (Untold(), leafid.SegmentUnavailableError, "Untold$"),
+    (leafid.SourceInvalidError("no number"), leafid.SourceInvalidError, "no number$"),
+    (leafid.SegmentRegressedError("lost"), leafid.SegmentRegressedError, "lost$"),
+    (leafid.InvalidArgumentError("no such shop"), leafid.InvalidArgumentError, "no such shop$"),
+    (leafid.UnknownTagError("no such tag"), leafid.UnknownTagError, "no such tag$"),
+    (leafid.ClosedError("another"), leafid.SegmentUnavailableError, "another$"),
+]
+
+
+# Those that Python treats alike are tried on one interpreter: each lasts as long as its calls wait.
+EVERYWHERE = (LookupError, SystemExit, KeyboardInterrupt, leafid.SourceInvalidError, leafid.UnknownTagError)
+EVERY_RAISED = [
+    pytest.param(*case, id=type(case[0]).__name__, marks=() if type(case[0]) in EVERYWHERE else pytest.mark.slow)
+    for case in RAISED
+]
+
+
+@pytest.mark.parametrize(("raised", "expected", "text"), EVERY_RAISED)
+def test_what_it_raises_is_the_cause(opened, raised, expected, text):
+    def fetch(tag, step):
+        raise raised
+
+    order = opened(fetch).tag("order")
+    for call in (order.next, lambda: order.take(3), lambda: asyncio.run(awaited(order))):
+        with pytest.raises(leafid.Error, match=text) as error:
+            call()
+        assert type(error.value) is expected and error.value.__cause__ is raised
+    # It is no cause of what it has nothing to do with.
+    with pytest.raises(leafid.InvalidArgumentError) as other:
+        order.next(timeout_ms=0)
+    assert other.value.__cause__ is None
+
+
+async def awaited(tag):
+    return await tag.next_async()
+
+
+@pytest.mark.slow
+def test_what_one_tag_raises_is_not_the_cause_of_another(opened):
+    def fetch(tag, step):
+        error = Mine("away")
+        error.tag = tag
+        raise error
+
+    ids = opened(fetch)
+    for name in [f"tag-{n}" for n in range(3)] * 2:
+        with pytest.raises(leafid.SegmentUnavailableError) as error:
+            ids.tag(name).next(timeout_ms=300)
+        cause = error.value.__cause__
+        assert cause is None or cause.tag == name
+
+
+def test_what_it_raises_is_not_kept_for_ever(opened, wait):
+    fails, gone = [True], []
+
+    def fetch(tag, step):
+        if fails:
+            local = Mine()
+            gone.append(weakref.ref(local))
+            raise local
+        return range(1, 1 + step)
+
+    ids = opened(fetch)
+    order = ids.tag("order")
+    with pytest.raises(leafid.SegmentUnavailableError):
+        order.next()
+    fails.clear()
+    assert order.next(timeout_ms=5000) == 1
+    gc.collect()
+    assert {reference() for reference in gone} == {None}
+    fails.append(True)
+    with pytest.raises(leafid.SegmentUnavailableError):
+        ids.tag("user").next()
+    ids.close()
+    wait(lambda: gc.collect() >= 0 and {reference() for reference in gone} == {None})

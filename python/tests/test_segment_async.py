@@ -1,0 +1,193 @@
+"""Ids awaited in an event loop."""
+
+import asyncio
+import gc
+import inspect
+import time
+
+import pytest
+
+import leafid
+
+
+async def until(done):
+    end = time.monotonic() + 10
+    while not done():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.001)
+
+
+def test_ids_come_in_order(order, source):
+    async def main():
+        source.let_go.set()
+        assert [await order.next_async(), *(await order.take_async(3)), await order.next_async()] == [1, 2, 3, 4, 5]
+        assert await order.take_async(500) == list(range(6, 506))
+        assert await order.next_async(timeout_ms=1000) == 506 and await order.take_async(1, timeout_ms=1000) == [507]
+        assert await asyncio.create_task(order.next_async()) == 508
+        assert await asyncio.wait_for(order.next_async(), 5) == 509
+        assert await asyncio.gather(order.next_async(), order.take_async(2)) == [510, [511, 512]]
+
+    asyncio.run(main())
+    call = order.next_async()
+    assert inspect.iscoroutine(call) and asyncio.run(call) == 513
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_nothing_is_taken_before_it_is_awaited(order, source):
+    source.let_go.set()
+    assert order.next() == 1
+    order.next_async(), order.take_async(10)
+    gc.collect()
+    assert order.next() == 2
+
+
+def test_the_loop_runs_while_it_waits(space, make_source):
+    """And is told at once when there is an id, not when it looks again."""
+
+    async def main(source, order):
+        waits = asyncio.create_task(order.next_async())
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+        assert not waits.done() and source.asked == 1
+        source.let_go.set()
+        begun = time.monotonic()
+        assert await waits == 1
+        return time.monotonic() - begun
+
+    def once(number):
+        source = make_source(open=False)
+        with leafid.Segments(fetch=source.fetch, **space | {"name": f"{space['name']}-{number}"}) as ids:
+            return asyncio.run(main(source, ids.tag("order")))
+
+    # The best of some: the machine may be busy.
+    assert min(once(number) for number in range(5)) < 0.05
+
+
+def test_it_gives_up_after_its_time(order):
+    async def main():
+        begun = time.monotonic()
+        with pytest.raises(leafid.SegmentUnavailableError, match="within 200 ms: its source has not answered"):
+            await order.next_async(timeout_ms=200)
+        assert 0.19 < time.monotonic() - begun < 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("timeout_ms", [0, True, "1", 3_600_001])
+def test_what_a_timeout_may_be(order, timeout_ms):
+    async def main():
+        for call in (order.next_async, lambda ms: order.take_async(2, ms)):
+            with pytest.raises(leafid.InvalidArgumentError, match="^timeout_ms is "):
+                await call(timeout_ms)
+
+    asyncio.run(main())
+
+
+def test_ten_thousand_calls_cause_one_request(source, space):
+    async def main(order):
+        calls = [asyncio.create_task(order.next_async(timeout_ms=20_000)) for _ in range(10_000)]
+        await until(lambda: order.stats().waiting == 10_000)
+        await asyncio.sleep(0.3)
+        assert source.asked == 1
+        source.let_go.set()
+        begun = time.monotonic()
+        ids = await asyncio.gather(*calls)
+        assert time.monotonic() - begun < 3
+        # Whoever asked first has the first.
+        assert sorted(ids) == list(range(1, 10_001)) and source.asked <= 2
+
+    with leafid.Segments(fetch=source.fetch, **space, step=20_000, adaptive=False) as ids:
+        asyncio.run(main(ids.tag("order")))
+
+
+def test_a_cancelled_call_loses_no_id(order, source):
+    async def main():
+        one, many = asyncio.create_task(order.next_async()), asyncio.create_task(order.take_async(150))
+        await until(lambda: order.stats().waiting == 2)
+        one.cancel()
+        source.let_go.set()
+        # At the same time as its ids come.
+        await asyncio.sleep(0)
+        many.cancel()
+        results = await asyncio.gather(one, many, return_exceptions=True)
+        assert all(isinstance(result, asyncio.CancelledError) for result in results)
+        await until(lambda: not order.stats().fetching)
+        assert order.stats().waiting == 0
+
+    asyncio.run(main())
+    assert sorted(order.take(300)) == list(range(1, 301))
+
+
+def test_calls_cancelled_at_any_moment_lose_no_id(space, make_source):
+    """What those got that were not cancelled, and what comes later, are all ids from 1 on."""
+
+    async def main(order):
+        got, calls = [], []
+
+        async def call(n):
+            got.extend(await order.take_async(n))
+
+        for round in range(300):
+            calls.append(asyncio.create_task(call(1 + round % 17)))
+            if round % 3 == 0:
+                await asyncio.sleep(0)
+            if round % 5 == 0:
+                await asyncio.sleep(0.0007)
+            calls[(round * 7) % len(calls)].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        return got
+
+    source = make_source()
+    with leafid.Segments(fetch=source.fetch, **space, step=13, adaptive=False) as ids:
+        order = ids.tag("order")
+        got = asyncio.run(main(order))
+        rest = order.take(1000)
+    every = sorted(got + rest)
+    assert len(got) > 100 and every == list(range(1, len(every) + 1))
+
+
+def test_a_timeout_of_the_loop_loses_no_id(order, source):
+    async def main():
+        for _ in range(3):
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(order.take_async(10), 0.05)
+        source.let_go.set()
+        assert await order.take_async(10) == list(range(1, 11))
+
+    asyncio.run(main())
+
+
+def test_close_wakes_who_waits(space, source):
+    async def main():
+        ids = leafid.Segments(fetch=source.fetch, **space)
+        calls = [asyncio.create_task(ids.tag("order").next_async()) for _ in range(10)]
+        await until(lambda: ids.tag("order").stats().waiting == 10)
+        begun = time.monotonic()
+        await asyncio.to_thread(ids.close)
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(result) for result in results} == {leafid.ClosedError} and time.monotonic() - begun < 1
+        with pytest.raises(leafid.ClosedError):
+            await ids.tag("order").next_async()
+
+    asyncio.run(main())
+
+
+def test_errors_come_as_from_next(space):
+    answers = {"nonsense": "x", "unknown": None}
+
+    def fetch(tag, step):
+        if tag == "fails":
+            raise LookupError("mine")
+        return answers[tag]
+
+    async def main(ids):
+        with pytest.raises(leafid.UnknownTagError):
+            await ids.tag("unknown").next_async()
+        with pytest.raises(leafid.SourceInvalidError, match="answered 'x'"):
+            await ids.tag("nonsense").take_async(3)
+        with pytest.raises(leafid.SegmentUnavailableError, match="LookupError: mine") as error:
+            await ids.tag("fails").next_async()
+        assert isinstance(error.value.__cause__, LookupError)
+
+    with leafid.Segments(fetch=fetch, **space, timeout_ms=200) as ids:
+        asyncio.run(main(ids))

@@ -1,0 +1,320 @@
+"""Forks: a child drops what it inherited and fetches segments of its own."""
+
+import pytest
+
+# A counter that processes share: a file under a lock, as a database would be.
+SHARED = """
+import fcntl, logging, pathlib, threading, time
+logging.getLogger("leafid").setLevel(logging.CRITICAL)
+counter = pathlib.Path(space["state_dir"], "counter")
+counter.touch()
+def fetch(tag, step):
+    with open(counter, "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        start = int(file.read() or 1)
+        file.seek(0)
+        file.write(str(start + step))
+    return range(start, start + step)
+"""
+
+BEFORE = (
+    SHARED
+    + """
+ids = leafid.Segments(fetch=fetch, **space, step=100, adaptive=False)
+order = ids.tag("order")
+parents = order.take(20)
+def child(results):
+    results.append(order.take(20) + [order.next(), *ids.tag("order").take(3)] + ids.tag("user").take(5))
+"""
+)
+
+FORKS = {
+    "fork": """
+read, write = os.pipe()
+pid = os.fork()
+if pid == 0:
+    results = []
+    child(results)
+    os.write(write, json.dumps(results[0]).encode())
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+childs = json.loads(os.read(read, 65536))
+""",
+    "multiprocessing": """
+import multiprocessing
+with multiprocessing.get_context("fork").Manager() as manager:
+    results = manager.list()
+    process = multiprocessing.get_context("fork").Process(target=child, args=(results,))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    childs = list(results[0])
+""",
+}
+
+
+@pytest.mark.parametrize("how", FORKS.values(), ids=FORKS)
+def test_a_forked_child_fetches_its_own(run, how):
+    out = run(
+        BEFORE
+        + how
+        + """
+parents += order.take(100)
+say(len(set(childs)) == len(childs) == 29, set(childs) & set(parents) == set(), parents == sorted(set(parents)))
+say(childs[:24] == list(range(childs[0], childs[0] + 24)))
+"""
+    )
+    assert out == "True True True\nTrue\n"
+
+
+def test_workers_that_are_forked_ahead(run):
+    """As web servers do: one handle of the parent's in each of eight children, which use it at once."""
+    out = run(
+        SHARED
+        + """
+order = leafid.Segments(fetch=fetch, **space, step=50, adaptive=False).tag("order")
+order.take(5)
+children = []
+for _ in range(8):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        threads, got = [], []
+        for _ in range(4):
+            threads.append(threading.Thread(target=lambda: got.extend(order.next() for _ in range(200))))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+        with os.fdopen(write, "w") as file:
+            json.dump(got, file)
+        os._exit(0)
+    os.close(write)
+    children.append((pid, read))
+every = order.take(500)
+for pid, read in children:
+    with os.fdopen(read) as file:
+        every += json.load(file)
+    assert os.waitpid(pid, 0)[1] == 0
+say(len(every), len(set(every)), min(every) > 5)
+"""
+    )
+    assert out == "6900 6900 True\n"
+
+
+def test_a_fork_while_others_wait(run):
+    """A source that is slow, threads that wait for it, and forks: parent and children go on."""
+    out = run(
+        SHARED
+        + """
+import warnings
+# Here it is right: threads of the user's are at work.
+warnings.simplefilter("ignore", DeprecationWarning)
+def slow(tag, step):
+    time.sleep(0.02)
+    return fetch(tag, step)
+order = leafid.Segments(fetch=slow, **space, step=10, adaptive=False, timeout_ms=20_000).tag("order")
+got, stop = [], []
+def work():
+    while not stop:
+        got.append(order.next())
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+every = []
+for _ in range(15):
+    time.sleep(0.03)
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(write, json.dumps([order.next() for _ in range(12)]).encode())
+        os._exit(0)
+    every += json.loads(os.read(read, 65536))
+    assert os.waitpid(pid, 0)[1] == 0
+    os.close(read), os.close(write)
+before = len(got)
+while len(got) < before + 50:
+    time.sleep(0.01)
+stop.append(True)
+for thread in threads:
+    thread.join()
+every += got
+say(len(every) == len(set(every)), len(every) > 200)
+"""
+    )
+    assert out == "True True\n"
+
+
+def test_no_thread_is_left_at_a_fork(run):
+    """Python 3.12 and later warn of one. Also with a prefetch under way."""
+    out = run(
+        SHARED
+        + """
+import warnings
+# As an error it would be lost in the fork; what is printed fails the test.
+warnings.simplefilter("always", DeprecationWarning)
+def fetch_slowly(tag, step):
+    time.sleep(0.003)
+    return fetch(tag, step)
+ids = leafid.Segments(fetch=fetch_slowly, **space, step=20, adaptive=False, prefetch=0)
+order = ids.tag("order")
+for round in range(60):
+    order.take(1 + round % 7)
+    if os.fork() == 0:
+        os._exit(0)
+    assert os.wait()[1] == 0
+# Nor when it failed, and is to be asked again.
+fetch = None
+try:
+    ids.tag("user").next(timeout_ms=20)
+except leafid.SegmentUnavailableError:
+    pass
+for round in range(10):
+    if os.fork() == 0:
+        os._exit(0)
+    assert os.wait()[1] == 0
+    time.sleep(0.02)
+say(order.next() > 100)
+"""
+    )
+    assert out == "True\n"
+
+
+def test_a_wait_goes_on_after_a_fork(run):
+    """The fork ends the threads that would end the wait; who waits begins them again."""
+    out = run(
+        SHARED
+        + """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+up = []
+def flaky(tag, step):
+    if not up:
+        raise ConnectionError("away")
+    return fetch(tag, step)
+order = leafid.Segments(fetch=flaky, **space, timeout_ms=20_000).tag("order")
+got = []
+waiter = threading.Thread(target=lambda: got.append(order.next()))
+waiter.start()
+time.sleep(0.3)
+if os.fork() == 0:
+    os._exit(0)
+os.wait()
+up.append(True)
+begun = time.monotonic()
+waiter.join(20)
+say(got, time.monotonic() - begun < 1.5)
+"""
+    )
+    assert out == "[1] True\n"
+
+
+def test_a_child_may_close_and_open(run):
+    out = run(
+        BEFORE
+        + """
+pid = os.fork()
+if pid == 0:
+    ids.close()
+    try:
+        order.next()
+    except leafid.ClosedError:
+        say("closed")
+    with leafid.Segments(fetch=fetch, **space) as others:
+        say(others.tag("order").next() > 100)
+    sys.exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+say(order.next())
+"""
+    )
+    assert out == "closed\nTrue\n21\n"
+
+
+def test_a_spawned_process_opens_its_own(run, tmp_path):
+    """What is opened cannot be sent to it, and the error says so."""
+    (tmp_path / "worker.py").write_text("import leafid\ndef use(tag):\n    return tag.next()\n")
+    out = run(
+        BEFORE
+        + """
+import multiprocessing
+sys.path.insert(0, space["state_dir"])
+import worker
+with multiprocessing.get_context("spawn").Pool(1) as pool:
+    try:
+        pool.apply(worker.use, (order,))
+    except TypeError as error:
+        say(error)
+"""
+    )
+    assert "cannot pickle a leafid.Tag" in out and "in each process" in out
+
+
+def test_an_event_loop_of_a_child(run):
+    out = run(
+        BEFORE
+        + """
+import asyncio
+async def main():
+    return await asyncio.gather(order.next_async(), order.take_async(3), *[order.next_async() for _ in range(10)])
+parents = asyncio.run(main())
+pid = os.fork()
+if pid == 0:
+    mine = asyncio.run(main())
+    flat = [mine[0], *mine[1], *mine[2:]]
+    say(len(set(flat)) == 14, min(flat) > 100)
+    os._exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+say(parents[0])
+"""
+    )
+    assert out == "True True\n21\n"
+
+
+def test_a_callable_that_starts_processes(run):
+    """By fork and exec, and by a fork alone, on its own thread."""
+    out = run(
+        SHARED
+        + """
+import subprocess, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+def by_exec(tag, step):
+    code = "import sys; print(int(sys.argv[1]) * 2)"
+    return 0, int(subprocess.run([sys.executable, "-c", code, str(step)], capture_output=True, check=True).stdout)
+def by_fork(tag, step):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        # It has this one thread.
+        os.write(write, b"500")
+        os._exit(0)
+    os.wait()
+    return 0, int(os.read(read, 10))
+for number, fetch in enumerate((by_exec, by_fork)):
+    with leafid.Segments(fetch=fetch, timeout_ms=20_000, **space | {"name": f"{space['name']}-{number}"}) as ids:
+        say(ids.tag("order").take(3))
+"""
+    )
+    assert out == "[0, 1, 2]\n[0, 1, 2]\n"
+
+
+def test_a_child_of_its_callable_may_use_other_segments(run):
+    """Forked on a thread of leafid's."""
+    out = run(
+        SHARED
+        + """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+other = leafid.Segments(fetch=fetch, **space | {"name": space["name"] + "-2"}).tag("other")
+other.next()
+def forks(tag, step):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            say(other.next() > 1)
+        except leafid.Error as error:
+            say(error)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    return range(1, 1 + step)
+say(leafid.Segments(fetch=forks, timeout_ms=20_000, **space).tag("order").next())
+"""
+    )
+    assert out == "True\n1\n"

@@ -1,0 +1,135 @@
+"""When segments are fetched, how large, and what calls see of it."""
+
+import itertools
+import threading
+import time
+
+import numpy
+import pytest
+
+import leafid
+
+
+def test_the_prefetch_starts_during_the_take_of_the_vectors(space, vectors, make_counter, wait, settle):
+    for case in vectors("prefetch")["cases"]:
+        length, nth = case["length"], case["nth"]
+        counter = make_counter()
+        more = {"name": f"{space['name']}-{length}", "step": length, "adaptive": False}
+        with leafid.Segments(fetch=counter.fetch, **(space | more)) as ids:
+            order = ids.tag("order")
+            if length == 1:
+                # Its first id is its last: the second take waits.
+                assert order.next() == 1 and len(counter.asked) == 1 and order.next() == 2
+                continue
+            for id in range(1, nth):
+                assert order.next() == id
+            settle(order)
+            assert len(counter.asked) == 1, case
+            order.next()
+            wait(lambda: len(counter.asked) == 2, case)  # noqa: B023
+
+
+def test_the_step_doubles_as_in_the_vectors(space, vectors, make_counter, settle):
+    """The vectors' load, each fetch less than 15 minutes after the one before: the step grows, the ids stay in order."""
+    (steady,) = [case for case in vectors("adaptive_step")["cases"] if case["name"] == "steady load, step 1000"]
+    fetches = list(itertools.takewhile(lambda fetch: fetch["previous_fetch_age_ms"] in (None, 1000), steady["fetches"]))
+    expected = [fetch["step"] for fetch in fetches]
+    assert 512_000 in expected
+    counter = make_counter(int(steady["max_id"]))
+    last = 0
+    with leafid.Segments(fetch=counter.fetch, **space) as ids:
+        order = ids.tag("order")
+        while len(counter.asked) < len(expected):
+            current = order.stats().current
+            n = len(current) if current else 1
+            got = order.fill(numpy.zeros(max(n // 2, 1), numpy.int64))
+            assert got[0] == last + 1 and got[-1] == last + len(got)
+            last = int(got[-1])
+            settle(order)
+    assert counter.steps() == expected
+
+
+def test_ids_are_issued_as_in_the_vectors(space, vectors, make_counter):
+    for number, case in enumerate(vectors("segment_issue")["cases"]):
+        counter = make_counter(int(case["max_id"]))
+        more = {"step": case["db_step"], "adaptive": False, "persist": False}
+        processes = [
+            leafid.Segments(fetch=counter.fetch, **(space | more | {"name": f"{space['name']}-{number}-{process}"}))
+            for process in range(case["processes"])
+        ]
+        tags = [ids.tag("order") for ids in processes]
+        if "round_robin" in case:
+            expected = [int(id) for id in case["round_robin"]]
+            assert [tag.next() for _ in range(len(expected) // len(tags)) for tag in tags] == expected
+        else:
+            expected = [int(id) for id in case["first"]]
+            assert tags[0].take(len(expected)) == expected
+            if "contiguous_through" in case:
+                end = int(case["contiguous_through"])
+                assert [tags[0].next() for _ in range(end - expected[-1])] == list(range(expected[-1] + 1, end + 1))
+        for ids in processes:
+            ids.close()
+
+
+@pytest.mark.parametrize("takes", [300, pytest.param(5000, marks=pytest.mark.slow)])
+def test_a_burst_never_fails_that_the_source_can_serve(space, make_counter, takes):
+    counter = make_counter(delay_s=0.005)
+    taken, errors = [], []
+
+    def work(order):
+        try:
+            taken.extend([order.next() for _ in range(takes)])
+        except leafid.Error as error:
+            errors.append(error)
+
+    with leafid.Segments(fetch=counter.fetch, **space, step=10, adaptive=False, persist=False) as ids:
+        threads = [threading.Thread(target=work, args=(ids.tag("order"),)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(55)
+    assert errors == [] and len(taken) == 8 * takes == len(set(taken))
+    assert counter.most_at_once == 1
+
+
+@pytest.mark.slow
+def test_with_a_step_that_is_right_no_call_waits(space, make_counter):
+    """A source of 200 ms and 2,000 ids a second."""
+    counter = make_counter(delay_s=0.2)
+    with leafid.Segments(fetch=counter.fetch, **space, step=2000) as ids:
+        order = ids.tag("order")
+        order.take(2)
+        waits, slowest = order.stats().waits, 0
+        for _ in range(150):
+            begun = time.monotonic()
+            order.take(20)
+            slowest = max(slowest, time.monotonic() - begun)
+            time.sleep(0.01)
+        assert order.stats().waits == waits and slowest < 0.1
+
+
+@pytest.mark.slow
+def test_an_outage_is_bridged(space, make_counter, wait, settle):
+    counter, down = make_counter(), []
+
+    def fetch(tag, step):
+        if down:
+            raise ConnectionError("away")
+        return counter.fetch(tag, step)
+
+    with leafid.Segments(fetch=fetch, **space, step=100, adaptive=False, timeout_ms=10_000) as ids:
+        order = ids.tag("order")
+        order.take(50)
+        settle(order)
+        down.append(True)
+        assert order.take(150)[-1] == 200
+        got = []
+        waiter = threading.Thread(target=lambda: got.append((order.next(), time.monotonic())))
+        waiter.start()
+        wait(lambda: order.stats().failures > 3)
+        assert "ConnectionError: away" in order.stats().last_error
+        down.clear()
+        back = time.monotonic()
+        waiter.join(10)
+        assert got[0][0] == 201 and got[0][1] - back < 1
+        assert order.stats().last_error is None

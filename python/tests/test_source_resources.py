@@ -1,0 +1,93 @@
+"""Sources of worker ids, opened and closed many times: nothing is left behind."""
+
+import gc
+import os
+import sys
+
+import pytest
+
+import leafid
+
+
+class Leases:
+    def __init__(self):
+        self.claims = self.releases = 0
+
+    def claim(self, request):
+        self.claims += 1
+        return {"worker_id": 5, "from_ms": request.now_ms, "until_ms": request.until_ms}
+
+    def renew(self, lease, until_ms):
+        return until_ms
+
+    def release(self, lease, until_ms):
+        self.releases += 1
+
+
+def left():
+    """Threads, descriptors and kilobytes of this process."""
+    with open("/proc/self/status") as status:
+        memory = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), memory
+
+
+@pytest.mark.slow
+def test_opened_and_closed(space):
+    leases = Leases()
+
+    def rounds(count):
+        for _ in range(count):
+            with leafid.Snowflake(leases, **space) as flake, leafid.Snowflake(leases, **space) as same:
+                assert flake.next() < same.next()
+        gc.collect()
+
+    rounds(100)
+    references, before = sys.getrefcount(leases), left()
+    rounds(500)
+    after = left()
+    assert sys.getrefcount(leases) == references and leases.claims == leases.releases == 600
+    assert after[:2] == before[:2] and after[2] - before[2] < 2000
+
+
+def test_refused(space):
+    """Constructors that fail leave nothing of the callback, nor of what it raised."""
+
+    def claim(name, previous):
+        raise LookupError(name)
+
+    def rounds(count):
+        for _ in range(count):
+            try:
+                leafid.Snowflake(claim, **space)
+            except leafid.WorkerLostError as error:
+                assert isinstance(error.__cause__, LookupError)
+        gc.collect()
+
+    rounds(100)
+    references, before = sys.getrefcount(claim), left()
+    rounds(500)
+    after = left()
+    assert sys.getrefcount(claim) == references
+    assert after[:2] == before[:2] and after[2] - before[2] < 2000
+
+
+def test_forks(run):
+    out = run("""
+asked = []
+def claim(name, previous):
+    asked.append(previous)
+    return 5 if previous is None else 6
+flake = leafid.Snowflake(claim, **space)
+def left():
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+before = None
+for round in range(200):
+    flake.next()
+    if os.fork() == 0:
+        assert leafid.decode(flake.next()).worker_id == 6 and asked == [None, 5]
+        os._exit(0)
+    assert os.wait()[1] == 0
+    before = before or left()
+say(asked, left() == before)
+""")
+    assert out == "[None] True\n"

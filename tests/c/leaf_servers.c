@@ -1,0 +1,320 @@
+/* Segments from an unmodified Leaf, of two nodes, and from tinyid: the stand-in speaks for both. */
+#define _GNU_SOURCE
+#include "counter.h"
+#include "stand_in.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Segments in an id space of their own. */
+static leafid_segments_options *from_servers(leafid_protocol protocol, int64_t timeout_ms) {
+    leafid_segments_options *options;
+    REQUIRE_OK(leafid_segments_options_new(&options));
+    CHECK_STATUS(leafid_segments_options_set_name(options, fresh_name()), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_protocol(options, protocol), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, timeout_ms), LEAFID_OK);
+    /* Long enough for a slow machine. */
+    CHECK_STATUS(leafid_segments_options_set_request_timeout_ms(options, 10000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_connect_timeout_ms(options, 5000), LEAFID_OK);
+    return options;
+}
+
+/* From both nodes; `first`: the one that is asked first. */
+static leafid_segments_options *from_leaf(struct leaf *leaf, int first, int64_t timeout_ms) {
+    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_LEAF, timeout_ms);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(leafid_segments_options_add_server(options, leaf->nodes[i ^ first].url), LEAFID_OK);
+    }
+    return options;
+}
+
+/* Opens, gives the options back, and answers a tag, with which the segments are freed. */
+static leafid_tag *open_tag(leafid_segments_options *options, const char *name) {
+    leafid_segments *segments;
+    leafid_tag *tag;
+    leafid_status status = leafid_segments_open(options, &segments);
+    leafid_segments_options_free(options);
+    REQUIRE_OK(status);
+    REQUIRE_OK(leafid_segments_tag(segments, name, &tag));
+    leafid_segments_free(segments);
+    return tag;
+}
+
+struct taker {
+    pthread_t thread;
+    leafid_tag *tag;
+    int kind, port;
+    size_t count;
+    struct ids ids;
+};
+
+/* In each of the ways that there are. */
+static leafid_status take_some(struct taker *taker) {
+    int64_t few[50], *taken;
+    leafid_status status;
+    switch (taker->kind) {
+    case 0:
+        status = leafid_tag_next(taker->tag, few);
+        if (status == LEAFID_OK) ids_add(&taker->ids, few, 1);
+        return status;
+    case 1:
+        status = leafid_tag_take(taker->tag, 50, &taken);
+        if (status == LEAFID_OK) ids_add(&taker->ids, taken, 50), leafid_ids_free(taken, 50);
+        return status;
+    case 2:
+        status = leafid_tag_fill(taker->tag, few, 50);
+        if (status == LEAFID_OK) ids_add(&taker->ids, few, 50);
+        return status;
+    case 3:
+        status = leafid_tag_try_next(taker->tag, few);
+        if (status == LEAFID_OK) ids_add(&taker->ids, few, 1);
+        if (status != LEAFID_WOULD_BLOCK) return status;
+        pause_ms(1);
+        return LEAFID_OK;
+    default: {
+        char body[64] = "";
+        if (!CHECK_NUMBER(plain_request(taker->port, "GET", "/api/segment/get/order", "", body, sizeof body), 200)) {
+            return LEAFID_INTERNAL;
+        }
+        *few = atoll(body);
+        ids_add(&taker->ids, few, 1);
+        return LEAFID_OK;
+    }
+    }
+}
+
+static void *take_all(void *given) {
+    struct taker *taker = given;
+    while (taker->ids.count < taker->count) {
+        if (!CHECK_STATUS(take_some(taker), LEAFID_OK)) break;
+    }
+    return NULL;
+}
+
+static void none_twice(void) {
+    struct leaf leaf;
+    leafid_tag *tags[2];
+    struct taker takers[5] = {0};
+    struct ids all = {0};
+    leaf_start(&leaf);
+    for (int i = 0; i < 2; i++) tags[i] = open_tag(from_leaf(&leaf, i, 20000), "order");
+    for (int i = 0; i < 5; i++) {
+        takers[i].kind = i;
+        takers[i].tag = tags[i % 2];
+        takers[i].port = leaf.nodes[1].port;
+        takers[i].count = scaled(i == 4 ? 300 : 1000);
+        REQUIRE(pthread_create(&takers[i].thread, NULL, take_all, &takers[i]) == 0);
+    }
+    for (int i = 0; i < 5; i++) {
+        pthread_join(takers[i].thread, NULL);
+        CHECK(takers[i].ids.count >= takers[i].count);
+        ids_add(&all, takers[i].ids.items, takers[i].ids.count);
+        ids_free(&takers[i].ids);
+    }
+    CHECK_NUMBER((int64_t)ids_repeated(&all), 0);
+    CHECK(all.count && all.items[0] > 0);
+    CHECK_NUMBER((int64_t)leaf_not_given(&leaf, "order", "segment", &all), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_NUMBER((int64_t)stats_of(tags[i]).failures, 0);
+        leafid_tag_free(tags[i]);
+    }
+    ids_free(&all);
+    leaf_end(&leaf);
+}
+
+static void blocks(void) {
+    struct leaf leaf;
+    struct ids ids = {0}, numbers = {0};
+    const size_t count = scaled(2000);
+    leaf_start(&leaf);
+    leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
+    CHECK_STATUS(leafid_segments_options_set_block_size(options, 100), LEAFID_OK);
+    leafid_tag *tag = open_tag(options, "order-x100");
+    int64_t *taken;
+    REQUIRE_OK(leafid_tag_take(tag, count, &taken));
+    ids_add(&ids, taken, count);
+    leafid_ids_free(taken, count);
+    for (size_t i = 0; i < ids.count; i++) {
+        int64_t number = ids.items[i] / 100;
+        if (i % 100 == 0) ids_add(&numbers, &number, 1);
+        CHECK_NUMBER(number, numbers.items[numbers.count - 1]);
+    }
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    CHECK_NUMBER((int64_t)ids_repeated(&numbers), 0);
+    CHECK_NUMBER((int64_t)leaf_not_given(&leaf, "order-x100", "segment", &numbers), 0);
+    leafid_tag_free(tag);
+    ids_free(&ids);
+    ids_free(&numbers);
+    leaf_end(&leaf);
+}
+
+/* Tags that Leaf would cut, or that others would read otherwise. No server is asked for them. */
+static void tags_refused(void) {
+    const struct {
+        leafid_protocol protocol;
+        int64_t block_size;
+        const char *tag, *says;
+    } refused[] = {
+        {LEAFID_PROTOCOL_LEAF, 0, "a.b", "without a dot"},
+        {LEAFID_PROTOCOL_LEAF, 0, "a/b", "without a slash"},
+        {LEAFID_PROTOCOL_LEAF_SNOWFLAKE, 0, "a.b", "without a dot"},
+        {LEAFID_PROTOCOL_LEAF, 0, "order-x100", "set block_size to 100"},
+        {LEAFID_PROTOCOL_LEAF, 100, "order", "-x100"},
+        {LEAFID_PROTOCOL_LEAF, 100, "order-x10", "-x100"},
+        {LEAFID_PROTOCOL_TINYID, 0, "a.b", NULL},
+        {LEAFID_PROTOCOL_RANGE, 0, "a.b", NULL},
+    };
+    struct leaf nobody = {.nodes = {{.url = "http://127.0.0.1:9"}, {.url = "http://127.0.0.1:19"}}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        leafid_segments_options *options = from_leaf(&nobody, 0, 100);
+        leafid_segments *segments;
+        leafid_tag *tag = NULL;
+        CHECK_STATUS(leafid_segments_options_set_protocol(options, refused[i].protocol), LEAFID_OK);
+        if (refused[i].block_size) {
+            CHECK_STATUS(leafid_segments_options_set_block_size(options, refused[i].block_size), LEAFID_OK);
+        }
+        REQUIRE_OK(leafid_segments_open(options, &segments));
+        leafid_segments_options_free(options);
+        leafid_status expected = refused[i].says ? LEAFID_INVALID_ARGUMENT : LEAFID_OK;
+        CHECK_STATUS(leafid_segments_tag(segments, refused[i].tag, &tag), expected);
+        if (refused[i].says) {
+            CHECK_SAYS(refused[i].tag);
+            CHECK_SAYS(refused[i].says);
+            CHECK(tag == NULL);
+        }
+        leafid_tag_free(tag);
+        leafid_segments_free(segments);
+    }
+}
+
+static void snowflakes(void) {
+    struct leaf leaf;
+    int64_t items[200];
+    leaf_start(&leaf);
+    leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
+    CHECK_STATUS(leafid_segments_options_set_protocol(options, LEAFID_PROTOCOL_LEAF_SNOWFLAKE), LEAFID_OK);
+    leafid_tag *tag = open_tag(options, "order");
+    struct ids ids = {0};
+    REQUIRE_OK(leafid_tag_fill(tag, items, 200));
+    ids_add(&ids, items, 200);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    CHECK_NUMBER((int64_t)leaf_not_given(&leaf, "order", "snowflake", &ids), 0);
+    /* Leaf's layout, and a node's worker id. */
+    leafid_parts parts;
+    CHECK_STATUS(leafid_decode(ids.items[0], NULL, &parts), LEAFID_OK);
+    CHECK(parts.worker_id == 1 || parts.worker_id == 2);
+    CHECK(llabs(parts.timestamp_ms - now_ms()) < 60000);
+    leafid_tag_free(tag);
+    ids_free(&ids);
+    leaf_end(&leaf);
+}
+
+/* 0 for ever: no id, in each of the three ways to ask, by this name; and all is well when it is on again. */
+static void switched_off(void) {
+    const struct {
+        const char *mode, *tag;
+        leafid_protocol protocol;
+        int64_t block_size;
+    } ways[] = {
+        {"segment", "order", LEAFID_PROTOCOL_LEAF, 0},
+        {"segment", "order-x10", LEAFID_PROTOCOL_LEAF, 10},
+        {"snowflake", "order", LEAFID_PROTOCOL_LEAF_SNOWFLAKE, 0},
+    };
+    struct leaf leaf;
+    leaf_start(&leaf);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char command[96];
+        int64_t id = 42;
+        leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
+        CHECK_STATUS(leafid_segments_options_set_protocol(options, ways[i].protocol), LEAFID_OK);
+        if (ways[i].block_size) {
+            CHECK_STATUS(leafid_segments_options_set_block_size(options, ways[i].block_size), LEAFID_OK);
+        }
+        leafid_tag *tag = open_tag(options, ways[i].tag);
+        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"%s\":\"off\"}", ways[i].mode);
+        leaf_tell(&leaf, command);
+        await_failure(tag);
+        CHECK_STATUS(leafid_tag_next_within(tag, 100, &id), LEAFID_SOURCE_INVALID);
+        CHECK_SAYS("switched off");
+        CHECK_SAYS("answered 200 \"0\"");
+        CHECK_STATUS(leafid_tag_fill_within(tag, 50, &id, 1), LEAFID_SOURCE_INVALID);
+        CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_WOULD_BLOCK);
+        CHECK_NUMBER(id, 42);
+        CHECK_NUMBER((int64_t)stats_of(tag).left, 0);
+        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"%s\":\"on\"}", ways[i].mode);
+        leaf_tell(&leaf, command);
+        CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
+        CHECK(id > 0 && id != 42);
+        leafid_tag_free(tag);
+    }
+    leaf_end(&leaf);
+}
+
+static void failures(void) {
+    const struct {
+        int number;
+        leafid_status status;
+    } said[] = {{-1, LEAFID_SEGMENT_UNAVAILABLE}, {-2, LEAFID_UNKNOWN_TAG}, {-3, LEAFID_SEGMENT_UNAVAILABLE}};
+    struct leaf leaf;
+    int64_t id = 42;
+    leaf_start(&leaf);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char command[96], message[64];
+        leafid_tag *tag = open_tag(from_leaf(&leaf, 0, 20000), "order");
+        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"segment\":%d,\"tag\":\"order\"}", said[i].number);
+        leaf_tell(&leaf, command);
+        await_failure(tag);
+        CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), said[i].status);
+        snprintf(message, sizeof message, "Result{id=%d, status=EXCEPTION}", said[i].number);
+        CHECK_SAYS(message);
+        CHECK_SAYS("order");
+        CHECK_NUMBER(id, 42);
+        leafid_tag_free(tag);
+    }
+    leaf_end(&leaf);
+}
+
+/* Two databases, the one with the even ids and the one with the odd ones; the token in tinyid's own place. */
+static void tinyid(void) {
+    struct stand_in server;
+    struct ids ids = {0};
+    int64_t items[1000], even = 0, id = 42;
+    stand_in_start(&server, NULL);
+    tell(&server, "{\"do\":\"token\",\"token\":\"s&cret\"}");
+    tell(&server, "{\"do\":\"tag\",\"tag\":\"order\",\"delta\":2,\"step\":20}");
+    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
+    CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_token(options, "s&cret"), LEAFID_OK);
+    leafid_tag *tag = open_tag(options, "order");
+    REQUIRE_OK(leafid_tag_fill(tag, items, 1000));
+    ids_add(&ids, items, 1000);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    for (size_t i = 0; i < ids.count; i++) even += ids.items[i] % 2 == 0;
+    CHECK(ids.items[0] > 0 && even > 0 && even < 1000);
+    leafid_tag_free(tag);
+    /* A wrong token has an empty body for an answer. */
+    options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
+    CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_token(options, "another"), LEAFID_OK);
+    tag = open_tag(options, "order");
+    await_failure(tag);
+    CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK_SAYS("tiny_id_token");
+    CHECK_NUMBER(id, 42);
+    leafid_tag_free(tag);
+    ids_free(&ids);
+    stand_in_end(&server);
+}
+
+int main(void) {
+    test("ids of two nodes of Leaf, taken in every way beside a plain client: none twice", none_twice);
+    test("blocks of ids by block_size", blocks);
+    test("tags of Leaf that are refused", tags_refused);
+    test("ids of Leaf's snowflake mode", snowflakes);
+    test("a mode of Leaf that is switched off", switched_off);
+    test("Leaf's failures", failures);
+    test("segments of tinyid from two databases", tinyid);
+    return finish();
+}

@@ -1,0 +1,174 @@
+/* Leases that cannot be renewed: bridged while the span lasts, lost after it, and claimed anew. */
+#define _GNU_SOURCE
+#include "giver.h"
+
+#include <string.h>
+
+static leafid_snowflake *open_briefly(struct giver *giver, int64_t timeout_ms) {
+    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+    leafid_snowflake *flake = NULL;
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, timeout_ms), LEAFID_OK);
+    leafid_status status = leafid_snowflake_open(options, &flake);
+    leafid_snowflake_options_free(options);
+    REQUIRE_OK(status);
+    return flake;
+}
+
+/* The end of every test: nothing outside, nothing beside, all given back. */
+static void end(struct giver *giver, leafid_snowflake *flake, struct ids *ids) {
+    leafid_snowflake_free(flake);
+    CHECK_NUMBER((int64_t)giver_outside(giver, ids), 0);
+    CHECK_NUMBER((int64_t)ids_repeated(ids), 0);
+    CHECK_NUMBER(atomic_load(&giver->beside), 0);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    /* More than one where the disk was so slow that a lease was over before it was used. */
+    CHECK(atomic_load(&giver->releases) >= 1);
+    ids_free(ids);
+    giver_end(giver);
+}
+
+static void bridged(void) {
+    struct giver *giver = giver_new(4000, 0);
+    leafid_snowflake *flake = open_briefly(giver, 2000);
+    struct ids ids = {0};
+    leafid_snowflake_stats_t stats = {.renewal_failures = 0};
+    atomic_store(&giver->renew_fails, -1);
+    while (stats.renewal_failures == 0) {
+        REQUIRE_OK(make_ids(flake, 20, &ids));
+        REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
+    }
+    int64_t until_ms = stats.lease_until_ms;
+    atomic_store(&giver->renew_fails, 0);
+    while (now_ms() < until_ms + 500) REQUIRE_OK(make_ids(flake, 20, &ids));
+    CHECK(atomic_load(&giver->renewals) >= 1);
+    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
+    CHECK_NUMBER((int64_t)stats.claims, 1);
+    end(giver, flake, &ids);
+}
+
+/* Whoever asks meanwhile gets an id, or worker_lost. */
+static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids *ids) {
+    for (int64_t end = now_ms() + 10000; now_ms() < end;) {
+        leafid_status status = make_ids(flake, 20, ids);
+        if (status != LEAFID_OK && !CHECK_STATUS(status, LEAFID_WORKER_LOST)) return;
+        if (ids->count && (ids->items[ids->count - 1] >> 12 & 1023) != before) return;
+    }
+    CHECK(!"another worker id");
+}
+
+static void lost_and_healed(void) {
+    struct giver *giver = giver_new(800, 0);
+    leafid_snowflake *flake = open_briefly(giver, 2000);
+    struct ids ids = {0};
+    leafid_snowflake_stats_t stats;
+    REQUIRE_OK(make_ids(flake, 50, &ids));
+    CHECK_NUMBER(ids.items[0] >> 12 & 1023, 0);
+    atomic_store(&giver->renew_fails, LEAFID_WORKER_LOST);
+    EVENTUALLY(atomic_load(&giver->claims) == 2);
+    atomic_store(&giver->renew_fails, 0);
+    CHECK_NUMBER(atomic_load(&giver->previous), 0);
+    until_another_id(flake, 0, &ids);
+    CHECK_STATUS(make_ids(flake, 1000, &ids), LEAFID_OK);
+    CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
+    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
+    CHECK_NUMBER((int64_t)stats.claims, 2);
+    CHECK_NUMBER(stats.worker_id, 1);
+    end(giver, flake, &ids);
+}
+
+static void used_to_its_end(void) {
+    struct giver *giver = giver_new(600, 0);
+    leafid_snowflake *flake = open_briefly(giver, 300);
+    struct ids ids = {0};
+    leafid_status status = LEAFID_OK;
+    atomic_store(&giver->renew_fails, -1);
+    atomic_store(&giver->claim_fails, -1);
+    for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
+    CHECK_STATUS(status, LEAFID_WORKER_LOST);
+    CHECK_SAYS("lease of worker id 0 was ");
+    /* It says so as long as nothing is given, whoever asks. */
+    EVENTUALLY(atomic_load(&giver->claims) >= 3);
+    int64_t id = 42;
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_WORKER_LOST);
+    CHECK_SAYS("the giver gives nothing");
+    CHECK_NUMBER(id, 42);
+    atomic_store(&giver->renew_fails, 0);
+    atomic_store(&giver->claim_fails, 0);
+    until_another_id(flake, 0, &ids);
+    end(giver, flake, &ids);
+}
+
+/* A renewal that hangs beyond the span: no id outside it, an error in time, and on it goes when the answer is there. */
+static void renewal_hangs(void) {
+    struct giver *giver = giver_new(600, 0);
+    leafid_snowflake *flake = open_briefly(giver, 300);
+    struct ids ids = {0};
+    leafid_status status = LEAFID_OK;
+    atomic_store(&giver->hangs, true);
+    for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
+    CHECK_STATUS(status, LEAFID_WORKER_LOST);
+    /* It is given up, and another lease claimed, which hangs as well; then the giver is itself again. */
+    EVENTUALLY(atomic_load(&giver->inside) > 1);
+    atomic_store(&giver->hangs, false);
+    int64_t id;
+    EVENTUALLY(leafid_snowflake_next(flake, &id) == LEAFID_OK);
+    ids_add(&ids, &id, 1);
+    CHECK_STATUS(make_ids(flake, 500, &ids), LEAFID_OK);
+    CHECK(atomic_load(&giver->claims) > 1);
+    /* Those that were given up ran beside the next. */
+    atomic_store(&giver->beside, 0);
+    end(giver, flake, &ids);
+}
+
+static void another_worker(leafid_lease *lease) { lease->worker_id = 5; }
+static void endless_token(leafid_lease *lease) { memset(lease->token, 't', sizeof lease->token); }
+static void wild_until(leafid_lease *lease) { lease->until_ms = INT64_MAX; }
+static void negative_lease(leafid_lease *lease) { lease->lease_ms = -5; }
+
+/* A renewal whose answer is none is a failure: nothing of it is used. */
+static void renewals_that_are_none(void) {
+    const struct {
+        void (*spoil)(leafid_lease *lease);
+        const char *says;
+    } spoilt[] = {
+        {NULL, "the renewal of the lease failed: the giver is away"},
+        {another_worker, "worker_id is 5; allowed: 0, for a renewal keeps the worker id"},
+        {endless_token, "token is \"ttttt"},
+        {wild_until, "until_ms is 9223372036854775807"},
+        {negative_lease, "lease_ms is -5"},
+    };
+    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
+        /* A first span lasts as long as this lease: no other follows it, whose success would clear the error. */
+        struct giver *giver = giver_new(400, 0);
+        leafid_snowflake *flake = open_briefly(giver, 300);
+        struct ids ids = {0};
+        char text[1024];
+        giver->spoil_renewal = spoilt[i].spoil;
+        if (!spoilt[i].spoil) atomic_store(&giver->renew_fails, -1);
+        atomic_store(&giver->claim_fails, LEAFID_WORKER_IN_USE);
+        /* Until the lease is over: then it says what became of the next claim. */
+        bool said = false;
+        leafid_status status = LEAFID_OK;
+        for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) {
+            status = make_ids(flake, 20, &ids);
+            CHECK_STATUS(leafid_snowflake_last_error(flake, text, sizeof text, NULL), LEAFID_OK);
+            said = said || strstr(text, spoilt[i].says) != NULL;
+        }
+        if (!CHECK(said)) fprintf(stderr, "  %s: %s\n", spoilt[i].says, text);
+        CHECK_NUMBER(status, LEAFID_WORKER_LOST);
+        CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+        leafid_snowflake_free(flake);
+        ids_free(&ids);
+        giver_end(giver);
+    }
+}
+
+int main(void) {
+    test("renewals that fail for a while are bridged", bridged);
+    test("a lease that is lost heals with another worker id", lost_and_healed);
+    test("a lease used to its end: worker_lost with the reason, then another", used_to_its_end);
+    test("a renewal that hangs", renewal_hangs);
+    test("renewals that are none", renewals_that_are_none);
+    return finish();
+}

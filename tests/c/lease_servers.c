@@ -1,0 +1,272 @@
+/* Worker ids leased from servers by URL: claimed, renewed, lost, given back; what the options say reaches the wire. */
+#define _GNU_SOURCE
+#include "giver.h"
+#include "stand_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *listed(struct stand_in *server) { return tell(server, "{\"do\":\"leases\"}"); }
+
+static void pool(struct stand_in *server, int size, int lease_ms) {
+    tell(server, "{\"do\":\"pool\",\"size\":%d,\"lease_ms\":%d}", size, lease_ms);
+}
+
+static uint32_t worker_of(leafid_snowflake *flake) {
+    uint32_t worker = 0;
+    CHECK_STATUS(leafid_snowflake_worker_id(flake, &worker), LEAFID_OK);
+    return worker;
+}
+
+static leafid_snowflake_stats_t stats_of(leafid_snowflake *flake) {
+    leafid_snowflake_stats_t stats = {0};
+    CHECK_STATUS(leafid_snowflake_stats(flake, &stats, sizeof stats), LEAFID_OK);
+    return stats;
+}
+
+/* All are of this worker id, in time before where the server says that its ticks were given. */
+static void check_within(const struct ids *ids, uint32_t worker, int64_t until_ms) {
+    for (size_t i = 0; i < ids->count; i++) {
+        leafid_parts parts;
+        CHECK_STATUS(leafid_decode(ids->items[i], NULL, &parts), LEAFID_OK);
+        CHECK_NUMBER(parts.worker_id, worker);
+        CHECK(parts.timestamp_ms < until_ms);
+    }
+}
+
+static void renewed(void) {
+    struct stand_in server;
+    struct ids ids = {0};
+    leafid_snowflake *flake;
+    char name[64];
+    stand_in_start(&server, NULL);
+    pool(&server, 1, 1200);
+    snprintf(name, sizeof name, "%s", fresh_name());
+    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
+    const char *table;
+    int64_t end = now_ms() + 10000;
+    do {
+        REQUIRE_OK(make_ids(flake, 50, &ids));
+        table = listed(&server);
+    } while (number_in(table, "renewals") < 2 && now_ms() < end);
+    CHECK(number_in(table, "renewals") >= 2);
+    leafid_snowflake_stats_t stats = stats_of(flake);
+    CHECK_NUMBER((int64_t)stats.claims, 1);
+    /* A renewal may have come between. */
+    table = listed(&server);
+    CHECK(stats.lease_until_ms > 0 && stats.lease_until_ms <= number_in(table, "until"));
+    CHECK(strstr(table, "\"held\": true") != NULL);
+    check_within(&ids, 0, number_in(table, "until"));
+    /* Of one id there is no second. */
+    leafid_snowflake *other = NULL;
+    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &other), LEAFID_WORKER_IN_USE);
+    CHECK_SAYS("none of the 1 worker ids");
+    CHECK(other == NULL);
+    /* Given back: up to the last id alone, so that the next holder begins at once. */
+    leafid_snowflake_free(flake);
+    table = listed(&server);
+    CHECK(strstr(table, "\"held\": false") != NULL);
+    CHECK(number_in(table, "until") <= number_in(table, "server_time"));
+    check_within(&ids, 0, number_in(table, "until"));
+    struct ids more = {0};
+    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
+    REQUIRE_OK(make_ids(flake, 50, &more));
+    ids_add(&ids, more.items, more.count);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    CHECK_NUMBER(worker_of(flake), 0);
+    leafid_snowflake_free(flake);
+    ids_free(&ids);
+    ids_free(&more);
+    stand_in_end(&server);
+}
+
+static void shared_in_the_process(void) {
+    struct stand_in server;
+    leafid_snowflake *first, *second;
+    char dir[512], name[64];
+    stand_in_start(&server, NULL);
+    snprintf(dir, sizeof dir, "%s", fresh_dir());
+    snprintf(name, sizeof name, "%s", fresh_name());
+    leafid_snowflake_options *options = options_for(dir, name, server.url);
+    CHECK_STATUS(leafid_snowflake_options_set_lazy(options, 1), LEAFID_OK);
+    REQUIRE_OK(leafid_snowflake_open(options, &first));
+    leafid_snowflake_options_free(options);
+    /* A lazy one asks with its first id. */
+    CHECK_NUMBER(reported(&server, "claim", "total"), 0);
+    int64_t id;
+    CHECK_STATUS(leafid_snowflake_next(first, &id), LEAFID_OK);
+    REQUIRE_OK(open_flake(dir, name, server.url, &second));
+    CHECK_NUMBER((int64_t)stats_of(second).handles, 2);
+    CHECK_NUMBER(worker_of(second), id >> 12 & 1023);
+    CHECK_NUMBER(reported(&server, "claim", "total"), 1);
+    leafid_snowflake_free(first);
+    CHECK(strstr(listed(&server), "\"held\": true") != NULL);
+    leafid_snowflake_free(second);
+    CHECK(strstr(listed(&server), "\"held\": true") == NULL);
+    stand_in_end(&server);
+}
+
+/* Somebody has the token too, and renews first: this one is stopped, and claims another id. */
+static void lost_to_a_clone(void) {
+    struct stand_in server;
+    struct ids ids = {0};
+    leafid_snowflake *flake;
+    char name[64], token[96], body[300];
+    stand_in_start(&server, NULL);
+    pool(&server, 2, 1000);
+    snprintf(name, sizeof name, "%s", fresh_name());
+    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
+    REQUIRE_OK(make_ids(flake, 20, &ids));
+    CHECK_NUMBER(worker_of(flake), 0);
+    int status = 0;
+    /* Once more where a renewal was quicker. */
+    for (int tries = 0; status != 200 && tries < 20; tries++) {
+        const char *table = listed(&server);
+        snprintf(body, sizeof body, "{\"name\":\"%s\",\"worker_id\":0,\"token\":\"%s\",\"until\":%lld}", name,
+                 text_in(table, "token", token, sizeof token), number_in(table, "until"));
+        status = plain_request(server.port, "POST", "/api/worker/renew", body, NULL, 0);
+    }
+    CHECK_NUMBER(status, 200);
+    for (int64_t end = now_ms() + 10000; now_ms() < end && worker_of(flake) == 0;) {
+        leafid_status made = make_ids(flake, 20, &ids);
+        if (made != LEAFID_OK && !CHECK_STATUS(made, LEAFID_WORKER_LOST)) break;
+    }
+    CHECK_NUMBER(worker_of(flake), 1);
+    CHECK_NUMBER((int64_t)stats_of(flake).claims, 2);
+    CHECK_STATUS(make_ids(flake, 20, &ids), LEAFID_OK);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
+    leafid_snowflake_free(flake);
+    ids_free(&ids);
+    stand_in_end(&server);
+}
+
+/* The server knows the clocks of three others, which are a minute ahead of this one. */
+static void clocks_of_peers(void) {
+    struct stand_in server;
+    leafid_snowflake *flake = NULL;
+    char name[64], body[200];
+    stand_in_start(&server, NULL);
+    snprintf(name, sizeof name, "%s", fresh_name());
+    for (int i = 0; i < 3; i++) {
+        snprintf(body, sizeof body, "{\"name\":\"%s\",\"instance\":\"%d\",\"now\":%lld}", name, i,
+                 (long long)now_ms() + 60000);
+        CHECK_NUMBER(plain_request(server.port, "POST", "/api/worker/claim", body, NULL, 0), 200);
+    }
+    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &flake), LEAFID_CLOCK_BACKWARDS);
+    CHECK_SAYS("median of its 3 peers");
+    CHECK(flake == NULL);
+    stand_in_end(&server);
+}
+
+static void options_on_the_wire(void) {
+    struct stand_in server;
+    leafid_snowflake *flake = NULL;
+    int64_t id;
+    char text[160];
+    stand_in_start(&server, NULL);
+    tell(&server, "{\"do\":\"token\",\"token\":\"open-sesame\"}");
+    /* Without the token, by an error that says so. */
+    CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &flake), LEAFID_WORKER_LOST);
+    CHECK_SAYS("401");
+    CHECK(flake == NULL);
+    /* The first of the servers is dead: nobody listens on the discard port. */
+    snprintf(text, sizeof text, "http://127.0.0.1:9,%s/", server.url);
+    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), text);
+    CHECK_STATUS(leafid_snowflake_options_set_token(options, "open-sesame"), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_add_header(options, "X-Shop", "7"), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_add_header(options, "X-Till", "b 2"), LEAFID_OK);
+    tell(&server, "{\"do\":\"forget\"}");
+    REQUIRE_OK(leafid_snowflake_open(options, &flake));
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
+    leafid_snowflake_free(flake);
+    const char *report = tell(&server, "{\"do\":\"report\"}");
+    CHECK(strstr(report, "\"path\": \"/api/worker/claim\"") && strstr(report, "\"path\": \"/api/worker/release\""));
+    CHECK(strstr(report, "\"authorization\": \"Bearer open-sesame\"") != NULL);
+    CHECK(strstr(report, "\"x-shop\": \"7\"") && strstr(report, "\"x-till\": \"b 2\""));
+    /* The time for a request: a server that hangs is worker_lost. */
+    CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, 150), LEAFID_OK);
+    tell(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true}}");
+    flake = NULL;
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
+    CHECK_SAYS(server.url);
+    CHECK(flake == NULL);
+    leafid_snowflake_options_free(options);
+    stand_in_end(&server);
+}
+
+/* LEAFID_WORKER names servers, too, with commas between; an error names the variable. */
+static void by_the_environment(void) {
+    struct stand_in server;
+    leafid_snowflake_options *options;
+    leafid_snowflake *flake = NULL;
+    char urls[160];
+    stand_in_start(&server, NULL);
+    snprintf(urls, sizeof urls, "http://127.0.0.1:9, %s", server.url);
+    REQUIRE_OK(leafid_snowflake_options_new(&options));
+    CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_name(options, fresh_name()), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, 5000), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 10000), LEAFID_OK);
+    setenv("LEAFID_WORKER", "https://ids:0", 1);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_INVALID_ARGUMENT);
+    CHECK_SAYS("LEAFID_WORKER is \"https://ids:0\"");
+    setenv("LEAFID_WORKER", urls, 1);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_OK);
+    unsetenv("LEAFID_WORKER");
+    leafid_snowflake_options_free(options);
+    CHECK_NUMBER(reported(&server, "claim", "total"), 1);
+    leafid_snowflake_free(flake);
+    stand_in_end(&server);
+}
+
+/* A company's own authority, as the command openssl makes one. */
+static void over_tls(void) {
+    const char *dir = fresh_dir();
+    char command[3000], key[600], certificate[600], authority[600];
+    struct stand_in server;
+    leafid_snowflake *flake = NULL;
+    int64_t id;
+    snprintf(key, sizeof key, "%s/server.key", dir);
+    snprintf(certificate, sizeof certificate, "%s/server.pem", dir);
+    snprintf(authority, sizeof authority, "%s/authority.pem", dir);
+    snprintf(command, sizeof command,
+             "exec 2>'%s/log'; cd '%s'; new='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';"
+             "echo subjectAltName=IP:127.0.0.1 >names;"
+             "openssl req -x509 $new -days 2 -subj /CN=authority -keyout authority.key -out authority.pem &&"
+             "openssl req $new -subj /CN=server -keyout server.key -out server.csr &&"
+             "openssl x509 -req -in server.csr -CA authority.pem -CAkey authority.key -set_serial 2 -days 2"
+             " -extfile names -out server.pem", dir, dir);
+    REQUIRE(system(command) == 0);
+    const char *tls[] = {"--certificate", certificate, "--key", key, NULL};
+    stand_in_start(&server, tls);
+    snprintf(server.url, sizeof server.url, "https://127.0.0.1:%d", server.port);
+    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), server.url);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
+    CHECK_SAYS("certificate");
+    CHECK_STATUS(leafid_snowflake_options_set_ca_file(options, authority), LEAFID_OK);
+    REQUIRE_OK(leafid_snowflake_open(options, &flake));
+    leafid_snowflake_options_free(options);
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
+    leafid_snowflake_free(flake);
+    stand_in_end(&server);
+}
+
+int main(void) {
+    test("a lease of a server is claimed, renewed, and given back", renewed);
+    test("a lazy opening asks no server; two openings share one lease", shared_in_the_process);
+    test("a lease renewed by somebody else: worker_lost, then another id", lost_to_a_clone);
+    test("the clocks of peers that a server knows", clocks_of_peers);
+    test("options of lease servers reach the wire; the first of two is dead", options_on_the_wire);
+    test("lease servers that LEAFID_WORKER names", by_the_environment);
+    const char *tls = "lease servers over TLS with ca_file";
+    if (getenv("LEAFID_TEST_SLOW")) {
+        skip(tls, "valgrind does not follow the hand-written code that ciphers");
+    } else if (system("openssl version >/dev/null 2>&1") != 0) {
+        skip(tls, "openssl is not installed");
+    } else {
+        test(tls, over_tls);
+    }
+    return finish();
+}

@@ -1,0 +1,207 @@
+/* Worker ids from leases: held, renewed, given back, and leases that are none. */
+#define _GNU_SOURCE
+#include "giver.h"
+
+#include <string.h>
+
+static void renewed(void) {
+    struct giver *giver = giver_new(600, 0);
+    struct ids ids = {0};
+    leafid_snowflake *flake;
+    leafid_snowflake_stats_t stats;
+    leafid_parts last;
+    REQUIRE_OK(giver_open(giver, &flake));
+    CHECK_NUMBER(atomic_load(&giver->previous), -1);
+    CHECK_STATUS(make_ids(flake, 1500, &ids), LEAFID_OK);
+    REQUIRE(ids.count > 0);
+    CHECK(atomic_load(&giver->renewals) >= 2);
+    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
+    CHECK_NUMBER((int64_t)stats.claims, 1);
+    REQUIRE_OK(leafid_decode(ids.items[ids.count - 1], NULL, &last));
+    CHECK(stats.lease_until_ms > last.timestamp_ms && stats.lease_until_ms <= now_ms() + 600);
+    CHECK(stats.reserved_until_ms <= stats.lease_until_ms);
+
+    CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
+    CHECK_NUMBER(atomic_load(&giver->releases), 1);
+    CHECK(atomic_load(&giver->released_until_ms) > last.timestamp_ms);
+    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_NUMBER(atomic_load(&giver->beside), 0);
+    leafid_snowflake_free(flake);
+    ids_free(&ids);
+    giver_end(giver);
+}
+
+/* Also before the first id, and with a lease that the giver keeps for less than the span. */
+static void renewed_while_idle(void) {
+    struct giver *giver = giver_new(5000, 400);
+    leafid_snowflake *flake;
+    int64_t id;
+    REQUIRE_OK(giver_open(giver, &flake));
+    EVENTUALLY(atomic_load(&giver->renewals) >= 2);
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
+    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    leafid_snowflake_free(flake);
+    CHECK_NUMBER(atomic_load(&giver->releases), 1);
+    giver_end(giver);
+}
+
+static void shared_in_the_process(void) {
+    struct giver *giver = giver_new(5000, 0);
+    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+    leafid_snowflake *first, *second;
+    leafid_snowflake_stats_t stats;
+    REQUIRE_OK(leafid_snowflake_open(options, &first));
+    REQUIRE_OK(leafid_snowflake_open(options, &second));
+    leafid_snowflake_options_free(options);
+    REQUIRE_OK(leafid_snowflake_stats(first, &stats, sizeof stats));
+    CHECK_NUMBER((int64_t)stats.handles, 2);
+    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    leafid_snowflake_free(first);
+    CHECK_NUMBER(atomic_load(&giver->releases), 0);
+    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    leafid_snowflake_free(second);
+    CHECK_NUMBER(atomic_load(&giver->releases), 1);
+    giver_end(giver);
+}
+
+/* What a claim can make of a lease. */
+static void worker_1024(leafid_lease *lease) { lease->worker_id = 1024; }
+static void worker_none(leafid_lease *lease) { lease->worker_id = -1; }
+static void worker_max(leafid_lease *lease) { lease->worker_id = INT64_MAX; }
+static void endless_token(leafid_lease *lease) { memset(lease->token, 't', sizeof lease->token); }
+static void token_no_utf8(leafid_lease *lease) { memcpy(lease->token, "a\377b", 4); }
+static void wild_peers(leafid_lease *lease) { lease->peers = (size_t)-1; }
+static void many_peers(leafid_lease *lease) { lease->peers = LEAFID_MOST_PEERS + 1; }
+static void empty_span(leafid_lease *lease) { lease->until_ms = lease->from_ms; }
+static void wild_span(leafid_lease *lease) { lease->from_ms = INT64_MIN, lease->until_ms = INT64_MAX; }
+static void ended_span(leafid_lease *lease) { lease->until_ms = (lease->from_ms -= 90000) + 1; }
+static void far_span(leafid_lease *lease) { lease->until_ms = (lease->from_ms += 90000) + 1000; }
+static void seconds(leafid_lease *lease) { lease->from_ms /= 1000, lease->until_ms /= 1000; }
+static void negative_lease(leafid_lease *lease) { lease->lease_ms = -1; }
+static void long_lease(leafid_lease *lease) { lease->lease_ms = INT64_MAX; }
+static void late_peers(leafid_lease *lease) {
+    for (lease->peers = 0; lease->peers < 3; lease->peers++) lease->peer_times_ms[lease->peers] = now_ms() + 60000;
+}
+
+static void leases_that_are_none(void) {
+    const struct {
+        void (*spoil)(leafid_lease *lease);
+        leafid_status status;
+        const char *says;
+    } spoilt[] = {
+        {worker_1024, LEAFID_INVALID_ARGUMENT, "worker_id is 1024; allowed: "},
+        {worker_none, LEAFID_INVALID_ARGUMENT, "worker_id is -1; allowed: "},
+        {worker_max, LEAFID_INVALID_ARGUMENT, "worker_id is 9223372036854775807; allowed: "},
+        {endless_token, LEAFID_INVALID_ARGUMENT, "token is \"ttttt"},
+        {token_no_utf8, LEAFID_INVALID_ARGUMENT, "token is \"a\357\277\275b\"; allowed: UTF-8"},
+        {wild_peers, LEAFID_INVALID_ARGUMENT, "peers is 18446744073709551615; allowed: "},
+        {many_peers, LEAFID_INVALID_ARGUMENT, "peers is 65; allowed: "},
+        {empty_span, LEAFID_INVALID_ARGUMENT, "until_ms is "},
+        {wild_span, LEAFID_INVALID_ARGUMENT, "until_ms is 9223372036854775807"},
+        {seconds, LEAFID_INVALID_ARGUMENT, "until_ms is "},
+        {ended_span, LEAFID_WORKER_LOST, "which this clock has passed"},
+        {far_span, LEAFID_WORKER_IN_USE, "belongs to its last holder until "},
+        {negative_lease, LEAFID_INVALID_ARGUMENT, "lease_ms is -1; allowed: "},
+        {long_lease, LEAFID_INVALID_ARGUMENT, "lease_ms is 9223372036854775807; allowed: "},
+        {late_peers, LEAFID_CLOCK_BACKWARDS, "behind the median of its 3 peers"},
+    };
+    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
+        struct giver *giver = giver_new(5000, 0);
+        leafid_snowflake *flake = NULL;
+        giver->spoil = spoilt[i].spoil;
+        CHECK_STATUS(giver_open(giver, &flake), spoilt[i].status);
+        CHECK_SAYS(spoilt[i].says);
+        CHECK(flake == NULL);
+        CHECK_NUMBER(atomic_load(&giver->claims), 1);
+        giver_end(giver);
+    }
+}
+
+/* A lease that could be read and came to no use is given back. */
+static void useless_lease(void) {
+    struct giver *giver = giver_new(5000, 0);
+    leafid_snowflake *flake = NULL;
+    giver->spoil = late_peers;
+    CHECK_STATUS(giver_open(giver, &flake), LEAFID_CLOCK_BACKWARDS);
+    EVENTUALLY(atomic_load(&giver->releases) == 1);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    giver_end(giver);
+}
+
+static void none_free(void) {
+    struct giver *giver = giver_new(5000, 0);
+    leafid_snowflake *flake = NULL;
+    for (int i = 0; i < GIVER_IDS; i++) giver->workers[i].held = true;
+    CHECK_STATUS(giver_open(giver, &flake), LEAFID_WORKER_IN_USE);
+    CHECK_SAYS("found no free worker id");
+    giver_end(giver);
+}
+
+static void late_claim(void) {
+    struct giver *giver = giver_new(5000, 0);
+    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+    leafid_snowflake *flake = NULL;
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 200), LEAFID_OK);
+    atomic_store(&giver->hangs, true);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
+    CHECK_SAYS("did not answer within timeout_ms (200)");
+    leafid_snowflake_options_free(options);
+    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    atomic_store(&giver->hangs, false);
+    /* Nobody waits for it any more: it is given back. */
+    EVENTUALLY(atomic_load(&giver->releases) == 1);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    giver_end(giver);
+}
+
+/* A close waits for the renewal that is under way, then gives the lease back. */
+static void close_during_a_call(void) {
+    struct giver *giver = giver_new(600, 0);
+    leafid_snowflake *flake;
+    int64_t id;
+    atomic_store(&giver->slow_ms, 400);
+    REQUIRE_OK(giver_open(giver, &flake));
+    REQUIRE_OK(leafid_snowflake_next(flake, &id));
+    EVENTUALLY(atomic_load(&giver->inside) == 1);
+    CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
+    CHECK_NUMBER(atomic_load(&giver->inside), 0);
+    CHECK_NUMBER(atomic_load(&giver->beside), 0);
+    CHECK_NUMBER(atomic_load(&giver->renewals), 1);
+    CHECK_NUMBER(atomic_load(&giver->releases), 1);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOSED);
+    leafid_snowflake_free(flake);
+    giver_end(giver);
+}
+
+/* One that does not come back holds up a close for a while only; its user_data stays until it does. */
+static void close_during_a_call_that_hangs(void) {
+    struct giver *giver = giver_new(600, 0);
+    leafid_snowflake *flake;
+    int64_t id;
+    REQUIRE_OK(giver_open(giver, &flake));
+    atomic_store(&giver->hangs, true);
+    REQUIRE_OK(leafid_snowflake_next(flake, &id));
+    EVENTUALLY(atomic_load(&giver->inside) == 1);
+    (void)leafid_snowflake_close(flake);
+    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOSED);
+    leafid_snowflake_free(flake);
+    CHECK(atomic_load(&giver->inside) >= 1);
+    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    atomic_store(&giver->hangs, false);
+    giver_end(giver);
+}
+
+int main(void) {
+    test("a lease is renewed, and given back; ids within the spans given", renewed);
+    test("a lease is renewed while no ids are made", renewed_while_idle);
+    test("the same functions and user_data share one generator", shared_in_the_process);
+    test("leases that are none", leases_that_are_none);
+    test("a lease that comes to no use is given back", useless_lease);
+    test("no id is free", none_free);
+    test("a claim that comes too late is given back", late_claim);
+    test("close while a renewal is under way", close_during_a_call);
+    test("close while a renewal hangs", close_during_a_call_that_hangs);
+    return finish();
+}

@@ -1,0 +1,252 @@
+/* What comes of every answer a fetch callback can give: an error with its own text, no id of it, and the next good
+   answer is used. */
+#define _GNU_SOURCE
+#include "counter.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* What the callback answers next. */
+static leafid_segment given;
+
+static void give(leafid_segment *segment) {
+    segment->start = given.start;
+    segment->end = given.end;
+    segment->stride = given.stride;
+}
+static void give_no_start(leafid_segment *segment) {
+    segment->start = -1;
+}
+static void give_nothing(leafid_segment *segment) {
+    segment->start = -1;
+    segment->end = 0;
+}
+static void give_cleared(leafid_segment *segment) {
+    memset(segment, 0, sizeof *segment);
+}
+
+/* A callback that fails, then gives 1 to 1000. */
+static void fails(int status, const char *text, leafid_status expected, const char *says) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(counter_options(counter));
+    int64_t id = 42;
+    char last[1200];
+    counter->text = text;
+    atomic_store(&counter->status, status);
+    await_failure(tag);
+    CHECK_STATUS(leafid_tag_next_within(tag, 60, &id), expected);
+    CHECK_SAYS(says);
+    CHECK_NUMBER(id, 42);
+    CHECK_STATUS(leafid_tag_last_error(tag, last, sizeof last, NULL), LEAFID_OK);
+    CHECK(strstr(last, says) != NULL);
+    CHECK(stats_of(tag).failures > 0);
+    atomic_store(&counter->status, 0);
+    int64_t end = now_ms() + 5000;
+    while (leafid_tag_next_within(tag, 3000, &id) != LEAFID_OK && now_ms() < end) pause_ms(10);
+    CHECK_NUMBER(id, 1);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void failures(void) {
+    static char endless[4096];
+    memset(endless, 'x', sizeof endless - 1);
+    fails(-1, "the table is locked", LEAFID_SEGMENT_UNAVAILABLE, "the fetch of a segment failed: the table is locked");
+    fails(-1, NULL, LEAFID_SEGMENT_UNAVAILABLE, "failed: it answered -1, and no text");
+    fails(99, "odd", LEAFID_SEGMENT_UNAVAILABLE, "failed: odd");
+    fails(INT_MIN, "\377\376", LEAFID_SEGMENT_UNAVAILABLE, "failed: \357\277\275");
+    fails(-1, endless, LEAFID_SEGMENT_UNAVAILABLE, "failed: xxxxxxxx");
+    fails(LEAFID_SEGMENT_UNAVAILABLE, "busy", LEAFID_SEGMENT_UNAVAILABLE, "failed: busy");
+    fails(LEAFID_STATE_IO, "no route", LEAFID_STATE_IO, "failed: no route");
+    fails(LEAFID_SOURCE_INVALID, "a view", LEAFID_SOURCE_INVALID, "failed: a view");
+    fails(LEAFID_SEGMENT_REGRESSED, "a replica", LEAFID_SEGMENT_REGRESSED, "failed: a replica");
+    fails(LEAFID_UNKNOWN_TAG, NULL, LEAFID_UNKNOWN_TAG, "the source knows no tag \"order\"");
+    fails(LEAFID_UNKNOWN_TAG, "no row", LEAFID_UNKNOWN_TAG, "failed: no row");
+    /* What would say something of the call itself is none of its answers. */
+    fails(LEAFID_CLOSED, "the pool was closed", LEAFID_SEGMENT_UNAVAILABLE, "failed: the pool was closed");
+}
+
+/* A range that is none, or one that was given before, after ids up to 1000. */
+static void refuses(void (*spoil)(leafid_segment *), leafid_segment range, leafid_status expected, const char *says) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(counter_options(counter));
+    int64_t ids[1000], id = 42;
+    /* The first is fetched alone, before its prefetch is spoilt. */
+    REQUIRE_OK(leafid_tag_next(tag, ids));
+    given = range;
+    counter->spoil = spoil;
+    REQUIRE_OK(leafid_tag_fill(tag, ids + 1, 999));
+    CHECK_NUMBER(ids[999], 1000);
+    await_failure(tag);
+    CHECK_STATUS(leafid_tag_next_within(tag, 60, &id), expected);
+    CHECK_SAYS(says);
+    CHECK_NUMBER(id, 42);
+    counter->spoil = NULL;
+    atomic_store(&counter->next, 100000);
+    CHECK_STATUS(leafid_tag_next_within(tag, 5000, &id), LEAFID_OK);
+    CHECK_NUMBER(id, 100000);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void ranges(void) {
+    const struct {
+        leafid_segment range;
+        leafid_status status;
+        const char *says;
+    } wrong[] = {
+        {{0, 2000, 2000, 1, 0}, LEAFID_SOURCE_INVALID, "from 2000 to 2000"},
+        {{0, 2000, 1999, 1, 0}, LEAFID_SOURCE_INVALID, "from 2000 to 1999"},
+        {{0, -5, 2000, 1, 0}, LEAFID_SOURCE_INVALID, "from -5 to 2000"},
+        {{0, INT64_MIN, INT64_MAX, 1, 0}, LEAFID_SOURCE_INVALID, "from -9223372036854775808"},
+        {{0, 2000, INT64_MIN, 1, 0}, LEAFID_SOURCE_INVALID, "to -9223372036854775808"},
+        {{0, 2000, 3000, -1, 0}, LEAFID_SOURCE_INVALID, "by -1"},
+        {{0, 1, 1001, 1, 0}, LEAFID_SEGMENT_REGRESSED, "1001"},
+        {{0, 501, 1501, 1, 0}, LEAFID_SEGMENT_REGRESSED, "501"},
+        {{0, 0, 1, 1, 0}, LEAFID_SEGMENT_REGRESSED, "0"},
+        {{0, 1000, 3000, 1, 0}, LEAFID_SEGMENT_REGRESSED, "1000"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        refuses(give, wrong[i].range, wrong[i].status, wrong[i].says);
+    }
+    refuses(give_no_start, given, LEAFID_SOURCE_INVALID, "from -1 to ");
+    refuses(give_nothing, given, LEAFID_SOURCE_INVALID, "from -1 to 0");
+    refuses(give_cleared, given, LEAFID_SOURCE_INVALID, "from 0 to 0");
+}
+
+static void strides(void) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(counter_options(counter));
+    int64_t ids[4];
+    given = (leafid_segment){0, 7, 12, 2, 0};
+    counter->spoil = give;
+    REQUIRE_OK(leafid_tag_fill(tag, ids, 3));
+    CHECK(ids[0] == 7 && ids[1] == 9 && ids[2] == 11);
+    leafid_tag_free(tag);
+    counter_end(counter);
+    /* The largest id there is. */
+    counter = counter_new();
+    tag = counter_tag(counter_options(counter));
+    given = (leafid_segment){0, INT64_MAX - 2, INT64_MAX, 0, 0};
+    counter->spoil = give;
+    REQUIRE_OK(leafid_tag_fill(tag, ids, 2));
+    CHECK(ids[0] == INT64_MAX - 2 && ids[1] == INT64_MAX - 1);
+    await_failure(tag);
+    CHECK_STATUS(leafid_tag_next_within(tag, 60, ids), LEAFID_SEGMENT_REGRESSED);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+/* The state directory remembers what was given before a restart, and for another process. */
+static void given_before(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = counter_options(counter);
+    int64_t id = 42;
+    for (int start = 0; start < 3; start++) {
+        leafid_segments *segments;
+        leafid_tag *tag;
+        REQUIRE_OK(leafid_segments_open(options, &segments));
+        REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+        if (start == 1) {
+            atomic_store(&counter->next, 1);
+            await_failure(tag);
+            CHECK_STATUS(leafid_tag_next_within(tag, 60, &id), LEAFID_SEGMENT_REGRESSED);
+            CHECK_NUMBER(id, 1);
+        } else {
+            atomic_store(&counter->next, start * 10000 + 1);
+            CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
+            CHECK_NUMBER(id, start * 10000 + 1);
+        }
+        leafid_tag_free(tag);
+        leafid_segments_free(segments);
+    }
+    leafid_segments_options_free(options);
+    counter_end(counter);
+}
+
+/* A source that gives ranges in any order: one below is used, one that crosses is not. */
+static void any_order(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = counter_options(counter);
+    int64_t ids[20];
+    char dir[64] = "x";
+    leafid_segments *segments;
+    leafid_tag *tag;
+    CHECK_STATUS(leafid_segments_options_set_ordered_source(options, 0), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_persist(options, 0), LEAFID_OK);
+    REQUIRE_OK(leafid_segments_open(options, &segments));
+    leafid_segments_options_free(options);
+    CHECK_STATUS(leafid_segments_state_dir(segments, dir, sizeof dir, NULL), LEAFID_OK);
+    CHECK(dir[0] == '\0');
+    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    counter->spoil = give;
+    given = (leafid_segment){0, 1000, 1010, 1, 0};
+    REQUIRE_OK(leafid_tag_next(tag, ids));
+    /* The prefetch of 1010 and above was not asked for yet: one id of ten is not more than a tenth. */
+    given = (leafid_segment){0, 1, 11, 1, 0};
+    REQUIRE_OK(leafid_tag_fill(tag, ids + 1, 19));
+    CHECK(ids[0] == 1000 && ids[9] == 1009 && ids[10] == 1 && ids[19] == 10);
+    given = (leafid_segment){0, 1009, 1020, 1, 0};
+    await_failure(tag);
+    CHECK_STATUS(leafid_tag_next_within(tag, 60, ids), LEAFID_SEGMENT_REGRESSED);
+    leafid_tag_free(tag);
+    leafid_segments_free(segments);
+    counter_end(counter);
+}
+
+static void unknown_tags(void) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(counter_options(counter));
+    int64_t id = 42, begun = now_ms();
+    atomic_store(&counter->status, LEAFID_UNKNOWN_TAG);
+    for (int i = 0; i < 100; i++) CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_UNKNOWN_TAG);
+    CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_UNKNOWN_TAG);
+    CHECK(now_ms() - begun < 5000);
+    pause_ms(300);
+    CHECK(atomic_load(&counter->calls) <= 3);
+    CHECK_NUMBER(id, 42);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void hangs(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = counter_options(counter);
+    leafid_segments *segments;
+    leafid_tag *tag;
+    int64_t id = 42;
+    atomic_store(&counter->hangs, true);
+    REQUIRE_OK(leafid_segments_open(options, &segments));
+    leafid_segments_options_free(options);
+    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_WOULD_BLOCK);
+    EVENTUALLY(atomic_load(&counter->inside) == 1);
+    int64_t begun = now_ms();
+    CHECK_STATUS(leafid_tag_next_within(tag, 200, &id), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK_SAYS("has not answered for ");
+    CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK(now_ms() - begun >= 250 && now_ms() - begun < 5000);
+    CHECK_NUMBER(atomic_load(&counter->calls), 1);
+    CHECK_NUMBER((int64_t)stats_of(tag).fetching, 1);
+    /* Closed and freed with the callback inside: neither waits, and it keeps its user_data. */
+    begun = now_ms();
+    CHECK_STATUS(leafid_segments_close(segments), LEAFID_OK);
+    leafid_tag_free(tag);
+    leafid_segments_free(segments);
+    CHECK(now_ms() - begun < 5000);
+    CHECK_NUMBER(atomic_load(&counter->inside), 1);
+    CHECK_NUMBER(atomic_load(&counter->freed), 0);
+    atomic_store(&counter->hangs, false);
+    counter_end(counter);
+}
+
+int main(void) {
+    test("every failure of a fetch, and what is waited for", failures);
+    test("ranges that are none, and ranges that were given before", ranges);
+    test("strides, and the largest id", strides);
+    test("what was given before a restart is refused", given_before);
+    test("a source of any order", any_order);
+    test("a tag that there is not is said at once", unknown_tags);
+    test("a fetch that hangs", hangs);
+    return finish();
+}

@@ -1,0 +1,292 @@
+/* Segments from a callback: ids in order, fetched ahead as the vectors say, each once. */
+#define _GNU_SOURCE
+#include "counter.h"
+#include "segments.inc"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+#define ROOM 65536
+
+/* Options of a fixed step. */
+static leafid_segments_options *stepping(struct counter *counter, int64_t step) {
+    leafid_segments_options *options = counter_options(counter);
+    CHECK_STATUS(leafid_segments_options_set_step(options, step), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
+    return options;
+}
+
+/* How the tag stands when no fetch is under way. */
+static leafid_tag_stats_t settled(const leafid_tag *tag) {
+    leafid_tag_stats_t stats = stats_of(tag);
+    for (int left = 5000; left > 0 && stats.fetching; left--) {
+        pause_ms(1);
+        stats = stats_of(tag);
+    }
+    return stats;
+}
+
+/* Takes ids that follow `id`, of what is at hand, until the source was asked `calls` times or `through` is issued.
+   Answers the last one. */
+static int64_t take_on(leafid_tag *tag, struct counter *counter, int calls, int64_t through, int64_t id) {
+    static int64_t ids[ROOM];
+    while (atomic_load(&counter->calls) < calls && id < through) {
+        int64_t left = (int64_t)settled(tag).left, wanted = left < through - id ? left : through - id;
+        size_t n = wanted > ROOM ? ROOM : wanted < 1 ? 1 : (size_t)wanted;
+        REQUIRE_OK(leafid_tag_fill(tag, ids, n));
+        bool follow = true;
+        for (size_t i = 0; i < n; i++) follow = follow && ids[i] == id + 1 + (int64_t)i;
+        REQUIRE(follow);
+        id = ids[n - 1];
+        settled(tag);
+    }
+    return id;
+}
+
+static void adapts(void) {
+    int64_t largest = 0;
+    for (size_t i = 0; i < LENGTH(adaptive_steps); i++) {
+        struct counter *counter = counter_new();
+        leafid_segments_options *options = counter_options(counter);
+        int64_t first = adaptive_steps[i].steps[0];
+        /* 1000 is the step of a callback when none is said. */
+        if (first != 1000) CHECK_STATUS(leafid_segments_options_set_step(options, first), LEAFID_OK);
+        leafid_tag *tag = counter_tag(options);
+        int calls = (int)adaptive_steps[i].count;
+        CHECK_NUMBER(atomic_load(&counter->calls), 0);
+        take_on(tag, counter, calls, INT64_MAX, 0);
+        int64_t given = 0;
+        for (int k = 0; k < calls; k++) {
+            if (!CHECK_NUMBER(counter->steps[k], adaptive_steps[i].steps[k])) puts(adaptive_steps[i].name);
+            /* Every id below was given. */
+            CHECK_NUMBER(counter->after[k], k == 0 ? 0 : given);
+            given += k == 0 ? 1 + counter->steps[k] : counter->steps[k];
+        }
+        CHECK(strcmp(counter->tag, "order") == 0);
+        CHECK_NUMBER(stats_of(tag).step, adaptive_steps[i].steps[calls - 1]);
+        if (first == 1000) largest = stats_of(tag).step;
+        leafid_tag_free(tag);
+        counter_end(counter);
+    }
+    CHECK_NUMBER(largest, 512000);
+}
+
+static void fetches_ahead(void) {
+    for (size_t i = 0; i < LENGTH(prefetches); i++) {
+        struct counter *counter = counter_new();
+        leafid_tag *tag = counter_tag(stepping(counter, prefetches[i].length));
+        int64_t id = -1;
+        for (int n = 1; n < prefetches[i].nth; n++) REQUIRE_OK(leafid_tag_next(tag, &id));
+        settled(tag);
+        CHECK_NUMBER(atomic_load(&counter->calls), 1);
+        REQUIRE_OK(leafid_tag_next(tag, &id));
+        EVENTUALLY(atomic_load(&counter->calls) == 2);
+        CHECK_NUMBER(id, prefetches[i].nth);
+        leafid_tag_free(tag);
+        counter_end(counter);
+    }
+    /* At half, and at the end. */
+    for (int64_t percent = 50; percent <= 100; percent += 50) {
+        struct counter *counter = counter_new();
+        leafid_segments_options *options = stepping(counter, 100);
+        CHECK_STATUS(leafid_segments_options_set_prefetch(options, percent), LEAFID_OK);
+        leafid_tag *tag = counter_tag(options);
+        int64_t ids[101];
+        REQUIRE_OK(leafid_tag_next(tag, ids));
+        REQUIRE_OK(leafid_tag_fill(tag, ids, (size_t)percent - 1));
+        CHECK_NUMBER((int64_t)settled(tag).fetches, 1);
+        for (int n = 0; n < 2; n++) REQUIRE_OK(leafid_tag_next(tag, ids));
+        EVENTUALLY(atomic_load(&counter->calls) == 2);
+        leafid_tag_free(tag);
+        counter_end(counter);
+    }
+}
+
+static void issues_in_order(void) {
+    for (size_t i = 0; i < LENGTH(issues); i++) {
+        struct counter *counter = counter_new();
+        leafid_segments *opened[4];
+        leafid_tag *tags[4];
+        leafid_segments_options *options = stepping(counter, issues[i].step);
+        size_t processes = issues[i].processes;
+        REQUIRE(processes <= LENGTH(tags));
+        atomic_store(&counter->next, issues[i].max_id);
+        for (size_t p = 0; p < processes; p++) {
+            REQUIRE_OK(leafid_segments_open(options, &opened[p]));
+            REQUIRE_OK(leafid_segments_tag(opened[p], "order", &tags[p]));
+        }
+        leafid_segments_options_free(options);
+        int64_t id = -1;
+        for (size_t k = 0; k < issues[i].count; k++) {
+            REQUIRE_OK(leafid_tag_next(tags[k % processes], &id));
+            CHECK_NUMBER(id, issues[i].ids[k]);
+        }
+        if (processes == 1) CHECK_NUMBER(take_on(tags[0], counter, 1 << 20, issues[i].contiguous_through, id),
+                                         issues[i].contiguous_through);
+        for (size_t p = 0; p < processes; p++) {
+            leafid_tag_free(tags[p]);
+            leafid_segments_free(opened[p]);
+        }
+        counter_end(counter);
+    }
+}
+
+static void batches(void) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(stepping(counter, 10));
+    int64_t ids[1000], *taken;
+    /* All at once where the source gives it. */
+    REQUIRE_OK(leafid_tag_fill(tag, ids, 25));
+    for (int i = 0; i < 25; i++) CHECK_NUMBER(ids[i], i + 1);
+    CHECK_NUMBER(counter->steps[0], 25);
+    /* Over several segments. */
+    REQUIRE_OK(leafid_tag_take(tag, 1000, &taken));
+    for (int i = 0; i < 1000; i++) CHECK_NUMBER(taken[i], 26 + i);
+    leafid_ids_free(taken, 1000);
+    REQUIRE_OK(leafid_tag_fill_within(tag, 1000, ids, 1000));
+    for (int i = 0; i < 1000; i++) CHECK_NUMBER(ids[i], 1026 + i);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void puts_back(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = stepping(counter, 10);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 1000), LEAFID_OK);
+    leafid_tag *tag = counter_tag(options);
+    int64_t id = 42, *taken = &id, few[50];
+    REQUIRE_OK(leafid_tag_next(tag, &id));
+    settled(tag);
+    counter->text = "the database is away";
+    atomic_store(&counter->status, -1);
+    CHECK_STATUS(leafid_tag_fill_within(tag, 50, few, 50), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK_SAYS("within 50 ms");
+    EVENTUALLY(stats_of(tag).failures > 0);
+    CHECK_STATUS(leafid_tag_take(tag, 50, &taken), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK_SAYS("the database is away");
+    CHECK(taken == &id);
+    for (int64_t n = 2; n <= 10; n++) {
+        REQUIRE_OK(leafid_tag_next(tag, &id));
+        CHECK_NUMBER(id, n);
+    }
+    CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), LEAFID_SEGMENT_UNAVAILABLE);
+    CHECK_NUMBER(id, 10);
+    atomic_store(&counter->status, 0);
+    REQUIRE_OK(leafid_tag_next_within(tag, 5000, &id));
+    CHECK_NUMBER(id, 11);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void never_waits(void) {
+    struct counter *counter = counter_new();
+    leafid_tag *tag = counter_tag(stepping(counter, 3));
+    int64_t id = 42;
+    atomic_store(&counter->hangs, true);
+    for (int i = 0; i < 100; i++) CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_WOULD_BLOCK);
+    CHECK_SAYS("no id of the tag \"order\" is at hand");
+    CHECK_NUMBER(id, 42);
+    EVENTUALLY(atomic_load(&counter->calls) == 1);
+    atomic_store(&counter->hangs, false);
+    EVENTUALLY(stats_of(tag).left == 3);
+    CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_OK);
+    CHECK_NUMBER(id, 1);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+static void prewarms(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = counter_options(counter);
+    leafid_segments *segments;
+    leafid_tag *tag;
+    char tags[64];
+    size_t needed = 0;
+    int64_t id;
+    CHECK_STATUS(leafid_segments_options_set_prewarm_last_day(options, 1), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_add_prewarm(options, "b"), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_add_prewarm(options, "a"), LEAFID_OK);
+    REQUIRE_OK(leafid_segments_open(options, &segments));
+    EVENTUALLY(atomic_load(&counter->calls) == 2);
+    REQUIRE_OK(leafid_segments_tag(segments, "a", &tag));
+    CHECK_STATUS(leafid_segments_tags(segments, tags, sizeof tags, &needed), LEAFID_OK);
+    CHECK(strcmp(tags, "a\nb\n") == 0 && needed == 4);
+    EVENTUALLY(stats_of(tag).left == 1000);
+    CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_OK);
+    leafid_tag_free(tag);
+    leafid_segments_free(segments);
+    /* What the state directory remembers. */
+    CHECK_STATUS(leafid_segments_options_set_prewarm_last_day(options, 1), LEAFID_OK);
+    REQUIRE_OK(leafid_segments_open(options, &segments));
+    EVENTUALLY(atomic_load(&counter->calls) == 4);
+    leafid_segments_free(segments);
+    leafid_segments_options_free(options);
+    counter_end(counter);
+}
+
+static void texts(void) {
+    struct counter *counter = counter_new();
+    leafid_segments_options *options = counter_options(counter);
+    char text[512], name[64], *metrics;
+    size_t needed = 0;
+    leafid_segments *segments;
+    leafid_tag *tag, *again;
+    snprintf(name, sizeof name, "%s", fresh_name());
+    CHECK_STATUS(leafid_segments_options_set_name(options, name), LEAFID_OK);
+    REQUIRE_OK(leafid_segments_open(options, &segments));
+    leafid_segments_options_free(options);
+    CHECK_STATUS(leafid_segments_name(segments, text, sizeof text, &needed), LEAFID_OK);
+    CHECK(strcmp(text, name) == 0 && needed == strlen(name));
+    CHECK_STATUS(leafid_segments_source(segments, text, sizeof text, NULL), LEAFID_OK);
+    CHECK(strcmp(text, "callback") == 0);
+    CHECK_STATUS(leafid_segments_state_dir(segments, text, sizeof text, &needed), LEAFID_OK);
+    CHECK(strstr(text, name) != NULL);
+    CHECK_STATUS(leafid_segments_tags(segments, text, sizeof text, &needed), LEAFID_OK);
+    CHECK_NUMBER((int64_t)needed, 0);
+
+    /* Two handles of one name are one tag; other names are other tags. */
+    int64_t a = -1, b = -1;
+    REQUIRE_OK(leafid_segments_tag(segments, "Gr\303\274\303\237e / 2026", &tag));
+    REQUIRE_OK(leafid_segments_tag(segments, "Gr\303\274\303\237e / 2026", &again));
+    CHECK_STATUS(leafid_tag_name(tag, text, sizeof text, &needed), LEAFID_OK);
+    CHECK(strcmp(text, "Gr\303\274\303\237e / 2026") == 0);
+    CHECK_STATUS(leafid_tag_next(tag, &a), LEAFID_OK);
+    CHECK_STATUS(leafid_tag_next(again, &b), LEAFID_OK);
+    CHECK(a == 1 && b == 2);
+    CHECK(strcmp(counter->tag, "Gr\303\274\303\237e / 2026") == 0);
+    CHECK_NUMBER(stats_of(tag).current_start, 3);
+    CHECK_NUMBER(stats_of(again).current_end, 1001);
+    CHECK_NUMBER((int64_t)stats_of(tag).left, 998);
+    CHECK_NUMBER((int64_t)stats_of(tag).fetches, 1);
+    CHECK_NUMBER((int64_t)stats_of(tag).waits, 1);
+    leafid_tag_free(again);
+    CHECK_STATUS(leafid_tag_last_error(tag, text, sizeof text, &needed), LEAFID_OK);
+    CHECK_NUMBER((int64_t)needed, 0);
+    CHECK_STATUS(leafid_metrics(NULL, 0, &needed), LEAFID_OK);
+    metrics = malloc(needed + 4096);
+    REQUIRE(metrics != NULL);
+    CHECK_STATUS(leafid_metrics(metrics, needed + 4096, NULL), LEAFID_OK);
+    snprintf(text, sizeof text, "leafid_segment_left{name=\"%s\"", name);
+    CHECK(strstr(metrics, text) != NULL);
+    free(metrics);
+    leafid_segments_free(segments);
+    /* The tag holds what it needs. */
+    CHECK_STATUS(leafid_tag_next(tag, &a), LEAFID_OK);
+    CHECK_NUMBER(a, 3);
+    CHECK_NUMBER(atomic_load(&counter->freed), 0);
+    leafid_tag_free(tag);
+    counter_end(counter);
+}
+
+int main(void) {
+    test("the step follows the use as in the vectors, and ids come in order", adapts);
+    test("the next segment is fetched during the take of the vectors", fetches_ahead);
+    test("ids are issued as in the vectors", issues_in_order);
+    test("many ids at once", batches);
+    test("many ids at once that fail are put back", puts_back);
+    test("try_next never waits", never_waits);
+    test("tags are fetched before their first use", prewarms);
+    test("names, texts and numbers; a tag outlives its segments", texts);
+    return finish();
+}

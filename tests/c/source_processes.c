@@ -1,0 +1,283 @@
+/* Where worker ids come from, with other processes: a callback and leases in forked children, who ask once more and
+   name their parent's id; a callback that answers a neighbour's id; ids by the host's name. */
+#define _GNU_SOURCE
+#include "giver.h"
+#include "processes.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Shared by all processes of a test. */
+struct pool {
+    atomic_int next, calls, freed;
+    _Atomic int64_t previous, ids[8];
+};
+
+static int claim(void *user_data, const char *name, int64_t previous, int64_t *worker_id, char *error, size_t cap) {
+    struct pool *pool = user_data;
+    (void)name, (void)error, (void)cap;
+    atomic_fetch_add(&pool->calls, 1);
+    atomic_store(&pool->previous, previous);
+    *worker_id = atomic_fetch_add(&pool->next, 1);
+    return LEAFID_OK;
+}
+
+static void freed(void *user_data) {
+    struct pool *pool = user_data;
+    atomic_fetch_add(&pool->freed, 1);
+}
+
+/* As a program that makes its processes by hand: no thread can be made there. */
+static pid_t raw_clone(void) {
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* A generator in use whose callback answers 40, then 41, ...; the pool is seen by children, too. */
+static struct pool *open_by_callback(leafid_snowflake **flake) {
+    struct pool *pool = mmap(NULL, sizeof *pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(pool != MAP_FAILED);
+    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "0");
+    int64_t id;
+    atomic_store(&pool->next, 40);
+    CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, claim, pool, freed), LEAFID_OK);
+    leafid_status status = leafid_snowflake_open(options, flake);
+    leafid_snowflake_options_free(options);
+    REQUIRE_OK(status);
+    REQUIRE_OK(leafid_snowflake_next(*flake, &id));
+    return pool;
+}
+
+static void callback_in_forks(void) {
+    leafid_snowflake *flake;
+    struct pool *pool = open_by_callback(&flake);
+    int64_t id;
+    REQUIRE_OK(leafid_snowflake_next(flake, &id));
+    CHECK_NUMBER(id >> 12 & 1023, 40);
+    for (int i = 0; i < 3; i++) {
+        fflush(NULL);
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            /* The parent's call is not the child's: this one asks, and no other. */
+            bool good = true;
+            for (int k = 0; k < 3; k++) {
+                good = good && leafid_snowflake_next(flake, &id) == LEAFID_OK && (id >> 12 & 1023) == 41 + i;
+            }
+            leafid_snowflake_free(flake);
+            _exit(good ? 0 : 1);
+        }
+        reap(child);
+        CHECK_NUMBER(atomic_load(&pool->calls), 2 + i);
+        CHECK_NUMBER(atomic_load(&pool->previous), 40);
+    }
+    REQUIRE_OK(leafid_snowflake_next(flake, &id));
+    CHECK_NUMBER(id >> 12 & 1023, 40);
+    /* The children freed their handles: the user_data is the parent's. */
+    CHECK_NUMBER(atomic_load(&pool->freed), 0);
+    leafid_snowflake_free(flake);
+    EVENTUALLY(atomic_load(&pool->freed) == 1);
+    CHECK_NUMBER(atomic_load(&pool->calls), 4);
+}
+
+/* A handle and options that nothing else holds: a child that gives them back leaves the user_data to its parent. */
+static void freed_by_a_child(void) {
+    struct pool *pool = mmap(NULL, sizeof *pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(pool != MAP_FAILED);
+    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "0");
+    leafid_snowflake *unused;
+    CHECK_STATUS(leafid_snowflake_options_set_lazy(options, 1), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, claim, pool, freed), LEAFID_OK);
+    REQUIRE_OK(leafid_snowflake_open(options, &unused));
+    fflush(NULL);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        leafid_snowflake_options_free(options);
+        leafid_snowflake_free(unused);
+        _exit(atomic_load(&pool->freed));
+    }
+    reap(child);
+    leafid_snowflake_options_free(options);
+    CHECK_NUMBER(atomic_load(&pool->freed), 0);
+    leafid_snowflake_free(unused);
+    CHECK_NUMBER(atomic_load(&pool->freed), 1);
+    CHECK_NUMBER(atomic_load(&pool->calls), 0);
+}
+
+/* Where no thread can be made the callback is not called: never on the asking thread. */
+static void callback_in_clones(void) {
+    leafid_snowflake *flake;
+    struct pool *pool = open_by_callback(&flake);
+    int64_t id;
+    fflush(NULL);
+    pid_t child = raw_clone();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        char said[512];
+        alarm(20);
+        bool good = leafid_snowflake_next(flake, &id) == LEAFID_STATE_IO;
+        leafid_last_error(said, sizeof said);
+        _exit(good && strstr(said, "gives no thread") && strstr(said, "raw clone") ? 0 : 1);
+    }
+    reap(child);
+    CHECK_NUMBER(atomic_load(&pool->calls), 1);
+    REQUIRE_OK(leafid_snowflake_next(flake, &id));
+    leafid_snowflake_free(flake);
+}
+
+/* Children come while a renewal of their parent's is under way: it is not theirs, and none of them hangs. */
+static void forks_beside_calls(void) {
+    enum { CHILDREN = 20, EACH = 20 };
+    struct giver *giver = giver_new(300, 0);
+    struct ids ids = {0};
+    leafid_snowflake *flake;
+    int64_t *childs = mmap(NULL, CHILDREN * EACH * sizeof *childs, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(childs != MAP_FAILED);
+    atomic_store(&giver->slow_ms, 60);
+    REQUIRE_OK(giver_open(giver, &flake));
+    for (int i = 0; i < CHILDREN; i++) {
+        for (int64_t end = now_ms() + 2000; atomic_load(&giver->inside) == 0 && now_ms() < end;) {
+            REQUIRE_OK(make_ids(flake, 2, &ids));
+        }
+        fflush(NULL);
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            leafid_status status = LEAFID_OK;
+            for (int k = 0; k < EACH && status == LEAFID_OK; k++) {
+                status = leafid_snowflake_next(flake, &childs[i * EACH + k]);
+            }
+            if (status != LEAFID_OK) {
+                char said[512];
+                leafid_last_error(said, sizeof said);
+                fprintf(stderr, "child %d: %s\n", i, said);
+            }
+            leafid_snowflake_free(flake);
+            _exit(status);
+        }
+        reap(child);
+    }
+    ids_add(&ids, childs, CHILDREN * EACH);
+    leafid_snowflake_free(flake);
+    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    CHECK_NUMBER(atomic_load(&giver->claims), 1 + CHILDREN);
+    CHECK_NUMBER(atomic_load(&giver->releases), 1 + CHILDREN);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    munmap(childs, CHILDREN * EACH * sizeof *childs);
+    ids_free(&ids);
+    giver_end(giver);
+}
+
+static void leases_in_a_child(void) {
+    struct giver *giver = giver_new(800, 0);
+    leafid_snowflake *flake;
+    struct ids ids = {0};
+    int64_t childs[8];
+    REQUIRE_OK(giver_open(giver, &flake));
+    make_ids_beside_a_child(flake, &ids, childs);
+    for (int i = 0; i < 8; i++) CHECK_NUMBER(childs[i] >> 12 & 1023, 1);
+    ids_add(&ids, childs, 8);
+    CHECK_NUMBER(atomic_load(&giver->claims), 2);
+    CHECK_NUMBER(atomic_load(&giver->previous), 0);
+    /* The child gave back its own, and nothing of its parent's. */
+    CHECK_NUMBER(atomic_load(&giver->releases), 1);
+    CHECK(!giver->workers[1].held && giver->workers[0].held);
+    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    leafid_snowflake_free(flake);
+    CHECK_NUMBER(atomic_load(&giver->releases), 2);
+    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
+    ids_free(&ids);
+    giver_end(giver);
+}
+
+/* In a child: gives its host a name that only it sees. */
+static bool own_hostname(const char *host) {
+    return (unshare(CLONE_NEWUSER | CLONE_NEWUTS) == 0 || unshare(CLONE_NEWUTS) == 0) &&
+           sethostname(host, strlen(host)) == 0;
+}
+
+static int with_a_hostname(void) {
+    leafid_snowflake *flake;
+    uint32_t worker = 0;
+    if (!own_hostname("orders-12.orders.example")) return 9;
+    if (open_flake(fresh_dir(), fresh_name(), "hostname:orders", &flake) != LEAFID_OK) return 1;
+    if (leafid_snowflake_worker_id(flake, &worker) != LEAFID_OK || worker != 12) return 2;
+    leafid_snowflake_free(flake);
+    if (open_flake(fresh_dir(), fresh_name(), "hostname:orders*8", &flake) != LEAFID_OK) return 3;
+    if (leafid_snowflake_worker_id(flake, &worker) != LEAFID_OK || worker < 96 || worker > 103) return 4;
+    leafid_snowflake_free(flake);
+    if (open_flake(fresh_dir(), fresh_name(), "hostname:orders*100", &flake) != LEAFID_INVALID_ARGUMENT) return 5;
+    return 0;
+}
+
+static void by_hostname(void) {
+    fflush(NULL);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) _exit(with_a_hostname());
+    reap(child);
+}
+
+static bool may_have_a_hostname(void) {
+    pid_t child = fork();
+    int status = -1;
+    if (child == 0) _exit(own_hostname("orders-0") ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void id_of_a_neighbour(void) {
+    struct pool pool = {.next = 6};
+    char name[64], pid[32];
+    snprintf(name, sizeof name, "%s", fresh_name());
+    /* Of another directory, as another user of this host has one. */
+    struct process holder = start_holder(fresh_dir(), name, "6", 1);
+    CHECK_NUMBER(read_report(&holder).status, LEAFID_OK);
+    leafid_snowflake_options *options = options_for(fresh_dir(), name, "0");
+    leafid_snowflake *flake = NULL;
+    CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, claim, &pool, NULL), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_IN_USE);
+    snprintf(pid, sizeof pid, "%d", (int)holder.pid);
+    CHECK_SAYS("worker id 6 ");
+    CHECK_SAYS(pid);
+    CHECK(flake == NULL);
+    end_process(&holder, SIGKILL);
+    atomic_store(&pool.next, 6);
+    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_OK);
+    leafid_snowflake_options_free(options);
+    leafid_snowflake_free(flake);
+}
+
+int main(int argc, char **argv) {
+    run_role(argc, argv, NULL);
+    test("a callback in forked children", callback_in_forks);
+    test("no callback in raw clones", callback_in_clones);
+    test("a user_data that a child gives back stays its parent's", freed_by_a_child);
+    test("leases in a forked child", leases_in_a_child);
+    const char *beside = "forks while renewals are under way";
+    if (ADDRESS_SANITIZER) {
+        // Before GCC 14 it takes no part in forks: what another thread had locked in its allocator stays locked.
+        skip(beside, "AddressSanitizer's allocator may be locked in a child for ever");
+    } else {
+        test(beside, forks_beside_calls);
+    }
+    test("a callback that answers the id of a live neighbour", id_of_a_neighbour);
+    const char *hosts = "worker ids by the host's name";
+    if (may_have_a_hostname()) {
+        test(hosts, by_hostname);
+    } else {
+        skip(hosts, "the host's name cannot be changed here, not even in a namespace");
+    }
+    return finish();
+}

@@ -1,0 +1,115 @@
+"""The programs: started, stopped, killed, begun anew.
+
+Each is told by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
+segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below which it makes a file for each thread and
+kind of ids, `flakes` or the tag; `life`, which its files are named for; and `notes`, to which it appends lines of
+monotonic milliseconds, process, what and text:
+
+    in WORKER MS                              the worker id is claimed, after so long
+    error KIND CODE: MESSAGE                  refused, for the first time since ids were made
+    pause KIND FROM UNTIL WAITED CODE         no ids between these milliseconds; for how many it waited for a processor
+    fork, child signal|code N, done
+"""
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+
+from schedule import PROGRAMS
+from world import HERE, SPAWNING
+
+from harness import BUILD
+from subjects import PYTHON, environment
+from tricks import faketime
+
+RANGE, FIXED = "512-523", "600"
+COMMANDS = {
+    "c": [BUILD / "chaos/program"],
+    "python": [PYTHON, HERE / "program.py"],
+    "node": ["node", HERE / "program.mjs"],
+}
+BATCHES = {"c": 256, "python": 128, "node": 128}
+STARTING, LIVING, ENDING = "starting", "living", "ending"
+
+
+def now_ms():
+    return time.monotonic_ns() // 1_000_000
+
+
+class Program:
+    """One of PROGRAMS through all its lives."""
+
+    def __init__(self, name, world):
+        self.name, self.world = name, world
+        self.language, self.words, self.clock, self.forks = PROGRAMS[name]
+        self.lives, self.pid, self.state, self.due_ms = 0, None, STARTING, 0
+        self.stop_ends_ms = None
+
+    def life(self):
+        return f"{self.name}.{self.lives}"
+
+    def start(self, is_plain=False):
+        self.lives += 1
+        world, given = self.world, self.words
+        workers = {"range": RANGE, "fixed": FIXED, "lease": world.lender.url, None: ""}
+        words = {
+            "worker": workers[given.get("worker")],
+            "tags": given.get("tags", ""),
+            "servers": world.source.url,
+            "name": world.name,
+            "dir": world.disk.path / given.get("host", "shared"),
+            "threads": given.get("threads", 1),
+            "pause_us": 2_000 * world.slowness,
+            "batch": BATCHES[self.language],
+            "seed": world.seed + self.lives,
+            "out": world.where / "ids",
+            "life": self.life(),
+            "notes": world.where / "notes" / self.life(),
+        }
+        env = environment()
+        if self.clock and not is_plain:
+            env = faketime(FAKETIME_TIMESTAMP_FILE=str(world.clocks.files[self.clock]))
+            if self.forks:
+                # The one for several threads has a lock, which a fork copies as it is; these read the clock on one.
+                env["LD_PRELOAD"] = env["LD_PRELOAD"].replace("MT.so", ".so")
+        command = [*COMMANDS[self.language], *(f"{key}={value}" for key, value in words.items())]
+        if "host" in given:
+            command = [BUILD / "hostile/apart", *command]
+        command = [*map(str, command)]
+        with open(world.where / "said" / self.life(), "w") as said, SPAWNING:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env)
+        # It is waited for by the one who waits for all.
+        process.returncode = 0
+        self.pid, self.state, self.stop_ends_ms = process.pid, LIVING, None
+        world.pids[process.pid] = self
+        world.lives[self.life()] = process.pid
+
+    def signal(self, number):
+        if self.pid:
+            os.kill(self.pid, number)
+
+    def ended(self, status):
+        """What is wrong with how it ended, if anything."""
+        code, expected = os.waitstatus_to_exitcode(status), {LIVING: (), ENDING: (0,), STARTING: (-signal.SIGKILL,)}
+        if not self.is_in():
+            expected[ENDING] = (0, -signal.SIGTERM)
+        wrong = code not in expected[self.state]
+        said = (self.world.where / "said" / self.life()).read_text()[-1500:]
+        self.pid, self.state = None, STARTING
+        if wrong or "panicked" in said:
+            return f"{self.life()} ended with {code}: {said}"
+
+    def is_in(self):
+        """Whether it had come so far as to mind signals."""
+        path = self.world.where / "notes" / self.life()
+        return path.exists() and path.stat().st_size > 0
+
+    def files(self):
+        return [path for path in (self.world.where / "ids").glob(f"*/*-{self.life()}-*")]
+
+
+class Counts(Counter):
+    def of(self, *keys):
+        return " · ".join(f"{key} {self[key]}" for key in keys)

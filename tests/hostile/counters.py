@@ -1,0 +1,322 @@
+"""`file:` sources: counters that processes of a host share, killed, starved, damaged and lost."""
+
+import fcntl
+import os
+import random
+import shutil
+import time
+from collections import Counter
+
+from directories import NOBODY
+from disks import fill, mounted
+from harness import Skip, assert_distinct, need, place, test
+from segment_subjects import LANGUAGES, Tags, TagStream, words
+from subjects import RUST, Refused
+
+MARKER = "leafid-file.marker"
+
+
+def on_file(where, nth=0, **more):
+    """Options of the n-th process: each has a state directory of its own, so that only the counter keeps them apart."""
+    return words(where, state=f"state-{nth}", servers=f"file:{where.dir}/counters", adaptive="no", **more)
+
+
+def made(where, tags="order:1:10", **more):
+    """A subject that has made the directory with these tags."""
+    return Tags().open("a", *on_file(where, create="yes", tags=tags, **more))
+
+
+def counter_files(where):
+    return sorted((where.dir / "counters").glob("tag-*.counter"))
+
+
+def contents(where):
+    return {path.name: path.read_bytes() for path in (where.dir / "counters").iterdir()}
+
+
+def never(call):
+    """The error of a call that must be refused."""
+    try:
+        answer = call()
+    except Refused as error:
+        return error
+    raise AssertionError(f"it was not refused: {answer}")
+
+
+@test("six processes in four languages on one file: directory, killed at random: no id twice", bound=60)
+def _():
+    where = place()
+    lives, spawned = [], 0
+    # All of them at once make the directory and the counter.
+    options = {"create": "yes", "tags": "order:1:10", "timeout_ms": 20_000, "batch": 7, "pause_us": 300}
+
+    def start(language):
+        nonlocal spawned
+        spawned += 1
+        # Some share a state directory.
+        method = random.choice(("next", "take"))
+        return TagStream(language, on_file(where, spawned % 4, **options, method=method))
+
+    languages = [*LANGUAGES, "rust", "c"]
+    living = [start(language) for language in languages]
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        time.sleep(random.uniform(0.02, 0.15))
+        at = random.randrange(len(living))
+        # Node and Python take longer to start.
+        if languages[at] in ("node", "python") and random.random() < 0.7:
+            continue
+        lives.append((living[at].kill(), living[at].errors))
+        living[at] = start(languages[at])
+    for stream in living:
+        lives.append((stream.kill(), stream.errors))
+    wrong = [errors for _, errors in lives if "error" in errors or "panicked" in errors]
+    assert not wrong, wrong[0]
+    assert_distinct(ids for ids, _ in lives)
+    total = sum(len(ids) for ids, _ in lives)
+    assert total > 3_000 and len(lives) > 15, f"{total} ids in {len(lives)} lives"
+    # Whatever was given lies below where the counter stands.
+    after = Tags().open("a", *on_file(where, 99))
+    assert after.next()[0] > max(max(ids) for ids, _ in lives if ids)
+    return f"{total} ids in {len(lives)} lives"
+
+
+def stage(where):
+    """How far the making of the directory had come."""
+    counters = where.dir / "counters"
+    if not counters.exists():
+        return "nothing"
+    if not (counters / MARKER).exists():
+        return "a directory"
+    return f"{len(counter_files(where))} counters"
+
+
+@test("processes killed while they make the directory and its counters: the next ones make them right", bound=60)
+def _():
+    stages = Counter()
+    for turn in range(50):
+        where = place()
+        options = on_file(where, create="yes", tags="order:1:10,shop:500:10", count=25)
+        streams = [TagStream("rust", [*options, f"tag={tag}"]) for tag in ("order", "shop")]
+        wait_until = time.monotonic() + random.uniform(0, 0.004)
+        # From where the directory is made on; every fourth from the start.
+        while turn % 4 and not (where.dir / "counters").exists():
+            wait_until = time.monotonic() + random.uniform(0, 0.004)
+        while time.monotonic() < wait_until:
+            pass
+        for stream in streams:
+            stream.process.kill()
+        ids = {"order": streams[0].end(), "shop": streams[1].end()}
+        stages[stage(where)] += 1
+        for stream in streams:
+            assert stream.errors == "" or stream.errors.startswith("ready"), stream.errors
+        subject = made(where, tags="order:1:10,shop:500:10")
+        for tag, first in (("order", 1), ("shop", 500)):
+            fresh = subject.next(tag=tag, count=12)
+            assert fresh[0] >= first and not {*fresh} & {*ids[tag]}, f"{tag}: {fresh} after {ids[tag]}"
+        subject.quit()
+        where.remove()
+    assert len(stages) >= 3, f"killed only where there was {stages}"
+    return ", ".join(f"{often} times at {what}" for what, often in sorted(stages.items()))
+
+
+@test("a full disk (tmpfs): counters go on, a new one is refused and made when there is space")
+def _():
+    where = place()
+    mount = f"mount -t tmpfs -o size=256k tmpfs {where.dir}/state"
+    subject, inside = mounted(where, mount, Tags)
+    options = words(where, state="marks", servers=f"file:{where.dir}/state/counters", adaptive="no")
+    subject.open("a", *options, "create=yes", "tags=order:1:10,shop:1:10")
+    ids = subject.next(count=15)
+    fill(inside)
+    ids += subject.next(count=200)
+    assert ids == list(range(1, 216)), "ids of one process have gaps"
+    before = sorted(os.listdir(f"{inside}/counters"))
+    error = subject.refused("next", "a", "shop")
+    assert error.code == "state_io" and "space" in str(error) and f"{where.dir}/state/counters" in str(error), error
+    assert sorted(os.listdir(f"{inside}/counters")) == before, "something was left behind"
+    assert subject.next(count=20)[0] == 216
+    os.truncate(f"{inside}/filler", 0)
+    assert subject.next(tag="shop")[0] == 1
+    assert subject.next()[0] == 236
+
+
+@test("a directory that another user may only read: state_io with the path, nothing is made, and healed by a chmod")
+def _():
+    if os.geteuid() != 0:
+        raise Skip("not root: another user is needed")
+    where = place()
+    owner = made(where)
+    ids = owner.next(count=5)
+    owner.quit()
+    counters, before = where.dir / "counters", contents(where)
+    setpriv = need("setpriv", "util-linux")
+    # Its program, and its own state, where that user can reach them.
+    shutil.copy(RUST, where.dir / "subject")
+    (where.dir / "state-7").mkdir(mode=0o777)
+    os.chown(where.dir / "state-7", NOBODY, NOBODY)
+    other = Tags(
+        before=[setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"],
+        program=[str(where.dir / "subject"), "segments"],
+        cwd="/",
+    )
+    other.open("a", *on_file(where, 7, timeout_ms=300))
+    error = other.refused("next", "a", "order")
+    assert error.code == "state_io" and str(counters) in str(error) and "ermission denied" in str(error), error
+    assert contents(where) == before, "something was written"
+    for path in counters.iterdir():
+        path.chmod(0o666)
+    assert other.next()[0] > max(ids)
+
+
+@test("a directory without its marker is never started afresh; one that is empty, or gone, neither")
+def _():
+    for case in ("marker lost", "emptied", "gone", "another one"):
+        where = place()
+        subject = made(where, timeout_ms=300)
+        ids = subject.next(count=35)
+        left = subject.stats()["left"]
+        counters = where.dir / "counters"
+        for path in list(counters.iterdir()):
+            if case != "marker lost" or path.name == MARKER:
+                path.unlink()
+        if case == "gone":
+            counters.rmdir()
+        if case == "another one":
+            Tags().open("a", *on_file(where, 5, create="yes", tags="order:1:10")).next()
+        # What was fetched before goes on; the next fetch is refused.
+        time.sleep(0.05)
+        more = subject.take(subject.stats()["left"]) if left else []
+        code = {"another one": "state_mismatch"}.get(case, "unknown_tag")
+        error = never(lambda: [subject.next() for _ in range(30)])
+        assert error.code == code and str(counters) in str(error), f"{case}: {error}"
+        before = contents(where) if counters.exists() else {}
+        if case != "another one":
+            error = Tags().refused("open", "a", *on_file(where, 1))
+            assert error.code == "unknown_tag" and str(counters) in str(error), f"{case}: {error}"
+        if case == "marker lost":
+            # Not even by who asks for it: there are counters.
+            error = Tags().refused("open", "a", *on_file(where, 1, create="yes", tags="order:1:10"))
+            assert error.code == "state_corrupt" and MARKER in str(error), f"{case}: {error}"
+        if counters.exists():
+            assert contents(where) == before, f"{case}: something was written"
+        assert len({*ids, *more}) == len(ids + more)
+
+
+@test("a counter that is lost is not made anew, nor is another one in its place")
+def _():
+    where = place()
+    subject = made(where, tags="order:1:10,shop:1:10", timeout_ms=300)
+    subject.next(count=5)
+    subject.next(tag="shop", count=5)
+    subject.quit()
+    lost = next(path for path in counter_files(where) if b'"order"' in path.read_bytes())
+    lost.unlink()
+    before = contents(where)
+    again = Tags().open("a", *on_file(where, 1, create="yes", tags="order:1:10,shop:1:10,third:1:10", timeout_ms=300))
+    for tag in ("order", "third"):
+        error = again.refused("next", "a", tag)
+        assert error.code in ("state_corrupt", "unknown_tag") and str(where.dir) in str(error), error
+    assert contents(where) == before, "something was written"
+    assert again.next(tag="shop")[0] >= 6
+
+
+def fetched(subject):
+    """An id and those after it, or the error of the first fetch, without the wait of a call for a better answer."""
+    ids, end = subject.at_hand(1), time.monotonic() + 5
+    while not ids:
+        error = subject.stats()["error"]
+        if error:
+            raise Refused(error)
+        assert time.monotonic() < end, "a fetch has not ended for 5 s"
+        time.sleep(0.002)
+        ids = subject.at_hand(1)
+    return ids + subject.next(count=24)
+
+
+def flipped(data):
+    for _ in range(random.choice((1, 1, 5, 200))):
+        at = random.randrange(len(data))
+        data[at] ^= 1 << random.randrange(8)
+    return data
+
+
+def spoil(data, other):
+    """The bytes of a counter as something has damaged them."""
+    half = len(data) // 2
+    return random.choice(
+        (
+            lambda: flipped(data),
+            lambda: flipped(data),
+            lambda: data[: random.randrange(len(data))],
+            lambda: bytes(len(data)),
+            lambda: bytes(half) + data[half:],
+            lambda: data[:half] + bytes(half),
+            lambda: data[half:] + data[:half],
+            lambda: b"",
+            lambda: data + b"more",
+            lambda: other,
+            lambda: random.randbytes(len(data)),
+        )
+    )()
+
+
+@test("a counter flipped, cut, zeroed or swapped in 80 ways: refused and left alone, or above all ids", bound=60)
+def _():
+    refused, subject = 0, Tags()
+    for turn in range(80):
+        where = place()
+        options = on_file(where, create="yes", tags="order:1:10,shop:1:10")
+        subject.open("a", *options)
+        ids = subject.next(count=random.choice((5, 15, 45)))
+        ids += subject.take(subject.stats()["left"] or 1)
+        subject.next(tag="shop", count=3)
+        subject.do("close", "a")
+        paths = sorted(counter_files(where), key=lambda path: b'"order"' not in path.read_bytes())
+        good = paths[0].read_bytes()
+        bad = bytes(spoil(bytearray(good), paths[1].read_bytes()))
+        paths[0].write_bytes(bad)
+        subject.open("a", *on_file(where, 1))
+        try:
+            fresh = fetched(subject)
+            assert min(fresh) > max(ids), f"turn {turn}: {fresh[0]} after {max(ids)}"
+        except Refused as error:
+            refused += 1
+            assert error.code in ("state_corrupt", "state_mismatch"), f"turn {turn}: {error}"
+            assert str(paths[0]) in str(error), f"turn {turn}: {error}: does not name {paths[0]}"
+            assert paths[0].read_bytes() == bad, f"turn {turn}: the damaged file was written"
+        subject.do("close", "a")
+        where.remove()
+    assert 10 < refused < 80, f"{refused} refused"
+    return f"{refused} refused, {80 - refused} went on above"
+
+
+@test("a counter that somebody else holds locked: bounded, told, and used when it is free")
+def _():
+    where = place()
+    subject = made(where, timeout_ms=700)
+    subject.next(count=2)
+    subject.take(subject.stats()["left"])
+    with open(counter_files(where)[0], "rb+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        time.sleep(0.05)
+        error = never(lambda: [subject.next() for _ in range(30)])
+        assert error.code == "segment_unavailable", error
+        assert str(where.dir) in str(error) or "not answered" in str(error), error
+        assert 600_000 < subject.micros < 1_000_000, f"bounded by 700 ms, took {subject.micros} us"
+    ids = subject.next(count=30)
+    assert ids == sorted({*ids})
+
+
+@test("a step raised at the counter is followed by who runs, in every language")
+def _():
+    where = place()
+    subjects = [made(where)]
+    subjects += [Tags(language).open("a", *on_file(where, n + 1)) for n, language in enumerate(LANGUAGES)]
+    ids = [an_id for subject in subjects for an_id in subject.next(count=3)]
+    Tags().open("a", *on_file(where, 9, tags="order:1:5000")).next()
+    for subject in subjects:
+        ids += subject.next(count=40)
+        stats = subject.stats()
+        assert stats["step"] == 5000, stats
+    assert len({*ids}) == len(ids)

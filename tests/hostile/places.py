@@ -1,0 +1,99 @@
+"""Where records may not outlive the generator: overlayfs and tmpfs, and locks that do not lock."""
+
+import subprocess
+import time
+
+from harness import Skip, place, test
+from subjects import Serve, environment
+from tricks import faketime, namespace, offset, unlocked
+
+LEAF_EPOCH_MS = 1_288_834_974_657
+
+
+def overlay(where):
+    """A command that runs another with an overlay, as a container has it, at `where/state`."""
+    for part in ("lower", "disk", "state"):
+        (where.dir / part).mkdir()
+    # An upper directory on an overlay is not allowed: it is on a disk of its own.
+    mount = (
+        f"mount -t tmpfs tmpfs {where.dir}/disk && mkdir {where.dir}/disk/upper {where.dir}/disk/work && "
+        f"mount -t overlay overlay -o lowerdir={where.dir}/lower,upperdir={where.dir}/disk/upper,"
+        f"workdir={where.dir}/disk/work {where.dir}/state"
+    )
+    return mounted(mount)
+
+
+def tmpfs(where):
+    (where.dir / "state").mkdir()
+    return mounted(f"mount -t tmpfs tmpfs {where.dir}/state")
+
+
+def mounted(mount):
+    command = namespace("m")
+    probe = subprocess.run([*command, "sh", "-c", f"{mount} && echo yes"], capture_output=True, text=True)
+    if probe.stdout.strip() != "yes":
+        raise Skip(f"this cannot be mounted here: {probe.stderr.strip()}")
+    return [*command, "sh", "-c", f'{mount} && exec "$@"', "sh"]
+
+
+# Each life of a container has a fresh file system: the mount is made anew, and the record is gone.
+@test("a container killed after a step back, its overlay gone with it: no id twice, none ahead of the clock")
+def _():
+    where = place()
+    container, every, lives = overlay(where), [], 8
+    clock = where.write("clock", "+0")
+    for life in range(lives):
+        subject = Serve(before=container, env=faketime(FAKETIME_TIMESTAMP_FILE=str(clock)))
+        subject.do("open", "a", *where.options(worker=3, random_start=0))
+        every += subject.ids("a", 9_000)
+        behind = 0.2 * (life + 1)
+        where.write("clock", offset(-behind))
+        every += subject.ids("a", 9_000)
+        ahead_ms = (every[-1] >> 22) + LEAF_EPOCH_MS - (time.time() - behind) * 1000
+        assert ahead_ms < 1, f"{ahead_ms} ms ahead of the clock"
+        subject.kill()
+    assert len(set(every)) == len(every) == lives * 18_000, "an id came twice"
+    return f"{len(every)} ids in {lives} lives"
+
+
+@test("a range on a default directory that each container has to itself is refused, and a named one is not")
+def _():
+    for make in (overlay, tmpfs):
+        where = place()
+        home = {"HOME": str(where.dir / "state"), "XDG_STATE_HOME": str(where.dir / "state")}
+        # As nobody but the container's user: /var/lib is not to be written.
+        before = [*make(where), *without_var_lib()]
+        subject = Serve(before=before, env=environment() | home)
+        error = subject.refused("open", "a", f"name={where.name}", "worker=0-31")
+        assert error.code == "invalid_argument", error
+        for word in ("worker is a range", "state_dir", "LEAFID_STATE_DIR", "hostname:NAME", str(where.dir / "state")):
+            assert word in str(error), f"{error}: does not say {word!r}"
+        assert subject.do("open", "a", f"name={where.name}", "worker=5") == "5"
+        assert subject.do("open", "b", *where.options(worker="0-31")) == "0"
+        subject.quit()
+
+
+@test("Kubernetes and Lambda: a range wants a directory that was named, wherever it is")
+def _():
+    for variable, name in (("KUBERNETES_SERVICE_HOST", "Kubernetes"), ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda")):
+        where = place()
+        home = {"HOME": str(where.dir), "XDG_STATE_HOME": str(where.dir), variable: "10.0.0.1"}
+        subject = Serve(before=[*namespace("m"), *without_var_lib()], env=environment() | home)
+        error = subject.refused("open", "a", f"name={where.name}", "worker=0-31")
+        assert error.code == "invalid_argument" and name in str(error), error
+        assert subject.do("open", "b", *where.options(worker="0-31")) == "0"
+        subject.quit()
+
+
+def without_var_lib():
+    """As root in a namespace of mounts of its own: /var/lib can only be read."""
+    return ["sh", "-c", 'mount -t tmpfs -o ro tmpfs /var/lib && exec "$@"', "sh"]
+
+
+@test("locks that do not lock are noticed at the start")
+def _():
+    where = place()
+    subject = Serve(before=unlocked())
+    error = subject.refused("open", "a", *where.options(worker=1))
+    assert error.code == "state_io" and "locks do not lock" in str(error), error
+    subject.quit()

@@ -1,0 +1,6 @@
+# Every interleaving of a few threads over the lock-free parts, and mutants that must be noticed. Some minutes.
+
+.PHONY: loom
+loom: tools
+	@cargo test --release --quiet -j2 --manifest-path tests/loom/Cargo.toml --target-dir build/loom-target --lib -- \
+	    --show-output models::

@@ -1,0 +1,103 @@
+"""Breaks the rules of docs/RELIABILITY.md on purpose, in a copy of the tree, and fails where a test does not notice.
+
+`broken.py [RULE…] [--batch NAME]`: the breaks stand in breaks-*.toml. Those of one batch are in different
+parts of the code, and are made together for the sake of one build. First the tests run on the code as it is. Only the
+standard library is needed.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import named
+from runners import COPY, outcomes
+
+ROOT, HERE = named.ROOT, Path(__file__).resolve().parent
+
+
+def copy_tree():
+    """Brings the copy to the state of the tree; what is as it was keeps its time, so that it is not built again."""
+    COPY.mkdir(parents=True, exist_ok=True)
+    for file in named.tracked_files():
+        here, there = ROOT / file, COPY / file
+        if not there.exists() or there.read_bytes() != here.read_bytes():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(here, there)
+
+
+def edit(broken):
+    """The broken texts of the files of some breaks."""
+    texts = {}
+    for each in broken:
+        for change in [each, *each.get("also", [])]:
+            text = texts.get(change["file"]) or (COPY / change["file"]).read_text()
+            if text.count(change["old"]) != 1:
+                count = text.count(change["old"])
+                sys.exit(f"{each['rules']}: {change['file']} holds this {count} times:\n{change['old']}")
+            texts[change["file"]] = text.replace(change["old"], change["new"])
+    return texts
+
+
+def try_batch(name, broken):
+    """Makes the breaks of a batch, and answers the tests that did not notice theirs, and those that cannot run here."""
+    begun = time.monotonic()
+    texts = edit(broken)
+    before = {file: (COPY / file).read_text() for file in texts}
+    try:
+        for file, text in texts.items():
+            (COPY / file).write_text(text)
+        ended = outcomes(sorted({test for each in broken for test in each["tests"]}))
+    finally:
+        for file, text in before.items():
+            (COPY / file).write_text(text)
+    unnoticed, skipped = [], []
+    for each in broken:
+        for test in each["tests"]:
+            how = {True: "UNNOTICED", False: "noticed", None: "SKIPPED"}[ended[test]]
+            print(f"{how}: {each['rules']}: {each['what']}: {test}", flush=True)
+            unnoticed += [test] if ended[test] else []
+            skipped += [test] if ended[test] is None else []
+    print(f"batch {name}: {time.monotonic() - begun:.0f} s", flush=True)
+    return unnoticed, skipped
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rules", nargs="*")
+    parser.add_argument("--batch", default="")
+    parser.add_argument("--no-baseline", action="store_true")
+    arguments = parser.parse_args()
+    page = dict(named.rules(named.PAGE.read_text()))
+    batches = {}
+    for file in sorted(HERE.glob("breaks-*.toml")):
+        for each in tomllib.loads(file.read_text())["break"]:
+            rules = each["rules"].split()
+            listed = {"::".join(test) for rule in rules for test in page[rule]}
+            unlisted = set(each["tests"]) - listed
+            if unlisted:
+                sys.exit(f"{each['rules']}: not in docs/RELIABILITY.md: {sorted(unlisted)}")
+            if each["batch"].startswith(arguments.batch) and (not arguments.rules or set(rules) & set(arguments.rules)):
+                batches.setdefault(each["batch"], []).append(each)
+    if not batches:
+        sys.exit("no such rule or batch is broken here")
+    copy_tree()
+    if not arguments.no_baseline:
+        wanted = {test for broken in batches.values() for each in broken for test in each["tests"]}
+        failing = [test for test, well in outcomes(sorted(wanted)).items() if well is False]
+        if failing:
+            sys.exit(f"these fail on the code as it is: {failing}")
+    unnoticed, skipped = [], []
+    for name, broken in sorted(batches.items()):
+        passed, left_out = try_batch(name, broken)
+        unnoticed += passed
+        skipped += left_out
+    count = sum(map(len, batches.values()))
+    print(f"{count} breaks; {len(unnoticed)} tests noticed nothing, {len(skipped)} cannot run here")
+    sys.exit(1 if unnoticed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Fails when a rule of docs/RELIABILITY.md has no test, or one that is not in the tree. Only the standard library."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/RELIABILITY.md"
+#: So many rules there are: one that is lost is noticed.
+RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 48)]
+
+
+def rules(page):
+    """Each rule and its tests, (file, name), in order."""
+    for line in page.splitlines():
+        row = re.match(r"\| ([NH]\d+) \| .* \| (.*) \|$", line)
+        if row:
+            tests = [text.partition("::")[::2] for text in re.findall(r"`([^`]+)`", row[2])]
+            yield row[1], tests
+
+
+def rust(text):
+    """Functions that `cargo test` runs: `#[test]`, other attributes, and the name. Ignored ones are none."""
+    found = re.findall(r"^\s*#\[test\]\n((?:\s*(?:#\[|//).*\n)*)\s*(?:pub )?fn (\w+)\(", text, re.M)
+    return [re.escape(name) for attributes, name in found if "#[ignore" not in attributes]
+
+
+def quoted(text, call):
+    """Literal titles of calls such as `test("…", …`."""
+    found = re.findall(r"\b" + call + r"""\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""", text)
+    return [re.escape(re.sub(r"\\(.)", r"\1", one or other)) for one, other in found]
+
+
+def python(text):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = (node.name for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+    return [re.escape(name) for name in names if name.startswith("test")]
+
+
+def hostile(text):
+    """Titles given to `test`; what an f-string fills in may be anything."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id == "test" and call.args:
+            title = call.args[0]
+            parts = title.values if isinstance(title, ast.JoinedStr) else [title]
+            yield "".join(re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in parts)
+
+
+def tests_in(path):
+    """Patterns of the names of a file's tests."""
+    text = path.read_text()
+    if path.suffix == ".rs":
+        return rust(text)
+    if path.suffix in (".c", ".cpp"):
+        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test")
+    if path.suffix == ".mjs":
+        return quoted(re.sub(r"^\s*//.*$", "", text, flags=re.M), "test")
+    return hostile(text) if path.parent.name == "hostile" else python(text)
+
+
+def is_run(path):
+    """Whether the runner of a folder knows the file: those of C and the hostile ones are listed."""
+    runner = path.parent / "run.py"
+    if not runner.exists():
+        return True
+    name = path.name if path.parent.name == "c" else path.stem
+    return re.search(rf"\b{re.escape(name)}\b", runner.read_text()) is not None
+
+
+def wrong(page, root, tracked):
+    """What is wrong with the page, a line each."""
+    found = dict(rules(page))
+    known = {}
+    for rule in RULES:
+        if not found.get(rule):
+            yield f"{rule} has no test"
+    for rule, tests in found.items():
+        if rule not in RULES:
+            yield f"{rule} is no known rule: add it to {Path(__file__).name}"
+        for file, name in tests:
+            if file not in known:
+                known[file] = list(tests_in(root / file)) if file in tracked else None
+            if known[file] is None:
+                yield f"{rule}: there is no {file}"
+            elif not any(re.fullmatch(pattern, name) for pattern in known[file]):
+                yield f"{rule}: {file} has no test {name!r}"
+            elif not is_run(root / file):
+                yield f"{rule}: {file} is not run by the run.py beside it"
+
+
+def tracked_files():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode == 0:
+        return {file for file in listed.stdout.splitlines() if (ROOT / file).is_file()}
+    return {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
+
+
+def main():
+    page = PAGE.read_text()
+    lines = list(wrong(page, ROOT, tracked_files()))
+    for line in lines:
+        print(f"docs/RELIABILITY.md: {line}", file=sys.stderr)
+    if lines:
+        sys.exit(1)
+    named = [test for _, tests in rules(page) for test in tests]
+    print(f"docs/RELIABILITY.md: {len(RULES)} rules, {len(set(named))} tests, each in its place")
+
+
+if __name__ == "__main__":
+    main()

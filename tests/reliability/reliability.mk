@@ -1,0 +1,11 @@
+# The tests that docs/RELIABILITY.md names are there, and fail when what they test is broken.
+
+.PHONY: check-reliability break-rules
+
+check-reliability: tools
+	@python3 tests/reliability/named.py
+
+# Each batch of breaks is a build: about an hour on two busy processors. RULES="H13 N6" chooses. What the tests said is
+# in build/broken.log.
+break-rules: tools hostile-tools
+	@python3 tests/reliability/broken.py $(RULES)

@@ -1,0 +1,79 @@
+"""What a request is answered wrongly with.
+
+    delay_ms        answer after so long
+    hang            read the request and never answer, until it is cleared or the other side closes
+    close           close without an answer; `reset` does it with a reset
+    status, body    answer this; a body may be any text, or any JSON, which is then written as such
+    headers         {"Age": "5", "Location": "…"}: further ones, or others for Content-Type; null leaves one out
+    answer          {"nonce": "x", "end": "9223372036854775808", "stride": null}: fields changed in the right answer; null
+                    leaves one out
+    framing         "length", "chunked", or "none": the body ends where the connection does
+    pad             fill the body up to so many bytes with blanks
+    cut             send so many bytes of the body, then close; "half" is half of it
+    delay_end_ms    wait so long before the last half of the body
+    duplicate       answer with what was given last once more, as a cache does: that range, id, or lease
+    keep_open       false: close after the answer, which does not say so
+    retry           as a proxy that asks twice and drops the first answer: what that gave goes to nobody
+    lost            do what was asked, and close without an answer
+    other           "user": answer what a request for this other tag is answered
+    late_other      {"tag": "user", "after_ms": 50}: so long after the right answer, send unasked one for this other tag
+                    on the same connection
+
+For leases the tag of a request is "claim", "renew" or "release".
+"""
+
+import threading
+
+KINDS = {
+    "delay_ms", "hang", "close", "reset", "status", "body", "headers", "answer", "framing", "pad", "cut",
+    "delay_end_ms", "duplicate", "keep_open", "retry", "lost", "other",
+    "late_other",
+}  # fmt: skip
+
+
+class Faults:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.of = {}
+        self.cleared = threading.Condition(self.lock)
+        self.clearings = 0
+
+    def set(self, tag, fault, times=None, after=0):
+        unknown = set(fault) - KINDS
+        if unknown:
+            raise ValueError(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(sorted(KINDS))}")
+        with self.lock:
+            self.of[tag] = {"fault": fault, "times": times, "after": after}
+
+    def clear(self, tag=None):
+        with self.lock:
+            if tag is None:
+                self.of.clear()
+            else:
+                self.of.pop(tag, None)
+            self.clearings += 1
+            self.cleared.notify_all()
+
+    def next(self, tag):
+        """The fault of a request for this tag, which counts it. That of the tag goes before that of all."""
+        with self.lock:
+            for key in (tag, None):
+                armed = self.of.get(key)
+                if not armed:
+                    continue
+                if armed["after"] > 0:
+                    armed["after"] -= 1
+                    continue
+                if armed["times"] is None:
+                    return dict(armed["fault"])
+                if armed["times"] > 0:
+                    armed["times"] -= 1
+                    return dict(armed["fault"])
+            return {}
+
+    def hang(self, is_gone):
+        """Until something is cleared, or `is_gone` says, asked now and then, that nobody waits."""
+        with self.lock:
+            begun = self.clearings
+            while self.clearings == begun and not is_gone():
+                self.cleared.wait(0.05)
