@@ -1,33 +1,25 @@
 //! The threads that ask sources for segments: at most four, or as many as a source has `connections`, gone after ten
-//! idle seconds, and one that minds the time.
+//! idle seconds, and one that minds the time. Four more are for sources for which none of these works.
 //!
 //! They call the user's code, which may hang. One that was held up for long no longer counts among the four, so that
 //! others are served; there is a bound to that, too.
 
-use super::lines::Lines;
+mod job;
+mod work;
+
+use self::job::STUCK;
+pub(crate) use self::job::{Job, Timed};
+use self::work::Work;
 use super::office::Office;
-use super::reply::Pending;
-use super::source::Batch;
-use super::tagged::Tagged;
 use crate::fork::{self, PerProcess, Thread};
 use crate::sync::{Pause, lock, locked};
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Code, Error};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
-use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::sync::atomic::{AtomicBool, Ordering::Release};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Threads that fetch at the same time.
-const MOST_THREADS: usize = 4;
-/// So many more, when as many are held up.
-const MOST_STUCK: usize = 32;
-/// So many work for one source: what hangs of it leaves threads to the others.
-const MOST_FOR_ONE: usize = 16;
-/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
-const STUCK: Duration = Duration::from_secs(1);
-const STUCK_IN_CODE: Duration = Duration::from_millis(100);
 /// A thread without work goes after this.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long a fork waits for the threads to end before it goes on regardless.
@@ -39,51 +31,12 @@ thread_local! {
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a fetching thread does.
-pub(crate) enum Job {
-    /// Asks the source for a tag's next segment.
-    Fetch(Arc<Office>, Arc<Tagged>, bool),
-    /// Takes an answer.
-    Accept(Pending, Result<Option<Batch>>),
-    /// Makes requests for a source, or fails; whose it is: an address, to compare.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
-    Help(usize, Box<dyn FnOnce(Result<()>) + Send>),
-}
-
-/// What is due at some time; none of it waits for anything.
-pub(crate) enum Timed {
-    /// Sees whether a tag wants to be fetched again.
-    Look(Weak<Office>, Weak<Tagged>, i64),
-    /// Sees whether a source may be asked again.
-    Gate(Weak<Office>),
-    /// Wakes a subscriber whose time is over.
-    Wake(Weak<Tagged>, u64),
-}
-
 struct Pool {
     work: Mutex<Work>,
     /// Wakes a thread that fetches, and the one that minds the time.
     fetch: Condvar,
     tick: Condvar,
     generation: u64,
-}
-
-#[derive(Default)]
-struct Work {
-    jobs: Lines<Job>,
-    due: BTreeMap<Due, Timed>,
-    number: u64,
-    idle: usize,
-    /// From when on each thread that is at a job counts as held up, and for whom it works: an address, to compare.
-    busy: BTreeMap<u64, (Instant, usize)>,
-    threads: Vec<Running>,
-    timer: bool,
-    /// Threads end as soon as they can, and none is begun.
-    stop: bool,
-    /// None is begun for what nobody waits for.
-    held: bool,
-    /// With how many requests each makes at the same time.
-    offices: Vec<(Weak<Office>, usize)>,
 }
 
 struct Running {
@@ -222,18 +175,13 @@ impl Pool {
             }
             let mut failed = None;
             let now = Instant::now();
-            let held_up = work.busy.values().filter(|(from, _)| *from <= now).count().min(MOST_STUCK);
-            if work.next_office().is_some_and(|next| {
-                let most = work.most(MOST_THREADS) + held_up;
-                let more = if work.is_crowded_out(next) { MOST_THREADS } else { 0 };
-                work.jobs.len() > work.idle && work.idle + work.busy.len() < most + more
-            }) {
+            if work.wants_thread(now) {
                 failed = self.begin(work, c"leafid-fetch", Pool::fetch).err();
                 if failed.is_none() {
                     work.idle += 1;
                 }
             }
-            let needs_timer = !work.due.is_empty() || work.jobs.len() > work.idle;
+            let needs_timer = !work.due.is_empty() || work.waits(now);
             if needs_timer && !work.timer {
                 work.timer = self.begin(work, c"leafid-time", Pool::mind_the_time).is_ok();
             }
@@ -280,7 +228,8 @@ impl Pool {
         let mut since = Instant::now();
         let mut idle = Vec::new();
         while !work.stop {
-            let Some(job) = work.next_office().and_then(|office| work.jobs.take(office)) else {
+            let next = work.next_office(Instant::now());
+            let Some(job) = next.and_then(|office| work.jobs.take(office)) else {
                 let left = IDLE.saturating_sub(since.elapsed());
                 if left.is_zero() || work.offices.is_empty() {
                     idle = work.offices();
@@ -349,6 +298,8 @@ impl Pool {
             }
             drop(work);
             tend(true);
+            // Threads that were left for others may be idle.
+            self.fetch.notify_all();
             // As many are held up as may be: then it is waited for.
             work = lock(&self.work);
             work =
@@ -377,97 +328,6 @@ impl Pool {
             }
         }
         self.locked(|work| work.stop = false);
-    }
-}
-
-impl Work {
-    fn offices(&self) -> Vec<Arc<Office>> {
-        self.offices.iter().filter_map(|(office, _)| office.upgrade()).collect()
-    }
-
-    /// So many threads, or more where a source makes more requests at the same time.
-    fn most(&self, least: usize) -> usize {
-        self.offices.iter().map(|(_, threads)| *threads).fold(least, usize::max)
-    }
-
-    /// Whose job is next: of whom the fewest threads work for, and not too many.
-    fn next_office(&self) -> Option<usize> {
-        let most = self.most(MOST_FOR_ONE);
-        self.jobs
-            .next(|office| Some(self.busy_for(office)).filter(|busy| self.busy.len() < most || *busy < most))
-    }
-
-    /// Whether nobody works for an office, because several work for another.
-    fn is_crowded_out(&self, office: usize) -> bool {
-        let several = |of| self.busy_for(of) > 1;
-        self.busy_for(office) == 0 && self.busy.values().any(|(_, of)| several(*of))
-    }
-
-    fn busy_for(&self, office: usize) -> usize {
-        self.busy.values().filter(|(_, of)| *of == office).count()
-    }
-
-    /// Joins the threads that have ended.
-    fn reap(&mut self) {
-        self.threads
-            .extract_if(.., |running| running.ended.load(Acquire))
-            .for_each(|running| running.thread.join());
-    }
-}
-
-impl Job {
-    fn may_take(&self) -> Duration {
-        match self {
-            Job::Fetch(office, ..) if !office.options.origin.native => STUCK_IN_CODE,
-            _ => STUCK,
-        }
-    }
-
-    /// Whose it is: an address, to compare.
-    fn office(&self) -> usize {
-        match self {
-            Job::Fetch(office, ..) => Arc::as_ptr(office) as usize,
-            Job::Accept(pending, _) => Arc::as_ptr(&pending.office) as usize,
-            Job::Help(whose, _) => *whose,
-        }
-    }
-
-    fn run(self) {
-        match self {
-            Job::Fetch(office, tagged, tries) => office.fetch(tagged, tries),
-            Job::Accept(pending, answer) => pending.accept(answer),
-            Job::Help(_, help) => help(Ok(())),
-        }
-    }
-
-    fn fail(self, error: Error) {
-        match self {
-            Job::Fetch(office, tagged, _) => office.failed_to_ask(&tagged, error),
-            Job::Accept(pending, _) => pending.accept(Err(error)),
-            Job::Help(_, help) => help(Err(error)),
-        }
-    }
-}
-
-impl Timed {
-    fn run(self) {
-        match self {
-            Timed::Look(office, tagged, until_ms) => {
-                if let (Some(office), Some(tagged)) = (office.upgrade(), tagged.upgrade()) {
-                    office.look(&tagged, until_ms);
-                }
-            }
-            Timed::Gate(office) => {
-                if let Some(office) = office.upgrade() {
-                    office.look_at_gate();
-                }
-            }
-            Timed::Wake(tagged, subscriber) => {
-                if let Some(tagged) = tagged.upgrade() {
-                    tagged.wake(subscriber);
-                }
-            }
-        }
     }
 }
 

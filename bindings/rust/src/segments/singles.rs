@@ -3,7 +3,7 @@
 //! Each request brings one segment, mostly of one id, and takes as long as the network does. Who fetches for a tag says
 //! how many it is short of, and is answered with what came in meanwhile; the requests go on while that is written down.
 
-use super::pool::{self, Job};
+use super::pool::{self, Job, Timed};
 use super::queue::merged;
 use super::reply::Reply;
 use super::source::{Batch, FetchRequest};
@@ -40,6 +40,8 @@ pub(crate) struct Singles {
 struct Shelf {
     /// Who is to be told, and from when on it is told even if more is to come.
     reply: Option<(Reply, Instant)>,
+    /// When that is seen to, whatever the requests under way do until then.
+    look_at: Option<Instant>,
     segments: Vec<Segment>,
     error: Option<Error>,
     /// Requests that failed and that nobody was told of.
@@ -96,12 +98,16 @@ impl Singles {
         let mut came = ready.map(|()| None);
         let mut asked = false;
         loop {
-            let (told, turn, more) = self.with(&tag, |shelf| {
+            let (told, look_at, turn, more) = self.with(&tag, |shelf| {
                 shelf.under_way -= u64::from(asked);
                 shelf.take_in(came);
-                (shelf.tell(), shelf.turn(begun, self.most), shelf.more_workers(self.most))
+                let (told, look_at) = (shelf.tell(), shelf.look_at());
+                (told, look_at, shelf.turn(begun, self.most), shelf.more_workers(self.most))
             });
             self.begin(more, &tag);
+            if let Some(at) = look_at {
+                self.look_at(at, &tag);
+            }
             if let Some((reply, answer, requests)) = told {
                 reply.of_requests(requests).accept(answer.map(Some));
             }
@@ -115,6 +121,25 @@ impl Singles {
                 Turn::Later => return self.begin(1, &tag),
                 Turn::Over => return,
             }
+        }
+    }
+
+    /// Has what came in for a tag told at some time, should all requests hang until then.
+    fn look_at(self: &Arc<Self>, at: Instant, tag: &Arc<str>) {
+        let (singles, tag) = (Arc::downgrade(self), Arc::clone(tag));
+        let look = move || {
+            if let Some(singles) = singles.upgrade() {
+                singles.look(&tag);
+            }
+        };
+        pool::at(at, Timed::Call(Box::new(look)));
+    }
+
+    fn look(self: &Arc<Self>, tag: &Arc<str>) {
+        let (tells, look_at) = self.with(tag, Shelf::look);
+        self.begin(tells, tag);
+        if let Some(at) = look_at {
+            self.look_at(at, tag);
         }
     }
 
@@ -189,6 +214,28 @@ impl Shelf {
         };
         let failed = if answer.is_err() { std::mem::take(&mut self.failed) } else { 0 };
         self.reply.take().map(|(reply, _)| (reply, answer, failed))
+    }
+
+    /// When what came in is to be told, where nothing sees to that yet.
+    fn look_at(&mut self) -> Option<Instant> {
+        let (_, tell_at) = self.reply.as_ref().filter(|_| !self.segments.is_empty())?;
+        if self.look_at.is_some_and(|at| at > Instant::now()) {
+            return None;
+        }
+        self.look_at = Some(*tell_at);
+        self.look_at
+    }
+
+    /// How many threads are to tell what came in, or when to look again.
+    fn look(&mut self) -> (usize, Option<Instant>) {
+        self.look_at = None;
+        match &self.reply {
+            Some((_, tell_at)) if !self.segments.is_empty() && *tell_at <= Instant::now() => {
+                self.workers += 1;
+                (1, None)
+            }
+            _ => (0, self.look_at()),
+        }
     }
 
     fn turn(&mut self, begun: Instant, most: usize) -> Turn {

@@ -1,0 +1,94 @@
+//! What the threads do, and what is due at some time.
+
+use super::super::office::Office;
+use super::super::reply::Pending;
+use super::super::source::Batch;
+use super::super::tagged::Tagged;
+use leafid_core::{Error, Result};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
+pub(super) const STUCK: Duration = Duration::from_secs(1);
+const STUCK_IN_CODE: Duration = Duration::from_millis(100);
+
+/// What a fetching thread does.
+pub(crate) enum Job {
+    /// Asks the source for a tag's next segment.
+    Fetch(Arc<Office>, Arc<Tagged>, bool),
+    /// Takes an answer.
+    Accept(Pending, Result<Option<Batch>>),
+    /// Makes requests for a source, or fails; whose it is: an address, to compare.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
+    Help(usize, Box<dyn FnOnce(Result<()>) + Send>),
+}
+
+/// What is due at some time; none of it waits for anything.
+pub(crate) enum Timed {
+    /// Sees whether a tag wants to be fetched again.
+    Look(Weak<Office>, Weak<Tagged>, i64),
+    /// Sees whether a source may be asked again.
+    Gate(Weak<Office>),
+    /// Does what a source wants done.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
+    Call(Box<dyn FnOnce() + Send>),
+    /// Wakes a subscriber whose time is over.
+    Wake(Weak<Tagged>, u64),
+}
+
+impl Job {
+    pub(super) fn may_take(&self) -> Duration {
+        match self {
+            Job::Fetch(office, ..) if !office.options.origin.native => STUCK_IN_CODE,
+            _ => STUCK,
+        }
+    }
+
+    /// Whose it is: an address, to compare.
+    pub(super) fn office(&self) -> usize {
+        match self {
+            Job::Fetch(office, ..) => Arc::as_ptr(office) as usize,
+            Job::Accept(pending, _) => Arc::as_ptr(&pending.office) as usize,
+            Job::Help(whose, _) => *whose,
+        }
+    }
+
+    pub(super) fn run(self) {
+        match self {
+            Job::Fetch(office, tagged, tries) => office.fetch(tagged, tries),
+            Job::Accept(pending, answer) => pending.accept(answer),
+            Job::Help(_, help) => help(Ok(())),
+        }
+    }
+
+    pub(super) fn fail(self, error: Error) {
+        match self {
+            Job::Fetch(office, tagged, _) => office.failed_to_ask(&tagged, error),
+            Job::Accept(pending, _) => pending.accept(Err(error)),
+            Job::Help(_, help) => help(Err(error)),
+        }
+    }
+}
+
+impl Timed {
+    pub(super) fn run(self) {
+        match self {
+            Timed::Look(office, tagged, until_ms) => {
+                if let (Some(office), Some(tagged)) = (office.upgrade(), tagged.upgrade()) {
+                    office.look(&tagged, until_ms);
+                }
+            }
+            Timed::Gate(office) => {
+                if let Some(office) = office.upgrade() {
+                    office.look_at_gate();
+                }
+            }
+            Timed::Call(call) => call(),
+            Timed::Wake(tagged, subscriber) => {
+                if let Some(tagged) = tagged.upgrade() {
+                    tagged.wake(subscriber);
+                }
+            }
+        }
+    }
+}
