@@ -5,6 +5,8 @@ python_base = $(word 2,$(shell python/interpreters.sh $(PYTHON) | head -n 1))
 python_sources := $(shell find core/src bindings/rust/src bindings/python/src python/leafid -type f -not -name '*.pyc') \
 	$(wildcard Cargo.toml Cargo.lock */Cargo.toml bindings/*/Cargo.toml) python/pyproject.toml python/README.md
 python_tools := build/venv-maturin
+# pytest takes no cache directory with `..` in it.
+python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest-cache
 
 .PHONY: python-wheel python-sdist test-python test-python-sdist check-python
 
@@ -31,7 +33,7 @@ check-python: build/wheels/done
 # The source distribution, installed into a venv of its own, and the quick tests on it.
 test-python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
-	@$(again) pytest build/venv-sdist/bin/pytest -q -c python/pyproject.toml python/tests/test_vectors.py python/tests/test_package.py
+	@$(again) pytest build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
 
 python-sdist: build/sdist/done
 
@@ -50,7 +52,7 @@ python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
-	@$(again) pytest $(python_venv)/bin/pytest -q -c python/pyproject.toml -m "$(python_marks)" python/tests
+	@$(again) pytest $(python_venv)/bin/pytest $(python_pytest) -m "$(python_marks)" python/tests
 
 check-python-one: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid
