@@ -45,14 +45,7 @@ struct Running {
 }
 
 fn pool() -> &'static Arc<Pool> {
-    POOL.get_or_install(|| {
-        Arc::new(Pool {
-            work: Mutex::default(),
-            fetch: Condvar::new(),
-            tick: Condvar::new(),
-            generation: fork::current(),
-        })
-    })
+    POOL.get_or_install(Pool::new)
 }
 
 /// Whether this thread is one of these.
@@ -163,6 +156,15 @@ pub(crate) fn after_fork() {
 }
 
 impl Pool {
+    fn new() -> Arc<Pool> {
+        Arc::new(Pool {
+            work: Mutex::default(),
+            fetch: Condvar::new(),
+            tick: Condvar::new(),
+            generation: fork::current(),
+        })
+    }
+
     fn locked<R>(&self, deed: impl FnOnce(&mut Work) -> R) -> Option<R> {
         locked(&self.work, self.generation, deed)
     }
@@ -181,9 +183,8 @@ impl Pool {
                     work.idle += 1;
                 }
             }
-            let needs_timer = !work.due.is_empty() || work.waits(now);
-            if needs_timer && !work.timer {
-                work.timer = self.begin(work, c"leafid-time", Pool::mind_the_time).is_ok();
+            if !work.due.is_empty() || work.jobs.len() > work.idle {
+                self.begin_timer(work);
             }
             // Without any thread nobody would ever do it.
             failed.filter(|_| work.idle + work.busy.len() == 0).map(|error| (error, work.jobs.drain()))
@@ -207,7 +208,7 @@ impl Pool {
         self: &Arc<Self>,
         work: &mut Work,
         name: &'static std::ffi::CStr,
-        run: fn(&Pool),
+        run: fn(&Arc<Pool>),
     ) -> std::io::Result<()> {
         let (pool, ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
         let end = Ended(Arc::clone(&ended));
@@ -219,8 +220,14 @@ impl Pool {
         Ok(())
     }
 
+    fn begin_timer(self: &Arc<Self>, work: &mut Work) {
+        if !work.timer {
+            work.timer = self.begin(work, c"leafid-time", Pool::mind_the_time).is_ok();
+        }
+    }
+
     /// A fetching thread. It came counted as idle.
-    fn fetch(&self) {
+    fn fetch(self: &Arc<Self>) {
         OURS.set(true);
         let mut work = lock(&self.work);
         work.number += 1;
@@ -234,6 +241,10 @@ impl Pool {
                 if left.is_zero() || work.offices.is_empty() {
                     idle = work.offices();
                     break;
+                }
+                // Whose turn they are not is seen to once those at work are held up.
+                if !work.jobs.is_empty() && !work.held {
+                    self.begin_timer(&mut work);
                 }
                 work =
                     self.fetch.wait_timeout(work, left).map_or_else(|e| e.into_inner().0, |(work, _)| work);
@@ -257,7 +268,7 @@ impl Pool {
         idle.into_iter().for_each(|office| office.rest());
     }
 
-    fn mind_the_time(&self) {
+    fn mind_the_time(self: &Arc<Self>) {
         OURS.set(true);
         let mut work = lock(&self.work);
         let mut since = Instant::now();
@@ -297,7 +308,7 @@ impl Pool {
                 break;
             }
             drop(work);
-            tend(true);
+            self.tend(true);
             // Threads that were left for others may be idle.
             self.fetch.notify_all();
             // As many are held up as may be: then it is waited for.
@@ -359,3 +370,6 @@ impl Drop for Ended {
         self.0.store(true, Release);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! What is to be done, who does it, and who is to do what is next.
+//! What is to be done, who does it, and whose turn is next.
 
 use super::super::lines::Lines;
 use super::super::office::Office;
@@ -55,11 +55,6 @@ impl Work {
             })
     }
 
-    /// Whether jobs wait that no idle thread will take.
-    pub(super) fn waits(&self, now: Instant) -> bool {
-        self.jobs.len() > self.idle || (!self.jobs.is_empty() && self.next_office(now).is_none())
-    }
-
     /// Threads for whoever has jobs. Those that are held up do not count.
     fn for_all(&self, now: Instant) -> usize {
         let held_up = self.busy.values().filter(|(from, _)| *from <= now).count().min(MOST_STUCK);
@@ -105,10 +100,8 @@ mod tests {
         let three = work(&[7, 7, 7], &[7], later);
         assert_eq!((three.next_office(now), three.wants_thread(now)), (Some(7), true));
         let mut four = work(&[7, 7, 7, 7], &[7, 7], later);
-        assert_eq!((four.next_office(now), four.wants_thread(now), four.waits(now)), (None, false, true));
-        // Idle ones that were begun for others are no reason to forget the jobs.
+        assert_eq!((four.next_office(now), four.wants_thread(now)), (None, false));
         four.idle = 4;
-        assert_eq!((four.next_office(now), four.wants_thread(now), four.waits(now)), (None, false, true));
         assert_eq!((four.next_office(later), four.wants_thread(later)), (Some(7), false));
         four.jobs.push(8, Job::Help(8, Box::new(drop)));
         assert_eq!(four.next_office(now), Some(8));
@@ -123,7 +116,7 @@ mod tests {
             assert_eq!((fifth.next_office(now), fifth.wants_thread(now)), (Some(8), true), "{busy:?}");
         }
         let ninth = work(&[1, 2, 3, 4, 5, 6, 7, 8], &[9], later);
-        assert_eq!((ninth.wants_thread(now), ninth.waits(now)), (false, true));
+        assert!(!ninth.wants_thread(now));
         assert!(ninth.wants_thread(later), "those that are held up do not count");
     }
 
