@@ -69,6 +69,16 @@ void test(const char *name, void (*run)(void)) {
     fflush(stdout);
 }
 
+void test_forks_beside(const char *name, void (*run)(void)) {
+#ifdef __SANITIZE_ADDRESS__
+    /* Before GCC 14 it takes no part in forks: what another thread had locked in it stays locked in the child. */
+    (void)run;
+    skip(name, "what AddressSanitizer has locked may stay locked in a child for ever");
+#else
+    test(name, run);
+#endif
+}
+
 void skip(const char *name, const char *why) {
     printf("skipped - %s: %s\n", name, why);
     fflush(stdout);

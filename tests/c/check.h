@@ -41,17 +41,12 @@ _Noreturn void give_up(void);
 
 /* Runs one test and prints its line. */
 void test(const char *name, void (*run)(void));
+/* The same of one that forks while other threads allocate or begin others; skipped under AddressSanitizer. */
+void test_forks_beside(const char *name, void (*run)(void));
 /* Prints a line for a test that this machine cannot run. */
 void skip(const char *name, const char *why);
 /* The exit status of main. */
 int finish(void);
-
-/* Whether these tests run under it. */
-#ifdef __SANITIZE_ADDRESS__
-#define ADDRESS_SANITIZER 1
-#else
-#define ADDRESS_SANITIZER 0
-#endif
 
 /* An empty directory and an id space that no other test of this machine uses. Kept until the next call. */
 const char *fresh_dir(void);

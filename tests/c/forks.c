@@ -344,6 +344,6 @@ int main(void) {
     test("five generations", grandchildren);
     test("close and free in a child", closed_in_a_child);
     test("fork in a signal handler, inside of next", in_a_handler);
-    test("fork while other threads generate", while_others_generate);
+    test_forks_beside("fork while other threads generate", while_others_generate);
     return finish();
 }

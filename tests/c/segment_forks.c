@@ -257,7 +257,7 @@ int main(void) {
     test("segments through four generations", grandchildren);
     test("segments closed in a child that never used them", closed_in_a_child);
     test("fork while a call waits and the callback is inside", while_a_call_waits);
-    test("fork while other threads take", while_others_take);
+    test_forks_beside("fork while other threads take", while_others_take);
     test("a raw clone issues nothing of its parent", cloned);
     return finish();
 }

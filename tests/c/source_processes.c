@@ -265,13 +265,7 @@ int main(int argc, char **argv) {
     test("no callback in raw clones", callback_in_clones);
     test("a user_data that a child gives back stays its parent's", freed_by_a_child);
     test("leases in a forked child", leases_in_a_child);
-    const char *beside = "forks while renewals are under way";
-    if (ADDRESS_SANITIZER) {
-        // Before GCC 14 it takes no part in forks: what another thread had locked in its allocator stays locked.
-        skip(beside, "AddressSanitizer's allocator may be locked in a child for ever");
-    } else {
-        test(beside, forks_beside_calls);
-    }
+    test_forks_beside("forks while renewals are under way", forks_beside_calls);
     test("a callback that answers the id of a live neighbour", id_of_a_neighbour);
     const char *hosts = "worker ids by the host's name";
     if (may_have_a_hostname()) {

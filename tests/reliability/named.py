@@ -55,7 +55,7 @@ def tests_in(path):
     if path.suffix == ".rs":
         return rust(text)
     if path.suffix in (".c", ".cpp"):
-        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test")
+        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside)?")
     if path.suffix == ".mjs":
         return quoted(re.sub(r"^\s*//.*$", "", text, flags=re.M), "test")
     return hostile(text) if path.parent.name == "hostile" else python(text)

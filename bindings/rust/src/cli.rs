@@ -16,7 +16,7 @@ mod state;
 use clap::{Parser, Subcommand};
 use leafid_core::Error;
 use std::ffi::OsString;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, ErrorKind, Write};
 
 #[derive(Parser)]
 #[command(
@@ -100,7 +100,12 @@ pub fn run<A: Into<OsString> + Clone>(
     match outcome.and_then(|done| Ok(flushed.map(|()| done)?)) {
         Ok(true) => 0,
         Ok(false) => 1,
-        Err(End::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        // Who read it has gone away; of a socket, as Node gives to its children, perhaps without having read all.
+        Err(End::Output(error))
+            if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
+        {
+            0
+        }
         Err(End::Output(error)) => {
             streams.complain(format!("cannot write the output: {error}"));
             1

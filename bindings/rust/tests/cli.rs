@@ -8,7 +8,7 @@ use common::Place;
 use leafid::{Layout, OnClockBackwards};
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 fn program() -> Command {
@@ -39,6 +39,30 @@ fn done(output: &Output) -> &str {
 fn refused(output: &Output) -> &str {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{output:?}");
     text(&output.stderr)
+}
+
+/// An output that cannot be written.
+struct Gone(ErrorKind);
+
+impl Write for Gone {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for (kind, expected) in
+        [(ErrorKind::BrokenPipe, 0), (ErrorKind::ConnectionReset, 0), (ErrorKind::StorageFull, 1)]
+    {
+        let mut err = Vec::new();
+        let exit = leafid::cli::run(["--version"], &mut io::empty(), &mut Gone(kind), &mut err);
+        assert_eq!((exit, err.is_empty()), (expected, expected == 0), "{kind}: {}", text(&err));
+    }
 }
 
 #[test]
