@@ -98,7 +98,7 @@ def _():
             for stream in streams:
                 stream.process.wait(timeout=20)
         else:
-            time.sleep(random.uniform(0.001, 0.012))
+            time.sleep(random.choice((0, random.uniform(0.001, 0.012))))
         for stream in streams:
             ids = stream.kill()
             assert "error" not in stream.errors and "panicked" not in stream.errors, stream.errors
