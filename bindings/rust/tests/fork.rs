@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-use common::forks::{in_child, plain_fork, raw_clone, start_child};
+use common::forks::{alone, in_child, plain_fork, raw_clone, start_child};
 use common::{Place, sorted_and_distinct};
 use leafid::{Code, Layout, Snowflake};
 use std::fs::TryLockError;
@@ -21,6 +21,9 @@ fn ids(flake: &Snowflake) -> Vec<i64> {
 
 #[test]
 fn range_children_and_grandchildren_get_ids_of_their_own() {
+    if !alone("range_children_and_grandchildren_get_ids_of_their_own") {
+        return;
+    }
     for fork in all_kinds() {
         let place = Place::new();
         let flake = place.builder().worker(0..=31).open().unwrap();
@@ -72,6 +75,9 @@ fn a_clone_made_in_a_child_knows_what_the_parent_held() {
 
 #[test]
 fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
+    if !alone("a_child_that_ends_leaves_the_parent_s_record_and_lock") {
+        return;
+    }
     for fork in all_kinds() {
         let place = Place::new();
         let flake = place.builder().worker(7).open().unwrap();

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-use common::forks::{in_child, plain_fork, raw_clone};
+use common::forks::{alone, in_child, plain_fork, raw_clone};
 use common::{sorted_and_distinct, unique_name};
 use leafid::{Code, FetchRequest, LocalTag, Segment, Segments, SegmentsBuilder, Tag};
 use std::sync::Arc;
@@ -130,6 +130,9 @@ fn a_handle_waits_as_next_does_and_tells_of_the_end() {
 
 #[test]
 fn nothing_of_a_run_is_issued_in_a_forked_child() {
+    if !alone("nothing_of_a_run_is_issued_in_a_forked_child") {
+        return;
+    }
     let place = common::Place::new();
     let counters = format!("file:{}", place.dir.path().join("counters").display());
     let tag = leafid::FileTag { start: 1, step: 1_000 };

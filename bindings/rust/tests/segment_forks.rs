@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-use common::forks::{in_child, plain_fork, raw_clone};
+use common::forks::{alone, in_child, plain_fork, raw_clone};
 use common::{Place, sorted_and_distinct};
 use leafid::{Code, FileTag, Segments, SegmentsBuilder};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -107,6 +107,9 @@ fn a_child_may_close_what_it_inherited_and_the_parent_goes_on() {
 
 #[test]
 fn a_child_of_a_raw_clone_is_refused_for_it_has_no_threads() {
+    if !alone("a_child_of_a_raw_clone_is_refused_for_it_has_no_threads") {
+        return;
+    }
     let place = Place::new();
     let ids = counters(&place).timeout_ms(500).open().unwrap();
     let order = ids.tag("order").unwrap();

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
+use std::process::Command;
 use std::time::Duration;
 
 /// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
@@ -48,8 +49,24 @@ pub(crate) fn plain_fork() -> i32 {
     unsafe { libc::fork() }
 }
 
+const ALONE: &str = "LEAFID_TEST_ALONE";
+
+/// Whether this process runs one test alone, as [`raw_clone`] needs; else the test is run so, and nothing is left to do.
+pub(crate) fn alone(test: &str) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let ran = Command::new(program).args(["--exact", test, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let said = [ran.stdout, ran.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
 pub(crate) fn raw_clone() -> i32 {
     // The C library is not told: its allocator's locks stand as other threads have them. Leafid's are idle by then.
+    assert!(std::env::var_os(ALONE).is_some(), "other tests run beside");
     std::thread::sleep(Duration::from_millis(30));
     // SAFETY: fork's arguments: no shared memory, no handlers run.
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 };
