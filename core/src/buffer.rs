@@ -1,9 +1,9 @@
 //! The double buffer of a tag: the segment that is issued, and the one that comes after it.
 
+use crate::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Run, Segment};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 /// Of a sealed buffer. No ticket ever gets here.
 const SEALED: u64 = u64::MAX;

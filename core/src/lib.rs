@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod atomic;
 mod back_off;
 mod buffer;
 mod code;

@@ -1,7 +1,7 @@
 //! The snowflake generator: lock-free, inside the spans granted to it.
 
+use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Deed, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
-use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 /// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
 const SEALED: u64 = u64::MAX;
