@@ -53,9 +53,9 @@ class Pool:
     def url(self):
         return ",".join(server.url for server in self.servers)
 
-    def start(self, language="rust", env=None, host=None, **words):
+    def start(self, language="rust", env=None, host=None, before=(APART,), **words):
         given = {"worker": self.url(), "name": self.where.name, **words}
-        self.lives.append(Lessee(self.where, language, env, host, given))
+        self.lives.append(Lessee(self.where, language, env, host, given, before))
         return self.lives[-1]
 
     def resize(self, size):
@@ -127,12 +127,12 @@ class Lessee(Maker):
 
     numbers = itertools.count()
 
-    def __init__(self, where, language, env, host, given):
+    def __init__(self, where, language, env, host, given, before=(APART,)):
         name, self.language, self.given = f"{language}-{next(self.numbers)}", language, given
         self.files = {kind: where.dir / f"{kind}-{name}" for kind in ("ids", "notes")}
         self.state = where.dir / (host or f"host-{name}")
         words = {**given, "dir": self.state, "ids": self.files["ids"], "notes": self.files["notes"]}
-        command = [APART, *LANGUAGES[language], "lessee", *(f"{key}={value}" for key, value in words.items())]
+        command = [*before, *LANGUAGES[language], "lessee", *(f"{key}={value}" for key, value in words.items())]
         super().__init__(name, command, env, where.dir / f"said-{name}")
 
     def notes(self, *kinds):

@@ -5,7 +5,7 @@ import time
 
 from harness import Skip, place, test
 from subjects import Serve, environment
-from tricks import faketime, namespace, offset, unlocked
+from tricks import faketime, namespace, offset, pretended
 
 LEAF_EPOCH_MS = 1_288_834_974_657
 
@@ -93,7 +93,7 @@ def without_var_lib():
 @test("locks that do not lock are noticed at the start")
 def _():
     where = place()
-    subject = Serve(before=unlocked())
+    subject = Serve(before=pretended("flock"))
     error = subject.refused("open", "a", *where.options(worker=1))
     assert error.code == "state_io" and "locks do not lock" in str(error), error
     subject.quit()

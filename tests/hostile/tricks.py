@@ -1,6 +1,7 @@
 """False clocks, namespaces, disks on strings."""
 
 import contextlib
+import ctypes
 import glob
 import os
 import signal
@@ -11,7 +12,10 @@ from harness import BUILD, Skip, need
 from subjects import environment
 
 STALL = BUILD / "hostile/stall"
-UNLOCKED = BUILD / "hostile/unlocked"
+PRETEND = BUILD / "hostile/pretend"
+PR_SET_PDEATHSIG = 1
+CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
 
 
 def faketime(**settings):
@@ -52,12 +56,24 @@ def stalled(directory, mode="ok"):
     return [STALL, control]
 
 
-def unlocked():
-    """A command that runs another where flock does not lock."""
-    probe = subprocess.run([UNLOCKED, "true"], capture_output=True, text=True)
+def pretended(what):
+    """A command that runs another where `flock` does not lock, or `sync`, which is fsync and fdatasync, does not write."""
+    probe = subprocess.run([PRETEND, what, "true"], capture_output=True, text=True)
     if probe.returncode != 0:
         raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
-    return [UNLOCKED]
+    return [PRETEND, what]
+
+
+def secluded(network=False):
+    """Moves this process into a namespace of mounts of its own, and on request of network devices: what is made there
+    is gone with the last process, and this one does not outlive the one that started it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if libc.unshare(CLONE_NEWNS | (CLONE_NEWNET if network else 0)):
+        why = os.strerror(ctypes.get_errno())
+        raise Skip(f"namespaces of one's own are not permitted here ({why}): run as root, outside a restricted container")
+    if libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+        raise OSError(ctypes.get_errno(), "mounts cannot be made private")
 
 
 @contextlib.contextmanager
