@@ -31,19 +31,31 @@ pub(crate) trait Disk: Send + Sync {
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// The names in a directory, in no order.
     fn names(&self, path: &Path) -> io::Result<Vec<OsString>>;
-    /// Opens and locks a file, made with these bytes, where some are given, if it is missing; none if another holds the
-    /// lock. Errors: also when the lock does not lock.
-    fn open(
-        &self,
-        path: &Path,
-        initial: Option<&[u8; FILE_BYTES]>,
-    ) -> io::Result<Option<Box<dyn LockedFile>>>;
+    /// Opens and locks a file, made as `new` says, where that is given, if it is missing; none if another holds the lock.
+    /// Errors: also when the lock does not lock.
+    fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>>;
     /// Which machine it is, whenever it was started; none where that is not known.
     fn machine(&self) -> Option<String>;
     /// Marks the worker id as taken on this host; none if it is.
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>>;
     /// Who marked it, for messages.
     fn holder(&self, name: &str, worker_id: u32) -> Option<String>;
+}
+
+/// A file that is to be made.
+#[derive(Clone, Copy)]
+pub(crate) struct NewFile<'b> {
+    pub(crate) bytes: &'b [u8; FILE_BYTES],
+    pub(crate) access: Access,
+}
+
+/// Who may open a file, from its first moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Other users of the host may read it, so that a refusal can name the holder.
+    Readable,
+    /// Only its owner: it holds a secret.
+    Private,
 }
 
 /// What identifies a directory: device and inode.
@@ -71,9 +83,9 @@ pub(crate) trait LockedFile: Send {
     /// When it was written or changed last, by the kernel's clock in Unix milliseconds: no copy has it, and nobody can
     /// set it.
     fn changed_ms(&self) -> io::Result<i64>;
-    /// Lets no other user read it.
-    fn make_private(&self) -> io::Result<()> {
-        Ok(())
+    /// The permission bits of other users, none where only its owner may open it.
+    fn others_bits(&self) -> io::Result<u32> {
+        Ok(0)
     }
     /// Lets go of the lock before the file is closed, for all copies of its descriptor: those of forked children, too.
     fn unlock(&self);

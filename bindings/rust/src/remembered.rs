@@ -5,7 +5,7 @@
 //! last, on the same start of the machine, in the very file that was written, and before the lease ends. It is made
 //! invalid, durably and under that lock, before a release is sent: from then on the id may be another's.
 
-use crate::env::{Env, FileId};
+use crate::env::{Access, Env, FileId};
 use crate::file_system::Kind;
 use crate::settings::{Key, Settings};
 use crate::state_file;
@@ -48,6 +48,8 @@ struct Holding {
 impl Content for Remembered {
     const KIND: &'static str = "lease";
     const ADVICE: &'static str = "Move it away by hand: then a start needs a lease server";
+    /// Whoever has the token can renew and release the lease.
+    const ACCESS: Access = Access::Private;
 
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
         state_file::failed(doing, path, error)
@@ -71,6 +73,8 @@ pub(crate) struct Memory {
     owner: u128,
     /// The file, once it was written.
     file: Option<FileId>,
+    /// That others may open the file was logged.
+    warned: bool,
 }
 
 impl Memory {
@@ -89,7 +93,7 @@ impl Memory {
         let servers = servers.to_vec();
         let nothing = Remembered { name: name.clone(), worker_id, servers, held: None };
         let path = path_of(&settings.directory, worker_id);
-        Some(Memory { env: Arc::clone(env), path, nothing, owner, file: None })
+        Some(Memory { env: Arc::clone(env), path, nothing, owner, file: None, warned: false })
     }
 
     /// Makes durable what is held; `ends`: when, by the suspend-counting clock. Errors: `state_io`, `state_corrupt`,
@@ -102,9 +106,8 @@ impl Memory {
         }
         let mut store = Store::open(&self.env, self.path.clone(), &self.nothing)?;
         let id = store.id()?;
-        if self.file != Some(id) {
-            // Whoever has the token can renew and release the lease.
-            store.make_private()?;
+        if self.file != Some(id) && self.is_open_to_others(&store)? {
+            return Ok(());
         }
         for _ in 0..SAVES {
             let held = Holding {
@@ -129,6 +132,22 @@ impl Memory {
             }
         }
         Ok(())
+    }
+
+    /// Whether the file may be open to other users, as one that was restored or whose mode was changed: making it private
+    /// now takes no descriptor from anybody. Logged once.
+    fn is_open_to_others(&mut self, store: &Store<Remembered>) -> Result<bool> {
+        let others = store.others_bits()?;
+        if others != 0 && !self.warned {
+            self.warned = true;
+            log::warn!(
+                "leafid: {} may be opened by other users of the host (its mode ends in {others:03o}), so the lease of \
+                 worker id {} is not remembered; delete the file, or see that the file system keeps the mode 0600",
+                self.path.display(),
+                self.nothing.worker_id
+            );
+        }
+        Ok(others != 0)
     }
 
     /// Makes what was remembered invalid, durably. Errors: as [`Memory::keep`]; then it may still be used.

@@ -1,6 +1,6 @@
 //! The record of one worker id on disk, locked for as long as its generator lives.
 
-use crate::env::{Env, LockedFile};
+use crate::env::{Access, Env, LockedFile, NewFile};
 use crate::presence::started_ms;
 use crate::settings::Key;
 use crate::slot::{self, Slots, Stored, Writer};
@@ -63,7 +63,8 @@ impl StateFile {
     /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<Option<StateFile>> {
         let path = path_of(directory, worker_id);
-        let opened = env.disk.open(&path, Some(&slot::unused_file(unused(key, worker_id))?));
+        let bytes = slot::unused_file(unused(key, worker_id))?;
+        let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access: Access::Readable }));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
         let Slots { mut newest, spare, damaged } = slot::read_file(&path, &bytes)?;

@@ -2,9 +2,9 @@
 //!
 //! It has two slots as a state file has, and is never renamed, replaced or unlinked either.
 
-use crate::env::{Env, FileId, LockedFile};
+use crate::env::{Access, Env, FileId, LockedFile, NewFile};
 use crate::fork;
-use crate::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use crate::two_slots::{self, Head, SLOT_BYTES};
 use leafid_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub(crate) trait Content: Serialize + DeserializeOwned {
     const KIND: &'static str;
     /// What to do where it is damaged.
     const ADVICE: &'static str;
+    /// Who may open the file.
+    const ACCESS: Access = Access::Readable;
 
     /// `state_io`: what failed, where, and what to do.
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error;
@@ -94,7 +96,7 @@ impl<C: Content> Store<C> {
     /// `state_mismatch` for a newer format.
     pub(crate) fn open(env: &Env, path: PathBuf, initial: &C) -> Result<Store<C>> {
         let bytes = two_slots::new_file(|number| seal(number, initial))?;
-        match lock(env, &path, Some(&bytes)) {
+        match lock(env, &path, Some(NewFile { bytes: &bytes, access: C::ACCESS })) {
             Ok(file) => Store::read(path, file),
             Err(Locking::Failed(error)) => Err(C::failed("open", &path, &error)),
             Err(Locking::Late) => Err(late(&path)),
@@ -126,9 +128,9 @@ impl<C: Content> Store<C> {
         self.file.changed_ms().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// Lets no other user read the file.
-    pub(crate) fn make_private(&self) -> Result<()> {
-        self.file.make_private().map_err(|error| C::failed("change the mode of", &self.path, &error))
+    /// The permission bits of other users, none where only its owner may open it.
+    pub(crate) fn others_bits(&self) -> Result<u32> {
+        self.file.others_bits().map_err(|error| C::failed("read", &self.path, &error))
     }
 
     /// Makes what the file is to hold durable. After an error either may stand, and the store is of no more use.
@@ -170,11 +172,11 @@ enum Locking {
 fn lock(
     env: &Env,
     path: &Path,
-    initial: Option<&[u8; FILE_BYTES]>,
+    new: Option<NewFile<'_>>,
 ) -> std::result::Result<Box<dyn LockedFile>, Locking> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        if let Some(file) = env.disk.open(path, initial).map_err(Locking::Failed)? {
+        if let Some(file) = env.disk.open(path, new).map_err(Locking::Failed)? {
             return Ok(file);
         }
         if Instant::now() >= deadline {

@@ -1,6 +1,6 @@
 //! The real clock, disk and randomness.
 
-use crate::env::{AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, Presence, Random};
+use crate::env::{Access, AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
 use crate::file_system::{self, FileSystem};
 use crate::fork::{self, Descriptor};
 use crate::presence;
@@ -123,18 +123,14 @@ impl Disk for SystemDisk {
         fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
-    fn open(
-        &self,
-        path: &Path,
-        initial: Option<&[u8; FILE_BYTES]>,
-    ) -> io::Result<Option<Box<dyn LockedFile>>> {
+    fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
         let open = || {
             let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
             Ok::<OwnedFd, io::Error>(rustix::fs::open(path, flags, Mode::empty())?)
         };
-        let descriptor = match (Descriptor::open(open), initial) {
-            (Err(error), Some(initial)) if error.kind() == io::ErrorKind::NotFound => {
-                create(path, initial)?;
+        let descriptor = match (Descriptor::open(open), new) {
+            (Err(error), Some(new)) if error.kind() == io::ErrorKind::NotFound => {
+                create(path, new)?;
                 Descriptor::open(open)?
             }
             (opened, _) => opened?,
@@ -175,9 +171,9 @@ fn locks(second: OwnedFd) -> io::Result<bool> {
 }
 
 /// Publishes a complete, durable file at a path where there is none. Another process may be first: then its file stands.
-fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    match create_unnamed(directory, path, initial).or_else(|_| create_named(directory, path, initial)) {
+    match create_unnamed(directory, path, new).or_else(|_| create_named(directory, path, new)) {
         // Whoever was first may not have come to this yet.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => sync_directories(directory),
@@ -185,25 +181,30 @@ fn create(path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
 }
 
 /// By a file that has no name until it is complete: a kill in between leaves nothing behind.
-fn create_unnamed(directory: &Path, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
     let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?);
-    complete(&mut fresh, initial)?;
+    complete(&mut fresh, new)?;
     let unnamed = format!("/proc/self/fd/{}", fresh.as_raw_fd());
     Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// For file systems that have no unnamed files.
-fn create_named(directory: &Path, path: &Path, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
+fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
+    // Of mode 0600.
     let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(directory)?;
-    complete(fresh.as_file_mut(), initial)?;
+    complete(fresh.as_file_mut(), new)?;
     fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-fn complete(file: &mut File, initial: &[u8; FILE_BYTES]) -> io::Result<()> {
-    file.write_all(initial)?;
-    // Readable by other users of the host, so that a refusal can name the holder.
-    rustix::fs::fchmod(&*file, Mode::from_raw_mode(0o644))?;
+/// `file` is private yet: one that is to stay so was never anything else.
+fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
+    file.write_all(new.bytes)?;
+    let mode = match new.access {
+        Access::Readable => 0o644,
+        Access::Private => 0o600,
+    };
+    rustix::fs::fchmod(&*file, Mode::from_raw_mode(mode))?;
     file.sync_all()
 }
 
@@ -290,13 +291,52 @@ impl LockedFile for SystemFile {
         Ok(held.st_ctime as i64 * 1_000 + held.st_ctime_nsec as i64 / 1_000_000)
     }
 
-    fn make_private(&self) -> io::Result<()> {
-        Ok(rustix::fs::fchmod(self.descriptor.fd()?, Mode::from_raw_mode(0o600))?)
+    fn others_bits(&self) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(self.descriptor.fd()?)?.st_mode as u32 & 0o077)
     }
 
     fn unlock(&self) {
         if let Ok(fd) = self.descriptor.fd() {
             let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The mode of a file just made, in a child: the umask is the whole process's.
+    fn mode_at_birth(umask: libc::mode_t, make: impl FnOnce(&Path) -> io::Result<()>) -> u32 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        // SAFETY: the child runs this test's own code and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: sets the child's own umask.
+            unsafe { libc::umask(umask) };
+            let mode = make(&path).and_then(|()| fs::metadata(&path)).map_or(0, |made| made.mode() & 0o777);
+            // A status has eight bits: those of the owner are always alike.
+            let status = if mode & 0o700 == 0o600 { mode & 0o077 } else { 0o100 };
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(status as i32) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status));
+        libc::WEXITSTATUS(status) as u32
+    }
+
+    #[test]
+    fn a_file_with_a_secret_is_private_from_its_first_moment() {
+        let new = NewFile { bytes: &[b' '; FILE_BYTES], access: Access::Private };
+        for umask in [0, 0o022, 0o777] {
+            let others = mode_at_birth(umask, |path| SystemDisk.open(path, Some(new)).map(drop));
+            assert_eq!(others, 0, "with the umask {umask:03o}");
+            let others = mode_at_birth(umask, |path| create_named(path.parent().unwrap(), path, new));
+            assert_eq!(others, 0, "with the umask {umask:03o}, where no file is without a name");
         }
     }
 }

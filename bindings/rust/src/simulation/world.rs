@@ -213,16 +213,12 @@ impl Disk for World {
         let inside = files.keys().filter(|file| file.parent() == Some(path));
         Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
     }
-    fn open(
-        &self,
-        path: &Path,
-        initial: Option<&[u8; FILE_BYTES]>,
-    ) -> io::Result<Option<Box<dyn LockedFile>>> {
+    fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
         let missing = !lock(&self.0.files).contains_key(path);
-        let initial = match initial {
+        let initial = match new {
             None if missing => return Err(io::ErrorKind::NotFound.into()),
             None => &[0; FILE_BYTES],
-            Some(initial) => initial,
+            Some(new) => new.bytes,
         };
         let holder = self.0.numbers.fetch_add(1, SeqCst);
         if *lock(&self.0.locked).entry(path.to_owned()).or_insert(holder) != holder {

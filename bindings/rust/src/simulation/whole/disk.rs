@@ -1,10 +1,10 @@
 //! A machine's disk: what was written and not synced is lost, torn or kept in any order when the power is cut.
 
 use super::machine::{Draw, Machine, World, killed};
-use crate::env::{DirectoryId, Disk, FileId, LockedFile, Presence};
+use crate::env::{DirectoryId, Disk, FileId, LockedFile, NewFile, Presence};
 use crate::file_system::{FileSystem, Kind};
 use crate::sync::lock;
-use crate::two_slots::{FILE_BYTES, SLOT_BYTES};
+use crate::two_slots::SLOT_BYTES;
 use leafid_core::Result;
 use std::ffi::OsString;
 use std::io;
@@ -99,23 +99,19 @@ impl Disk for ProcessDisk {
         Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
     }
 
-    fn open(
-        &self,
-        path: &Path,
-        initial: Option<&[u8; FILE_BYTES]>,
-    ) -> io::Result<Option<Box<dyn LockedFile>>> {
+    fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
         let World { machine, fate, .. } = &self.0;
         fate.alive()?;
         let there = lock(&machine.files).contains_key(path);
-        match initial {
+        match new {
             None if !there => return Err(io::ErrorKind::NotFound.into()),
             Some(_) if !there && machine.failing.load(Relaxed) => {
                 return Err(io::ErrorKind::StorageFull.into());
             }
-            Some(initial) if !there => {
+            Some(new) if !there => {
                 let (ends, inode) = (fate.ends_here(), fate.below(i64::MAX) as u64);
                 if !ends || fate.below(2) == 0 {
-                    machine.place(path, initial.to_vec(), inode, false);
+                    machine.place(path, new.bytes.to_vec(), inode, false);
                 }
                 fate.alive()?;
             }
