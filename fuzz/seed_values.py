@@ -32,6 +32,7 @@ def answers() -> None:
         "message": "Get ID failed, because of Result{id=-2, status=EXCEPTION}",
     }
     lease = {
+        "instance": NONCE,
         "worker_id": 3,
         "from": 1_600_000_000_000,
         "until": 1_600_000_060_000,
@@ -40,7 +41,7 @@ def answers() -> None:
         "peer_times": [1, 2],
         "token": "secret",
     }
-    renewal = {"until": 1_600_000_060_000, "lease_ms": 60_000, "token": "secret"}
+    renewal = {"nonce": NONCE, "until": 1_600_000_060_000, "lease_ms": 60_000, "token": "secret"}
     refusal = {"error": "worker_in_use", "message": "none is free"}
     bodies = [
         (0, 0, body),

@@ -95,11 +95,12 @@ fn token(token: Option<String>, said: &Value) {
 
 fn claim(status: u16, body: &[u8]) {
     told(status, body);
-    let lease = match claimed(status, body) {
+    let lease = match claimed(status, body, NONCE) {
         Ok(lease) => lease,
         Err(error) => return check(&error),
     };
     let Some(said) = object(body) else { return };
+    assert_eq!(said["instance"], NONCE);
     let numbers = [lease.worker_id, lease.from_ms, lease.until_ms, lease.lease_ms.expect("a time")];
     let names = ["worker_id", "from", "until", "lease_ms"];
     assert_eq!(names.map(|name| said[name].as_i64()), numbers.map(Some));
@@ -112,11 +113,12 @@ fn claim(status: u16, body: &[u8]) {
 
 fn renewal(status: u16, body: &[u8]) {
     told(status, body);
-    let renewal = match renewed(status, body) {
+    let renewal = match renewed(status, body, NONCE) {
         Ok(renewal) => renewal,
         Err(error) => return check(&error),
     };
     let Some(said) = object(body) else { return };
+    assert_eq!(said["nonce"], NONCE);
     assert_eq!(
         (said["until"].as_i64(), said["lease_ms"].as_i64()),
         (Some(renewal.until_ms), renewal.lease_ms)

@@ -194,6 +194,28 @@ test('somebody else renews with its token: the id is lost, and another claimed',
   assert.equal((await leases(name)).find(lease => lease.worker_id === worker_id).held, true)
 })
 
+test('an answer that is another\'s, or does not say whose it is, is source_invalid', { timeout }, async t => {
+  const { url, tell, asked } = await server(t)
+  const flake = await Snowflake.open({ ...space(), worker: url })
+  const other = { ...space(), worker: url }
+  const code = 'ERR_LEAFID_SOURCE_INVALID'
+  for (const [fault, says] of [
+    [{ duplicate: true }, /has the instance of another request/],
+    [{ answer: { instance: null } }, /does not repeat the instance of its request.*A lease server must repeat the instance/],
+    [{ answer: { instance: [] } }, /has an instance that is no text/],
+  ]) {
+    await tell({ do: 'fault', fault, tag: 'claim' })
+    await assert.rejects(Snowflake.open(other), { code, message: says })
+    assert.equal(thrown(() => new Snowflake(other)).code, code)
+  }
+  assert.equal(await asked('release'), 0)
+  await tell({ do: 'clear' })
+  const second = await Snowflake.open(other)
+  assert.ok(second.next() > 0n)
+  second.close()
+  flake.close()
+})
+
 test('the clocks of other holders: one that is far off does not start', { timeout }, async t => {
   const { url, post, leases } = await server(t)
   const { name, stateDir } = space()

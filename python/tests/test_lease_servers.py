@@ -125,6 +125,40 @@ def test_without_another_id_it_is_worker_lost(space, stand_in):
                 assert time.monotonic() < end
 
 
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ({"duplicate": True}, "has the instance of another request"),
+        ({"answer": {"instance": None}}, "does not repeat the instance of its request"),
+        ({"answer": {"instance": 7}}, "has an instance that is no text"),
+    ],
+    ids=["another's", "without", "a number"],
+)
+def test_an_answer_that_is_not_this_claims(space, server, tmp_path, fault, says):
+    with leafid.Snowflake(server.url, **space) as flake:
+        server.do(do="fault", fault=fault, tag="claim")
+        # Another host would have a directory of its own; worker ids are of a host, so it has a name of its own too.
+        elsewhere = {"name": space["name"] + "-2", "state_dir": tmp_path / "elsewhere"}
+        with pytest.raises(leafid.SourceInvalidError, match=f"{says}.*A lease server must repeat the instance") as raised:
+            leafid.Snowflake(server.url, **elsewhere)
+        assert raised.value.code == "source_invalid"
+        assert not list(tmp_path.glob("elsewhere/**/worker-*"))
+        server.do(do="clear")
+        with leafid.Snowflake(server.url, **elsewhere) as other:
+            assert flake.next() and other.next()
+
+
+def test_a_renewal_whose_answer_is_not_its_own(space, stand_in):
+    server = stand_in(*SHORT)
+    with leafid.Snowflake(server.url, **space, timeout_ms=300) as flake:
+        server.do(do="fault", fault={"answer": {"nonce": "x"}}, tag="renew")
+        end = time.monotonic() + 20
+        while "has the nonce of another request" not in (flake.stats().last_error or ""):
+            flake.next()
+            assert time.monotonic() < end
+            time.sleep(0.005)
+
+
 def test_peers_clocks(space, server):
     now_ms = int(time.time() * 1000)
     server.do(do="fault", fault={"answer": {"peer_times": [now_ms + 30_000] * 3}}, tag="claim")

@@ -142,6 +142,30 @@ static void lost_to_a_clone(void) {
     stand_in_end(&server);
 }
 
+/* What stands between may give an answer to two: one without the request's own is nobody's. */
+static void answers_of_others(void) {
+    struct stand_in server;
+    leafid_snowflake *flake = NULL, *other = NULL;
+    char name[64];
+    stand_in_start(&server, NULL);
+    snprintf(name, sizeof name, "%s", fresh_name());
+    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
+    tell(&server, "{\"do\":\"fault\",\"fault\":{\"duplicate\":true},\"tag\":\"claim\"}");
+    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &other), LEAFID_SOURCE_INVALID);
+    CHECK_SAYS("has the instance of another request");
+    tell(&server, "{\"do\":\"fault\",\"fault\":{\"answer\":{\"instance\":null}},\"tag\":\"claim\"}");
+    CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &other), LEAFID_SOURCE_INVALID);
+    CHECK_SAYS("A lease server must repeat the instance that it was sent");
+    CHECK(other == NULL);
+    CHECK_NUMBER(reported(&server, "release", "total"), 0);
+    tell(&server, "{\"do\":\"clear\"}");
+    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &other));
+    CHECK(worker_of(flake) != worker_of(other));
+    leafid_snowflake_free(other);
+    leafid_snowflake_free(flake);
+    stand_in_end(&server);
+}
+
 /* The server knows the clocks of three others, which are a minute ahead of this one. */
 static void clocks_of_peers(void) {
     struct stand_in server;
@@ -257,6 +281,7 @@ int main(void) {
     test("a lease of a server is claimed, renewed, and given back", renewed);
     test("a lazy opening asks no server; two openings share one lease", shared_in_the_process);
     test("a lease renewed by somebody else: worker_lost, then another id", lost_to_a_clone);
+    test("an answer that is another's, or does not say whose it is: source_invalid", answers_of_others);
     test("the clocks of peers that a server knows", clocks_of_peers);
     test("options of lease servers reach the wire; the first of two is dead", options_on_the_wire);
     test("lease servers that LEAFID_WORKER names", by_the_environment);

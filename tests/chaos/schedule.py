@@ -60,6 +60,9 @@ LEASE_LIES = {
     "a lease that is lost": {"status": 409, "body": {"error": "worker_lost", "message": "gone"}},
     **{key: LIES[key] for key in ("a lost answer", "a request made twice", "a reset", "a hang", "slowness")},
     **{key: LIES[key] for key in ("half an answer", "an error 500", "a cached answer", "a page of HTML")},
+    "an answer given to two": {"duplicate": True},
+    "requests made one": {"collapse": 200},
+    "an answer of nobody's": {"answer": {"instance": "x", "nonce": "x"}},
 }
 DEEDS = ("refused", "hangs", "restarted")
 

@@ -11,7 +11,11 @@
     pad             fill the body up to so many bytes with blanks
     cut             send so many bytes of the body, then close; "half" is half of it
     delay_end_ms    wait so long before the last half of the body
-    duplicate       answer with what was given last once more, as a cache does: that range, id, or lease
+    duplicate       answer with what was given last once more, as a cache does: that range, id, or lease; "first": a
+                    call for a lease as the first of its kind was
+    collapse        300: requests that come within so many milliseconds of one get its answer, as of a proxy that makes
+                    one of them
+    swap            answer this request as the next that is to be swapped, and that one as this
     keep_open       false: close after the answer, which does not say so
     retry           as a proxy that asks twice and drops the first answer: what that gave goes to nobody
     lost            do what was asked, and close without an answer
@@ -22,11 +26,14 @@
 For leases the tag of a request is "claim", "renew" or "release".
 """
 
+import copy
 import threading
+import time
+from concurrent.futures import Future, TimeoutError
 
 KINDS = {
     "delay_ms", "hang", "close", "reset", "status", "body", "headers", "answer", "framing", "pad", "cut",
-    "delay_end_ms", "duplicate", "keep_open", "retry", "lost", "other",
+    "delay_end_ms", "duplicate", "collapse", "swap", "keep_open", "retry", "lost", "other",
     "late_other",
 }  # fmt: skip
 
@@ -37,6 +44,40 @@ class Faults:
         self.of = {}
         self.cleared = threading.Condition(self.lock)
         self.clearings = 0
+        self.shared, self.left = {}, {}
+
+    def collapsed(self, tag, ms, ask):
+        """What the first of the requests that come within `ms` is answered."""
+        with self.lock:
+            first = tag not in self.shared
+            shared = self.shared.setdefault(tag, Future())
+        if first:
+            try:
+                answer = ask()
+                time.sleep(ms / 1000)
+            finally:
+                with self.lock:
+                    del self.shared[tag]
+            shared.set_result(answer)
+        answer, given = shared.result(10)
+        return copy.copy(answer), given if first else None
+
+    def swapped(self, tag, mine):
+        """The answer of the other one of two requests; after some seconds without another its own."""
+        with self.lock:
+            other = self.left.pop(tag, None)
+            if other is None:
+                other = self.left[tag] = mine, Future()
+        theirs, future = other
+        if theirs is not mine:
+            future.set_result(mine)
+            return theirs
+        try:
+            return future.result(5)
+        except TimeoutError:
+            with self.lock:
+                self.left.pop(tag, None)
+            return mine
 
     def set(self, tag, fault, times=None, after=0):
         unknown = set(fault) - KINDS

@@ -1,11 +1,11 @@
 """Leases of worker ids: POST /api/worker/claim, /api/worker/renew, /api/worker/release, with a JSON object each.
 
-    claim   {"name", "instance", "now", "until"?}           200 {"worker_id", "from", "until", "lease_ms",
-                                                                 "server_time", "peer_times", "token"}
-    renew   {"worker_id", "token", "until", "name"?}        200 {"until", "lease_ms", "token"}
-    release {"worker_id", "token", "until", "name"?}        204
+    claim   {"name", "instance", "now", "until"?}              200 {"instance", "worker_id", "from", "until",
+                                                                    "lease_ms", "server_time", "peer_times", "token"}
+    renew   {"worker_id", "token", "until", "nonce"?, "name"?} 200 {"nonce"?, "until", "lease_ms", "token"}
+    release {"worker_id", "token", "until", "name"?}           204
 
-Errors: {"error", "message"} with 400 invalid_argument, 401, 409 worker_in_use (a claim) and worker_lost. The tag of a
+An answer repeats `instance` or `nonce` of its request. Errors: {"error", "message"} with 400 invalid_argument, 401, 409 worker_in_use (a claim) and worker_lost. The tag of a
 request, in faults and reports, is `claim`, `renew` or `release`. The rules are told in leases.py.
 """
 
@@ -18,7 +18,7 @@ PATH = "/api/worker/"
 DEEDS = ("claim", "renew", "release")
 LARGEST = 2**53
 
-last = {}
+first, last = {}, {}
 
 
 def tag_of(request):
@@ -27,8 +27,9 @@ def tag_of(request):
 
 
 def answer(request, deed, control, duplicate):
-    if duplicate and deed in last:
-        return Answer(*last[deed]), None
+    known = first if duplicate == "first" else last
+    if duplicate and deed in known:
+        return Answer(*known[deed]), None
     try:
         if request.method != "POST":
             raise Refused(405, "invalid_argument", f"{request.method} is not POST")
@@ -36,6 +37,7 @@ def answer(request, deed, control, duplicate):
     except Refused as refused:
         return refusal(refused.status, refused.error, str(refused)), None
     last[deed] = status, value
+    first.setdefault(deed, last[deed])
     return Answer(status, value), None
 
 
@@ -66,7 +68,8 @@ def text(words, name, default=None):
 def claim(leases, words):
     now = number(words, "now")
     until = number(words, "until", now + leases.lease_ms)
-    return 200, leases.claim(text(words, "name"), text(words, "instance"), now, until)
+    instance = text(words, "instance")
+    return 200, {"instance": instance, **leases.claim(text(words, "name"), instance, now, until)}
 
 
 def key(words):
@@ -74,7 +77,9 @@ def key(words):
 
 
 def renew(leases, words):
-    return 200, leases.renew(*key(words))
+    # Clients of other tests send none.
+    echo = {"nonce": text(words, "nonce")} if "nonce" in words else {}
+    return 200, {**echo, **leases.renew(*key(words))}
 
 
 def release(leases, words):

@@ -140,7 +140,7 @@ class Listener:
             if "status" not in fault and "body" not in fault or not self.is_allowed(request, dialect):
                 if fault.get("retry"):
                     self.ask(request, dialect, tag)
-                right, given = self.ask(request, dialect, fault.get("other", tag), fault.get("duplicate", False))
+                right, given = self.rightly(request, dialect, tag, fault)
             if given:
                 control.report.give(noted, *given)
             if fault.get("lost"):
@@ -157,6 +157,17 @@ class Listener:
             return goes_on
         finally:
             control.report.end(noted, status)
+
+    def rightly(self, request, dialect, tag, fault):
+        faults = self.control.faults
+
+        def ask():
+            return self.ask(request, dialect, fault.get("other", tag), fault.get("duplicate", False))
+
+        if "collapse" in fault:
+            return faults.collapsed(tag, fault["collapse"], ask)
+        right, given = ask()
+        return (faults.swapped(tag, right), given) if fault.get("swap") else (right, given)
 
     def is_allowed(self, request, dialect):
         token = self.control.token

@@ -24,8 +24,8 @@ standard output. A GET of /control is {"do": "report"}.
         How requests are answered wrongly: `tag` limits it to one (else all), `times` to so many requests (else until it
         is cleared), `after` lets so many pass before. A later one for the same tag replaces it. What a fault can hold
         is told in faults.py and README.md: delay_ms, hang, close, reset, status, body, headers, answer, framing, pad,
-        cut, delay_end_ms, duplicate, keep_open, retry, lost, other, late_other. The tag of a request for a lease is
-        "claim", "renew" or "release".
+        cut, delay_end_ms, duplicate, collapse, swap, keep_open, retry, lost, other, late_other. The tag of a request
+        for a lease is "claim", "renew" or "release".
     {"do": "clear", "tag": "order"}
         Answer rightly again; without a tag: all of them, and what hangs is let go.
     {"do": "tag", "tag": "order", "next": 1, "step": 5000, "stride": 1, "known": true, "heeds_after": true,

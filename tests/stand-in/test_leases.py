@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from subject import Case, now_ms
 
@@ -16,12 +17,14 @@ class LeaseTests(Case):
         now = now_ms()
         lease = self.claimed(server, "a", until=now + 20_000)
         self.assertEqual((lease["worker_id"], lease["lease_ms"], lease["peer_times"]), (0, 30_000, []))
+        self.assertEqual(lease["instance"], "a")
         self.assertTrue(now <= lease["from"] <= lease["server_time"] <= now_ms())
         self.assertEqual(lease["until"], now + 20_000)
         again = self.claimed(server, "a")
         self.assertEqual([lease[key] for key in ("worker_id", "from", "until", "token")],
                          [again[key] for key in ("worker_id", "from", "until", "token")])  # fmt: skip
-        status, renewed = server.renew(lease, until=now + 25_000)
+        status, renewed = server.renew(lease, until=now + 25_000, nonce="n1")
+        self.assertEqual(renewed["nonce"], "n1")
         self.assertEqual((status, renewed["until"], renewed["lease_ms"]), (200, now + 25_000, 30_000))
         self.refused(server.renew(lease), 409, "worker_lost")
         self.refused(server.claim("a"), 409, "worker_in_use")
@@ -133,6 +136,28 @@ class LeaseTests(Case):
         server.do("fault", fault={"answer": {"until": 7, "token": None}}, tag="renew")
         self.assertEqual(server.claim("d")[1]["worker_id"], 1)
         self.assertEqual(server.do("report")["tags"]["renew"]["total"], 2)
+
+    def test_what_stands_between_mixes_answers_up(self):
+        server = self.start()
+
+        def together(*asks):
+            with ThreadPoolExecutor(len(asks)) as threads:
+                return [asked.result()[1] for asked in [threads.submit(ask) for ask in asks]]
+
+        a = self.claimed(server, "a")
+        server.do("fault", fault={"collapse": 500}, tag="claim")
+        b, also = together(lambda: server.claim("b"), lambda: server.claim("c"))
+        self.assertEqual(b, also)
+        self.assertIn(b["instance"], ("b", "c"))
+        self.assertEqual(len(server.do("leases")["leases"]), 2)
+        server.do("fault", fault={"duplicate": "first"}, tag="claim")
+        self.assertEqual(server.claim("d")[1], a)
+        server.do("fault", fault={"swap": True}, tag="renew", times=2)
+        one, other = together(lambda: server.renew(a, nonce="1"), lambda: server.renew(b, nonce="2"))
+        self.assertEqual((one["nonce"], other["nonce"]), ("2", "1"))
+        server.do("fault", fault={"answer": {"nonce": None}}, tag="renew")
+        again = server.renew(a | {"token": other["token"]}, nonce="3")
+        self.assertEqual((again[0], "nonce" in again[1]), (200, False))
 
 
 class OldTables(Case):

@@ -45,6 +45,8 @@ pub(crate) struct Http {
     is_closed: AtomicBool,
     /// How often those under way were ended.
     endings: AtomicU64,
+    /// The code of an answer that is no HTTP.
+    pub(crate) nonsense: Code,
 }
 
 struct Process {
@@ -89,6 +91,7 @@ impl Http {
             origin: Instant::now(),
             is_closed: AtomicBool::new(false),
             endings: AtomicU64::new(0),
+            nonsense: Code::SourceInvalid,
         })
     }
 
@@ -158,6 +161,9 @@ impl Http {
                     continue;
                 }
                 Ok(Verdict::Wrong(error)) => error,
+                Err(failed) if failed.error.code() == Code::SourceInvalid => {
+                    Error::new(self.nonsense, failed.error.message())
+                }
                 Err(failed) => failed.error,
             };
             let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));

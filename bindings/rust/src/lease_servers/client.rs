@@ -37,7 +37,8 @@ type Said<T> = std::result::Result<T, Error>;
 impl HttpLeases {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions, name: String) -> Result<HttpLeases> {
-        let http = Http::new(options.clone())?;
+        let mut http = Http::new(options.clone())?;
+        http.nonsense = Code::WorkerLost;
         Ok(HttpLeases { http, options, name, reached: AtomicBool::new(false) })
     }
 
@@ -49,7 +50,8 @@ impl HttpLeases {
 
     /// Asks whichever server can be reached. `read`: what its answer says; none for one that means nothing.
     ///
-    /// Errors: `worker_lost` of an answer that is wrong; else what kept all of them from answering.
+    /// Errors: `source_invalid` of an answer to another request, `worker_lost` of one that is wrong; else what kept all of
+    /// them from answering.
     fn ask<T>(&self, request: &Request, read: &dyn Fn(&Reply) -> Option<Result<Said<T>>>) -> Result<Said<T>> {
         let verdict = |_: u32, reply: &Reply| {
             if matches!(reply.status, 502..=504) {
@@ -86,9 +88,7 @@ impl HttpLeases {
                 }
                 Err(match error.code() {
                     // As the transport says it, of whatever it is asked for.
-                    Code::SegmentUnavailable | Code::SourceInvalid | Code::Closed => {
-                        Error::new(Code::WorkerLost, error.message())
-                    }
+                    Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
                     _ => error,
                 })
             }
@@ -98,7 +98,7 @@ impl HttpLeases {
     fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
         self.reached.store(false, Release);
         let said = self.ask(&Request::claim(request)?, &|reply| match (reply.status, wire::refusal(reply)) {
-            (200, _) => Some(wire::claimed(reply).map(Ok)),
+            (200, _) => Some(wire::claimed(reply, &request.instance).map(Ok)),
             (409, Some((Code::WorkerInUse, told))) => {
                 let message = format!(
                     "no free worker id for {:?}: {told}; end a process, or widen the pool",
@@ -154,15 +154,17 @@ impl WorkerLeases for HttpLeases {
     }
 
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
-        let request = Request::renewal(&self.name, lease, until_ms)?;
+        let nonce = format!("{:032x}", host().env().number()?);
+        let request = Request::renewal(&self.name, lease, until_ms, &nonce)?;
         let said = self.ask(&request, &|reply| match reply.status {
-            200 => Some(wire::renewed(reply).map(Ok)),
+            200 => Some(wire::renewed(reply, &nonce).map(Ok)),
             _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
         });
         match said {
             Ok(Ok(renewal)) => Ok(Some(renewal)),
             Ok(Err(lost)) if lost.code() == Code::WorkerLost => Err(lost.into()),
             Ok(Err(error)) => Err(error.message().into()),
+            Err(error) if error.code() == Code::SourceInvalid => Err(error.into()),
             // As text: a server that cannot be asked has not said that the lease is lost.
             Err(error) => Err(error.message().into()),
         }

@@ -6,12 +6,12 @@ use super::wire;
 use crate::http::Reply;
 use leafid_core::{Code, Lease, Renewal, Result};
 
-pub fn claimed(status: u16, body: &[u8]) -> Result<Lease> {
-    wire::claimed(&Reply::of(status, body))
+pub fn claimed(status: u16, body: &[u8], instance: &str) -> Result<Lease> {
+    wire::claimed(&Reply::of(status, body), instance)
 }
 
-pub fn renewed(status: u16, body: &[u8]) -> Result<Renewal> {
-    wire::renewed(&Reply::of(status, body))
+pub fn renewed(status: u16, body: &[u8], nonce: &str) -> Result<Renewal> {
+    wire::renewed(&Reply::of(status, body), nonce)
 }
 
 pub fn refusal(status: u16, body: &[u8]) -> Option<(Code, String)> {

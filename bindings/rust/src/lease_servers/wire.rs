@@ -5,6 +5,7 @@ use crate::source::ClaimRequest;
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// Made again it has the same answer.
@@ -29,6 +30,16 @@ struct Holder<'a> {
     worker_id: i64,
     token: &'a str,
     until: i64,
+    /// Of a renewal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+}
+
+/// What an answer repeats of its request, if it is that request's.
+#[derive(Deserialize)]
+struct Echo {
+    instance: Option<Value>,
+    nonce: Option<Value>,
 }
 
 /// 200 to a claim. What it holds besides is for later versions.
@@ -71,14 +82,14 @@ impl Request {
         Request::new(CLAIM, &Claim { name, instance, now: *now_ms, until: *until_ms })
     }
 
-    /// Wished to end at `until_ms`.
-    pub(super) fn renewal(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
-        Request::new("/api/worker/renew", &Holder::of(name, lease, until_ms))
+    /// Wished to end at `until_ms`. `nonce`: of this renewal alone.
+    pub(super) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<Request> {
+        Request::new("/api/worker/renew", &Holder::of(name, lease, until_ms, Some(nonce)))
     }
 
     /// Nothing at or after `until_ms` was or will be used.
     pub(super) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
-        Request::new("/api/worker/release", &Holder::of(name, lease, until_ms))
+        Request::new("/api/worker/release", &Holder::of(name, lease, until_ms, None))
     }
 
     fn new(path: &'static str, body: &impl Serialize) -> Result<Request> {
@@ -100,15 +111,19 @@ impl Request {
 }
 
 impl<'a> Holder<'a> {
-    fn of(name: &'a str, lease: &'a Lease, until_ms: i64) -> Holder<'a> {
+    fn of(name: &'a str, lease: &'a Lease, until_ms: i64, nonce: Option<&'a str>) -> Holder<'a> {
         let token = lease.token.as_deref().unwrap_or_default();
-        Holder { name, worker_id: lease.worker_id, token, until: until_ms }
+        Holder { name, worker_id: lease.worker_id, token, until: until_ms, nonce }
     }
 }
 
-/// What a claim was answered. Errors: `worker_lost`, of an answer that is none.
-pub(super) fn claimed(reply: &Reply) -> Result<Lease> {
-    let answer: Claimed = reply.object().map_err(|why| wrong(reply, &format!("is no lease: {why}")))?;
+/// What the claim of this `instance` was answered. Errors: `source_invalid`, of the answer to another request;
+/// `worker_lost`, of one that is none.
+pub(super) fn claimed(reply: &Reply, instance: &str) -> Result<Lease> {
+    let none = |why| wrong(reply, &format!("is no lease: {why}"));
+    let echo: Echo = reply.object().map_err(none)?;
+    check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
+    let answer: Claimed = reply.object().map_err(none)?;
     let Claimed { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
     if worker_id < 0 {
         return Err(wrong(reply, &format!("has the worker_id {worker_id}, which is below 0")));
@@ -127,12 +142,33 @@ pub(super) fn claimed(reply: &Reply) -> Result<Lease> {
     })
 }
 
-/// What a renewal was answered. Errors: as [`claimed`].
-pub(super) fn renewed(reply: &Reply) -> Result<Renewal> {
-    let answer: Renewed = reply.object().map_err(|why| wrong(reply, &format!("is no renewal: {why}")))?;
+/// What the renewal with this `nonce` was answered. Errors: as [`claimed`].
+pub(super) fn renewed(reply: &Reply, nonce: &str) -> Result<Renewal> {
+    let none = |why| wrong(reply, &format!("is no renewal: {why}"));
+    let echo: Echo = reply.object().map_err(none)?;
+    check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
+    let answer: Renewed = reply.object().map_err(none)?;
     let Renewed { until, lease_ms, token } = answer;
     check(reply, lease_ms, &token)?;
     Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
+}
+
+/// What stands between can give an answer to two requests, an older one, or that of another: a lease would have two
+/// holders. Only the answer to this request has what this request alone sent.
+fn check_echo(reply: &Reply, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
+    let what = match echo {
+        Some(Value::String(echo)) if echo == sent => return Ok(()),
+        Some(Value::String(_)) => format!("has the {name} of another request"),
+        Some(_) => format!("has {} {name} that is no text", if name == "instance" { "an" } else { "a" }),
+        None => format!("does not repeat the {name} of its request"),
+    };
+    let message = format!(
+        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} that it was \
+         sent (docs/LEASES.md), and what stands between, as a cache or a proxy, may have repeated or mixed up answers: \
+         see both",
+        reply.url, reply.status
+    );
+    Err(Error::new(Code::SourceInvalid, message))
 }
 
 fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {

@@ -58,7 +58,7 @@ fn what_is_no_lease_at_all() {
     for (status, body, code, says) in [
         (200, "[0,0,9,9,9,[],\"x\"]", Code::WorkerLost, "it is no JSON object"),
         (200, "", Code::WorkerLost, "without a body"),
-        (200, "{\"worker_id\":1,\"worker_id\":2}", Code::WorkerLost, "duplicate field"),
+        (200, "{\"instance\":1,\"instance\":2}", Code::WorkerLost, "duplicate field"),
         (200, "<html>busy</html>", Code::WorkerLost, "<html>busy</html>"),
         (
             404,

@@ -5,6 +5,7 @@
 mod answers;
 #[path = "../common/mod.rs"]
 mod common;
+mod echo;
 mod holder;
 mod holding;
 mod request;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn now_ms() -> i64 {
@@ -39,12 +39,22 @@ struct State {
     table: Mutex<Table>,
     react: Mutex<Arc<React>>,
     seen: Mutex<Vec<Seen>>,
+    /// The first right answer to each kind of call.
+    first: Mutex<BTreeMap<String, (u16, Value)>>,
+    swap: (Mutex<Swap>, Condvar),
     /// Hanging requests whose other side closed.
     given_up: AtomicBool,
     down: AtomicBool,
     ended: AtomicBool,
     connections: Mutex<Vec<TcpStream>>,
     tls: Option<Arc<ServerConfig>>,
+}
+
+/// Two answers that are to be swapped.
+#[derive(Default)]
+struct Swap {
+    left: Option<(u16, Value)>,
+    taken: Option<(u16, Value)>,
 }
 
 pub(crate) struct Server {
@@ -67,6 +77,8 @@ impl Server {
             table: Mutex::default(),
             react: Mutex::new(Arc::new(|_| Reaction::Right)),
             seen: Mutex::default(),
+            first: Mutex::default(),
+            swap: Default::default(),
             given_up: AtomicBool::new(false),
             down: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -120,6 +132,11 @@ impl Server {
             .given
             .iter()
             .any(|(id, from, until)| *id == worker_id && (*from..*until).contains(&parts.timestamp_ms))
+    }
+
+    /// The token of a worker id.
+    pub(crate) fn token(&self, worker_id: i64) -> String {
+        self.state.table.lock().unwrap().rows[&worker_id].token.clone()
     }
 
     /// Has another renew with this holder's token, as a clone would.
@@ -176,6 +193,14 @@ impl State {
             let react = Arc::clone(&self.react.lock().unwrap());
             let (status, body) = match react(&seen) {
                 Reaction::Right => self.right(&seen),
+                Reaction::Again => {
+                    let first = self.first.lock().unwrap().get(&seen.call).cloned();
+                    first.unwrap_or_else(|| self.right(&seen))
+                }
+                Reaction::Swapped => {
+                    let mine = self.right(&seen);
+                    self.swapped(mine)
+                }
                 Reaction::But(changes) => {
                     let (status, mut body) = self.right(&seen);
                     for (name, value) in changes.as_object().unwrap() {
@@ -218,8 +243,30 @@ impl State {
         }
     }
 
+    /// The answer to the other one of two requests; its own after some seconds without another.
+    fn swapped(&self, mine: (u16, Value)) -> (u16, Value) {
+        let (swap, changed) = &self.swap;
+        let mut swap = swap.lock().unwrap();
+        if let Some(theirs) = swap.left.take() {
+            swap.taken = Some(mine);
+            changed.notify_all();
+            return theirs;
+        }
+        swap.left = Some(mine);
+        let patience = Duration::from_secs(5);
+        let (mut swap, _) = changed.wait_timeout_while(swap, patience, |swap| swap.taken.is_none()).unwrap();
+        let theirs = swap.taken.take();
+        theirs.or_else(|| swap.left.take()).unwrap()
+    }
+
     /// As a server of leases answers.
     fn right(&self, seen: &Seen) -> (u16, Value) {
+        let answer = self.answer(seen);
+        self.first.lock().unwrap().entry(seen.call.clone()).or_insert_with(|| answer.clone());
+        answer
+    }
+
+    fn answer(&self, seen: &Seen) -> (u16, Value) {
         let mut table = self.table.lock().unwrap();
         let now = now_ms();
         let text = |name: &str| seen.body[name].as_str().unwrap().to_owned();
@@ -239,11 +286,13 @@ impl State {
             };
             let from = table.rows.get(&worker_id).filter(|_| again.is_none()).map_or(0, |row| row.until_ms);
             let until = wished.min(now + self.lease_ms).max(from);
-            table.rows.insert(worker_id, Row { token: token.clone(), until_ms: until, ends, instance });
+            let row = Row { token: token.clone(), until_ms: until, ends, instance: instance.clone() };
+            table.rows.insert(worker_id, row);
             table.given.push((worker_id, from, until));
             let answer = json!({
                 "worker_id": worker_id, "from": from, "until": until, "lease_ms": self.lease_ms,
-                "server_time": now, "peer_times": [now], "token": token, "of a later version": {},
+                "server_time": now, "peer_times": [now], "token": token, "instance": instance,
+                "of a later version": {},
             });
             return (200, answer);
         }
@@ -260,6 +309,6 @@ impl State {
         (row.token, row.until_ms, row.ends) = (token.clone(), wished.max(from), ends);
         let until = row.until_ms;
         table.given.push((worker_id, from, until));
-        (200, json!({"until": until, "lease_ms": self.lease_ms, "token": token}))
+        (200, json!({"until": until, "lease_ms": self.lease_ms, "token": token, "nonce": text("nonce")}))
     }
 }

@@ -1,0 +1,198 @@
+//! What stands between may answer two requests alike, with an older answer, or with that to another: a lease answer is
+//! used by the request alone that it repeats `instance` or `nonce` of.
+
+use crate::common::{Place, newest, sorted_and_distinct};
+use crate::holding::ids;
+use crate::request::{Reaction, Seen};
+use crate::server::Server;
+use leafid::{Code, Error, Snowflake};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn says_what_to_do(said: &str, field: &str) {
+    let server = format!("A lease server must repeat the {field} that it was sent");
+    for part in
+        ["nothing of it is used", &server, "a cache or a proxy, may have repeated or mixed up answers"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+fn open(place: &Place, server: &Server) -> Result<Snowflake, Error> {
+    place.builder().worker(server.url()).open()
+}
+
+/// That a host which was refused remembers nothing of any lease, and took no part in any.
+fn has_nothing(place: &Place, server: &Server) {
+    let held = |path: &Path| newest(path).get("held").is_some();
+    let directory = place.dir.path().join(&place.name);
+    let files: Vec<_> = std::fs::read_dir(directory).map(|all| all.flatten().collect()).unwrap_or_default();
+    let leases = files.iter().filter(|file| file.path().extension().is_some_and(|kind| kind == "lease"));
+    assert!(leases.into_iter().all(|file| !held(&file.path())), "{files:?}");
+    assert_eq!(server.seen("release").len(), 0, "another's lease is not to be given back");
+}
+
+fn a_claim(seen: &Seen) -> bool {
+    seen.call == "claim"
+}
+
+#[test]
+fn a_claim_s_answer_without_its_instance_is_source_invalid() {
+    for (instance, says) in [
+        (Value::Null, "the answer does not repeat the instance of its request"),
+        (json!(""), "has the instance of another request"),
+        (json!("0123456789abcdef0123456789abcdef"), "has the instance of another request"),
+        (json!(7), "has an instance that is no text"),
+        (json!(["x"]), "has an instance that is no text"),
+        (json!({}), "has an instance that is no text"),
+    ] {
+        let (place, server) = (Place::new(), Server::new(20_000));
+        let wrong = json!({"instance": instance});
+        server.reacts(move |_| Reaction::But(wrong.clone()));
+        let error = open(&place, &server).unwrap_err();
+        assert_eq!(error.code(), Code::SourceInvalid, "{instance}: {error}");
+        let said = error.message();
+        assert!(said.contains(says) && said.contains("/api/worker/claim answered 200"), "{instance}: {said}");
+        assert!(!said.contains("token-"), "a token is nobody else's to see: {said}");
+        says_what_to_do(said, "instance");
+        has_nothing(&place, &server);
+    }
+}
+
+#[test]
+fn two_hosts_whose_claims_are_collapsed_share_no_id() {
+    let (one, other, server) = (Place::new(), Place::new(), Server::new(20_000));
+    server.reacts(|seen| if a_claim(seen) { Reaction::Again } else { Reaction::Right });
+    let flake = open(&one, &server).unwrap();
+    let (mut made, mut last) = (flake.take(5_000).unwrap(), 0);
+    let error = open(&other, &server).unwrap_err();
+    assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+    assert!(error.message().contains("has the instance of another request"), "{error}");
+    has_nothing(&other, &server);
+    // Once nothing stands between: another worker id.
+    server.reacts(|_| Reaction::Right);
+    let theirs = open(&other, &server).unwrap();
+    assert_eq!((flake.worker_id().unwrap(), theirs.worker_id().unwrap()), (0, 1));
+    made.extend(theirs.take(5_000).unwrap());
+    made.extend(flake.take(5_000).unwrap());
+    assert!(sorted_and_distinct(made));
+    assert_eq!(ids(&theirs, &server, Duration::from_millis(50), &mut last), [""; 0]);
+}
+
+#[test]
+fn a_later_claim_of_this_process_is_not_served_by_the_answer_to_an_older_one() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = open(&place, &server).unwrap();
+    let made = flake.take(1_000).unwrap();
+    flake.close().unwrap();
+    let released = server.seen("release").len();
+    server.reacts(|_| Reaction::Again);
+    for _ in 0..3 {
+        let error = open(&place, &server).unwrap_err();
+        assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+    }
+    assert_eq!(server.seen("release").len(), released);
+    server.reacts(|_| Reaction::Right);
+    let again = open(&place, &server).unwrap();
+    assert!(again.next().unwrap() > *made.last().unwrap());
+    let claims = server.seen("claim");
+    let of = |at: usize| claims[at].body["instance"].as_str().unwrap().to_owned();
+    assert_ne!(of(0), of(1), "it is another claim");
+    assert_eq!(of(1), of(claims.len() - 1), "one that has no answer of its own yet is made again");
+}
+
+#[test]
+fn answers_to_two_claims_that_are_swapped_serve_neither() {
+    let (one, other, server) = (Place::new(), Place::new(), Server::new(20_000));
+    server.reacts(|seen| if a_claim(seen) { Reaction::Swapped } else { Reaction::Right });
+    std::thread::scope(|scope| {
+        let opening = [&one, &other].map(|place| scope.spawn(|| open(place, &server).unwrap_err()));
+        for error in opening.map(|opening| opening.join().unwrap()) {
+            assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+            assert!(error.message().contains("has the instance of another request"), "{error}");
+        }
+    });
+    for place in [&one, &other] {
+        has_nothing(place, &server);
+    }
+    server.reacts(|_| Reaction::Right);
+    let flakes = [&one, &other].map(|place| open(place, &server).unwrap());
+    let mut workers = flakes.each_ref().map(|flake| flake.worker_id().unwrap());
+    workers.sort_unstable();
+    assert_eq!(workers, [0, 1], "each has that of its own claim");
+}
+
+/// Waits for a renewal that failed. Answers what it said.
+fn failed_renewal(flake: &Snowflake, server: &Server, last: &mut i64) -> String {
+    let begun = Instant::now();
+    loop {
+        ids(flake, server, Duration::from_millis(10), last);
+        match flake.stats().unwrap().last_error {
+            Some(error) if error.contains("renew") => return error,
+            _ => assert!(begun.elapsed() < Duration::from_secs(10), "no renewal failed"),
+        }
+    }
+}
+
+#[test]
+fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
+    std::thread::scope(|scope| {
+        for (nonce, says) in [
+            (Value::Null, "the answer does not repeat the nonce of its request"),
+            (json!("0123456789abcdef0123456789abcdef"), "has the nonce of another request"),
+            (json!(7), "has a nonce that is no text"),
+        ] {
+            scope.spawn(move || {
+                let (place, server) = (Place::new(), Server::new(1_000));
+                let flake = open(&place, &server).unwrap();
+                let (mut last, until_ms) = (0, flake.stats().unwrap().lease_until_ms.unwrap());
+                let wrong = json!({"nonce": nonce});
+                server.reacts(move |_| Reaction::But(wrong.clone()));
+                let said = failed_renewal(&flake, &server, &mut last);
+                assert!(said.contains(says), "{said}");
+                assert!(!said.contains("token-"), "a token is nobody else's to see: {said}");
+                says_what_to_do(&said, "nonce");
+                assert_eq!(flake.stats().unwrap().lease_until_ms, Some(until_ms), "nothing of it is used");
+                let file = place.dir.path().join(&place.name).join("worker-0.lease");
+                assert_eq!(newest(&file)["held"]["until_ms"], json!(until_ms), "nor remembered");
+            });
+        }
+    });
+}
+
+#[test]
+fn each_renewal_has_a_nonce_of_its_own_and_an_older_answer_renews_nothing() {
+    let (place, server) = (Place::new(), Server::new(600));
+    let flake = open(&place, &server).unwrap();
+    let mut last = 0;
+    while server.seen("renew").len() < 2 {
+        assert_eq!(ids(&flake, &server, Duration::from_millis(10), &mut last), [""; 0]);
+    }
+    server.reacts(|seen| if seen.call == "renew" { Reaction::Again } else { Reaction::Right });
+    let said = failed_renewal(&flake, &server, &mut last);
+    assert!(said.contains("has the nonce of another request"), "{said}");
+    let renewals = server.seen("renew");
+    let mut nonces: Vec<_> =
+        renewals.iter().map(|seen| seen.body["nonce"].as_str().unwrap().to_owned()).collect();
+    let sent = nonces.len();
+    assert!(nonces.iter().all(|nonce| nonce.len() == 32), "{nonces:?}");
+    nonces.sort();
+    nonces.dedup();
+    assert_eq!(nonces.len(), sent, "{nonces:?}");
+}
+
+/// Each would go on to the other's end, and the one whose lease is shorter beyond its own.
+#[test]
+fn answers_to_two_renewals_that_are_swapped_renew_neither() {
+    let (one, other, server) = (Place::new(), Place::new(), Server::new(1_500));
+    let flakes = [&one, &other].map(|place| open(place, &server).unwrap());
+    let ends = flakes.each_ref().map(|flake| flake.stats().unwrap().lease_until_ms);
+    server.reacts(|seen| if seen.call == "renew" { Reaction::Swapped } else { Reaction::Right });
+    for flake in &flakes {
+        let said = failed_renewal(flake, &server, &mut 0);
+        assert!(said.contains("has the nonce of another request"), "{said}");
+    }
+    let after = flakes.each_ref().map(|flake| flake.stats().unwrap().lease_until_ms);
+    assert_eq!(after, ends);
+}
