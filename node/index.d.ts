@@ -284,7 +284,8 @@ export interface SnowflakeStats {
 export declare class Snowflake {
   /**
    * Claims a worker id and makes its first reservation durable: a short write of a file, the one time that this
-   * package touches a disk on the JavaScript thread besides a late reservation. A lease server is waited for.
+   * package touches a disk on the JavaScript thread besides a late reservation. A lease server is waited for, and so is a
+   * worker id of a range whose ids are all held, for `timeoutMs` at most: {@link Snowflake.open} waits beside that thread.
    *
    * Throws `ERR_LEAFID_INVALID_ARGUMENT`, `_WORKER_IN_USE` (naming the holder), `_WORKER_LOST` (a source of worker ids, or
    * a lease server, failed), `_CLOCK_BACKWARDS`, `_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_STATE_CORRUPT`, `_STATE_MISMATCH`,

@@ -36,7 +36,8 @@ impl Record {
     }
 
     /// The record from which ids begin at the clock again, though it lies ahead of it: whatever was ever granted at or
-    /// above the clock is burnt.
+    /// above the clock is burnt. Of a run from below the clock to more than a year above it, which no rules make, an hour and
+    /// three seconds.
     ///
     /// Errors: `before_epoch`, `time_exhausted`; `state_io` when more spans would be burnt than can be kept.
     pub fn reset(&self, now_ms: i64) -> Result<Record> {
@@ -44,7 +45,8 @@ impl Record {
         if now > self.layout.last_tick() {
             return Err(self.layout.time_exhausted(now_ms));
         }
-        let used = self.former.iter().chain([&self.run]).copied();
+        let run = self.believed_run(now_ms);
+        let used = self.former.iter().chain([&run]).copied();
         let (above, below): (Vec<Span>, Vec<Span>) = used
             .map(|span| {
                 let above = Span { from: span.from.max(now), ..span };

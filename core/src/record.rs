@@ -1,9 +1,17 @@
 //! The record of a worker id, and whether a new generator may go on from it.
 
 use crate::span::step_over;
-use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Rules, Span, Utc};
+use crate::{
+    Code, Error, LONGEST_SPAN_MS, Layout, MOST_BURNT, MOST_FORMER, OnClockBackwards, Result, Rules, Span, Utc,
+};
 use alloc::format;
 use alloc::vec::Vec;
+
+/// A start is refused whose record ends further ahead of the clock than this. The rules bridge an hour at most, and several
+/// starts on clocks that went back one after another a little more.
+const MOST_LEAD_MS: i64 = 86_400_000;
+/// No run is so long ahead of the clock and begins below it: clocks that leap end a run's span.
+const LONGEST_RUN_AHEAD_MS: i64 = 366 * 86_400_000;
 
 /// What is kept of a worker id: enough that the next holder issues nothing that a former one may have issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +53,7 @@ impl Record {
     /// Whether the next generator may begin, and where.
     ///
     /// Under continue it goes on at `run.until` if the record was not granted more than `max_backwards_ms` ahead of
-    /// the clock. Under wait it begins once the clock has reached `run.until`, which is at most the longest span
+    /// the clock, and does not end more than a day ahead of it. Under wait it begins once the clock has reached `run.until`, which is at most the longest span
     /// ahead; the bound of 5 ms is for the running generator.
     pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
         let Some(now) = self.layout.tick_at(now_ms) else {
@@ -63,7 +71,12 @@ impl Record {
             {
                 Admission::Refused(self.clock_backwards(self.granted_at_ms, now_ms, rules.max_backwards_ms))
             }
-            OnClockBackwards::Continue => Admission::From(from),
+            OnClockBackwards::Continue => match self.false_lead_ms(now_ms) {
+                Some(until_ms) => {
+                    Admission::Refused(self.clock_backwards(until_ms, now_ms, rules.max_backwards_ms))
+                }
+                None => Admission::From(from),
+            },
             OnClockBackwards::Wait => {
                 let begins = self.layout.tick_start_ms(from);
                 if begins <= now_ms || from == now {
@@ -75,6 +88,57 @@ impl Record {
                 }
             }
         }
+    }
+
+    /// Whether its spans are as the rules write them. Where it ends is for [`Record::admit`], which knows the clock.
+    ///
+    /// Errors: `state_corrupt` for spans that are not in order, lie outside the layout, or are more than are kept.
+    pub fn check(&self) -> Result<()> {
+        let end = self.layout.last_tick() + 1;
+        let mut flaw = (self.run.from > self.run.until || self.run.until > end)
+            .then(|| format!("its run begins at tick {} and ends at {}", self.run.from, self.run.until));
+        for (what, spans, most) in [("burnt", &self.burnt, MOST_BURNT), ("former", &self.former, MOST_FORMER)]
+        {
+            if spans.len() > most {
+                flaw = Some(format!("it has {} {what} spans, and at most {most} are kept", spans.len()));
+            } else if spans.iter().any(|span| span.is_empty() || span.until > end)
+                || spans.windows(2).any(|pair| pair[0].until > pair[1].from)
+            {
+                flaw =
+                    Some(format!("its {what} spans are empty, not in order, or past the layout's last tick"));
+            }
+        }
+        flaw.map_or(Ok(()), |flaw| {
+            let message = format!(
+                "the record of worker id {0} is not as leafid writes it: {flaw}; nothing was changed. Find out what wrote \
+                 it, then use another worker id or give the record up by `leafid state reset {0} --confirm {0}`",
+                self.worker_id
+            );
+            Err(Error::new(Code::StateCorrupt, message))
+        })
+    }
+
+    /// Where the run ends, if that is so far ahead of the clock that nobody waits for it. Not where it is empty above what
+    /// was burnt, which is as long as it is.
+    fn false_lead_ms(&self, now_ms: i64) -> Option<i64> {
+        let rests =
+            self.run.is_empty() && self.former.last().is_some_and(|span| span.until >= self.run.until);
+        let until_ms = self.layout.tick_start_ms(self.run.until);
+        (!rests && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms()).then_some(until_ms)
+    }
+
+    /// The run as far as it can be believed. One that began below the clock and ends more than a year above it was
+    /// written by no rules: then all that any rules can have granted, whatever stood there before.
+    pub(crate) fn believed_run(&self, now_ms: i64) -> Span {
+        let Span { from, until } = self.run;
+        let from_ms = self.layout.tick_start_ms(from);
+        let until_ms = self.layout.tick_start_ms(until);
+        if from_ms > now_ms || until_ms.saturating_sub(now_ms) <= LONGEST_RUN_AHEAD_MS {
+            return self.run;
+        }
+        let most_ms = OnClockBackwards::Continue.max_ms_range().1 + LONGEST_SPAN_MS;
+        let most = self.layout.tick_from(now_ms.saturating_add(most_ms)).unwrap_or(until);
+        Span { from, until: until.min(most) }
     }
 
     /// The same record with nothing left below this tick: what another giver, or ids made elsewhere, may have used.

@@ -155,6 +155,60 @@ fn never_below_what_was_granted_nor_inside_what_was_burnt() {
     });
 }
 
+const DAY_MS: i64 = 86_400_000;
+
+#[test]
+fn an_end_days_ahead_is_refused_with_the_way_out() {
+    for rules in [PLAIN, Rules { max_backwards_ms: 3_600_000, ..PLAIN }] {
+        let day = record(NOW_MS, NOW_MS + DAY_MS + 1);
+        assert_eq!(day.admit(&rules, NOW_MS), Admission::From(tick(NOW_MS + DAY_MS + 1)));
+        for (ahead_ms, said) in
+            [(DAY_MS + 2, "86400002 ms behind"), (30 * 365 * DAY_MS, "946080000000 ms behind")]
+        {
+            let years = record(NOW_MS, NOW_MS + ahead_ms);
+            let error = refusal(&years, &rules, NOW_MS);
+            assert_eq!(error.code(), Code::ClockBackwards);
+            for said in [said, "worker id 9", "1700000000000 ms", "leafid state reset 9 --confirm 9"] {
+                assert!(error.message().contains(said), "{error} does not say {said}");
+            }
+            let reset = years.reset(NOW_MS).expect("there is room");
+            assert!(matches!(reset.admit(&rules, NOW_MS), Admission::From(_)));
+        }
+    }
+    // What was burnt is as long as it is: a start above it waits.
+    let end = tick(NOW_MS + 400 * DAY_MS);
+    let written = Record {
+        run: Span { from: end, until: end },
+        former: vec![Span { from: tick(NOW_MS - DAY_MS), until: end }],
+        ..record(NOW_MS, NOW_MS)
+    };
+    assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(end));
+}
+
+#[test]
+fn spans_that_no_rules_write_are_refused() {
+    let many = |count: u64| (0..count).map(|n| Span { from: 2 * n, until: 2 * n + 1 }).collect::<Vec<_>>();
+    let good = record(NOW_MS, NOW_MS);
+    assert_eq!(Record::unused(9, LEAF).check(), Ok(()));
+    assert_eq!(Record { burnt: many(48), former: many(16), ..good.clone() }.check(), Ok(()));
+    let past = Span { from: 0, until: LEAF.last_tick() + 2 };
+    for (bad, said) in [
+        (Record { run: Span { from: 8, until: 7 }, ..good.clone() }, "begins at tick 8 and ends at 7"),
+        (Record { run: past, ..good.clone() }, "begins at tick 0"),
+        (Record { burnt: many(49), ..good.clone() }, "49 burnt spans, and at most 48"),
+        (Record { former: many(17), ..good.clone() }, "17 former spans, and at most 16"),
+        (Record { burnt: vec![Span { from: 5, until: 5 }], ..good.clone() }, "burnt spans are empty"),
+        (Record { former: many(3).into_iter().rev().collect(), ..good.clone() }, "not in order"),
+        (Record { burnt: vec![past], ..good.clone() }, "last tick"),
+    ] {
+        let error = bad.check().expect_err(said);
+        assert_eq!(error.code(), Code::StateCorrupt);
+        for said in [said, "worker id 9", "nothing was changed", "leafid state reset 9 --confirm 9"] {
+            assert!(error.message().contains(said), "{error} does not say {said}");
+        }
+    }
+}
+
 #[test]
 fn a_record_of_absurd_times_is_refused_not_wrapped() {
     for granted_at_ms in [i64::MAX, i64::MIN, 0] {

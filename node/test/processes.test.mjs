@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Snowflake } from 'leafid'
+import { Snowflake, setLogger } from 'leafid'
 import { assertDistinct, directory, space, start, thrown } from './support.mjs'
 
 const timeout = 60_000
@@ -107,4 +107,22 @@ test('a cluster of four with a range repeats no id', { timeout }, async t => {
   const { out, err, code } = await ended
   assert.equal(code, 0, err)
   assert.deepEqual(JSON.parse(out), { total: 80_000, distinct: 80_000, workers: 4 })
+})
+
+test('a full range is waited for, by open beside the event loop', { timeout }, async t => {
+  const options = { ...space(), worker: { first: 3, last: 4 } }
+  const one = new Snowflake({ ...options, randomStart: 1 })
+  const other = new Snowflake({ ...options, randomStart: 2 })
+  const waits = new Promise(resolve => {
+    setLogger(({ message }) => message.includes('waiting up to 60000 ms') && resolve(message))
+  })
+  t.after(() => setLogger(null))
+  const third = Snowflake.open({ ...options, randomStart: 3, timeoutMs: 60_000 })
+  assert.match(await waits, /twice as many ids as processes/)
+  const freed = other.workerId
+  other.close()
+  const flake = await third
+  assert.equal(flake.workerId, freed)
+  flake.close()
+  one.close()
 })

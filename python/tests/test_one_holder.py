@@ -1,10 +1,13 @@
 """One holder of a worker id at a time, between processes."""
 
+import logging
 import os
 import re
 import signal
 import socket
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -49,6 +52,31 @@ except leafid.WorkerInUseError as error:
     say(str({os.getpid()}) in str(error))
 """)
         assert out == "True\n"
+
+
+def test_a_full_range_is_waited_for(space):
+    of = {"worker": range(3, 5), **space}
+    one, other = leafid.Snowflake(random_start=1, **of), leafid.Snowflake(random_start=2, **of)
+    waits = threading.Event()
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            if "waiting up to 60000 ms" in record.getMessage():
+                waits.set()
+
+    handler = Handler()
+    logging.getLogger("leafid").addHandler(handler)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            third = pool.submit(lambda: leafid.Snowflake(random_start=3, timeout_ms=60_000, **of))
+            assert waits.wait(30)
+            freed = other.worker_id
+            other.close()
+            with third.result() as flake:
+                assert flake.worker_id == freed and flake.next() > 0
+    finally:
+        logging.getLogger("leafid").removeHandler(handler)
+    one.close()
 
 
 @pytest.mark.parametrize("how", ["exit", "kill"])

@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,6 +126,57 @@ static void ninth_process(void) {
     for (int i = 0; i < EIGHT; i++) end_process(&holders[i], SIGKILL);
 }
 
+struct waiting {
+    sem_t told;
+    leafid_snowflake *flake;
+    leafid_status status;
+};
+
+static leafid_status open_of_two(int64_t random_start, leafid_snowflake **out) {
+    leafid_snowflake_options *options = options_for(dir, name, "3-4");
+    /* Other settings are another generator. */
+    CHECK_STATUS(leafid_snowflake_options_set_random_start(options, random_start), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 60000), LEAFID_OK);
+    leafid_status status = leafid_snowflake_open(options, out);
+    leafid_snowflake_options_free(options);
+    return status;
+}
+
+static void *open_third(void *waiting) {
+    struct waiting *of = waiting;
+    of->status = open_of_two(3, &of->flake);
+    return NULL;
+}
+
+static void hear(void *waiting, int32_t level, const char *text) {
+    (void)level;
+    if (strstr(text, "waiting up to 60000 ms")) sem_post(&((struct waiting *)waiting)->told);
+}
+
+static void waits_for_an_id(void) {
+    struct waiting waiting = {.flake = NULL};
+    leafid_snowflake *one = NULL, *other = NULL;
+    pthread_t thread;
+    uint32_t freed = 99, got = 98;
+    fresh_place();
+    REQUIRE(sem_init(&waiting.told, 0, 0) == 0);
+    CHECK_STATUS(leafid_set_log(hear, &waiting, LEAFID_LOG_WARN), LEAFID_OK);
+    REQUIRE_OK(open_of_two(1, &one));
+    REQUIRE_OK(open_of_two(2, &other));
+    REQUIRE(pthread_create(&thread, NULL, open_third, &waiting) == 0);
+    while (sem_wait(&waiting.told) != 0) {}
+    CHECK_STATUS(leafid_snowflake_worker_id(other, &freed), LEAFID_OK);
+    leafid_snowflake_free(other);
+    pthread_join(thread, NULL);
+    CHECK_STATUS(waiting.status, LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_worker_id(waiting.flake, &got), LEAFID_OK);
+    CHECK_NUMBER(got, freed);
+    CHECK_STATUS(leafid_set_log(NULL, NULL, 0), LEAFID_OK);
+    leafid_snowflake_free(waiting.flake);
+    leafid_snowflake_free(one);
+    sem_destroy(&waiting.told);
+}
+
 static void eight_at_one_barrier(void) {
     struct ids all = {0};
     fresh_place();
@@ -164,6 +217,7 @@ int main(int argc, char **argv) {
         skip("the same as another user", "needs root");
     }
     test("a range of 8: the ninth is refused, until one of the eight has ended", ninth_process);
+    test("a full range is waited for", waits_for_an_id);
     test("8 processes at one barrier on 8 ids, 50 rounds: all start", eight_at_one_barrier);
     return finish();
 }

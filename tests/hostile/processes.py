@@ -41,7 +41,7 @@ def _():
     ninth = Serve("c")
     slowest = 0
     for turn, left in enumerate(["nothing", "fork", "exec", "nothing", "fork", "exec"]):
-        error = ninth.refused("open", "a", *where.options(worker=EIGHT))
+        error = ninth.refused("open", "a", *where.options(worker=EIGHT, timeout_ms=100))
         assert error.code == "worker_in_use" and "0-7" in str(error) and "8 held" in str(error), error
         assert ninth.micros < 400_000, f"refused after {ninth.micros} us"
         victim = holders.pop(0)
@@ -56,7 +56,7 @@ def _():
         if orphan:
             os.kill(orphan, 0)
         begun = time.monotonic()
-        got = retry(ninth, 0.1, "open", "a", *where.options(worker=EIGHT))
+        got = retry(ninth, 0.1, "open", "a", *where.options(worker=EIGHT, timeout_ms=100))
         slowest = max(slowest, time.monotonic() - begun)
         assert got == worker, f"got {got}, the dead one had {worker}"
         ninth.do("next", "a")

@@ -17,11 +17,13 @@ use std::time::Duration;
 
 /// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
 pub(crate) const EXEC: Duration = Duration::from_millis(50);
-/// Claims of a range that collide pass within this.
+/// Claims of a range that collide pass within this; who waits longer waits for a holder to end.
 const RACE: Duration = Duration::from_millis(100);
 /// A daemon's parent exits within this, and lets its fixed id go.
 const PARENT_EXITS: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(3);
+/// Between two looks at a range whose ids are held for longer than a race lasts.
+const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// A worker id that is held, with its first span durable.
 pub(crate) struct Claim {
@@ -56,7 +58,11 @@ pub(crate) struct Terms {
 
 /// How long a held worker id is asked for again.
 fn patience(settings: &Settings, inherited: bool) -> Duration {
+    // The JavaScript thread opens as others do, but asks a lazy handle for an id in the middle of its work.
+    let may_wait = settings.max_wait.is_none() || !settings.lazy;
     match (settings.key.workers.is_range(), inherited) {
+        // A process that is being replaced ends once its successor has started.
+        (true, _) if may_wait => settings.timeout.max(RACE),
         (true, _) => RACE,
         (false, true) => PARENT_EXITS,
         (false, false) => EXEC,
@@ -87,7 +93,30 @@ pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Dura
 
 /// Claims a worker id of the settings.
 pub(crate) fn claim(env: &Env, settings: &Settings, terms: &Terms) -> Result<Claim> {
-    while_in_use(env, patience(settings, terms.inherited), |last| any(env, settings, terms, last))
+    let patience = patience(settings, terms.inherited);
+    let (begun, mut first, mut told) = (env.clock.counted(), true, false);
+    while_in_use(env, patience, |last| {
+        let claimed = any(env, settings, terms, Pass { first, last });
+        first = false;
+        let waits = claimed.as_ref().is_err_and(|error| error.code() == Code::WorkerInUse) && !last;
+        if waits && !told && settings.key.workers.is_range() && env.clock.counted() - begun >= RACE {
+            told = true;
+            log::warn!(
+                "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
+                 as many ids as processes nobody waits, also while processes are replaced",
+                settings.key.name,
+                patience.as_millis()
+            );
+        }
+        claimed
+    })
+}
+
+/// One search through the worker ids.
+#[derive(Clone, Copy, Default)]
+struct Pass {
+    first: bool,
+    last: bool,
 }
 
 /// Does a deed again for so long as the worker id is held; `deed` is told when it is the last time.
@@ -100,16 +129,19 @@ pub(crate) fn while_in_use<T>(
     loop {
         let last = env.clock.counted() - begun >= patience;
         match deed(last) {
-            Err(error) if error.code() == Code::WorkerInUse && !last => env.clock.sleep(PAUSE),
+            Err(error) if error.code() == Code::WorkerInUse && !last => {
+                let raced = env.clock.counted() - begun >= RACE;
+                env.clock.sleep(if raced { LONG_PAUSE } else { PAUSE });
+            }
             done => return done,
         }
     }
 }
 
 /// The first id of the range that can be had, those first whose record the clock has passed.
-fn any(env: &Env, settings: &Settings, terms: &Terms, last: bool) -> Result<Claim> {
+fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Claim> {
     if let Some(recall) = &terms.recall {
-        return recall.first(last, |worker_id| one(env, settings, terms, worker_id, false));
+        return recall.first(pass.last, |worker_id| one(env, settings, terms, worker_id, false));
     }
     let (from, to) = match (&settings.key.workers, &terms.given) {
         (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
@@ -126,11 +158,11 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, last: bool) -> Result<Clai
         }
     };
     if from == to {
-        return one(env, settings, terms, from, last);
+        return one(env, settings, terms, from, pass.last);
     }
     let now_ms = env.clock.believed_ms();
     let mut ahead = Vec::new();
-    let mut refusals = Refusals { last, ..Refusals::default() };
+    let mut refusals = Refusals { first: pass.first, ..Refusals::default() };
     for worker_id in from..=to {
         let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
             Ok(Some(stored)) => {
@@ -268,8 +300,8 @@ fn check_start(settings: &Settings, rules: &Rules, now_ms: i64) -> Result<()> {
 /// Why the ids of a range could not be had.
 #[derive(Default)]
 struct Refusals {
-    /// Whether this is the last pass through the range.
-    last: bool,
+    /// Whether this is the first pass through the range: what is amiss with one id is told once.
+    first: bool,
     in_use: usize,
     other: Option<Error>,
 }
@@ -280,8 +312,7 @@ impl Refusals {
         match error.code() {
             Code::WorkerInUse => self.in_use += 1,
             Code::StateCorrupt | Code::StateIo | Code::ClockBackwards => {
-                // Once a claim, however often it goes through the range.
-                if self.last || self.other.is_none() && self.in_use == 0 {
+                if self.first {
                     log::warn!("leafid: {error}; the next worker id of the range is tried");
                 }
                 self.other.get_or_insert(error);
@@ -298,8 +329,14 @@ impl Refusals {
                 let also = other.map(|error| format!("; besides: {}", error.message())).unwrap_or_default();
                 let message = format!(
                     "every worker id of {first}-{last} of {:?} that can be used is held, by other processes or by generators of this one ({} held){also}; \
-                     widen the range or end a process",
-                    settings.key.name, self.in_use
+                     none came free within {} ms: widen the range to twice as many ids as processes, or end a process{}",
+                    settings.key.name,
+                    self.in_use,
+                    patience(settings, false).as_millis(),
+                    match settings.max_wait.is_some() && settings.lazy {
+                        true => "; here nobody waits longer, `await Snowflake.open` without lazy does",
+                        false => "",
+                    }
                 );
                 Error::new(Code::WorkerInUse, message)
             }

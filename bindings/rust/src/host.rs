@@ -5,7 +5,7 @@ use crate::claim::{self, Claim, Terms};
 use crate::clock_check::check_clock;
 use crate::env::{DirectoryId, Env};
 use crate::file_system::Kind;
-use crate::fork::{self, PerProcess};
+use crate::fork::{self, Bounded, PerProcess};
 use crate::live::Live;
 use crate::place;
 use crate::renewer::Renewer;
@@ -13,7 +13,7 @@ use crate::settings::{Key, Settings};
 use crate::spans::Spans;
 use crate::state_file::failed;
 use crate::sync::{Pause, locked};
-use crate::wait::Interrupted;
+use crate::wait::{self, Interrupted};
 use crate::worker::WorkerIds;
 use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
@@ -127,7 +127,7 @@ impl Host {
             let Asked { given, recall } = asking::ask(&self.env, settings, parents, interrupted)?;
             let terms = Terms { rules, floor: 0, given, recall, forgets, inherited };
             tries += 1;
-            match self.claim(settings, terms.clone()) {
+            match self.claim(settings, terms.clone(), interrupted) {
                 Ok(claim) => break (terms, claim),
                 Err(error) => {
                     let given = terms.given.as_ref().map(|(given, _)| given);
@@ -189,12 +189,15 @@ impl Host {
         Ok((id, forgets))
     }
 
-    /// Claims, likewise.
-    fn claim(&self, settings: &Arc<Settings>, terms: Terms) -> Result<Claim> {
+    /// Claims, likewise. What is claimed after the caller was interrupted is let go at once.
+    fn claim(&self, settings: &Arc<Settings>, terms: Terms, interrupted: Interrupted<'_>) -> Result<Claim> {
         let bound = claim::bound(settings, &terms.rules, terms.inherited);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let claimed = fork::bounded(bound, move || claim::claim(&env, &wanted, &terms));
-        claimed.done().ok_or_else(|| no_answer(settings, bound))?
+        let claim = move || claim::claim(&env, &wanted, &terms);
+        match fork::bounded_unless(bound, fork::Code::Ours, interrupted, claim) {
+            Bounded::Interrupted => Err(wait::interrupted()),
+            claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
+        }
     }
 
     /// One handle less; the last one closes the generator.

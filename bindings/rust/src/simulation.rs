@@ -26,7 +26,7 @@ mod ranges;
 mod remembered;
 mod whole;
 mod world;
-use world::{Open, START_MS, World};
+use world::{Open, Process, START_MS, World};
 
 fn builder() -> SnowflakeBuilder {
     Snowflake::builder()
@@ -251,4 +251,60 @@ fn a_held_record_is_not_reset() {
     assert!(error.message().contains("pid") && error.message().contains("end that process"), "{error}");
     assert_eq!(*lock(&world.0.files), before);
     open.next().unwrap();
+}
+
+#[test]
+fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
+    let world = World::new();
+    let layout = leafid_core::Layout::LEAF;
+    let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
+    let years = Span { from: at(-1_000), until: at(30 * 365 * 86_400_000) };
+    let good = Record { granted_at_ms: START_MS, ..Record::unused(7, layout) };
+    let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
+    for (record, code, said) in [
+        (Record { run: years, ..good.clone() }, Code::ClockBackwards, "946080000000 ms behind"),
+        (Record { burnt: vec![years, years], ..good.clone() }, Code::StateCorrupt, "not in order"),
+    ] {
+        world.record(record);
+        let before = lock(&world.0.files).get(&path).cloned();
+        let error = world.process().open(builder()).err().unwrap();
+        assert_eq!(error.code(), code, "{error}");
+        for said in [said, "worker id 7", "leafid state reset 7 --confirm 7"] {
+            assert!(error.message().contains(said), "{error} does not say {said}");
+        }
+        let open = world.process().open_worker(7..=8, builder()).unwrap();
+        assert_eq!(open.live.worker_id, 8, "a range goes on to the next");
+        assert_eq!(lock(&world.0.files).get(&path).cloned(), before);
+    }
+    world.record(Record { run: years, ..good });
+    world.process().reset().unwrap();
+    // Whatever stood there before: what the widest rules can have granted is left out.
+    world.pass(3_604_000);
+    let open = world.process().open(builder()).unwrap();
+    assert!((0..1_000).contains(&(open.next_ms() - START_MS - 3_604_000)));
+}
+
+#[test]
+fn a_full_range_is_waited_for_within_the_timeout_and_a_fixed_id_is_not() {
+    let world = World::new();
+    let (one, other) = (world.process(), world.process());
+    let wide = |process: &Process, ms: i64| process.open_worker(7..=8, builder().timeout_ms(ms));
+    let _held = (wide(&one, 2_000).unwrap(), one.open_worker(7..=8, builder().random_start(5)).unwrap());
+    let waited = |open: &dyn Fn() -> Result<Open>| {
+        let begun = world.counted();
+        let error = open().err().unwrap();
+        assert_eq!(error.code(), Code::WorkerInUse, "{error}");
+        (world.counted() - begun, error)
+    };
+    let (time, error) = waited(&|| wide(&other, 2_000));
+    assert!(time >= Duration::from_secs(2), "{time:?}");
+    assert!(error.message().contains("2 held") && error.message().contains("within 2000 ms"), "{error}");
+    let (time, _) = waited(&|| wide(&other, 1));
+    assert!((Duration::from_millis(100)..Duration::from_millis(200)).contains(&time), "{time:?}");
+    let (time, _) = waited(&|| other.open(builder()));
+    assert!(time < Duration::from_millis(100), "{time:?}");
+    // In the middle of the work of a thread that may not wait.
+    let (time, error) = waited(&|| other.open_worker(7..=8, builder().lazy(true).max_wait_ms(2)));
+    assert!(time < Duration::from_millis(200), "{time:?}");
+    assert!(error.message().contains("await Snowflake.open"), "{error}");
 }

@@ -60,8 +60,19 @@ pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Op
 }
 
 impl StateFile {
-    /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, `state_mismatch`.
+    /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
+    /// cannot have written, `state_mismatch`.
     pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<Option<StateFile>> {
+        StateFile::open_checked(env, directory, key, worker_id, Record::check)
+    }
+
+    fn open_checked(
+        env: &Env,
+        directory: &Path,
+        key: &Key,
+        worker_id: u32,
+        check: impl Fn(&Record) -> Result<()>,
+    ) -> Result<Option<StateFile>> {
         let path = path_of(directory, worker_id);
         let bytes = slot::unused_file(unused(key, worker_id))?;
         let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access: Access::Readable }));
@@ -80,6 +91,7 @@ impl StateFile {
             return Err(Error::new(Code::StateCorrupt, message));
         }
         check_layout(&newest.record, key, &path)?;
+        check(&newest.record).map_err(|error| error.context(path.display()))?;
         learn(env, &newest);
         if damaged {
             assume_the_worst(&mut newest.record, key, env.clock.believed_ms());
@@ -98,7 +110,7 @@ impl StateFile {
         StateFile { file: None, path: PathBuf::new(), stored: unused(key, worker_id), spare: 0, tried: 0 }
     }
 
-    /// As [`StateFile::open`], but of whatever layout the record is. Errors besides: `invalid_argument` without a file.
+    /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
     pub(crate) fn open_any(
         env: &Env,
@@ -113,7 +125,7 @@ impl StateFile {
             return Err(Error::invalid("worker", worker_id, &allowed));
         };
         let key = Key { layout: found.record.layout, ..key.clone() };
-        StateFile::open(env, directory, &key, worker_id)
+        StateFile::open_checked(env, directory, &key, worker_id, |_| Ok(()))
     }
 
     /// The record as this generator wrote it last, or found it.

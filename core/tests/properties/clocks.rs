@@ -3,7 +3,8 @@
 use crate::cases::holds;
 use crate::ids::layout;
 use leafid_core::{
-    Admission, Deed, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span, next_until,
+    Admission, Code, Deed, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span,
+    next_until,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -93,7 +94,20 @@ impl Machine {
                 self.follow_ms = ms;
                 return Ok(());
             }
-            Admission::Refused(_) => return Ok(()),
+            Admission::Refused(error) => {
+                // Never a record that a generator could go on from within a day.
+                let behind_ms = self.record.granted_at_ms.saturating_sub(self.now_ms);
+                let lead_ms = self.layout.tick_start_ms(self.record.run.until).saturating_sub(self.now_ms);
+                prop_assert!(
+                    error.code() != Code::ClockBackwards
+                        || self.rules.on_clock_backwards == OnClockBackwards::Wait
+                        || behind_ms > self.rules.max_backwards_ms
+                        || lead_ms > 86_400_000,
+                    "{}",
+                    error
+                );
+                return Ok(());
+            }
         };
         let until =
             next_until(&self.layout, &self.rules, &self.record.burnt, from, self.now_ms, 0).unwrap_or(from);
@@ -197,7 +211,9 @@ impl Machine {
             prop_assert!(refused, "a sealed one says so");
             let run = self.record.run;
             let run = Span { from: run.from, until: mark.unwrap().clamp(run.from, run.until) };
-            self.record = Record { run, granted_at_ms: self.now_ms, ..self.record.clone() };
+            // As the host does: a step back is not hidden from the next start.
+            let granted_at_ms = self.now_ms.max(self.record.granted_at_ms);
+            self.record = Record { run, granted_at_ms, ..self.record.clone() };
         }
         Ok(())
     }
@@ -225,6 +241,7 @@ impl Machine {
                 }
             }
         }
+        prop_assert_eq!(self.record.check(), Ok(()), "{:?}", self.record);
         Ok(())
     }
 }

@@ -164,6 +164,7 @@ fn as_json(slots: &Slots, holder: Option<&str>, now_ms: i64) -> Value {
         "writer": {"pid": stored.writer.pid, "host": stored.writer.host, "started": stored.writer.started},
         "held_by": holder,
         "one_slot_damaged": slots.damaged,
+        "refused": record.check().err().map(|error| error.message().to_owned()),
     })
 }
 
@@ -192,6 +193,9 @@ fn as_text(slots: &Slots, holder: Option<&str>, now_ms: i64) -> String {
     let writer = &stored.writer;
     if writer.pid > 0 {
         line("writer", &format!("pid {} on host {}, started {}", writer.pid, writer.host, writer.started));
+    }
+    if let Err(error) = record.check() {
+        line("refused", &error.message());
     }
     if slots.damaged {
         line("damaged", &"one of two slots; the next start goes on above all that may have been issued");

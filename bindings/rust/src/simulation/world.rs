@@ -79,15 +79,16 @@ impl World {
         let layout = leafid_core::Layout::LEAF;
         let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
         let burnt = Span { from: at(from_ms), until: at(until_ms) };
-        let stored = crate::slot::Stored {
-            number: 0,
-            name: "default".into(),
-            record: Record { burnt: vec![burnt], ..Record::unused(7, layout) },
-            writer: crate::slot::Writer::default(),
-        };
+        self.record(Record { burnt: vec![burnt], ..Record::unused(7, layout) });
+        burnt
+    }
+
+    /// Leaves this record of worker id 7.
+    pub(super) fn record(&self, record: Record) {
+        let writer = crate::slot::Writer::default();
+        let stored = crate::slot::Stored { number: 0, name: "default".into(), record, writer };
         let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
         lock(&self.0.files).insert(path, crate::slot::unused_file(stored).unwrap().to_vec());
-        burnt
     }
 
     pub(super) fn fail(&self, kind: Option<io::ErrorKind>) {
