@@ -1221,8 +1221,8 @@ leafid_status leafid_segments_options_set_request_timeout_ms(struct leafid_segme
 leafid_status leafid_segments_options_set_connect_timeout_ms(struct leafid_segments_options *options, int64_t ms);
 
 /**
- * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests for one tag are under
- * way at a time. Default 4.
+ * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
+ * a time, for all tags together. Default 4.
  */
 leafid_status leafid_segments_options_set_connections(struct leafid_segments_options *options,
                                                       int64_t connections);

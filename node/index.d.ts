@@ -461,8 +461,8 @@ export interface ServerSegmentsOptions extends CommonSegmentsOptions {
   /** How long a server may take to accept a connection, milliseconds. Default 300. */
   readonly connectTimeoutMs?: number | null
   /**
-   * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests for one tag are under way
-   * at a time. Default 4.
+   * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at a
+   * time, for all tags together. Default 4.
    */
   readonly connections?: number | null
   /**

@@ -81,8 +81,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_connect_timeout_ms(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.connect_timeout_ms(ms))) }
 }
 
-/// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests for one tag are under
-/// way at a time. Default 4.
+/// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
+/// a time, for all tags together. Default 4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_connections(
     options: *mut leafid_segments_options,

@@ -48,8 +48,8 @@ use std::sync::Arc;
 /// timeout_ms: how long a call waits at most for its next id. Default 2000.
 /// request_timeout_ms, connect_timeout_ms: how long a request to a server may last, and the connection to it take.
 ///     Default 1000 and 300.
-/// connections: connections to each server that are kept alive, 1 to 64; of a Leaf also how many requests for one tag
-///     are under way at a time. Default 4.
+/// connections: connections to each server that are kept alive, 1 to 64; of a Leaf also how many requests are under
+///     way at a time, for all tags together. Default 4.
 /// block_size: with protocol "leaf", each number n that the Leaf gives stands for the ids n * block_size to
 ///     n * block_size + block_size - 1, 2 to 1000000. The tag must then be called "...-xN", N being the block_size: no
 ///     other client may use its numbers as they are.

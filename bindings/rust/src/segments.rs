@@ -35,6 +35,8 @@ mod tag;
 mod tagged;
 #[cfg(feature = "http")]
 mod tinyid;
+#[cfg(feature = "http")]
+mod turns;
 
 pub use attempt::Attempt;
 pub use builder::{Protocol, SegmentsBuilder};

@@ -197,13 +197,15 @@ fn a_leaf_that_is_down_is_asked_five_times_a_second_at_most_and_found_when_it_is
 }
 
 #[test]
-fn a_program_that_needs_one_id_does_not_fetch_a_thousand() {
-    let mut leaf = Nodes::new();
-    let ids = leaf.builder().open().unwrap();
-    ids.tag("order").unwrap().next().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    let asked: i64 = leaf.nodes.iter_mut().map(|node| node.report()["total"].as_i64().unwrap()).sum();
-    assert!((16..40).contains(&asked), "{asked} requests");
+fn a_process_that_takes_one_id_asks_four_times_at_most_and_with_step_1_twice() {
+    for (step, requests) in [(1_000, 4), (1, 2)] {
+        let mut leaf = Nodes::new();
+        let ids = leaf.builder().step(step).open().unwrap();
+        ids.tag("order").unwrap().next().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let asked: i64 = leaf.nodes.iter_mut().map(|node| node.report()["total"].as_i64().unwrap()).sum();
+        assert!((1..=requests).contains(&asked), "{asked} with step {step}");
+    }
 }
 
 #[test]

@@ -146,8 +146,8 @@ impl SegmentsBuilder {
         self
     }
 
-    /// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests for one tag are under
-    /// way at a time. Default 4.
+    /// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
+    /// a time, for all tags together. Default 4.
     pub fn connections(mut self, connections: i64) -> Self {
         self.connections = Some(connections);
         self

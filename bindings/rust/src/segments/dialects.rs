@@ -13,7 +13,7 @@ use crate::options::opened;
 use leafid_core::{Error, Giving, LARGEST_STEP, Result};
 use std::sync::Arc;
 
-/// Connections to each server, and requests for one tag at the same time where each brings one id.
+/// Connections to each server, and requests at the same time where each brings one id.
 const CONNECTIONS: i64 = 4;
 
 /// How servers of one kind are spoken to.

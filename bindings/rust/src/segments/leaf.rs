@@ -45,8 +45,8 @@ impl LeafServers {
     /// Ids of these servers, each fetched by itself over as many connections.
     pub(crate) fn source(self: &Arc<Self>, connections: usize) -> SegmentSource {
         let servers = Arc::clone(self);
-        let singles = Singles::new(self.mode.each() as u64, connections, move |tag| servers.get(tag));
-        SegmentSource::later(move |request, reply| singles.fetch(request, reply))
+        let each = self.mode.each() as u64;
+        SegmentSource::later(Singles::new(each, connections, move |tag| servers.get(tag)))
     }
 
     /// One request. Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`.

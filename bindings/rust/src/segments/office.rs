@@ -375,16 +375,14 @@ impl Office {
 
     /// The error of a call whose time is over.
     pub(crate) fn late(&self, tagged: &Tagged, waited: Duration) -> Error {
-        let state = tagged.locked(|state| {
-            let since = match state.phase {
-                Phase::Fetching(since) => Some(since.elapsed()),
-                _ => None,
-            };
-            (state.error.clone(), since)
-        });
-        let (error, since) = state.unwrap_or((None, None));
+        let state = tagged.locked(|state| (state.error.clone(), state.phase));
+        let (error, phase) = state.unwrap_or((None, Phase::Idle));
         let waited = waited.as_millis();
-        let asked = since.map(|since| format!("its source has not answered for {} ms", since.as_millis()));
+        let asked = match phase {
+            Phase::Fetching(since) => self.options.origin.source.silent_for(&tagged.name, since),
+            _ => None,
+        };
+        let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
         match (error, asked) {
             (Some(error), _) => {
                 let code = match error.code() {
@@ -401,7 +399,10 @@ impl Office {
                 Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
             }
             (None, asked) => {
-                let why = asked.unwrap_or_else(|| "its source was not asked yet".into());
+                let why = asked.unwrap_or_else(|| match phase {
+                    Phase::Fetching(_) => "requests for other tags took all `connections`".into(),
+                    _ => "its source was not asked yet".into(),
+                });
                 let message = format!(
                     "no id of the tag {:?} within {waited} ms: {why}; see the source, or raise timeout_ms",
                     tagged.name

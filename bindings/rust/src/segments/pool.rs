@@ -8,7 +8,8 @@ mod job;
 mod work;
 
 use self::job::STUCK;
-pub(crate) use self::job::{Job, Timed};
+#[cfg_attr(not(feature = "http"), allow(unused_imports, reason = "servers need it"))]
+pub(crate) use self::job::{Helper, Job, Timed};
 use self::work::Work;
 use super::office::Office;
 use crate::fork::{self, PerProcess, Thread};
@@ -254,7 +255,7 @@ impl Pool {
             work.busy.insert(me, (Instant::now() + job.may_take(), job.office()));
             drop(work);
             let busy = Busy { pool: self, me };
-            job.run();
+            let again = job.run();
             drop(busy);
             if self.is_of_parent() {
                 // The user's code has forked: of this process it is the only thread, and ends it.
@@ -262,6 +263,8 @@ impl Pool {
             }
             since = Instant::now();
             work = lock(&self.work);
+            // This thread looks for the next job now: it begins no other.
+            again.into_iter().for_each(|job| work.jobs.push(job.office(), job));
         }
         work.idle -= 1;
         drop(work);

@@ -31,7 +31,7 @@ impl Reply {
     /// Answers, from any thread and without a wait; none for a tag that the source does not know.
     pub fn answer(mut self, answer: Answer<Option<Fetched>>) {
         let answer = answer.map(|fetched| fetched.map(Batch::from));
-        self.hand_over(answer.map_err(super::source::failed));
+        self.leave(answer.map_err(super::source::failed));
     }
 
     /// It took so many requests.
@@ -54,7 +54,13 @@ impl Reply {
         }
     }
 
-    fn hand_over(&mut self, answer: Result<Option<Batch>>) {
+    /// Answers from a thread that must not wait for the disk.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
+    pub(crate) fn hand_over(mut self, answer: Result<Option<Batch>>) {
+        self.leave(answer);
+    }
+
+    fn leave(&mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
         // In a forked child it is the parent's.
         if pending.office.generation == fork::current() {
@@ -68,6 +74,6 @@ impl Reply {
 impl Drop for Reply {
     fn drop(&mut self) {
         let message = "the fetch of a segment ended without an answer; see the code that gives segments";
-        self.hand_over(Err(Error::new(Code::SegmentUnavailable, message)));
+        self.leave(Err(Error::new(Code::SegmentUnavailable, message)));
     }
 }

@@ -2,11 +2,16 @@
 //!
 //! Each request brings one segment, mostly of one id, and takes as long as the network does. Who fetches for a tag says
 //! how many it is short of, and is answered with what came in meanwhile; the requests go on while that is written down.
+//!
+//! All tags share so many requests at a time, and take [`Turns`]. A worker makes one request of whichever tag is next,
+//! tells what came in, and stands in line again for as long as there is more to ask. What came in is told by whoever
+//! fetches or has made a request, or, where all requests hang, as an answer like any other.
 
-use super::pool::{self, Job, Timed};
+use super::pool::{self, Helper, Job, Timed};
 use super::queue::merged;
 use super::reply::Reply;
-use super::source::{Batch, FetchRequest};
+use super::source::{Batch, FetchRequest, Later};
+use super::turns::Turns;
 use crate::fork::PerProcess;
 use crate::sync::lock;
 use leafid_core::{Code, Error, Result, Segment};
@@ -19,8 +24,6 @@ use std::time::{Duration, Instant};
 const GATHERS: Duration = Duration::from_millis(20);
 /// So many requests each are begun with: what is told of them asks for more, unless whoever wanted so many has gone.
 const AHEAD: u64 = 16;
-/// A thread that has worked for one tag for so long lets others go first.
-const TURN: Duration = Duration::from_millis(10);
 
 type Get = dyn Fn(&str) -> Result<Segment> + Send + Sync;
 
@@ -29,13 +32,21 @@ pub(crate) struct Singles {
     get: Box<Get>,
     /// So many ids are in one answer.
     each: u64,
-    /// So many requests for one tag at the same time.
+    /// So many requests at the same time, for all tags together.
     most: usize,
     /// A forked child begins with nothing.
-    shelves: PerProcess<Mutex<BTreeMap<Box<str>, Shelf>>>,
+    desk: PerProcess<Mutex<Desk>>,
 }
 
-/// What is under way for a tag, and what came in.
+/// What is under way in one process.
+struct Desk {
+    turns: Turns<Arc<str>>,
+    /// Threads that make requests, or will.
+    workers: usize,
+    shelves: BTreeMap<Arc<str>, Shelf>,
+}
+
+/// What came in for a tag.
 #[derive(Default)]
 struct Shelf {
     /// Who is to be told, and from when on it is told even if more is to come.
@@ -47,15 +58,15 @@ struct Shelf {
     /// Requests that failed and that nobody was told of.
     failed: usize,
     /// Requests under way that are counted as failed already.
-    stragglers: u64,
+    stragglers: usize,
     /// The last request failed: one at a time finds out more.
     failing: bool,
-    /// Requests to be made, and those under way.
-    wanted: u64,
-    under_way: u64,
-    /// Threads that make them, or will.
-    workers: usize,
+    /// Since when requests are under way and none was answered.
+    silent_since: Option<Instant>,
 }
+
+/// Something to tell, to whom, and after how many requests that failed.
+type Told = (Reply, Result<Batch>, usize);
 
 impl Singles {
     pub(crate) fn new(
@@ -63,147 +74,173 @@ impl Singles {
         most: usize,
         get: impl Fn(&str) -> Result<Segment> + Send + Sync + 'static,
     ) -> Arc<Singles> {
-        Arc::new(Singles { get: Box::new(get), each, most, shelves: PerProcess::new() })
+        Arc::new(Singles { get: Box::new(get), each, most, desk: PerProcess::new() })
     }
 
-    /// Has ids fetched; `reply` is answered with the first of them.
-    pub(crate) fn fetch(self: &Arc<Self>, request: FetchRequest, reply: Reply) {
-        let short = (request.step.max(1) as u64).div_ceil(self.each);
-        let begins = self.with(&request.tag, |shelf| {
-            let tell_at = Instant::now() + if request.urgent { Duration::ZERO } else { GATHERS };
-            shelf.reply = Some((reply, tell_at));
-            shelf.error = None;
-            // What came in since is told first.
-            let coming = shelf.under_way + shelf.segments.len() as u64;
-            shelf.wanted = short.saturating_sub(coming).clamp(1, AHEAD * self.most as u64);
-            let more = shelf.more_workers(self.most);
-            // Somebody has to tell what is there already.
-            let tells = usize::from(more == 0 && !shelf.segments.is_empty());
-            shelf.workers += tells;
-            more + tells
-        });
-        self.begin(begins, &request.tag.as_str().into());
-    }
-
-    fn begin(self: &Arc<Self>, workers: usize, tag: &Arc<str>) {
+    fn begin(self: &Arc<Self>, workers: usize) {
         for _ in 0..workers {
-            let (singles, tag, whose) = (Arc::clone(self), Arc::clone(tag), Arc::as_ptr(self) as usize);
-            pool::push(Job::Help(whose, Box::new(move |ready: Result<()>| singles.work(tag, ready))));
-        }
-    }
-
-    /// Makes requests for a tag until there are enough. `ready`: an error where there is no thread to do it on.
-    fn work(self: Arc<Self>, tag: Arc<str>, ready: Result<()>) {
-        let begun = Instant::now();
-        let mut came = ready.map(|()| None);
-        let mut asked = false;
-        loop {
-            let (told, look_at, turn, more) = self.with(&tag, |shelf| {
-                shelf.under_way -= u64::from(asked);
-                shelf.take_in(came);
-                let (told, look_at) = (shelf.tell(), shelf.look_at());
-                (told, look_at, shelf.turn(begun, self.most), shelf.more_workers(self.most))
-            });
-            self.begin(more, &tag);
-            if let Some(at) = look_at {
-                self.look_at(at, &tag);
-            }
-            if let Some((reply, answer, requests)) = told {
-                reply.of_requests(requests).accept(answer.map(Some));
-            }
-            match turn {
-                Turn::Ask => {
-                    let panicked =
-                        |_| Err(Error::new(Code::Internal, "a request to a server panicked; report this"));
-                    let get = AssertUnwindSafe(|| (self.get)(&tag).map(Some));
-                    (came, asked) = (catch_unwind(get).unwrap_or_else(panicked), true);
-                }
-                Turn::Later => return self.begin(1, &tag),
-                Turn::Over => return,
-            }
+            let whose = Arc::as_ptr(self) as usize;
+            pool::push(Job::Help(whose, Arc::clone(self) as Arc<dyn Helper>));
         }
     }
 
     /// Has what came in for a tag told at some time, should all requests hang until then.
-    fn look_at(self: &Arc<Self>, at: Instant, tag: &Arc<str>) {
+    fn look_at(self: &Arc<Self>, at: Option<Instant>, tag: &Arc<str>) {
+        let Some(at) = at else { return };
         let (singles, tag) = (Arc::downgrade(self), Arc::clone(tag));
         let look = move || {
             if let Some(singles) = singles.upgrade() {
-                singles.look(&tag);
+                let (told, look_at) = singles.at(&tag, |desk, tag| desk.look(tag));
+                if let Some((reply, answer, requests)) = told {
+                    reply.of_requests(requests).hand_over(answer.map(Some));
+                }
+                singles.look_at(look_at, &tag);
             }
         };
         pool::at(at, Timed::Call(Box::new(look)));
     }
 
-    fn look(self: &Arc<Self>, tag: &Arc<str>) {
-        let (tells, look_at) = self.with(tag, Shelf::look);
-        self.begin(tells, tag);
-        if let Some(at) = look_at {
-            self.look_at(at, tag);
+    fn tell(told: Option<Told>) {
+        if let Some((reply, answer, requests)) = told {
+            reply.of_requests(requests).accept(answer.map(Some));
         }
     }
 
-    fn with<R>(&self, tag: &str, deed: impl FnOnce(&mut Shelf) -> R) -> R {
-        let shelves = self.shelves.get_or_install(Mutex::default);
-        let mut shelves = lock(shelves);
-        let mut shelf = shelves.remove(tag).unwrap_or_default();
-        let done = deed(&mut shelf);
-        if shelf.workers > 0 || shelf.failing || shelf.reply.is_some() || !shelf.segments.is_empty() {
-            shelves.insert(tag.into(), shelf);
-        }
-        done
+    fn at<R>(&self, tag: &Arc<str>, deed: impl FnOnce(&mut Desk, &Arc<str>) -> R) -> R {
+        deed(&mut lock(self.desk()), tag)
+    }
+
+    fn desk(&self) -> &Mutex<Desk> {
+        let turns = || Turns::new(self.most);
+        self.desk.get_or_install(|| Mutex::new(Desk { turns: turns(), workers: 0, shelves: BTreeMap::new() }))
     }
 }
 
-/// What a thread does next.
-enum Turn {
-    Ask,
-    /// The same, after others.
-    Later,
-    Over,
+impl Later for Arc<Singles> {
+    /// Has ids fetched; `reply` is answered with the first of them.
+    fn fetch(&self, request: FetchRequest, reply: Reply) {
+        let short = (request.step.max(1) as u64).div_ceil(self.each);
+        let tell_at = Instant::now() + if request.urgent { Duration::ZERO } else { GATHERS };
+        let tag = request.tag.as_str().into();
+        let (told, look_at, begins) = self.at(&tag, |desk, tag| {
+            let shelf = desk.shelves.entry(Arc::clone(tag)).or_default();
+            shelf.reply = Some((reply, tell_at));
+            shelf.error = None;
+            // What came in since, or will, is told first.
+            let coming = desk.turns.under_way(tag) as u64 + shelf.segments.len() as u64;
+            let least = u64::from(coming == 0);
+            let most = if shelf.failing { 1 } else { self.most };
+            let wanted = short.saturating_sub(coming).clamp(least, AHEAD * self.most as u64);
+            desk.turns.want(tag, wanted, most);
+            (desk.tell(tag), desk.look_at(tag), desk.more_workers())
+        });
+        self.begin(begins);
+        self.look_at(look_at, &tag);
+        Singles::tell(told);
+    }
+
+    fn silent_for(&self, tag: &str) -> Option<Duration> {
+        let desk = lock(self.desk());
+        desk.shelves.get(tag)?.silent_since.map(|since| since.elapsed())
+    }
 }
 
-impl Shelf {
-    fn take_in(&mut self, came: Result<Option<Segment>>) {
-        match came {
-            Ok(None) => {}
-            Ok(Some(segment)) => {
-                self.segments.push(segment);
-                match self.stragglers {
-                    0 => (self.failing, self.failed) = (false, 0),
-                    _ => self.stragglers -= 1,
-                }
+impl Helper for Singles {
+    /// Makes one request of the tag that is next. `ready`: an error where there is no thread to do it on.
+    fn help(self: Arc<Self>, ready: Result<()>) -> bool {
+        let next = {
+            let mut desk = lock(self.desk());
+            let next = desk.turns.next();
+            match &next {
+                Some(tag) => desk.begun(tag),
+                None => desk.workers -= 1,
             }
-            Err(error) => {
-                (self.error, self.wanted) = (Some(error), 0);
-                if !std::mem::replace(&mut self.failing, true) {
-                    // Those under way count too: how they end says nothing new.
-                    (self.failed, self.stragglers) = (1 + self.under_way as usize, self.under_way);
-                } else if self.stragglers > 0 {
-                    self.stragglers -= 1;
-                } else {
-                    self.failed += 1;
-                }
-            }
-        }
+            next
+        };
+        let Some(tag) = next else { return false };
+        let panicked = |_| Err(Error::new(Code::Internal, "a request to a server panicked; report this"));
+        let came =
+            ready.and_then(|()| catch_unwind(AssertUnwindSafe(|| (self.get)(&tag))).unwrap_or_else(panicked));
+        let (told, look_at, goes_on, begins) = self.at(&tag, |desk, tag| {
+            desk.turns.ended(tag);
+            desk.take_in(tag, came);
+            let told = desk.tell(tag);
+            let goes_on = desk.workers <= desk.turns.workers();
+            desk.workers -= usize::from(!goes_on);
+            (told, desk.look_at(tag), goes_on, desk.more_workers())
+        });
+        self.begin(begins);
+        self.look_at(look_at, &tag);
+        Singles::tell(told);
+        goes_on
     }
+}
 
-    /// Requests at the same time.
-    fn most(&self, most: usize) -> usize {
-        if self.failing { 1 } else { most }
-    }
-
+impl Desk {
     /// How many threads are to join; they count from here on.
-    fn more_workers(&mut self, most: usize) -> usize {
-        let more = self.most(most).min((self.wanted + self.under_way) as usize).saturating_sub(self.workers);
+    fn more_workers(&mut self) -> usize {
+        let more = self.turns.workers().saturating_sub(self.workers);
         self.workers += more;
         more
     }
 
-    /// What is to be told now, to whom, and after how many requests that failed.
-    fn tell(&mut self) -> Option<(Reply, Result<Batch>, usize)> {
+    fn begun(&mut self, tag: &Arc<str>) {
+        let shelf = self.shelves.entry(Arc::clone(tag)).or_default();
+        shelf.silent_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Takes what a request that has ended brought.
+    fn take_in(&mut self, tag: &Arc<str>, came: Result<Segment>) {
+        let under_way = self.turns.under_way(tag);
+        let shelf = self.shelves.entry(Arc::clone(tag)).or_default();
+        shelf.silent_since = (under_way > 0).then(Instant::now);
+        match came {
+            Ok(segment) => {
+                shelf.segments.push(segment);
+                match shelf.stragglers {
+                    0 => (shelf.failing, shelf.failed) = (false, 0),
+                    _ => shelf.stragglers -= 1,
+                }
+            }
+            Err(error) => {
+                shelf.error = Some(error);
+                self.turns.want(tag, 0, 1);
+                if !std::mem::replace(&mut shelf.failing, true) {
+                    // Those under way count too: how they end says nothing new.
+                    (shelf.failed, shelf.stragglers) = (1 + under_way, under_way);
+                } else if shelf.stragglers > 0 {
+                    shelf.stragglers -= 1;
+                } else {
+                    shelf.failed += 1;
+                }
+            }
+        }
+    }
+
+    /// What is to be told now.
+    fn tell(&mut self, tag: &Arc<str>) -> Option<Told> {
+        let is_all = self.turns.wanted(tag) == 0 && self.turns.under_way(tag) == 0;
+        self.shelves.get_mut(tag)?.tell(is_all)
+    }
+
+    /// When what came in is to be told, where nothing sees to that yet.
+    fn look_at(&mut self, tag: &Arc<str>) -> Option<Instant> {
+        self.shelves.get_mut(tag)?.look_at()
+    }
+
+    /// It is time to: what is to be told, and when to look again.
+    fn look(&mut self, tag: &Arc<str>) -> (Option<Told>, Option<Instant>) {
+        if let Some(shelf) = self.shelves.get_mut(tag) {
+            shelf.look_at = None;
+        }
+        (self.tell(tag), self.look_at(tag))
+    }
+}
+
+impl Shelf {
+    /// `is_all`: nothing more comes.
+    fn tell(&mut self, is_all: bool) -> Option<Told> {
         let (_, tell_at) = self.reply.as_ref()?;
-        let is_all = self.wanted + self.under_way == 0;
         let answer = match self.segments.is_empty() {
             false if is_all || self.error.is_some() || *tell_at <= Instant::now() => {
                 let segments = merged(std::mem::take(&mut self.segments)).into();
@@ -216,7 +253,6 @@ impl Shelf {
         self.reply.take().map(|(reply, _)| (reply, answer, failed))
     }
 
-    /// When what came in is to be told, where nothing sees to that yet.
     fn look_at(&mut self) -> Option<Instant> {
         let (_, tell_at) = self.reply.as_ref().filter(|_| !self.segments.is_empty())?;
         if self.look_at.is_some_and(|at| at > Instant::now()) {
@@ -224,29 +260,5 @@ impl Shelf {
         }
         self.look_at = Some(*tell_at);
         self.look_at
-    }
-
-    /// How many threads are to tell what came in, or when to look again.
-    fn look(&mut self) -> (usize, Option<Instant>) {
-        self.look_at = None;
-        match &self.reply {
-            Some((_, tell_at)) if !self.segments.is_empty() && *tell_at <= Instant::now() => {
-                self.workers += 1;
-                (1, None)
-            }
-            _ => (0, self.look_at()),
-        }
-    }
-
-    fn turn(&mut self, begun: Instant, most: usize) -> Turn {
-        if self.wanted == 0 || self.under_way >= self.most(most) as u64 {
-            self.workers = self.workers.saturating_sub(1);
-            return Turn::Over;
-        }
-        if begun.elapsed() >= TURN {
-            return Turn::Later;
-        }
-        (self.wanted, self.under_way) = (self.wanted - 1, self.under_way + 1);
-        Turn::Ask
     }
 }

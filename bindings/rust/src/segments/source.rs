@@ -8,6 +8,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What a source of segments is asked.
 #[non_exhaustive]
@@ -69,7 +70,15 @@ pub(crate) enum Kind {
     Deferred(Arc<Deferred>),
     /// Answers later, from threads of leafid's.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
-    Later(Arc<Deferred>),
+    Later(Arc<dyn Later>),
+}
+
+/// A source that answers later, from threads of leafid's, which may wait for the disk: a panic there is no answer.
+pub(crate) trait Later: Send + Sync {
+    /// Has ids fetched; `reply` is answered with the first of them.
+    fn fetch(&self, request: FetchRequest, reply: Reply);
+    /// For how long requests for a tag are under way and none was answered; none while none is.
+    fn silent_for(&self, tag: &str) -> Option<Duration>;
 }
 
 type Blocking = dyn Fn(&FetchRequest) -> Result<Option<Batch>> + Send + Sync;
@@ -100,10 +109,17 @@ impl SegmentSource {
         SegmentSource(Kind::Blocking(Arc::new(fetch)))
     }
 
-    /// Answers from threads of leafid's, which may wait for the disk: a panic there is no answer.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
-    pub(crate) fn later(fetch: impl Fn(FetchRequest, Reply) + Send + Sync + 'static) -> SegmentSource {
-        SegmentSource(Kind::Later(Arc::new(fetch)))
+    pub(crate) fn later(source: impl Later + 'static) -> SegmentSource {
+        SegmentSource(Kind::Later(Arc::new(source)))
+    }
+
+    /// For how long it has not answered what it was asked for a tag since `asked`; none where it was not asked.
+    pub(crate) fn silent_for(&self, tag: &str, asked: Instant) -> Option<Duration> {
+        match &self.0 {
+            Kind::Blocking(_) | Kind::Deferred(_) => Some(asked.elapsed()),
+            Kind::Later(source) => source.silent_for(tag),
+        }
     }
 
     /// Whether its answer needs threads that are not leafid's.
@@ -125,8 +141,11 @@ impl SegmentSource {
                 reply.accept(answer.unwrap_or_else(|_| panicked()));
             }
             // What it drops unanswered is answered by that.
-            Kind::Deferred(fetch) | Kind::Later(fetch) => {
+            Kind::Deferred(fetch) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, reply)));
+            }
+            Kind::Later(source) => {
+                let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, reply)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How many ids of a tag are kept at hand, of a source that gives them one by one.
 
-/// What the stock is at first, where it grows with the use.
-const FIRST: u64 = 16;
+/// What the stock is at first, where it grows with the use: a process that takes one id has four fetched.
+const FIRST: u64 = 1;
 
 /// A tag's stock: what is at hand is filled up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +43,9 @@ mod tests {
     #[test]
     fn it_grows_with_the_use_and_is_filled_once_a_tenth_is_used() {
         let stock = Stock { most: 1_000, adaptive: true, prefetch: 10 };
-        assert_eq!([0, 1, 100, 492, 10_000].map(|taken| stock.target(taken)), [16, 18, 216, 1_000, 1_000]);
-        assert_eq!(stock.wants(0, 0), Some(16));
-        assert_eq!(stock.wants(16, 0), None);
+        assert_eq!([0, 1, 100, 492, 10_000].map(|taken| stock.target(taken)), [1, 3, 201, 985, 1_000]);
+        assert_eq!(stock.wants(0, 0), Some(1));
+        assert_eq!(stock.wants(1, 0), None);
         assert_eq!(
             [899, 900, 1_000, 5_000].map(|left| stock.wants(left, 10_000)),
             [Some(101), None, None, None]
@@ -57,6 +57,6 @@ mod tests {
         }
         assert_eq!([999, 1_000].map(|left| Stock { prefetch: 0, ..fixed }.wants(left, 0)), [Some(1), None]);
         assert_eq!(Stock { prefetch: 100, ..fixed }.wants(1, 0), None);
-        assert_eq!((stock.piece(1, 0), stock.piece(1, 10_000), stock.piece(100_000, 0)), (2, 100, 10_000));
+        assert_eq!((stock.piece(1, 0), stock.piece(1, 10_000), stock.piece(100_000, 0)), (1, 100, 10_000));
     }
 }

@@ -20,7 +20,13 @@ pub(crate) enum Job {
     Accept(Pending, Result<Option<Batch>>),
     /// Makes requests for a source, or fails; whose it is: an address, to compare.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
-    Help(usize, Box<dyn FnOnce(Result<()>) + Send>),
+    Help(usize, Arc<dyn Helper>),
+}
+
+/// What is done again and again, with a turn for others in between.
+pub(crate) trait Helper: Send + Sync {
+    /// Does one part of it; whether there is more. `ready`: an error where there is no thread to do it on.
+    fn help(self: Arc<Self>, ready: Result<()>) -> bool;
 }
 
 /// What is due at some time; none of it waits for anything.
@@ -53,19 +59,23 @@ impl Job {
         }
     }
 
-    pub(super) fn run(self) {
+    /// Answers the job that is to stand in line again.
+    pub(super) fn run(self) -> Option<Job> {
         match self {
             Job::Fetch(office, tagged, tries) => office.fetch(tagged, tries),
             Job::Accept(pending, answer) => pending.accept(answer),
-            Job::Help(_, help) => help(Ok(())),
+            Job::Help(whose, helper) => {
+                return Arc::clone(&helper).help(Ok(())).then_some(Job::Help(whose, helper));
+            }
         }
+        None
     }
 
     pub(super) fn fail(self, error: Error) {
         match self {
             Job::Fetch(office, tagged, _) => office.failed_to_ask(&tagged, error),
             Job::Accept(pending, _) => pending.accept(Err(error)),
-            Job::Help(_, help) => help(Err(error)),
+            Job::Help(_, helper) => while Arc::clone(&helper).help(Err(error.clone())) {},
         }
     }
 }

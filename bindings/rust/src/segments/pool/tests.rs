@@ -6,11 +6,21 @@ use std::sync::mpsc::channel;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+struct Once(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Helper for Once {
+    fn help(self: Arc<Self>, _ready: leafid_core::Result<()>) -> bool {
+        let deed = self.0.lock().unwrap().take();
+        deed.into_iter().for_each(|deed| deed());
+        false
+    }
+}
+
 impl Pool {
     fn push_all(self: &Arc<Self>, jobs: impl Iterator<Item = (usize, Box<dyn FnOnce() + Send>)>) {
         self.locked(|work| {
             for (of, job) in jobs {
-                work.jobs.push(of, Job::Help(of, Box::new(|_| job())));
+                work.jobs.push(of, Job::Help(of, Arc::new(Once(Mutex::new(Some(job))))));
             }
         });
     }

@@ -80,15 +80,28 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
+    use super::super::job::Helper;
     use super::*;
     use std::time::Duration;
+
+    struct Nothing;
+
+    impl Helper for Nothing {
+        fn help(self: Arc<Self>, _ready: leafid_core::Result<()>) -> bool {
+            false
+        }
+    }
+
+    fn help(of: usize) -> Job {
+        Job::Help(of, Arc::new(Nothing))
+    }
 
     /// Threads for these are busy, and jobs of those wait.
     fn work(busy: &[usize], jobs: &[usize], held_up_from: Instant) -> Work {
         let busy = busy.iter().zip(0..).map(|(of, thread)| (thread, (held_up_from, *of))).collect();
         let mut work = Work { busy, ..Work::default() };
         for of in jobs {
-            work.jobs.push(*of, Job::Help(*of, Box::new(drop)));
+            work.jobs.push(*of, help(*of));
         }
         work
     }
@@ -103,7 +116,7 @@ mod tests {
         assert_eq!((four.next_office(now), four.wants_thread(now)), (None, false));
         four.idle = 4;
         assert_eq!((four.next_office(later), four.wants_thread(later)), (Some(7), false));
-        four.jobs.push(8, Job::Help(8, Box::new(drop)));
+        four.jobs.push(8, help(8));
         assert_eq!(four.next_office(now), Some(8));
     }
 

@@ -1,0 +1,248 @@
+//! Whose request is next, of a source that is asked for one id at a time.
+//!
+//! Tags take turns: the next request is for a tag of which the fewest are under way, and of several for the one that was
+//! served longest ago. So a tag that begins waits for one free connection, however many others are busy, and tags that
+//! are equally busy get equally many.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is to be asked for each tag, and what is under way. It only decides: no threads, no clock.
+#[derive(Debug)]
+pub(crate) struct Turns<T> {
+    /// So many requests are under way at the same time, for all tags together.
+    most: usize,
+    under_way: usize,
+    /// Requests to be made, of all tags.
+    wanted: u64,
+    lines: BTreeMap<T, Line>,
+    /// The tags of which a request may be made, the next one first.
+    ready: BTreeSet<(Place, T)>,
+    number: u64,
+}
+
+/// Where a tag stands among those that are ready: requests of it under way, its last request, when it came.
+type Place = (usize, u64, u64);
+
+#[derive(Debug)]
+struct Line {
+    wanted: u64,
+    under_way: usize,
+    /// So many under way at the same time, of this tag.
+    most: usize,
+    /// The number of its last request; 0 before the first.
+    served: u64,
+    came: u64,
+}
+
+impl Line {
+    fn place(&self) -> Option<Place> {
+        let is_ready = self.wanted > 0 && self.under_way < self.most;
+        is_ready.then_some((self.under_way, self.served, self.came))
+    }
+}
+
+impl<T: Ord + Clone> Turns<T> {
+    /// With so many requests at the same time, at least one.
+    pub(crate) fn new(most: usize) -> Turns<T> {
+        let most = most.max(1);
+        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeSet::new(), number: 0 }
+    }
+
+    /// So many requests more are to be made for a tag, and at most so many at the same time.
+    pub(crate) fn want(&mut self, tag: &T, wanted: u64, most: usize) {
+        self.change(tag, |line| (line.wanted, line.most) = (wanted, most));
+    }
+
+    /// A request begins: the tag that it is for. None where nothing is to be asked, or as much is under way as may be.
+    pub(crate) fn next(&mut self) -> Option<T> {
+        let tag = if self.under_way < self.most { self.ready.first()?.1.clone() } else { return None };
+        self.number += 1;
+        self.under_way += 1;
+        let number = self.number;
+        self.change(&tag, |line| {
+            line.wanted -= 1;
+            line.under_way += 1;
+            line.served = number;
+        });
+        Some(tag)
+    }
+
+    /// A request that [`Turns::next`] began has ended.
+    pub(crate) fn ended(&mut self, tag: &T) {
+        self.under_way -= 1;
+        self.change(tag, |line| line.under_way -= 1);
+    }
+
+    /// How many requests are still to be made for a tag.
+    pub(crate) fn wanted(&self, tag: &T) -> u64 {
+        self.lines.get(tag).map_or(0, |line| line.wanted)
+    }
+
+    /// How many requests for a tag are under way.
+    pub(crate) fn under_way(&self, tag: &T) -> usize {
+        self.lines.get(tag).map_or(0, |line| line.under_way)
+    }
+
+    /// How many threads have something to do: those of the requests under way, and of those that may begin.
+    pub(crate) fn workers(&self) -> usize {
+        self.most.min(self.under_way.saturating_add(usize::try_from(self.wanted).unwrap_or(usize::MAX)))
+    }
+
+    fn change(&mut self, tag: &T, change: impl FnOnce(&mut Line)) {
+        if !self.lines.contains_key(tag) {
+            self.number += 1;
+            let line = Line { wanted: 0, under_way: 0, most: 1, served: 0, came: self.number };
+            self.lines.insert(tag.clone(), line);
+        }
+        let Some(line) = self.lines.get_mut(tag) else { return };
+        let (place, wanted) = (line.place(), line.wanted);
+        change(line);
+        self.wanted = self.wanted - wanted + line.wanted;
+        let now = line.place();
+        if place != now {
+            place.map(|place| self.ready.remove(&(place, tag.clone())));
+            now.map(|place| self.ready.insert((place, tag.clone())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::holds;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// The tags of the next requests, each of which ends when there is no room for another, the first one first.
+    fn served(turns: &mut Turns<u32>, count: usize) -> Vec<u32> {
+        let (mut under_way, mut served) = (VecDeque::new(), Vec::new());
+        while served.len() < count {
+            match turns.next() {
+                Some(tag) => {
+                    under_way.push_back(tag);
+                    served.push(tag);
+                }
+                None => turns.ended(&under_way.pop_front().unwrap()),
+            }
+        }
+        under_way.into_iter().for_each(|tag| turns.ended(&tag));
+        served
+    }
+
+    #[test]
+    fn tags_take_turns_whatever_each_wants() {
+        let mut turns = Turns::new(2);
+        turns.want(&1, 1_000, 2);
+        turns.want(&2, 1_000, 2);
+        turns.want(&3, 2, 2);
+        assert_eq!(served(&mut turns, 9), [1, 2, 3, 1, 2, 3, 1, 2, 1]);
+    }
+
+    #[test]
+    fn one_that_begins_is_next_and_one_that_comes_again_is_not() {
+        for busy in [1, 3, 5, 11] {
+            let mut turns = Turns::new(4);
+            (0..busy).for_each(|tag| turns.want(&tag, 1_000, 4));
+            served(&mut turns, 2 * busy as usize);
+            let under_way: Vec<u32> = (0..4).map(|_| turns.next().unwrap()).collect();
+            turns.want(&99, 1, 4);
+            assert_eq!(turns.next(), None, "four are under way");
+            turns.ended(&under_way[0]);
+            assert_eq!(turns.next(), Some(99), "{busy} busy ones");
+            turns.ended(&99);
+            turns.want(&99, 1, 4);
+            turns.ended(&under_way[1]);
+            let others = busy.saturating_sub(4) as usize;
+            let next = served(&mut turns, others + 3);
+            assert!(next.contains(&99), "{busy} busy ones: {next:?}");
+            assert!(others == 0 || next[0] != 99, "it was served last: {next:?}");
+        }
+    }
+
+    #[test]
+    fn what_hangs_of_one_tag_leaves_the_rest_to_the_others() {
+        let mut turns = Turns::new(4);
+        turns.want(&1, 1_000, 4);
+        turns.want(&2, 1_000, 4);
+        assert_eq!([0; 4].map(|_| turns.next()), [Some(1), Some(2), Some(1), Some(2)]);
+        for _ in 0..10 {
+            turns.ended(&2);
+            assert_eq!(turns.next(), Some(2));
+        }
+    }
+
+    #[test]
+    fn a_tag_that_fails_has_one_request_at_a_time() {
+        let mut turns = Turns::new(4);
+        turns.want(&1, 10, 1);
+        assert_eq!((turns.next(), turns.next()), (Some(1), None));
+        turns.ended(&1);
+        assert_eq!((turns.next(), turns.wanted(&1), turns.under_way(&1)), (Some(1), 8, 1));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Deed {
+        Want(u8, u64, usize),
+        Next,
+        /// One of those under way ends.
+        End(usize),
+    }
+
+    fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+        let deed = prop_oneof![
+            2 => (0..6u8, 0..30u64, 1..5usize).prop_map(|(tag, wanted, most)| Deed::Want(tag, wanted, most)),
+            6 => Just(Deed::Next),
+            5 => any::<usize>().prop_map(Deed::End),
+        ];
+        prop::collection::vec(deed, 1..300)
+    }
+
+    /// Of the tags of which a request may be made, none has fewer under way than the one that is next, nor as many and was
+    /// served longer ago.
+    #[test]
+    fn the_next_one_is_who_has_least() {
+        holds(300, (1..6usize, deeds()), |(most, deeds)| {
+            let mut turns = Turns::new(most);
+            let mut under_way: Vec<u8> = Vec::new();
+            let (mut wanted, mut limit, mut last) = ([0u64; 6], [1usize; 6], [0usize; 6]);
+            for (at, deed) in deeds.into_iter().enumerate() {
+                match deed {
+                    Deed::Want(tag, many, most) => {
+                        turns.want(&tag, many, most);
+                        (wanted[tag as usize], limit[tag as usize]) = (many, most);
+                    }
+                    Deed::End(which) => {
+                        if !under_way.is_empty() {
+                            turns.ended(&under_way.swap_remove(which % under_way.len()));
+                        }
+                    }
+                    Deed::Next => {
+                        let of =
+                            |tag: usize| under_way.iter().filter(|other| **other as usize == tag).count();
+                        let ready: Vec<usize> =
+                            (0..6).filter(|&tag| wanted[tag] > 0 && of(tag) < limit[tag]).collect();
+                        let least = ready.iter().map(|&tag| (of(tag), last[tag])).min();
+                        let least = least.filter(|_| under_way.len() < most);
+                        let next = turns.next();
+                        prop_assert_eq!(next.map(|tag| (of(tag as usize), last[tag as usize])), least);
+                        if let Some(tag) = next {
+                            wanted[tag as usize] -= 1;
+                            last[tag as usize] = at + 1;
+                            under_way.push(tag);
+                        }
+                    }
+                }
+                for tag in 0..6u8 {
+                    prop_assert_eq!(turns.wanted(&tag), wanted[tag as usize]);
+                    prop_assert_eq!(
+                        turns.under_way(&tag),
+                        under_way.iter().filter(|other| **other == tag).count()
+                    );
+                }
+                let all = under_way.len() as u64 + wanted.iter().sum::<u64>();
+                prop_assert_eq!(turns.workers() as u64, all.min(most as u64));
+            }
+            Ok(())
+        });
+    }
+}
