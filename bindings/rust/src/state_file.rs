@@ -244,3 +244,34 @@ pub(crate) fn this_process(env: &Env) -> Writer {
     writer.stamp(&env.clock);
     writer
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Snowflake;
+    use crate::settings::Settings;
+    use leafid_core::Span;
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    /// A life like this one, to the last number, but another's.
+    #[test]
+    fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let key = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap().key;
+        let mut ours = StateFile::open(&env, directory.path(), &key, 7).unwrap().unwrap();
+        let writer = this_process(&env);
+        let record = ours.record().begin(Span { from: 10, until: 20 }, 1, 1);
+        ours.write(record.clone(), &writer).unwrap();
+        let file = File::options().write(true).open(path_of(directory.path(), 7)).unwrap();
+        let put = |stored: &Stored, slot: usize| {
+            file.write_all_at(&stored.to_bytes().unwrap(), (slot * SLOT_BYTES) as u64).unwrap();
+        };
+        let (mine, slot) = (ours.stored.clone(), 1 - ours.spare);
+        put(&Stored { record: Record { owner: 2, ..record.clone() }, ..mine.clone() }, slot);
+        assert_eq!(ours.write(record.clone(), &writer).unwrap_err().code(), Code::WorkerLost);
+        put(&mine, slot);
+        ours.write(record, &writer).unwrap();
+    }
+}

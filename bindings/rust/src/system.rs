@@ -303,6 +303,9 @@ impl LockedFile for SystemFile {
 }
 
 #[cfg(test)]
+mod syncs;
+
+#[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
