@@ -12,6 +12,7 @@ help:
 	@echo "make test          formatting, lints, docs and the tests of all languages"
 	@echo "make test-hostile  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
 	@echo "make power-cuts SECONDS=60  processes on ext4 and XFS whose power is cut; every id is judged (as root)"
+	@echo "make hosts SECONDS=60   processes that lease worker ids on four hosts, which are network namespaces (as root); SEED=…"
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
 	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes)"
 	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls for so long a target; TARGETS='answers c_calls' runs some"

@@ -7,9 +7,12 @@ chaos: tools hostile-tools c-lib python-wheel node-package chaos-programs test-c
 	@timeout --kill-after=10 $$(($(or $(SECONDS),120) + 600)) \
 	    python3 tests/chaos/run.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep)
 
-chaos-programs: c-lib
-	@mkdir -p build/chaos build/hostile
-	@$(or $(CC),cc) -O2 -Wall -Wextra -std=gnu11 -o build/chaos/sorter tests/chaos/sorter.c
+build/chaos/sorter: tests/chaos/sorter.c
+	@mkdir -p build/chaos
+	@$(or $(CC),cc) -O2 -Wall -Wextra -std=gnu11 -o $@ $<
+
+chaos-programs: c-lib build/chaos/sorter
+	@mkdir -p build/hostile
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/apart tests/hostile/c/apart.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/chaos/program tests/chaos/program.c \
 	    -Lbuild/c/lib -lleafid -lpthread

@@ -4,7 +4,7 @@
 hostile_target := build/hostile-target
 hostile_needs := tools hostile-tools c-lib python-wheel node-package hostile-programs
 
-.PHONY: test-hostile power-cuts hostile-tools hostile-programs
+.PHONY: test-hostile power-cuts hosts hostile-tools hostile-programs
 
 test-hostile: $(hostile_needs)
 	@python3 tests/hostile/run.py
@@ -13,11 +13,15 @@ test-hostile: $(hostile_needs)
 power-cuts: $(hostile_needs)
 	@SECONDS=$(or $(SECONDS),60) python3 tests/hostile/run.py --once $(if $(SEED),--seed $(SEED)) "power cuts"
 
+# Of these tests the hosts alone, for longer; SEED repeats what befalls them.
+hosts: $(hostile_needs)
+	@SECONDS=$(or $(SECONDS),60) SEED=$(SEED) python3 tests/hostile/run.py --once "hosts:"
+
 hostile-tools:
 	@mkdir -p build
 	@missing=; \
 	for pair in valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
-	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs openssl:openssl; do \
+	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs ip:iproute2 openssl:openssl; do \
 	    PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
 	done; \
 	[ -z "$$missing" ] && exit 0; \
@@ -28,7 +32,7 @@ hostile-tools:
 	    echo "not root, or no apt-get: tests that need$$missing are skipped (Debian: apt install$$missing)" >&2; \
 	fi
 
-hostile-programs: c-lib
+hostile-programs: c-lib build/chaos/sorter
 	@mkdir -p build/hostile
 	@cargo build --release --quiet --manifest-path tests/hostile/rust/Cargo.toml --target-dir $(hostile_target)
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/stall tests/hostile/c/stall.c

@@ -13,7 +13,7 @@ from harness import Skip, duplicates, need, need_root, place, test, wait_for
 from lessees import Lessee
 from segment_subjects import LANGUAGES, TagStream, words
 from servers import StandIn
-from tricks import faketime, offset, pretended, secluded
+from tricks import faketime, leashed, offset, pretended, secluded
 
 # As much as one may take that is made of the smallest images.
 KINDS = {
@@ -85,7 +85,7 @@ class Machine:
     def __init__(self, kind):
         need_root("a loop device can be mounted by root alone")
         secluded()
-        self.where, self.before = place(), []
+        self.where, self.before = place(), leashed()
         self.disk = Disk(self.where.dir, kind)
         self.clock = self.where.write("clock", "+0")
         self.env = faketime(FAKETIME_TIMESTAMP_FILE=str(self.clock))
@@ -241,9 +241,9 @@ def _():
     # On a busy machine the kernel may write some of it by itself.
     for _ in range(6):
         machine.turn_clock(0)
-        machine.before = []
+        machine.before = leashed()
         machine.begin()
-        machine.before = pretended("sync")
+        machine.before = leashed() + pretended("sync")
         begun = time.time()
         machine.start(is_lender_there=False)
         # Half of its lease may have been written, by which nothing is held.

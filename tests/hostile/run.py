@@ -30,7 +30,7 @@ MODULES = """
     crash_loop clock leaps wait_rule ahead directories disks power_cuts places processes
     system_calls copies leases resources rounds endings attacks memory
     sources outages regress counters marks kept bursts leaf leaf_answers leaf_faults lease_servers lease_transport lease_starts
-    lease_answers
+    lease_answers hosts
 """.split()
 PASSED, FAILED, SKIPPED, AGAIN = "PASS", "FAIL", "SKIP", "AGAIN"
 

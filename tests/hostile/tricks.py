@@ -56,6 +56,11 @@ def stalled(directory, mode="ok"):
     return [STALL, control]
 
 
+def leashed():
+    """A command that runs another which does not outlive this process, even if it is stopped."""
+    return [need("setpriv", "util-linux"), "--pdeathsig", "KILL"]
+
+
 def pretended(what):
     """A command that runs another where `flock` does not lock, or `sync`, which is fsync and fdatasync, does not write."""
     probe = subprocess.run([PRETEND, what, "true"], capture_output=True, text=True)
