@@ -912,6 +912,23 @@ leafid_status leafid_snowflake_options_set_persist(struct leafid_snowflake_optio
 leafid_status leafid_snowflake_options_set_shared_fs(struct leafid_snowflake_options *options, int32_t shared_fs);
 
 /**
+ * Your word that no other container or host was given this range of worker ids, or that all that were share the state
+ * directory: 1 or 0. Without it a range is refused where it cannot be seen that others of the machine see which ids
+ * are held: in a container, or in a network of its own. Default LEAFID_EXCLUSIVE_RANGE, else 0.
+ */
+leafid_status leafid_snowflake_options_set_exclusive_range(struct leafid_snowflake_options *options,
+                                                           int32_t exclusive);
+
+/**
+ * How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the clock
+ * of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
+ * LEAFID_CLOCK_BACKWARDS where the rest is longer than the timeout. Refused with leases, which need no wait. 0 to
+ * 3600000; default LEAFID_NO_RECORD_WAIT_MS, else 0: off.
+ */
+leafid_status leafid_snowflake_options_set_no_record_wait_ms(struct leafid_snowflake_options *options,
+                                                             int64_t ms);
+
+/**
  * Whether the worker id is claimed at the first id instead of by leafid_snowflake_open, 1 or 0. Default 0. Errors of
  * the claim are then those of that call; options are checked at once all the same.
  */

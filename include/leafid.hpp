@@ -217,6 +217,12 @@ public:
     }
     Options &persist(bool persist) { return done(leafid_snowflake_options_set_persist(get(), persist)); }
     Options &shared_fs(bool shared) { return done(leafid_snowflake_options_set_shared_fs(get(), shared)); }
+    Options &exclusive_range(bool exclusive) {
+        return done(leafid_snowflake_options_set_exclusive_range(get(), exclusive));
+    }
+    Options &no_record_wait_ms(std::int64_t ms) {
+        return done(leafid_snowflake_options_set_no_record_wait_ms(get(), ms));
+    }
     Options &lazy(bool lazy) { return done(leafid_snowflake_options_set_lazy(get(), lazy)); }
     Options &clock_source(leafid_clock_source source) {
         return done(leafid_snowflake_options_set_clock_source(get(), source));

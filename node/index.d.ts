@@ -201,6 +201,19 @@ export interface SnowflakeOptions {
    */
   readonly sharedFs?: boolean | null
   /**
+   * Your word that no other container or host was given this range of worker ids, or that all that were share `stateDir`.
+   * Without it a range is refused in a container, or in a network of its own, where others of the machine do not see
+   * which ids are held. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
+   */
+  readonly exclusiveRange?: boolean | null
+  /**
+   * How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the clock
+   * of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
+   * `ERR_LEAFID_CLOCK_BACKWARDS` where the rest is longer than `timeoutMs`, else `ERR_LEAFID_WOULD_BLOCK`. Refused with
+   * leases, which need no wait. Default `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
+   */
+  readonly noRecordWaitMs?: number | null
+  /**
    * Whether the worker id is claimed at the first id instead of by the constructor. Default `false`. Errors of the claim
    * are then those of that call. Where the user's code or a lease server is asked, that call is `ERR_LEAFID_WOULD_BLOCK`,
    * and so are others until the code, called from the event loop, or the server has answered.

@@ -118,7 +118,7 @@ fn snowflake(input: &mut Input<'_>) {
             9 => builder.timeout_ms(input.number()),
             10 => builder.max_wait_ms(input.number()),
             11 => builder.persist(input.flag()),
-            12 => builder.shared_fs(input.flag()),
+            12 => builder.shared_fs(input.flag()).exclusive_range(input.flag()),
             13 => {
                 after = Some(input.number());
                 builder.start_after(after.unwrap_or(0))

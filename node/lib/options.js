@@ -112,6 +112,8 @@ const options = {
   timeoutMs: integer,
   persist: truth,
   sharedFs: truth,
+  exclusiveRange: truth,
+  noRecordWaitMs: integer,
   lazy: truth,
   clockSource: text,
   startAfter: existing,

@@ -16,7 +16,7 @@ const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
 const rejected = options => Snowflake.open(options).then(() => assert.fail('it was opened'), error => error)
 
 test('truths are booleans', () => {
-  for (const option of ['persist', 'sharedFs', 'lazy']) {
+  for (const option of ['persist', 'sharedFs', 'exclusiveRange', 'lazy']) {
     for (const value of [0, 1, '', 'true', 'false', {}, [], 1n, Symbol('s'), () => true, NaN]) {
       const error = thrown(() => new Snowflake({ ...space(), worker: 1, [option]: value }))
       assert.equal(error.code, INVALID)
@@ -47,6 +47,36 @@ test('persist: false keeps no record, and never runs ahead', { timeout }, () => 
   assert.match(range.message, /^persist is false; allowed: true with a range/)
   const borrow = thrown(() => new Snowflake({ ...options, onExhausted: 'borrow' }))
   assert.match(borrow.message, /^onExhausted is "borrow"; allowed: "wait" with persist = false/)
+})
+
+test('noRecordWaitMs: a start without a record waits, and the next goes on waiting', { timeout }, async () => {
+  const options = { ...space(), worker: 7, noRecordWaitMs: 700 }
+  const begun = Date.now()
+  const first = new Snowflake({ ...options, timeoutMs: 50 })
+  const refused = thrown(() => first.next())
+  assert.equal(refused.code, BACKWARDS)
+  assert.match(refused.message, /no record of worker id 7 .*noRecordWaitMs/)
+  first.close()
+  const flake = new Snowflake(options)
+  // A wait that would help is not made on the JavaScript thread.
+  assert.equal(thrown(() => flake.next()).code, 'ERR_LEAFID_WOULD_BLOCK')
+  let id
+  while (id === undefined) {
+    await new Promise(resolve => setTimeout(resolve, 20))
+    try {
+      id = flake.next()
+    } catch (error) {
+      assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
+    }
+  }
+  assert.ok(decode(id).timestampMs > begun + 700 && Date.now() > begun + 700)
+  flake.close()
+})
+
+test('exclusiveRange is the user\'s word for a range', () => {
+  const flake = new Snowflake({ ...space(), worker: '3-5', exclusiveRange: true })
+  assert.equal(flake.workerId, 3)
+  flake.close()
 })
 
 test('clockSource', { timeout }, () => {

@@ -25,6 +25,7 @@ test('numbers', t => {
     maxBackwardsMs: [-1, 0, 99, 3_600_001],
     randomStart: [-1, 1_000_001],
     timeoutMs: [-1, 0, 3_600_001],
+    noRecordWaitMs: [-1, 3_600_001],
   }
   for (const [option, beyond] of Object.entries(bounds)) {
     for (const value of [...NO_NUMBERS, '7', ...beyond]) {

@@ -65,6 +65,8 @@ const options: SnowflakeOptions = {
   timeoutMs: 2000,
   persist: true,
   sharedFs: false,
+  exclusiveRange: true,
+  noRecordWaitMs: 0,
   lazy: null,
   clockSource: 'system',
   startAfter: 1n,

@@ -85,6 +85,8 @@ class Snowflake:
         timeout_ms: SupportsIndex | None = None,
         persist: bool | None = None,
         shared_fs: bool | None = None,
+        exclusive_range: bool | None = None,
+        no_record_wait_ms: SupportsIndex | None = None,
         clock_source: Literal["system", "coarse"] | None = None,
         start_after: SupportsIndex | None = None,
         lazy: bool | None = None,

@@ -111,6 +111,49 @@ def test_without_a_record_borrowing_is_refused(space):
         leafid.Snowflake(7, **space, persist=False, on_exhausted="borrow")
 
 
+def first_after_the_wait(options):
+    begun = now_ms()
+    with leafid.Snowflake(7, **options, no_record_wait_ms=700, timeout_ms=50) as flake:
+        with pytest.raises(leafid.ClockBackwardsError, match="no record of worker id 7 .*no_record_wait_ms"):
+            flake.next()
+    # Closed or killed, the wait is not forgotten, and does not begin anew.
+    with leafid.Snowflake(7, **options, no_record_wait_ms=700) as flake:
+        first = leafid.decode(flake.next()).timestamp_ms
+        assert begun + 700 < first <= now_ms() < begun + 5_000
+        return first
+
+
+def test_a_start_without_a_record_waits_as_long_as_it_is_told(space):
+    first = first_after_the_wait(space)
+    with leafid.Snowflake(7, **space, no_record_wait_ms=3_600_000, timeout_ms=50) as flake:
+        assert leafid.decode(flake.next()).timestamp_ms >= first
+
+
+def test_the_environment_may_tell_it_to_wait(space, monkeypatch):
+    monkeypatch.setenv("LEAFID_NO_RECORD_WAIT_MS", "3600000")
+    with leafid.Snowflake(7, **space, timeout_ms=50) as flake, pytest.raises(leafid.ClockBackwardsError):
+        flake.next()
+    with leafid.Snowflake(8, **space, no_record_wait_ms=0, timeout_ms=50) as flake:
+        flake.next()
+    with leafid.Snowflake(9, **space, persist=False, timeout_ms=50) as flake, pytest.raises(leafid.ClockBackwardsError):
+        flake.next()
+    for bad in ("-1", "3600001", "x"):
+        monkeypatch.setenv("LEAFID_NO_RECORD_WAIT_MS", bad)
+        with pytest.raises(leafid.InvalidArgumentError, match="^LEAFID_NO_RECORD_WAIT_MS is .*; allowed: 0 to 3600000"):
+            leafid.Snowflake(7, **space)
+
+
+def test_leases_need_no_wait(space):
+    class Leases:
+        def claim(self, request):
+            raise OSError("it is not asked")
+
+        renew = release = claim
+
+    with pytest.raises(leafid.InvalidArgumentError, match="^no_record_wait_ms is 5; allowed: 0 with leases"):
+        leafid.Snowflake(Leases(), **space, no_record_wait_ms=5)
+
+
 @pytest.mark.parametrize("off_ms", [-3_600_000, -11_000, 11_000, 3_600_000])
 def test_peers_whose_clocks_differ(space, off_ms):
     with pytest.raises(leafid.ClockBackwardsError, match="median of its 3 peers"):

@@ -27,6 +27,8 @@ BAD = {
     "timeout_ms": [0, -1, 3_600_001, 2**64, 1.0, float("nan"), float("inf"), "2000", True, []],
     "persist": [0, 1, "", "false", 1.0, [], numpy.True_],
     "shared_fs": [0, 1, "true", 1.0, [], numpy.False_],
+    "exclusive_range": [0, 1, "true", 1.0, [], numpy.False_],
+    "no_record_wait_ms": [-1, 3_600_001, 2**64, 1.0, float("nan"), "0", True, []],
     "clock_source": ["", "System", "fine", 1, True, []],
     "start_after": [-1, 2**63, 2**64, 1.0, float("nan"), "0", True, []],
     "lazy": [0, 1, "true", 1.0, [], numpy.True_],
@@ -113,6 +115,19 @@ def test_the_worker_of_the_environment(space, run, monkeypatch):
     monkeypatch.delenv("LEAFID_WORKER")
     with pytest.raises(leafid.InvalidArgumentError, match="^worker is not set, nor is LEAFID_WORKER; allowed: "):
         leafid.Snowflake(**space)
+
+
+@pytest.mark.parametrize("bad", ["yes", "2", "TRUE", "\udcff"])
+def test_the_environment_s_word_for_ranges_is_a_truth(space, run, monkeypatch, bad):
+    code = "say(leafid.Snowflake('3-5', **space).worker_id)"
+    for word in ("1", "true"):
+        monkeypatch.setenv("LEAFID_EXCLUSIVE_RANGE", word)
+        assert run(code) == "3\n"
+    monkeypatch.setenv("LEAFID_EXCLUSIVE_RANGE", bad)
+    with pytest.raises(leafid.InvalidArgumentError, match="^LEAFID_EXCLUSIVE_RANGE is .*; allowed: 1 or 0"):
+        leafid.Snowflake("3-5", **space)
+    with leafid.Snowflake("3-5", **space, exclusive_range=True) as flake:
+        assert flake.worker_id == 3
 
 
 def test_none_is_the_default(space):

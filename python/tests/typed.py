@@ -25,6 +25,8 @@ with leafid.Snowflake(
     timeout_ms=None,
     persist=True,
     shared_fs=False,
+    exclusive_range=True,
+    no_record_wait_ms=0,
     clock_source="system",
     start_after=1169786042799259000,
     lazy=True,

@@ -212,6 +212,36 @@ static void shared_fs(void) {
     }
 }
 
+static void exclusive_range(void) {
+    leafid_snowflake *flake;
+    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "3-5");
+    CHECK_STATUS(leafid_snowflake_options_set_exclusive_range(options, 1), LEAFID_OK);
+    CHECK_STATUS(open_and_free(options, &flake), LEAFID_OK);
+    leafid_snowflake_free(flake);
+}
+
+static void no_record_wait_ms(void) {
+    leafid_snowflake *flake;
+    const char *dir = fresh_dir(), *name = fresh_name();
+    int64_t begun = now_ms(), id;
+    for (int ms = 600; ms > 0; ms -= 500) {
+        leafid_snowflake_options *options = options_for(dir, name, "3");
+        CHECK_STATUS(leafid_snowflake_options_set_no_record_wait_ms(options, 600), LEAFID_OK);
+        CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, ms == 600 ? 50 : 2000), LEAFID_OK);
+        REQUIRE_OK(open_and_free(options, &flake));
+        if (ms == 600) {
+            CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOCK_BACKWARDS);
+            CHECK_SAYS("no record of worker id 3");
+            CHECK_SAYS("no_record_wait_ms");
+        } else {
+            /* The same wait: it was not forgotten, and did not begin anew. */
+            CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
+            CHECK(now_ms() - begun > 600);
+        }
+        leafid_snowflake_free(flake);
+    }
+}
+
 int main(void) {
     test("every answer peer_times can give", peer_times);
     test("peer_times that hangs keeps nobody from starting", peers_that_hang);
@@ -220,5 +250,7 @@ int main(void) {
     test("persist 0 keeps no record, and refuses a range", unpersisted);
     test("lazy: the first id claims, and says what open would have said", lazily);
     test("shared_fs is taken on a local file system", shared_fs);
+    test("exclusive_range is the user's word for a range", exclusive_range);
+    test("no_record_wait_ms: a start without a record waits, and the next goes on waiting", no_record_wait_ms);
     return finish();
 }

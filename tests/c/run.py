@@ -136,6 +136,7 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
         return
     command, limit = [out / kind / name], LIMIT
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
+    environment |= {k: v for k, v in os.environ.items() if k == "LEAFID_EXCLUSIVE_RANGE"}
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
     environment["LEAFID_TEST_STAND_IN"] = str(ROOT / "tests/stand-in/stand_in.py")
     environment["LEAFID_TEST_PYTHON"] = sys.executable

@@ -149,7 +149,8 @@ def _():
 @test("two network namespaces on one directory: the file's lock alone keeps them apart", bound=60)
 def _():
     where = place()
-    apart = namespace("n")
+    # Where no lock file is seen either.
+    apart = [*namespace("n", "m"), "sh", "-c", 'mount -t tmpfs tmpfs /run/lock && exec "$@"', "sh"]
     one, two = Serve(before=apart), Serve(before=apart)
     one.do("open", "a", *where.options(worker=1))
     first = one.ids("a", 100)
@@ -169,7 +170,8 @@ def _():
     while time.monotonic() < end:
         while len(running) < 3:
             words = where.options(worker="0-1", threads=1)
-            running.append(Stream("rust", words, before=namespace("n"), limit=50_000))
+            word = environment(LEAFID_EXCLUSIVE_RANGE="1")
+            running.append(Stream("rust", words, before=apart, env=word, limit=50_000))
         time.sleep(random.uniform(0.005, 0.06))
         life = running.pop(random.randrange(3))
         lives.append(life.kill())

@@ -63,7 +63,7 @@ def _():
         home = {"HOME": str(where.dir / "state"), "XDG_STATE_HOME": str(where.dir / "state")}
         # As nobody but the container's user: /var/lib is not to be written.
         before = [*make(where), *without_var_lib()]
-        subject = Serve(before=before, env=environment() | home)
+        subject = Serve(before=before, env=environment(LEAFID_EXCLUSIVE_RANGE="0") | home)
         error = subject.refused("open", "a", f"name={where.name}", "worker=0-31")
         assert error.code == "invalid_argument", error
         for word in ("worker is a range", "state_dir", "LEAFID_STATE_DIR", "hostname:NAME", str(where.dir / "state")):
@@ -73,14 +73,20 @@ def _():
         subject.quit()
 
 
-@test("Kubernetes and Lambda: a range wants a directory that was named, wherever it is")
+@test("Kubernetes and Lambda: a range wants the user's word, wherever its directory is")
 def _():
     for variable, name in (("KUBERNETES_SERVICE_HOST", "Kubernetes"), ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda")):
         where = place()
         home = {"HOME": str(where.dir), "XDG_STATE_HOME": str(where.dir), variable: "10.0.0.1"}
-        subject = Serve(before=[*namespace("m"), *without_var_lib()], env=environment() | home)
-        error = subject.refused("open", "a", f"name={where.name}", "worker=0-31")
-        assert error.code == "invalid_argument" and name in str(error), error
+        before = [*namespace("m"), *without_var_lib()]
+        subject = Serve(before=before, env=environment(LEAFID_EXCLUSIVE_RANGE="0") | home)
+        for words in ([f"name={where.name}", "worker=0-31"], where.options(worker="0-31")):
+            error = subject.refused("open", "a", *words)
+            assert error.code == "invalid_argument" and name in str(error), error
+            assert "LEAFID_EXCLUSIVE_RANGE=1" in str(error), error
+        assert subject.do("open", "a", *where.options(worker=40)) == "40"
+        subject.quit()
+        subject = Serve(before=before, env=environment(LEAFID_EXCLUSIVE_RANGE="1") | home)
         assert subject.do("open", "b", *where.options(worker="0-31")) == "0"
         subject.quit()
 

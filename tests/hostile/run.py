@@ -27,7 +27,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "again"))
 from again import ABOUT_IDS  # Reasons that no busy machine explains.
 
 MODULES = """
-    crash_loop clock leaps wait_rule ahead directories disks power_cuts places processes
+    crash_loop clock leaps wait_rule ahead directories disks power_cuts places one_host processes
     system_calls copies leases resources rounds endings attacks memory
     sources outages regress counters marks kept bursts leaf leaf_answers leaf_faults lease_servers lease_transport lease_starts
     lease_answers hosts

@@ -95,7 +95,8 @@ pub use sources::{
     leafid_snowflake_options_set_worker_leases, leafid_worker_leases,
 };
 pub use state_options::{
-    leafid_snowflake_options_set_lazy, leafid_snowflake_options_set_persist,
+    leafid_snowflake_options_set_exclusive_range, leafid_snowflake_options_set_lazy,
+    leafid_snowflake_options_set_no_record_wait_ms, leafid_snowflake_options_set_persist,
     leafid_snowflake_options_set_shared_fs,
 };
 pub use stats::{

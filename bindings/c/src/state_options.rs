@@ -27,6 +27,31 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
     unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
 }
 
+/// Your word that no other container or host was given this range of worker ids, or that all that were share the state
+/// directory: 1 or 0. Without it a range is refused where it cannot be seen that others of the machine see which ids
+/// are held: in a container, or in a network of its own. Default LEAFID_EXCLUSIVE_RANGE, else 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_exclusive_range(
+    options: *mut leafid_snowflake_options,
+    exclusive: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.exclusive_range(flag("exclusive_range", exclusive)?))) }
+}
+
+/// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the clock
+/// of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
+/// LEAFID_CLOCK_BACKWARDS where the rest is longer than the timeout. Refused with leases, which need no wait. 0 to
+/// 3600000; default LEAFID_NO_RECORD_WAIT_MS, else 0: off.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_no_record_wait_ms(
+    options: *mut leafid_snowflake_options,
+    ms: i64,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.no_record_wait_ms(ms))) }
+}
+
 /// Whether the worker id is claimed at the first id instead of by leafid_snowflake_open, 1 or 0. Default 0. Errors of
 /// the claim are then those of that call; options are checked at once all the same.
 #[unsafe(no_mangle)]

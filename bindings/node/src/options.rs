@@ -71,6 +71,10 @@ pub struct Options {
     pub persist: Option<bool>,
     /// Whether the directory may be on a network file system.
     pub shared_fs: Option<bool>,
+    /// Whether nobody else was given the range.
+    pub exclusive_range: Option<bool>,
+    /// How long a start without a record issues nothing.
+    pub no_record_wait_ms: Option<i64>,
     /// Whether the worker id is claimed at the first id.
     pub lazy: Option<bool>,
     /// `system` or `coarse`.
@@ -135,6 +139,12 @@ impl Options {
         }
         if let Some(shared_fs) = self.shared_fs {
             builder = builder.shared_fs(shared_fs);
+        }
+        if let Some(exclusive) = self.exclusive_range {
+            builder = builder.exclusive_range(exclusive);
+        }
+        if let Some(ms) = self.no_record_wait_ms {
+            builder = builder.no_record_wait_ms(ms);
         }
         if let Some(lazy) = self.lazy {
             builder = builder.lazy(lazy);

@@ -48,6 +48,13 @@ use std::sync::Arc;
 ///     refused with a range, and without a lease ids never run ahead of the clock; state_dir is not used then. Default
 ///     True.
 /// shared_fs: whether state_dir may lie on a network file system, whose locks must work. Default False.
+/// exclusive_range: your word that no other container or host was given this range of worker ids, or that all that were
+///     share state_dir. Without it a range is refused in a container, or in a network of its own, where others of the
+///     machine do not see which ids are held. Default LEAFID_EXCLUSIVE_RANGE, else False.
+/// no_record_wait_ms: how long a start that finds no record of its worker id issues nothing, by the clock: as far as the
+///     clock of another host, which may have used the worker id before, may be ahead. Calls meanwhile raise
+///     ClockBackwardsError where the rest is longer than timeout_ms. Refused with leases, which need no wait. Default
+///     LEAFID_NO_RECORD_WAIT_MS, else 0: off.
 /// clock_source: "system" (default), or "coarse": cheaper to read, and late by up to Stats.clock_lag_ms.
 /// start_after: an existing largest id of this layout: every id will be of a later tick.
 /// lazy: claim the worker id at the first id instead of here. Default False.
@@ -78,8 +85,8 @@ impl Snowflake {
         signature = (worker=None, **options),
         text_signature = "(worker=None, *, name=None, state_dir=None, layout=None, epoch_ms=None, \
             on_clock_backwards=None, max_backwards_ms=None, on_exhausted=None, random_start=None, timeout_ms=None, \
-            persist=None, shared_fs=None, clock_source=None, start_after=None, lazy=None, peer_times=None, \
-            token=None, headers=None, ca_file=None, request_timeout_ms=None, connect_timeout_ms=None)"
+            persist=None, shared_fs=None, exclusive_range=None, no_record_wait_ms=None, clock_source=None, \
+            start_after=None, lazy=None, peer_times=None, token=None, headers=None, ca_file=None, request_timeout_ms=None, connect_timeout_ms=None)"
     )]
     fn new(
         py: Python<'_>,

@@ -25,6 +25,8 @@ pub struct SnowflakeBuilder {
     pub(crate) max_wait_ms: Option<i64>,
     pub(crate) persist: Option<bool>,
     pub(crate) shared_fs: bool,
+    pub(crate) exclusive_range: Option<bool>,
+    pub(crate) no_record_wait_ms: Option<i64>,
     pub(crate) lazy: bool,
     pub(crate) clock_source: ClockSource,
     pub(crate) start_after: Option<i64>,
@@ -111,6 +113,23 @@ impl SnowflakeBuilder {
     /// `false`.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
         self.shared_fs = shared_fs;
+        self
+    }
+
+    /// Your word that no other container or host was given this range of worker ids, or that all that were share
+    /// `state_dir`. Without it a range is refused where it cannot be seen that others of the machine see which ids are
+    /// held: in a container, or in a network of its own. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
+    pub fn exclusive_range(mut self, exclusive: bool) -> Self {
+        self.exclusive_range = Some(exclusive);
+        self
+    }
+
+    /// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the
+    /// clock of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
+    /// `clock_backwards` where the rest is longer than `timeout_ms`. Refused with leases, which need no wait. Default
+    /// `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
+    pub fn no_record_wait_ms(mut self, ms: i64) -> Self {
+        self.no_record_wait_ms = Some(ms);
         self
     }
 

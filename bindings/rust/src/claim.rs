@@ -4,6 +4,8 @@ use crate::env::{Env, Presence};
 use crate::given::Given;
 use crate::lease::Held;
 use crate::lent::{Lent, of_servers};
+use crate::namespaces::Scope;
+use crate::place;
 use crate::presence;
 use crate::recall::Recall;
 use crate::settings::Settings;
@@ -32,6 +34,8 @@ pub(crate) struct Claim {
     pub(crate) presence: Box<dyn Presence>,
     /// Empty while the record is so far ahead of the clock that no span may be given yet.
     pub(crate) first: Span,
+    /// The clock's reading before which nothing is issued, for want of a record.
+    pub(crate) begins_ms: Option<i64>,
     pub(crate) writer: Writer,
     /// For the generator's random starts.
     pub(crate) seed: u64,
@@ -172,6 +176,8 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
                 let now = layout.tick_at(now_ms).unwrap_or(0);
                 layout.tick_start_ms(record.first_free(record.run.until.max(now)))
             }
+            // One that has to wait is as good as one whose record lies so far ahead.
+            Ok(None) if settings.no_record_wait_ms > 0 => now_ms + settings.no_record_wait_ms,
             Ok(None) => 0,
             Err(error) => {
                 refusals.add(error)?;
@@ -184,7 +190,12 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
         }
         match one(env, settings, terms, worker_id, false) {
             Ok(claim) => return Ok(claim),
-            Err(error) => refusals.add(error)?,
+            Err(error) => {
+                if pass.first && error.code() == Code::WorkerInUse {
+                    tell_of_stranger(env, settings, worker_id);
+                }
+                refusals.add(error)?;
+            }
         }
     }
     ahead.sort_unstable();
@@ -204,6 +215,14 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
     let in_use = |holder: &dyn Fn() -> Option<String>| {
         let holder = if name_holder { holder() } else { None };
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
+        let path = state_file::path_of(&settings.directory, worker_id);
+        let stranger = match name_holder && key.persist {
+            true => env.disk.stranger(&key.name, worker_id, &path),
+            false => None,
+        };
+        let no_holder = stranger.map_or_else(String::new, |_| {
+            ", which cannot open this record and so is no holder of it, but may be one of another directory".into()
+        });
         let advice = match holder.starts_with(presence::THIS_PROCESS) {
             _ if key.workers.source().is_some_and(|source| source.as_servers().is_some()) => {
                 "its lease has ended, as the server says: end that process, or let it go on"
@@ -214,11 +233,13 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
             }
         };
         let record = match key.persist {
-            true => format!(" ({})", state_file::path_of(&settings.directory, worker_id).display()),
+            true => format!(" ({})", path.display()),
             false => String::new(),
         };
-        let message =
-            format!("worker id {worker_id} of {:?}{record} is held by {holder}; {advice}", key.name);
+        let message = format!(
+            "worker id {worker_id} of {:?}{record} is held by {holder}{no_holder}; {advice}",
+            key.name
+        );
         Error::new(Code::WorkerInUse, message)
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
@@ -237,21 +258,34 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
     let lowest = lent.as_ref().map_or(0, |lent| lent.span.from).max(terms.floor);
     check_start(settings, rules, now_ms)?;
     let record = file.record().clone().raised_to(lowest.max(key.start));
-    let mut from = admitted(env, settings, &record, rules)?;
+    let unrecorded = is_unused(file.record());
+    let waits_from = waits_from(settings, file.record(), &record, now_ms)?;
+    let mut from = match waits_from {
+        Some(from) => from,
+        None => admitted(env, settings, &record, rules)?,
+    };
     let now_ms = env.clock.believed_ms();
-    if terms.forgets {
+    if terms.forgets && waits_from.is_none() {
         // An earlier holder may have used this tick, and none after it.
         from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
     let burnt = record.burnt.clone();
     let bound = lent.as_ref().map_or(u64::MAX, |lent| lent.span.until);
-    let until = next_until(&key.layout, rules, &burnt, from, now_ms, 0).unwrap_or(from).min(bound).max(from);
+    let until = match waits_from {
+        // The next start sees by this that the wait is not over.
+        Some(from) => from,
+        None => next_until(&key.layout, rules, &burnt, from, now_ms, 0).unwrap_or(from).min(bound).max(from),
+    };
+    let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
     let random = env.number()?;
     let lease = lent.map(|lent| lent.held(now_ms, call_bound(settings)));
     let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;
     env.clock.use_it();
+    if unrecorded && lease.is_none() {
+        tell_of_no_record(env, settings, worker_id, begins_ms, terms.forgets);
+    }
     log::info!(
         "leafid: {}, worker id {worker_id} of {:?}, layout {}",
         match key.persist {
@@ -261,7 +295,74 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
         key.name,
         key.layout
     );
-    Ok(Claim { file, presence, first, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+    Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+}
+
+/// Says in the log that a worker id of a range is left to a user who has nothing to do with its record.
+fn tell_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
+    let path = state_file::path_of(&settings.directory, worker_id);
+    if let Some(uid) = env.disk.stranger(&settings.key.name, worker_id, &path) {
+        log::warn!(
+            "leafid: worker id {worker_id} of {:?} is marked on this host by user id {uid}, which cannot open {}; the next \
+             worker id of the range is tried",
+            settings.key.name,
+            path.display()
+        );
+    }
+}
+
+/// Whether nothing was ever granted by it: as good as no record.
+fn is_unused(record: &Record) -> bool {
+    *record == Record { owner: record.owner, ..Record::unused(record.worker_id, record.layout) }
+}
+
+/// The tick that a start waits for which finds no record, or that of an earlier start which waits: whoever had the
+/// worker id elsewhere, by a clock ahead of this one by no more than the wait, issued nothing at or above it. None where
+/// nothing is to be waited for. `record`: what was found, raised to what the user said.
+fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64) -> Result<Option<u64>> {
+    let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.layout);
+    if wait_ms == 0 {
+        return Ok(None);
+    }
+    let tick_at = |ms| layout.tick_at(ms).ok_or_else(|| layout.before_epoch(ms));
+    let tick = if is_unused(found) {
+        tick_at(now_ms + wait_ms)? + 1
+    } else if found.run.is_empty() && found.run.until > tick_at(now_ms)? {
+        found.run.until
+    } else {
+        return Ok(None);
+    };
+    let from = record.first_free(tick.max(record.run.until));
+    match from > layout.last_tick() {
+        true => Err(layout.time_exhausted(layout.tick_start_ms(from))),
+        false => Ok(Some(from)),
+    }
+}
+
+/// Says in the log what a start without a record does not cover: a warning where that is likely to matter.
+fn tell_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
+    let name = &settings.key.name;
+    if let Some(begins_ms) = begins_ms {
+        log::info!(
+            "leafid: no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} \
+             (no_record_wait_ms)",
+            Utc(begins_ms)
+        );
+        return;
+    }
+    // Without records every start is one: the user's own choice.
+    if !settings.key.persist {
+        return;
+    }
+    let moves = forgets || place::surroundings().is_some() || env.disk.scope() != Scope::Host;
+    let level = if moves { log::Level::Warn } else { log::Level::Info };
+    log::log!(
+        level,
+        "leafid: no record of worker id {worker_id} of {name:?} is in {}: if it was in use before, in another directory, \
+         container or host, by a clock ahead of this one, ids may come twice; have the state directory move with the \
+         worker id, set no_record_wait_ms to what clocks may differ by, or lease the worker id",
+        settings.directory.display()
+    );
 }
 
 /// The tick at which the record lets a generator begin, waited for where the rule says so.

@@ -2,6 +2,7 @@
 
 use crate::ClockSource;
 use crate::file_system::FileSystem;
+use crate::namespaces::Scope;
 use crate::timeline::Timeline;
 use crate::two_slots::FILE_BYTES;
 use leafid_core::{Code, Error, Result};
@@ -38,6 +39,14 @@ pub(crate) trait Disk: Send + Sync {
     fn machine(&self) -> Option<String>;
     /// Marks the worker id as taken on this host; none if it is.
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>>;
+    /// Who sees such a mark.
+    fn scope(&self) -> Scope {
+        Scope::Host
+    }
+    /// The user who marked it, if that is one who could not have opened the record at this path.
+    fn stranger(&self, _name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
+        None
+    }
     /// Who marked it, for messages.
     fn holder(&self, name: &str, worker_id: u32) -> Option<String>;
 }

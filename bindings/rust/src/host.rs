@@ -169,7 +169,16 @@ impl Host {
         let surroundings = place::surroundings();
         let fixed = match settings.key.workers {
             WorkerIds::Within { first, last, by_hostname: false } if first != last => {
-                place::refuse_range(&system, path, settings.named, surroundings)?;
+                let (scope, exclusive) = (self.env.disk.scope(), settings.exclusive_range);
+                place::RangePlace {
+                    fs: &system,
+                    path,
+                    named: settings.named,
+                    surroundings,
+                    scope,
+                    exclusive,
+                }
+                .refuse()?;
                 None
             }
             WorkerIds::Within { first, by_hostname: false, .. } => Some(first),

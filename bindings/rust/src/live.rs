@@ -42,6 +42,8 @@ pub(crate) struct Live {
     /// Renewals tried.
     pub(crate) tried: AtomicU64,
     opened: Duration,
+    /// The clock's reading before which nothing is issued, for want of a record.
+    pub(crate) begins_ms: Option<i64>,
     /// Whether it is closed, or its lease lost; and the generator that took its place then.
     pub(crate) life: Mutex<Life>,
     pub(crate) successor: OnceLock<Arc<Live>>,
@@ -81,6 +83,7 @@ impl Live {
             lease_until_ms: claim.lease.as_ref().map(|held| held.lease.until_ms),
             ..before
         };
+        let begins_ms = claim.begins_ms;
         let owner = claim.file.record().owner;
         Live {
             leased: claim.lease.is_some(),
@@ -89,6 +92,7 @@ impl Live {
             clock: env.clock.read_as(settings.key.clock_source),
             worker_id,
             opened: env.clock.counted(),
+            begins_ms,
             env,
             renewer,
             settings,

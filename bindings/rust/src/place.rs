@@ -4,6 +4,7 @@
 //! by hosts whose locks may not see one another. The rules are pure functions of what was found.
 
 use crate::file_system::{FileSystem, Kind};
+use crate::namespaces::Scope;
 use leafid_core::{Code, Error, Result};
 use std::path::Path;
 
@@ -13,9 +14,13 @@ pub(crate) fn surroundings() -> Option<&'static str> {
 }
 
 fn surroundings_of(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
-    [("KUBERNETES_SERVICE_HOST", "Kubernetes"), ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda")]
-        .into_iter()
-        .find_map(|(variable, name)| is_set(variable).then_some(name))
+    [
+        ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
+        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
+        ("K_SERVICE", "Cloud Run or Knative"),
+    ]
+    .into_iter()
+    .find_map(|(variable, name)| is_set(variable).then_some(name))
 }
 
 /// `instead`: what else to do. Errors: `state_io` for a network file system, unless the user vouches for its locks.
@@ -35,27 +40,58 @@ pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, inst
 /// What else to do with records.
 pub(crate) const LOCAL_STATE: &str = "set state_dir to a local disk";
 
-/// For a range of worker ids. `named`: by the user, as an option or in the environment. Errors: `invalid_argument`
-/// where each container would have a directory of its own, and so the same ids.
-pub(crate) fn refuse_range(
-    fs: &FileSystem,
-    path: &Path,
-    named: bool,
-    surroundings: Option<&str>,
-) -> Result<()> {
-    let because = match (named, surroundings, fs.kind) {
-        (true, ..) => return Ok(()),
-        (_, Some(surroundings), _) => format!("this runs in {surroundings}"),
-        (_, None, Kind::Ephemeral) => format!("{} is on {}", path.display(), fs.name),
-        (_, None, Kind::Local | Kind::Network) => return Ok(()),
-    };
-    let message = format!(
-        "worker is a range, and no state directory was named: {because}, where each container has a {} of its own and \
-         would get the same ids; name a persistent directory that they share by state_dir or LEAFID_STATE_DIR, take \
-         the ordinal of a StatefulSet with worker \"hostname:NAME\", or lease the worker id",
-        path.display()
-    );
-    Err(Error::new(Code::InvalidArgument, message))
+/// Where a range of worker ids is to be claimed.
+pub(crate) struct RangePlace<'a> {
+    pub(crate) fs: &'a FileSystem,
+    pub(crate) path: &'a Path,
+    /// By the user, as an option or in the environment.
+    pub(crate) named: bool,
+    pub(crate) surroundings: Option<&'a str>,
+    /// Who sees a mark made here.
+    pub(crate) scope: Scope,
+    /// The user's word.
+    pub(crate) exclusive: bool,
+}
+
+impl RangePlace<'_> {
+    /// Errors: `invalid_argument` where processes that were given the same range may not see which ids are held here.
+    pub(crate) fn refuse(&self) -> Result<()> {
+        if self.exclusive {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let (because, unless) = match (self.surroundings, self.scope.reason(), self.fs.kind) {
+            (Some(surroundings), ..) => (
+                format!(
+                    "this runs in {surroundings}, where others that are given this range do not see which ids are held"
+                ),
+                true,
+            ),
+            (None, Some(reason), _) => {
+                (format!("{reason}: others of this machine do not see which ids are held"), true)
+            }
+            (None, None, Kind::Ephemeral) if !self.named => (
+                format!(
+                    "no state directory was named: {path} is on {}, where each container has one of its own and would \
+                     get the same ids; name a persistent directory by state_dir or LEAFID_STATE_DIR",
+                    self.fs.name
+                ),
+                false,
+            ),
+            _ => return Ok(()),
+        };
+        let or = if unless { ";" } else { ", or" };
+        let shared = match self.named {
+            true => format!("or all of them share {path}"),
+            false => "or all of them share one directory named by state_dir or LEAFID_STATE_DIR".to_owned(),
+        };
+        let message = format!(
+            "worker is a range, and {because}{or} use one worker id, the ordinal of a StatefulSet with worker \
+             \"hostname:NAME\", or a lease; or, if no other container or host was given this range, {shared}, set \
+             exclusive_range = true or LEAFID_EXCLUSIVE_RANGE=1"
+        );
+        Err(Error::new(Code::InvalidArgument, message))
+    }
 }
 
 /// What a generator opened here is to warn of. `fixed`: the worker id, where it was given as a number.
@@ -111,28 +147,39 @@ mod tests {
     }
 
     #[test]
-    fn a_range_in_a_container_needs_a_named_directory() {
+    fn a_range_is_refused_where_others_may_not_see_it() {
         let path = Path::new("/var/lib/leafid");
-        for (kind, surroundings, named, refused) in [
-            (Kind::Local, None, false, None),
-            (Kind::Network, None, false, None),
-            (Kind::Ephemeral, None, false, Some("/var/lib/leafid is on it")),
-            (Kind::Ephemeral, None, true, None),
-            (Kind::Local, Some("Kubernetes"), false, Some("this runs in Kubernetes")),
-            (Kind::Ephemeral, Some("AWS Lambda"), false, Some("this runs in AWS Lambda")),
-            (Kind::Ephemeral, Some("Kubernetes"), true, None),
+        let (local, ephemeral) = (fs("it", Kind::Local), fs("it", Kind::Ephemeral));
+        let network = fs("it", Kind::Network);
+        for (fs, surroundings, named, scope, refused) in [
+            (&local, None, false, Scope::Host, None),
+            (&network, None, false, Scope::Host, None),
+            (&ephemeral, None, false, Scope::Host, Some("/var/lib/leafid is on it")),
+            (&ephemeral, None, true, Scope::Host, None),
+            (&local, Some("Kubernetes"), false, Scope::Host, Some("this runs in Kubernetes")),
+            (&local, Some("AWS Lambda"), true, Scope::Host, Some("this runs in AWS Lambda")),
+            (&ephemeral, Some("Kubernetes"), true, Scope::Container, Some("this runs in Kubernetes")),
+            (&local, None, true, Scope::OwnNetwork, Some("a network namespace of its own")),
+            (&ephemeral, None, false, Scope::Container, Some("a process namespace of its own")),
+            (&local, None, true, Scope::Unseen, Some("cannot be seen")),
+            (&local, None, true, Scope::Unmarked, Some("no held worker id can be marked here")),
         ] {
-            let answer = refuse_range(&fs("it", kind), path, named, surroundings);
-            match (answer, refused) {
+            let place = RangePlace { fs, path, named, surroundings, scope, exclusive: false };
+            match (place.refuse(), refused) {
                 (Ok(()), None) => {}
                 (Err(error), Some(why)) => {
                     assert_eq!(error.code(), Code::InvalidArgument);
-                    for said in [why, "LEAFID_STATE_DIR", "hostname:NAME", "lease"] {
+                    for said in
+                        ["worker is a range", why, "hostname:NAME", "a lease", "exclusive_range = true"]
+                    {
                         assert!(error.message().contains(said), "{error}");
                     }
+                    let shared = if named { "share /var/lib/leafid" } else { "LEAFID_STATE_DIR" };
+                    assert!(error.message().contains(shared), "{error}");
                 }
-                (answer, _) => panic!("{kind:?} {surroundings:?} {named}: {answer:?}"),
+                (answer, _) => panic!("{surroundings:?} {named} {scope:?}: {answer:?}"),
             }
+            RangePlace { exclusive: true, ..place }.refuse().unwrap();
         }
     }
 

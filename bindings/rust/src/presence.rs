@@ -1,31 +1,38 @@
-//! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name.
+//! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name, and a lock
+//! file where units that have a network of their own still share a directory.
 
 use crate::env::Presence;
 use crate::fork::Descriptor;
+use crate::mark_file::{self, MarkFile};
+use crate::namespaces::{self, Facts, Scope};
 use leafid_core::{Code, Error, Result, Utc};
+use nix::sys::socket::{UnixCredentials, getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
 };
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-struct Socket(Descriptor);
+/// What a holder is seen by, as far as the host can make it.
+struct Marks {
+    socket: Option<Descriptor>,
+    _file: Option<MarkFile>,
+}
 
-impl Presence for Socket {
+impl Presence for Marks {
     fn drain(&self) {
-        while self.0.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
+        let Some(socket) = &self.socket else { return };
+        while socket.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
     }
 }
 
-/// No mark, where the host cannot make one.
-struct Unmarked;
-impl Presence for Unmarked {}
-
-/// Binds the socket of this worker id; none if a process of this host has. Errors: `state_io`.
+/// Marks this worker id as held; none if a process of this host has. Errors: `state_io`.
 pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
-    match mark(name, worker_id) {
-        Ok(socket) => Ok(Some(Box::new(socket))),
-        Err(Errno::ADDRINUSE) => Ok(None),
+    let socket = match mark(name, worker_id) {
+        Ok(socket) => Some(socket),
+        Err(Errno::ADDRINUSE) => return Ok(None),
         // Sandboxes that allow no such socket. Anything else may pass, and unmarked the id could be held twice.
         Err(
             error @ (Errno::PERM
@@ -39,11 +46,20 @@ pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presen
                 "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
                  and users of the host do not see it"
             );
-            Ok(Some(Box::new(Unmarked)))
+            None
         }
         Err(error) => {
             let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
-            Err(Error::new(Code::StateIo, message))
+            return Err(Error::new(Code::StateIo, message));
+        }
+    };
+    match mark_file::lock(Path::new(mark_file::PLACE), name, worker_id) {
+        Ok(None) => Ok(None),
+        Ok(file) => Ok(Some(Box::new(Marks { socket, _file: file }))),
+        // On many systems only root may write there: the socket is enough.
+        Err(error) => {
+            log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", mark_file::PLACE);
+            Ok(Some(Box::new(Marks { socket, _file: None })))
         }
     }
 }
@@ -56,7 +72,7 @@ fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
-fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Socket> {
+fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Descriptor> {
     let address = address(name, worker_id)?;
     // Registered while unbound, so that a fork in between hands on nothing that holds the id.
     let descriptor = Descriptor::open(|| Ok(unconnected()?))
@@ -65,19 +81,62 @@ fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Socket> {
     bind(fd, &address)?;
     // Those who ask who holds the id stay in the queue until the next renewal.
     listen(fd, 4_096)?;
-    Ok(Socket(descriptor))
+    Ok(descriptor)
 }
 
-/// The process that listens: the kernel tells whoever connects, with no help of the holder's.
+/// Who sees such marks: a socket that no other can be taken for is looked for among those of process 1.
+pub(crate) fn scope() -> Scope {
+    let (processes, network) = (namespaces::number("pid"), namespaces::number("net"));
+    let probe = || {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        let name = format!("leafid/seen/{:032x}", u128::from_ne_bytes(bytes));
+        // Registered while unbound, as in `mark`.
+        let descriptor = Descriptor::open(|| Ok(unconnected()?)).ok()?;
+        bind(descriptor.fd().ok()?, &SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?).ok()?;
+        Some((namespaces::first_sees(&name), descriptor))
+    };
+    let probed = probe();
+    let first_sees = probed.as_ref().and_then(|(seen, _)| *seen);
+    Facts { processes, network, marks: probed.is_some(), first_sees }.scope()
+}
+
+/// The process that listens, else the one that has the lock file.
 pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
+    let (pid, uid) = match peer(name, worker_id) {
+        Some(peer) => (peer.pid(), Some(peer.uid())),
+        None => {
+            let pid = mark_file::holder(Path::new(mark_file::PLACE), name, worker_id)?;
+            (pid, fs::metadata(format!("/proc/{pid}")).ok().map(|process| process.uid()))
+        }
+    };
+    let other = uid.filter(|&uid| uid != rustix::process::geteuid().as_raw());
+    let user = other.map(|uid| format!(", user id {uid}")).unwrap_or_default();
+    match pid {
+        1.. => Some(describe(pid, started_ms(pid)) + &user),
+        _ => Some(format!("a process of another container of this host{user}")),
+    }
+}
+
+/// The kernel tells whoever connects, with no help of the holder's.
+fn peer(name: &str, worker_id: u32) -> Option<UnixCredentials> {
     let socket = unconnected().ok()?;
     connect(&socket, &address(name, worker_id).ok()?).ok()?;
     // Not rustix: it takes the pid for a number above 0, which that of another container's process is not.
-    let peer = nix::sys::socket::getsockopt(&socket, nix::sys::socket::sockopt::PeerCredentials).ok()?;
-    match peer.pid() {
-        pid @ 1.. => Some(describe(pid, started_ms(pid))),
-        _ => Some("a process of another container of this host".into()),
-    }
+    getsockopt(&socket, PeerCredentials).ok()
+}
+
+/// The user id that marked a worker id, if it is one that could not have opened its record: neither root's nor this
+/// user's, nor one that the permissions let in.
+pub(crate) fn stranger(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+    let uid = peer(name, worker_id)?.uid();
+    let may_open = || {
+        // Of a record that is missing, who could make it.
+        let found = record.ancestors().find_map(|path| fs::metadata(path).ok());
+        // Who is in the group is not looked up.
+        found.is_none_or(|found| found.uid() == uid || found.mode() & 0o022 != 0)
+    };
+    (uid != 0 && uid != rustix::process::geteuid().as_raw() && !may_open()).then_some(uid)
 }
 
 /// How a holder in this very process is named.

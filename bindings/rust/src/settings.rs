@@ -3,6 +3,7 @@
 use crate::directory;
 use crate::options::refuse_options_of;
 use crate::peers::PeerTimes;
+use crate::source::WorkerSource;
 use crate::worker::WorkerIds;
 use crate::{ClockSource, SnowflakeBuilder, Worker, allowed, lease_servers};
 use leafid_core::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
@@ -19,6 +20,10 @@ pub(crate) struct Settings {
     /// Whether the user, or what started the program, said which state directory.
     pub(crate) named: bool,
     pub(crate) shared_fs: bool,
+    /// The user's word that nobody who cannot see this process's marks has the range.
+    pub(crate) exclusive_range: bool,
+    /// How long a start without a record issues nothing; 0 is off.
+    pub(crate) no_record_wait_ms: i64,
     pub(crate) lazy: bool,
     pub(crate) peer_times: Option<PeerTimes>,
     pub(crate) timeout: Duration,
@@ -87,6 +92,7 @@ impl Settings {
         if !persist {
             check_unpersisted(&workers, &rules)?;
         }
+        let no_record_wait_ms = no_record_wait(options.no_record_wait_ms, &workers)?;
         let start = match options.start_after {
             None => 0,
             Some(id) => {
@@ -104,6 +110,8 @@ impl Settings {
             directory: if persist { directory.join(&name) } else { directory },
             named,
             shared_fs: options.shared_fs,
+            exclusive_range: exclusive_range(options.exclusive_range)?,
+            no_record_wait_ms,
             lazy: options.lazy,
             peer_times: options.peer_times.clone(),
             key: Key { name, workers, layout, rules, clock_source: options.clock_source, persist, start },
@@ -129,6 +137,45 @@ pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> 
         1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
         0 if least == 0 => Ok(Duration::ZERO),
         _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
+    }
+}
+
+/// Errors: `invalid_argument` for a word in the environment that is none.
+fn exclusive_range(option: Option<bool>) -> Result<bool> {
+    let name = "LEAFID_EXCLUSIVE_RANGE";
+    match (option, std::env::var_os(name)) {
+        (Some(exclusive), _) => Ok(exclusive),
+        (None, None) => Ok(false),
+        (None, Some(text)) => match text.to_str() {
+            Some("1" | "true") => Ok(true),
+            Some("" | "0" | "false") => Ok(false),
+            _ => Err(Error::invalid(name, format!("{text:?}"), "1 or 0")),
+        },
+    }
+}
+
+/// Errors: `invalid_argument`, also with leases, no span of which was ever given before. What the environment says of
+/// all generators means nothing to those.
+fn no_record_wait(option: Option<i64>, workers: &WorkerIds) -> Result<i64> {
+    let (option_name, variable) = ("no_record_wait_ms", "LEAFID_NO_RECORD_WAIT_MS");
+    let leased = workers.source().is_some_and(WorkerSource::leases_spans);
+    let (name, ms) = match (option, std::env::var_os(variable)) {
+        (Some(0), _) | (None, None) => return Ok(0),
+        (Some(ms), _) if leased => {
+            let allowed = "0 with leases, which give no span twice";
+            return Err(Error::invalid(option_name, ms, allowed));
+        }
+        (Some(ms), _) => (option_name, ms),
+        (None, Some(_)) if leased => return Ok(0),
+        (None, Some(text)) => match text.to_str().and_then(|text| text.parse().ok()) {
+            Some(ms) => (variable, ms),
+            None if text.is_empty() => return Ok(0),
+            None => return Err(Error::invalid(variable, format!("{text:?}"), allowed(option_name))),
+        },
+    };
+    match ms {
+        0..=3_600_000 => Ok(ms),
+        _ => Err(Error::invalid(name, ms, allowed(option_name))),
     }
 }
 

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 mod clocks;
 mod never_ahead;
+mod no_record;
 mod ranges;
 #[cfg(feature = "http")]
 mod remembered;

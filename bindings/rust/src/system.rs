@@ -3,6 +3,7 @@
 use crate::env::{Access, AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
 use crate::file_system::{self, FileSystem};
 use crate::fork::{self, Descriptor};
+use crate::namespaces::Scope;
 use crate::presence;
 use crate::two_slots::FILE_BYTES;
 use leafid_core::Result;
@@ -154,6 +155,14 @@ impl Disk for SystemDisk {
 
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
         presence::appear(name, worker_id)
+    }
+
+    fn scope(&self) -> Scope {
+        presence::scope()
+    }
+
+    fn stranger(&self, name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+        presence::stranger(name, worker_id, record)
     }
 
     fn holder(&self, name: &str, worker_id: u32) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use crate::live::{Live, Obtained};
 use crate::settings::Settings;
-use leafid_core::{Code, Deed, Error, Result};
+use leafid_core::{Code, Deed, Error, Result, Utc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,12 @@ impl<'a> Wait<'a> {
     /// error, `would_block`, and what was waited for when the time is up.
     pub(crate) fn until_done(&mut self, live: &Arc<Live>, deed: Deed) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
+        if let Some(ms) = live.begins_ms
+            && deed != Deed::Sealed
+            && live.env.clock.believed_ms() < ms
+        {
+            return self.until_begin(live, ms, deadline);
+        }
         match deed {
             Deed::WaitUntil(ms) => self.until(live, ms, deadline),
             Deed::NeedSpan => {
@@ -67,6 +73,23 @@ impl<'a> Wait<'a> {
             }
             refused => Err(live.core.error(refused)),
         }
+    }
+
+    /// As `until`, for a generator that found no record.
+    fn until_begin(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
+        let left_ms = ms - live.env.clock.believed_ms();
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
+            let message = format!(
+                "no record of worker id {} was found at the start, so nothing is issued before {} (no_record_wait_ms): \
+                 the first id is to be had in {left_ms} ms, longer than timeout_ms ({}) allows; ask again then",
+                live.worker_id,
+                Utc(ms),
+                self.settings.timeout.as_millis()
+            );
+            return Err(Error::new(Code::ClockBackwards, message));
+        }
+        self.until(live, ms, deadline)
     }
 
     fn until(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {

@@ -53,6 +53,9 @@ fn numbers() {
         refused(b().max_backwards_ms(ms), &["max_backwards_ms", &ms.to_string()]);
     }
     refused(b().on_clock_backwards(OnClockBackwards::Wait).max_backwards_ms(-1), &["max_backwards_ms is -1"]);
+    for ms in [-1, 3_600_001, i64::MIN, i64::MAX] {
+        refused(b().no_record_wait_ms(ms), &["no_record_wait_ms", &ms.to_string()]);
+    }
     for n in [-1, 1_000_001] {
         refused(b().random_start(n), &["random_start", &n.to_string()]);
     }

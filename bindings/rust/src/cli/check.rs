@@ -7,7 +7,8 @@ use super::{Outcome, Streams, held};
 use crate::clock_check::check_built;
 use crate::env::Env;
 use crate::file_system::{self, FileSystem};
-use crate::place;
+use crate::namespaces::Scope;
+use crate::place::{self, RangePlace};
 use crate::settings::Settings;
 use crate::worker::WorkerIds;
 use crate::{Error, Utc, directory, fork, presence, state_file, system};
@@ -55,13 +56,14 @@ pub(super) fn check(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome
         _ => None,
     };
     let env = Env::system();
+    let scope = env.disk.scope();
     let mut report = Report::new(streams.stdout);
     let named = directory::named_by(arguments.space.state_dir.as_deref());
     if let Some(existing) = state_directory(&mut report, &settings, named)? {
-        file_system(&mut report, &settings, &existing, workers.as_ref())?;
+        file_system(&mut report, &settings, &existing, workers.as_ref(), scope)?;
         durable_and_locked(&mut report, &existing)?;
     }
-    mark(&mut report, &env)?;
+    mark(&mut report, &env, scope)?;
     clock(&mut report, &env)?;
     forks(&mut report)?;
     layout(&mut report, &settings, env.clock.believed_ms())?;
@@ -107,6 +109,7 @@ fn file_system(
     settings: &Settings,
     existing: &Path,
     workers: Option<&Workers>,
+    scope: Scope,
 ) -> io::Result<()> {
     let (what, path, named) = ("file system", &settings.directory, settings.named);
     let fs: FileSystem = match file_system::of(existing) {
@@ -120,8 +123,9 @@ fn file_system(
     // The host's name tells hosts apart where the directory does not.
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
+    let place = RangePlace { fs: &fs, path, named, surroundings, scope, exclusive: settings.exclusive_range };
     let refusal = place::refuse_network(&fs, path, settings.shared_fs, place::LOCAL_STATE)
-        .and_then(|()| if range { place::refuse_range(&fs, path, named, surroundings) } else { Ok(()) });
+        .and_then(|()| if range { place.refuse() } else { Ok(()) });
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);
     }
@@ -184,7 +188,7 @@ fn locks(file: &File) -> io::Result<bool> {
 }
 
 /// Marks a worker id of an id space that nobody else has.
-fn mark(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
+fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
     let what = "host mark";
     let name = format!("check-{:032x}", env.random.number()?);
     let tried = || -> Result<bool, Error> {
@@ -194,7 +198,17 @@ fn mark(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
         Ok(second.is_none())
     };
     match tried() {
-        Ok(true) => report.line(Status::Ok, what, "other users and state directories of this host see a held worker id"),
+        Ok(true) => match scope.reason() {
+            None => report.line(
+                Status::Ok,
+                what,
+                "other users and state directories of this host see a held worker id",
+            ),
+            Some(reason) => {
+                let about = format!("{reason}: those of the machine outside do not see which worker ids are held here");
+                report.line(Status::Warning, what, about)
+            }
+        },
         Ok(false) => report.line(
             Status::Warning,
             what,

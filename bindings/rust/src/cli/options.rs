@@ -43,11 +43,23 @@ pub(super) struct Claim {
     /// The state directory may be on a network: its locks work between all hosts that use it
     #[arg(long)]
     shared_fs: bool,
+    /// No other container or host was given this range, or all that were share the state directory
+    #[arg(long)]
+    exclusive_range: bool,
+    /// How long a start that finds no record issues nothing, milliseconds [default: LEAFID_NO_RECORD_WAIT_MS, else 0]
+    #[arg(long, value_name = "N")]
+    no_record_wait_ms: Option<i64>,
 }
 
 impl Claim {
     pub(super) fn on(&self, builder: SnowflakeBuilder) -> SnowflakeBuilder {
-        let builder = builder.shared_fs(self.shared_fs);
+        let mut builder = builder.shared_fs(self.shared_fs);
+        if self.exclusive_range {
+            builder = builder.exclusive_range(true);
+        }
+        if let Some(ms) = self.no_record_wait_ms {
+            builder = builder.no_record_wait_ms(ms);
+        }
         match &self.worker {
             Some(worker) => builder.worker(worker.as_str()),
             None => builder,

@@ -36,7 +36,16 @@ impl Process {
         file.write(record, &writer).ok()?;
         let first = Span { from, until: live.core.until().max(from) };
         let rules = *live.core.rules();
-        let claim = Claim { file, presence: Box::new(Nowhere), first, writer, seed, rules, lease: None };
+        let claim = Claim {
+            file,
+            presence: Box::new(Nowhere),
+            first,
+            begins_ms: None,
+            writer,
+            seed,
+            rules,
+            lease: None,
+        };
         let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
         let (renewer, settings) = (Arc::clone(&self.host.renewer), Arc::clone(settings));
         let copy = Live::new(env, renewer, settings, terms, claim, Spans::default(), 0);

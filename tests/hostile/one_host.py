@@ -1,0 +1,155 @@
+"""What one host is: networks and processes of one's own, ranges there, and worker ids that move without their record."""
+
+import os
+import subprocess
+import sys
+import time
+
+from harness import Skip, assert_distinct, need_root, place, test
+from subjects import LANGUAGES, Refused, Serve, environment
+from tricks import faketime, namespace, offset
+
+LEAF_EPOCH_MS = 1_288_834_974_657
+WORD = "LEAFID_EXCLUSIVE_RANGE"
+
+
+def seen_by_the_machine():
+    """Whether this test runs where a range is allowed without a word."""
+    subject, where = Serve(env=environment(**{WORD: "0"})), place()
+    try:
+        subject.do("open", "a", *where.options(worker="0-31"))
+    except Refused as error:
+        raise Skip(f"this runs in a container: {error}") from error
+    finally:
+        subject.quit()
+
+
+def apart(*kinds):
+    """A command for a process of its own network, or processes, that sees nothing of this machine's other marks."""
+    return namespace(*kinds)
+
+
+for _language in LANGUAGES:
+
+    @test(f"two networks of one machine, a directory each, one range: refused without the user's word, in {_language}")
+    def _(language=_language):
+        seen_by_the_machine()
+        where, own = place(), apart("n")
+        for turn in range(2):
+            subject = Serve(language, before=own, env=environment(**{WORD: "0"}))
+            error = subject.refused("open", "a", *where.options(worker="0-31", state=f"state{turn}"))
+            assert error.code == "invalid_argument", error
+            for said in ("worker is a range", "network namespace of its own", "hostname:NAME", f"{WORD}=1", "lease"):
+                assert said in str(error), f"{error}: does not say {said!r}"
+            # A number is the user's own choice, as ever.
+            assert subject.do("open", "a", *where.options(worker=7 + turn, state=f"state{turn}")) == str(7 + turn)
+            subject.quit()
+            subject = Serve(language, before=own, env=environment(**{WORD: "1"}))
+            assert subject.do("open", "a", *where.options(worker="0-31", state=f"word{turn}")) == "0"
+            subject.quit()
+
+
+@test("processes of a container, in the machine's network or not: a range wants the user's word")
+def _():
+    for kinds in (("p", "f", "n"), ("p", "f", "n", "m")):
+        where = place()
+        subject = Serve(before=[*apart(*kinds), *(["--mount-proc"] if "m" in kinds else [])], env=environment(**{WORD: "0"}))
+        error = subject.refused("open", "a", *where.options(worker="0-31"))
+        assert error.code == "invalid_argument" and f"{WORD}=1" in str(error), error
+        subject.kill()
+    # Another user sees as much of the machine.
+    seen_by_the_machine()
+
+
+@test("two networks of one machine that share a directory for locks: each sees what the other holds")
+def _():
+    where = place()
+    one, two, here = (Serve(before=before, env=environment(**{WORD: "1"})) for before in (apart("n"), apart("n"), ()))
+    assert one.do("open", "a", *where.options(worker=7, state="one")) == "7"
+    if not os.path.exists(f"/run/lock/leafid-{where.name}-7.lock"):
+        raise Skip("no lock file can be made in /run/lock here")
+    for other in (two, here):
+        error = other.refused("open", "a", *where.options(worker=7, state="two"))
+        assert error.code == "worker_in_use" and f"pid {one.pid} " in str(error), error
+        assert other.do("open", "b", *where.options(worker="7-9", state="two")) == "8"
+        other.do("close", "b")
+    one.do("close", "a")
+    assert not os.path.exists(f"/run/lock/leafid-{where.name}-7.lock"), "it was left behind"
+    assert two.do("open", "a", *where.options(worker=7, state="two")) == "7"
+    # What a killed process leaves is taken.
+    two.kill()
+    assert here.do("open", "a", *where.options(worker=7, state="two")) == "7"
+    for subject in (one, here):
+        subject.quit()
+
+
+@test("a user who has nothing to do with the record holds a mark: named, and a range goes on")
+def _():
+    need_root("another user is needed")
+    seen_by_the_machine()
+    where = place()
+    (where.dir / "state").mkdir(mode=0o700)
+    squat = f"""
+import os, socket
+os.setuid(65534)
+mark = socket.socket(socket.AF_UNIX)
+mark.bind("\\0leafid/{where.name}/0")
+mark.listen()
+print("bound", flush=True)
+input()
+"""
+    stranger = subprocess.Popen([sys.executable, "-c", squat], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert stranger.stdout.readline() == "bound\n"
+        subject = Serve()
+        error = subject.refused("open", "a", *where.options(worker=0))
+        assert error.code == "worker_in_use", error
+        for said in (f"pid {stranger.pid} ", "user id 65534", "cannot open this record"):
+            assert said in str(error), f"{error}: does not say {said!r}"
+        assert subject.do("open", "a", *where.options(worker="0-3")) == "1"
+        subject.quit()
+    finally:
+        stranger.stdin.close()
+        stranger.wait(timeout=10)
+    subject = Serve()
+    assert subject.do("open", "a", *where.options(worker=0)) == "0"
+    subject.quit()
+
+
+@test("a worker id that moves to a clock 2 s behind without its record: ids repeat, and with no_record_wait_ms none", bound=90)
+def _():
+    told = []
+    for wait_ms, repeats in ((0, True), (3_000, False)):
+        where = place()
+        one = Serve()
+        one.do("open", "a", *where.options(worker=7, state="one", random_start=0))
+        ids = one.ids("a", 200_000)
+        # By the clock of the next host, so much has passed already, and 2 s are missing.
+        one.quit()
+        clock = where.write("clock", offset(-2))
+        moved = faketime(FAKETIME_TIMESTAMP_FILE=str(clock), LEAFID_NO_RECORD_WAIT_MS=str(wait_ms))
+        two = Serve(env=moved)
+        words = where.options(worker=7, state="two", random_start=0, timeout_ms=100)
+        begun_ms = (time.time() - 2) * 1000
+        two.do("open", "a", *words)
+        if wait_ms:
+            error = two.refused("next", "a", 1)
+            assert error.code == "clock_backwards" and "no record of worker id 7" in str(error), error
+            # Killed in the wait: it is not forgotten.
+            two.kill()
+            two = Serve(env=moved)
+            two.do("open", "a", *words)
+            assert two.refused("next", "a", 1).code == "clock_backwards"
+            time.sleep(wait_ms / 1000)
+        more, end = [], time.monotonic() + 2.5
+        while time.monotonic() < end:
+            more += two.ids("a", 20_000)
+        two.quit()
+        assert len({*more}) == len(more), "an id came twice from one holder"
+        both = len({*ids} & {*more})
+        assert (both > 0) == repeats, f"{both} ids came twice"
+        if wait_ms:
+            assert_distinct([ids, more])
+            assert (more[0] >> 22) + LEAF_EPOCH_MS > begun_ms + wait_ms - 5
+        told.append(f"{both} of {len(ids)} twice with {wait_ms} ms")
+    return ", ".join(told)
