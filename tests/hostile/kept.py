@@ -6,13 +6,14 @@ import re
 import shutil
 import subprocess
 import time
+import uuid
 from pathlib import Path
 
 from harness import Skip, assert_distinct, place, test
 from segment_subjects import LANGUAGES, Tags, TagStream, words
 from servers import StandIn
 from subjects import Refused
-from tricks import faketime, offset
+from tricks import faketime, namespace, offset
 
 DAY = 86_400
 STEP = 1000
@@ -55,6 +56,20 @@ for _language in LANGUAGES:
         # Without keep_unused it is neither kept nor used.
         leave_some(where, source, language)
         assert_distinct([ids, again, third, plain(where, source, language)])
+
+
+@test("a clone of a machine that was stopped, with its files: what was left is used by no other start of the machine")
+def _():
+    source, where = StandIn(), place()
+    ids = leave_some(where, source)
+    # The same file, which nobody wrote since: only the start of the machine is another.
+    boot = where.write("boot", f"{uuid.uuid4()}\n")
+    started = [*namespace("m"), "sh", "-c", f'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec "$@"', "sh"]
+    subject = Tags(before=started).open("a", *keeping(where, source))
+    clones = subject.next(count=30)
+    subject.kill()
+    assert clones[0] > STEP, f"{clones[0]}: what was left is used by a clone"
+    assert_distinct([ids, clones])
 
 
 def plain(where, source, language):

@@ -12,7 +12,7 @@ use crate::file_system::Kind;
 use crate::place;
 use crate::state_file;
 use crate::store::{self, Store};
-use kept::Kept;
+use kept::{Kept, Start};
 use leafid_core::{Error, Giving, Guard, Result, Segment};
 use mark::{MOST_SPANS, Mark};
 use smallvec::SmallVec;
@@ -138,7 +138,7 @@ impl Marks {
     /// which may be no forked child of the one that fetched them, issued or will issue. Where they cannot be bound to
     /// this machine and file they are dropped. Errors: as [`Marks::accept`].
     pub(crate) fn keep(&self, tag: &str, rest: &[Segment]) -> Result<()> {
-        let Some((place, machine)) = self.binding() else { return Ok(()) };
+        let Some((place, start)) = self.binding() else { return Ok(()) };
         if rest.is_empty() {
             return Ok(());
         }
@@ -148,22 +148,28 @@ impl Marks {
         let now_ms = self.env.clock.believed_ms();
         let file = store.id()?;
         // Another process of the directory may have closed just before.
-        let others = mark.kept.take().and_then(|kept| kept.valid(machine, file, now_ms));
-        mark.kept = Some(Kept::new(others, rest, machine, file, now_ms));
+        let others = mark.kept.take().and_then(|kept| kept.valid(&start, file, now_ms));
+        mark.kept = Some(Kept::new(others, rest, start, file, now_ms));
         self.save(&mut store, &mut mark)
     }
 
     /// The rest that was kept of a tag, once: it is gone from the disk, durably, when this returns. Errors: as
     /// [`Marks::accept`].
     pub(crate) fn take_kept(&self, tag: &str) -> Result<Vec<Segment>> {
-        let Some((place, machine)) = self.binding() else { return Ok(Vec::new()) };
+        let Some((place, start)) = self.binding() else { return Ok(Vec::new()) };
         let path = place.path_of(tag);
         let Some(mut store) = Store::<Mark>::open_existing(&self.env, path.clone())? else {
             return Ok(Vec::new());
         };
         let mut mark = self.load(&store, tag, &path)?;
         let Some(kept) = mark.kept.take() else { return Ok(Vec::new()) };
-        let rest = kept.valid(machine, store.id()?, self.env.clock.believed_ms());
+        let other_start = !kept.is_since(&start);
+        let rest = kept.valid(&start, store.id()?, self.env.clock.believed_ms());
+        if other_start {
+            log::info!(
+                "leafid: what was kept unused of {tag:?} is left out: the machine was started anew since, or is another one"
+            );
+        }
         self.save(&mut store, &mut mark)?;
         Ok(rest.map(|kept| kept.segments()).unwrap_or_default())
     }
@@ -191,10 +197,12 @@ impl Marks {
         Ok(tags.into_iter().map(|(_, tag)| tag).collect())
     }
 
-    /// Where rests can be kept, and for which machine.
-    fn binding(&self) -> Option<(&Place, &str)> {
+    /// Where rests can be kept, and for which start of which machine: a clone of one that stood still has all but the
+    /// start in common with it.
+    fn binding(&self) -> Option<(&Place, Start)> {
         let place = self.place.as_ref()?;
-        Some((place, place.machine.as_deref()?))
+        let (machine, boot) = (place.machine.clone()?, self.env.clock.boot());
+        (!boot.is_empty()).then_some((place, Start { machine, boot }))
     }
 
     /// Writes a mark, and with it the rest that it holds, until the kernel says the same of when that was.

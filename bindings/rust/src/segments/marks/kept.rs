@@ -10,6 +10,15 @@ use serde::{Deserialize, Serialize};
 /// Segments of a rest: so many fit a file's slot.
 pub(super) const MOST_KEPT: usize = 8;
 
+/// A start of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Start {
+    pub(super) machine: String,
+    /// Empty in what was kept before starts were told apart: then it is none's.
+    #[serde(default)]
+    pub(super) boot: String,
+}
+
 /// A rest, and what it is bound to: a copy of its file is another file, or another machine's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
@@ -18,7 +27,8 @@ pub(super) struct Kept {
     kept_ms: i64,
     /// The clock when its file was written last.
     pub(super) written_ms: i64,
-    machine: String,
+    #[serde(flatten)]
+    start: Start,
     device: u64,
     inode: u64,
 }
@@ -28,7 +38,7 @@ impl Kept {
     pub(super) fn new(
         others: Option<Kept>,
         rest: &[Segment],
-        machine: &str,
+        start: Start,
         file: FileId,
         now_ms: i64,
     ) -> Kept {
@@ -36,19 +46,18 @@ impl Kept {
         let mut segments = others.map(|others| others.segments).unwrap_or_default();
         segments.extend(rest.iter().copied().map(Triple));
         segments.truncate(MOST_KEPT);
-        Kept {
-            segments,
-            kept_ms,
-            written_ms: now_ms,
-            machine: machine.to_owned(),
-            device: file.0,
-            inode: file.1,
-        }
+        Kept { segments, kept_ms, written_ms: now_ms, start, device: file.0, inode: file.1 }
     }
 
-    /// Itself, if it may be used: on its machine, from its file, within a day, by a clock that did not go back.
-    pub(super) fn valid(self, machine: &str, file: FileId, now_ms: i64) -> Option<Kept> {
-        let bound = self.machine == machine && (self.device, self.inode) == file;
+    /// Whether it was kept since this start of the machine.
+    pub(super) fn is_since(&self, start: &Start) -> bool {
+        self.start == *start
+    }
+
+    /// Itself, if it may be used: since the same start of its machine, from its file, within a day, by a clock that did
+    /// not go back.
+    pub(super) fn valid(self, start: &Start, file: FileId, now_ms: i64) -> Option<Kept> {
+        let bound = self.is_since(start) && (self.device, self.inode) == file;
         let age_ms = now_ms.saturating_sub(self.kept_ms);
         (bound && (0..=DAY_MS).contains(&age_ms)).then_some(self)
     }

@@ -80,7 +80,7 @@ impl Mark {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::kept::MOST_KEPT;
+    use super::super::kept::{MOST_KEPT, Start};
     use super::*;
     use crate::two_slots;
     use leafid_core::Segment;
@@ -89,13 +89,13 @@ mod tests {
     fn the_largest_mark_fits_its_slot() {
         let high = |n: usize| Segment::new(i64::MAX - 9 - n as i64, i64::MAX, i64::MAX).unwrap();
         let file = (u64::MAX, u64::MAX);
-        let machine = "f".repeat(32);
+        let start = Start { machine: "f".repeat(32), boot: "f".repeat(36) };
         for name in ["\"".repeat(128), "\u{1}".repeat(5_000), "é".repeat(64)] {
             let mark = Mark {
                 mark: Decimal(i64::MAX),
                 spans: "7".repeat(spans::MOST_BYTES),
                 fetched_ms: i64::MIN,
-                kept: Some(Kept::new(None, &[high(0); MOST_KEPT + 1], &machine, file, i64::MIN)),
+                kept: Some(Kept::new(None, &[high(0); MOST_KEPT + 1], start.clone(), file, i64::MIN)),
                 ..Mark::unused(&name, &name)
             };
             mark.check_whose(&name, &name, Path::new("x")).unwrap();

@@ -273,17 +273,19 @@ fn another_machine_has_no_rest() {
 }
 
 #[test]
-fn a_rest_is_bound_to_its_machine_and_day() {
-    let machine = "0123456789abcdef0123456789abcdef";
-    let kept = || Kept::new(None, &[segment(1, 2)], machine, (1, 2), 1_000);
-    assert!(kept().valid(machine, (1, 2), 1_000 + DAY_MS).is_some());
-    assert!(kept().valid(machine, (1, 2), 1_001 + DAY_MS).is_none(), "a day is over");
-    assert!(kept().valid(machine, (1, 2), 999).is_none(), "the clock went back");
-    assert!(kept().valid("another", (1, 2), 1_000).is_none());
-    assert!(kept().valid(machine, (1, 3), 1_000).is_none());
-    assert!(kept().valid(machine, (2, 2), 1_000).is_none());
-    let others = Kept::new(Some(kept()), &[segment(3, 4)], machine, (1, 2), 5_000);
-    assert!(others.valid(machine, (1, 2), 1_001 + DAY_MS).is_none(), "the oldest counts");
+fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
+    let start = |machine: &str, boot: &str| Start { machine: machine.into(), boot: boot.into() };
+    let here = start("0123456789abcdef0123456789abcdef", "one");
+    let kept = || Kept::new(None, &[segment(1, 2)], here.clone(), (1, 2), 1_000);
+    assert!(kept().valid(&here, (1, 2), 1_000 + DAY_MS).is_some());
+    assert!(kept().valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "a day is over");
+    assert!(kept().valid(&here, (1, 2), 999).is_none(), "the clock went back");
+    assert!(kept().valid(&start("another", "one"), (1, 2), 1_000).is_none());
+    assert!(kept().valid(&start(&here.machine, "two"), (1, 2), 1_000).is_none(), "or a clone was started");
+    assert!(kept().valid(&here, (1, 3), 1_000).is_none());
+    assert!(kept().valid(&here, (2, 2), 1_000).is_none());
+    let others = Kept::new(Some(kept()), &[segment(3, 4)], here.clone(), (1, 2), 5_000);
+    assert!(others.valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "the oldest counts");
 }
 
 #[test]
