@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Segments } from 'leafid'
-import { alone, sleep, until } from './counter.mjs'
+import { alone, until } from './counter.mjs'
 import { leaf, standIn } from './stand-in.mjs'
 import { assertDistinct, space } from './support.mjs'
 
@@ -118,11 +118,12 @@ test('a mode that is switched off gives no id, and its end is found', { timeout 
     assert.equal(order.tryNext(), undefined)
     ids.close()
   }
-  const ids = new Segments(urls, { ...options, timeoutMs: 10_000 })
-  const waiting = ids.tag('order').take(50)
-  await sleep(50)
+  const ids = new Segments(urls, { ...options, timeoutMs: 60_000 })
+  const begun = performance.now()
+  await assert.rejects(ids.tag('order').take(50), { code: 'ERR_LEAFID_SOURCE_INVALID' })
+  assert.ok(performance.now() - begun < 30_000, 'all nodes have said so: told at once')
   await tell({ do: 'leaf', segment: 'on' })
-  assert.ok((await waiting).every(id => id > 0n))
+  assert.ok((await ids.tag('order').take(50)).every(id => id > 0n))
   ids.close()
 })
 

@@ -5,6 +5,7 @@ import asyncio
 import http.client
 import itertools
 import threading
+import time
 
 import pytest
 
@@ -188,6 +189,26 @@ def test_a_mode_that_is_switched_off_gives_no_id(leaf, from_leaf, options, tag):
         assert order.stats().left == 0
     leaf.do(do="leaf", segment="on", snowflake="on")
     assert order.next(timeout_ms=10_000) > 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"do": "leaf", "segment": "off"}, {"do": "fault", "fault": {"status": 404, "body": ""}},
+     {"do": "fault", "fault": {"status": 401, "body": ""}}],
+    ids=["switched off", "not found", "no token"],
+)  # fmt: skip
+def test_what_all_servers_refuse_is_told_at_once(leaf, from_leaf, wrong):
+    leaf.do(**wrong)
+    order = from_leaf(timeout_ms=60_000).tag("order")
+    begun = time.monotonic()
+    with pytest.raises(leafid.Error, match="switched off|answered 40[14]"):
+        order.next()
+    with pytest.raises(leafid.Error, match="switched off|answered 40[14]"):
+        asyncio.run(order.next_async())
+    assert time.monotonic() - begun < 30
+    leaf.do(do="leaf", segment="on")
+    leaf.do(do="clear")
+    assert order.next() > 0
 
 
 def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):

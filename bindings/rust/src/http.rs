@@ -29,7 +29,7 @@ use crate::sync::locked;
 use exchange::Bounds;
 use leafid_core::{Code, Error, Result};
 use options::Settings;
-use server::{Readiness, Server, since_ms};
+use server::{Failure, Readiness, Server, since_ms};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::Instant;
@@ -71,14 +71,16 @@ pub(crate) struct Body {
 }
 
 /// What an answer means to who asked.
-pub(crate) enum Verdict<T> {
+pub(crate) enum Verdict<T, F = Error> {
     Answer(T),
     /// An error that the other servers would answer, too.
     Refused(Error),
     /// An error that says nothing of the server: the next one is asked, and this one does not rest.
     Elsewhere(Error),
     /// A wrong answer: the next server is asked, and this one rests.
-    Wrong(Error),
+    Wrong(F),
+    /// As a wrong one; and it will be the same until somebody changes the server or the options.
+    Denied(F),
 }
 
 impl Http {
@@ -99,12 +101,13 @@ impl Http {
     /// On a thread of leafid's. While all of them rest, the last error comes back at once.
     ///
     /// `ask` is called for each request, with its number; `read` with the answer, which may be a failure, and that number.
-    /// `urgent`: somebody
-    /// waits. `seed` makes rests differ.
+    /// `whose`: the tag that is asked for, or "" where all requests are alike. `urgent`: somebody waits. `seed` makes
+    /// rests differ.
     ///
     /// Errors: those of `read`; `segment_unavailable`, `source_invalid`, `closed`.
     pub(crate) fn ask<T>(
         &self,
+        whose: &str,
         urgent: bool,
         seed: u64,
         ask: &dyn Fn(u32) -> Ask,
@@ -121,32 +124,32 @@ impl Http {
             if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
-            let chosen = again.take().or_else(|| self.choose(process, &untried, urgent));
+            let chosen = again.take().or_else(|| self.choose(process, whose, &untried, urgent));
             let left = answer_by.saturating_duration_since(Instant::now());
             let Some((at, probes)) = chosen.filter(|_| !left.is_zero()) else {
                 if let Some((at, true)) = chosen {
-                    process.with(at, |server| server.gave_up());
+                    process.with(at, |server| server.gave_up(whose));
                 }
                 // What a server says of what was asked tells more than that another cannot be reached.
-                return Err(said.or(last).unwrap_or_else(|| self.resting(process)));
+                return Err(said.or(last).unwrap_or_else(|| self.resting(process, whose)));
             };
             untried.retain(|&other| other != at);
             let begun_ms = since_ms(self.origin);
             let begun = Instant::now();
             // While another server could answer, a slow one does not use up all the time.
-            let others = untried.iter().any(|&other| self.is_ready(process, other, urgent));
+            let others = untried.iter().any(|&other| self.is_ready(process, whose, other, urgent));
             let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
             let bounds =
                 Bounds { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
             let asked = self.one(process, at, bounds, &ask(number), &|reply| read(number, reply));
             number += 1;
-            let error = match asked {
+            let failure = match asked {
                 Ok(Verdict::Answer(answer)) => {
-                    process.with(at, |server| server.succeeded(probes));
+                    process.with(at, |server| server.succeeded(whose, probes));
                     return Ok(answer);
                 }
                 Ok(Verdict::Refused(error)) => {
-                    process.with(at, |server| server.succeeded(probes));
+                    process.with(at, |server| server.succeeded(whose, probes));
                     return Err(error);
                 }
                 Err(failed) if failed.is_stale && number == 1 => {
@@ -156,29 +159,30 @@ impl Http {
                     continue;
                 }
                 Ok(Verdict::Elsewhere(error)) => {
-                    process.with(at, |server| server.succeeded(probes));
+                    process.with(at, |server| server.succeeded(whose, probes));
                     said = Some(error);
                     continue;
                 }
-                Ok(Verdict::Wrong(error)) => error,
-                Err(failed) if failed.error.code() == Code::SourceInvalid => {
-                    Error::new(self.nonsense, failed.error.message())
+                Ok(Verdict::Wrong(failure) | Verdict::Denied(failure)) => failure,
+                Err(failed) if failed.failure.error.code() == Code::SourceInvalid => {
+                    let error = Error::new(self.nonsense, failed.failure.error.message());
+                    Failure { error, ..failed.failure }
                 }
-                Err(failed) => failed.error,
+                Err(failed) => failed.failure,
             };
+            last = Some(failure.error.clone());
             let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             // Rounded up: a rest is never shorter than it should be.
             let now_ms = since_ms(self.origin) + 1;
-            process.with(at, |server| server.failed(probes, begun_ms, now_ms, seed, error.clone()));
-            last = Some(error);
+            process.with(at, |server| server.failed(whose, probes, begun_ms, now_ms, seed, failure));
         }
     }
 
-    /// How long until a server may be asked, in milliseconds; none when one may be now.
+    /// How long until a server may be asked at all, in milliseconds; none when one may be now.
     pub(crate) fn rest_ms(&self, urgent: bool) -> Option<i64> {
         let process = self.process();
         let now_ms = since_ms(self.origin);
-        let rests = (0..process.servers.len()).map(|at| match self.readiness(process, at, urgent) {
+        let rests = (0..process.servers.len()).map(|at| match self.readiness(process, "", at, urgent) {
             Readiness::RestsUntil(until_ms) => Some((until_ms - now_ms).max(1)),
             Readiness::Healthy | Readiness::Rested => None,
         });
@@ -190,6 +194,13 @@ impl Http {
         let process = self.process();
         let of = |at| process.with(at, |server| server.last_error().cloned()).flatten();
         self.settings.servers.iter().enumerate().map(|(at, url)| (url.to_string(), of(at))).collect()
+    }
+
+    /// Whether every server has denied what is asked for a tag, as far as is known, and none has answered rightly since.
+    pub(crate) fn denies(&self, whose: &str) -> bool {
+        let process = self.process();
+        let denies = |server: &mut Server| server.failure(whose).is_some_and(|(_, denied)| denied);
+        (0..process.servers.len()).all(|at| process.with(at, denies).unwrap_or(false))
     }
 
     /// Closes the connections that no request uses: after the last one for some time.
@@ -232,7 +243,7 @@ impl Http {
         bounds: Bounds,
         ask: &Ask,
         read: &dyn Fn(&Reply) -> Verdict<T>,
-    ) -> std::result::Result<Verdict<T>, reply::Failed> {
+    ) -> std::result::Result<Verdict<T, Failure>, reply::Failed> {
         let server = &self.settings.servers[at];
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(socket::Connect);
@@ -245,55 +256,77 @@ impl Http {
                 Code::SegmentUnavailable,
                 format!("{server} was asked by the parent of this process"),
             );
-            return Err(reply::Failed { error, is_stale: false });
+            return Err(reply::Failed::unanswered(error.clone(), error));
         };
         let url = server.join(&ask.path);
-        let (reply, exchange) = reply::ask(&agent, &url, ask, &self.settings, bounds)?;
-        let verdict = read(&reply);
-        if !matches!(verdict, Verdict::Wrong(_)) {
-            exchange.prove();
-        }
+        let (reply, exchange) = reply::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
+        let failure = |error: Error, is_denied| Failure {
+            of_server: reply.of_server(&server.to_string(), error.code()),
+            is_whole: reply.is_of_server(),
+            is_denied,
+            error,
+        };
+        let verdict = match read(&reply) {
+            Verdict::Answer(answer) => Verdict::Answer(answer),
+            Verdict::Refused(error) => Verdict::Refused(error),
+            Verdict::Elsewhere(error) => Verdict::Elsewhere(error),
+            Verdict::Wrong(error) => return Ok(Verdict::Wrong(failure(error, false))),
+            Verdict::Denied(error) => return Ok(Verdict::Denied(failure(error, true))),
+        };
+        exchange.prove();
         Ok(verdict)
     }
 
     /// The server to ask next, and whether that probes it: the first that may be asked; while somebody waits, those that
     /// failed lately come last.
-    fn choose(&self, process: &Process, untried: &[usize], urgent: bool) -> Option<(usize, bool)> {
+    fn choose(
+        &self,
+        process: &Process,
+        whose: &str,
+        untried: &[usize],
+        urgent: bool,
+    ) -> Option<(usize, bool)> {
         let now_ms = since_ms(self.origin);
-        let comes_first =
-            |at: &usize| process.with(*at, |server| server.comes_first(now_ms, urgent)).unwrap_or(false);
+        let comes_first = |at: &usize| {
+            process.with(*at, |server| server.comes_first(whose, now_ms, urgent)).unwrap_or(false)
+        };
         let (first, then): (Vec<usize>, Vec<usize>) = untried.iter().partition(|at| comes_first(at));
-        let alone = urgent && !self.any_is_healthy(process);
-        first.into_iter().chain(then).find_map(|at| {
-            let begin = |server: &mut Server| match server.readiness(now_ms, alone) {
+        let alone = urgent && !self.any_is_healthy(process, whose);
+        let ready = first.into_iter().chain(then).find_map(|at| {
+            let begin = |server: &mut Server| match server.readiness(whose, now_ms, alone) {
                 Readiness::RestsUntil(_) => None,
                 // Under one lock: nobody else probes it then.
-                Readiness::Healthy | Readiness::Rested => Some(server.begin()),
+                Readiness::Healthy | Readiness::Rested => Some(server.begin(whose)),
             };
             process.with(at, begin).flatten().map(|probes| (at, probes))
-        })
+        });
+        let again = |at: &usize| {
+            let begin = |server: &mut Server| server.only_denied(whose, now_ms).then(|| server.begin(whose));
+            process.with(*at, begin).flatten().map(|probes| (*at, probes))
+        };
+        ready.or_else(|| untried.iter().find_map(again))
     }
 
-    fn readiness(&self, process: &Process, at: usize, urgent: bool) -> Readiness {
+    fn readiness(&self, process: &Process, whose: &str, at: usize, urgent: bool) -> Readiness {
         let now_ms = since_ms(self.origin);
-        let alone = urgent && !self.any_is_healthy(process);
-        process.with(at, |server| server.readiness(now_ms, alone)).unwrap_or(Readiness::Healthy)
+        let alone = urgent && !self.any_is_healthy(process, whose);
+        process.with(at, |server| server.readiness(whose, now_ms, alone)).unwrap_or(Readiness::Healthy)
     }
 
-    fn is_ready(&self, process: &Process, at: usize, urgent: bool) -> bool {
-        !matches!(self.readiness(process, at, urgent), Readiness::RestsUntil(_))
+    fn is_ready(&self, process: &Process, whose: &str, other: usize, urgent: bool) -> bool {
+        !matches!(self.readiness(process, whose, other, urgent), Readiness::RestsUntil(_))
     }
 
-    fn any_is_healthy(&self, process: &Process) -> bool {
+    fn any_is_healthy(&self, process: &Process, whose: &str) -> bool {
         let now_ms = since_ms(self.origin);
-        let is_healthy = |server: &mut Server| server.readiness(now_ms, false) == Readiness::Healthy;
+        let is_healthy = |server: &mut Server| server.readiness(whose, now_ms, false) == Readiness::Healthy;
         (0..process.servers.len()).any(|at| process.with(at, is_healthy).unwrap_or(false))
     }
 
-    /// The error while all servers rest: that of the one which failed last in the list.
-    fn resting(&self, process: &Process) -> Error {
-        let last = |at| process.with(at, |server| server.last_error().cloned()).flatten();
-        let last = (0..process.servers.len()).rev().find_map(last);
+    /// The error while all servers rest: that of the last one in the list, of this tag or of the server itself.
+    fn resting(&self, process: &Process, whose: &str) -> Error {
+        let last = |at| process.with(at, |server| server.failure(whose)).flatten();
+        let last = (0..process.servers.len()).rev().find_map(last).map(|(error, _)| error);
         last.unwrap_or_else(|| Error::new(Code::SegmentUnavailable, "no server could be asked in time"))
     }
 }

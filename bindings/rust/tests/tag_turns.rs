@@ -8,9 +8,10 @@ mod leaf;
 
 use common::unique_name;
 use leaf::Leaf;
-use leafid::{Segments, SegmentsBuilder};
+use leafid::{FetchRequest, Segments, SegmentsBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex};
 
 const CONNECTIONS: usize = 4;
 
@@ -78,6 +79,67 @@ fn the_first_id_of_a_quiet_tag_comes_within_three_round_trips() {
             }
         });
     }
+}
+
+/// A callback that answers when it is released: the tags that it was asked for.
+#[derive(Default)]
+struct Calls {
+    held: Mutex<Vec<String>>,
+    changed: Condvar,
+    is_open: AtomicBool,
+    given: AtomicI64,
+}
+
+impl Calls {
+    fn answer(&self, request: &FetchRequest) -> leafid::Segment {
+        let mut held = self.held.lock().unwrap();
+        held.push(request.tag.clone());
+        self.changed.notify_all();
+        while !self.is_open.load(SeqCst) && held.contains(&request.tag) {
+            held = self.changed.wait(held).unwrap();
+        }
+        let start = self.given.fetch_add(request.step, SeqCst) + 1;
+        leafid::Segment::new(start, start + request.step, 1).unwrap()
+    }
+
+    /// Releases the calls under way, once there are so many; whose they were.
+    fn round_trip(&self, count: usize) -> Vec<String> {
+        let held = self.held.lock().unwrap();
+        let mut held = self.changed.wait_while(held, |held| held.len() < count).unwrap();
+        self.changed.notify_all();
+        std::mem::take(&mut held)
+    }
+}
+
+#[test]
+fn a_callback_is_asked_for_a_quiet_tag_within_four_calls_of_each_thread() {
+    let calls = Arc::<Calls>::default();
+    let answers = Arc::clone(&calls);
+    let ids =
+        Segments::builder().persist(false).name(unique_name()).timeout_ms(60_000).step(1).adaptive(false);
+    let ids = ids.fetch(move |request| Ok(Some(answers.answer(request).into()))).open().unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for number in 0..11 {
+            let (tag, over) = (ids.tag(&format!("busy{number}")).unwrap(), &over);
+            scope.spawn(move || while !over.load(SeqCst) && tag.take(50).is_ok() {});
+        }
+        (0..10).for_each(|_| drop(calls.round_trip(4)));
+        let quiet = ids.tag("quiet").unwrap();
+        let taker = scope.spawn({
+            let quiet = quiet.clone();
+            move || quiet.next()
+        });
+        while !quiet.stats().unwrap().fetching {
+            std::thread::yield_now();
+        }
+        let trips = (1..).find(|_| calls.round_trip(4).iter().any(|tag| tag == "quiet")).unwrap();
+        calls.is_open.store(true, SeqCst);
+        over.store(true, SeqCst);
+        calls.round_trip(0);
+        assert!(taker.join().unwrap().is_ok());
+        assert!(trips <= 4, "{trips}");
+    });
 }
 
 #[test]

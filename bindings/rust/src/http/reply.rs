@@ -2,7 +2,8 @@
 
 use super::exchange::{Bounds, Exchange};
 use super::options::Settings;
-use super::{Ask, Body};
+use super::server::Failure;
+use super::{Ask, Body, Verdict};
 use leafid_core::{Code, Error};
 use rustls::CertificateError;
 use serde::Deserialize;
@@ -33,17 +34,26 @@ pub(crate) struct Reply {
 
 /// What a request was without an answer.
 pub(super) struct Failed {
-    pub(super) error: Error,
+    pub(super) failure: Failure,
     /// The connection had been kept, and was closed by the server meanwhile: it may not have seen the request.
     pub(super) is_stale: bool,
 }
 
-/// The exchange is over when it is dropped; proven, its connection serves again.
+impl Failed {
+    pub(super) fn unanswered(error: Error, of_server: Error) -> Failed {
+        let failure = Failure { error, of_server, is_whole: true, is_denied: false };
+        Failed { failure, is_stale: false }
+    }
+}
+
+/// The exchange is over when it is dropped; proven, its connection serves again. `server`: what of the URL all requests
+/// to it have.
 pub(super) fn ask(
     agent: &Agent,
     url: &str,
     ask: &Ask,
     settings: &Settings,
+    server: &str,
     bounds: Bounds,
 ) -> Result<(Reply, Exchange), Failed> {
     let shown = url.split('?').next().unwrap_or(url);
@@ -70,7 +80,10 @@ pub(super) fn ask(
                 flaw: flaw(head.version, head.status, &head.headers),
                 option: settings.option,
             };
-            reply.read(body, &exchange).map_err(|error| Failed { error, is_stale: false })?;
+            reply.read(body, &exchange).map_err(|error| {
+                let unanswered = |url| unanswered(url, &error, settings.option);
+                Failed::unanswered(unanswered(shown), unanswered(server))
+            })?;
             if exchange.has_left_over() {
                 reply.wrong("goes on after its end (Content-Length is too small)".into());
             }
@@ -78,7 +91,8 @@ pub(super) fn ask(
         }
         Err(error) => {
             let is_stale = !exchange.is_fresh() && is_disconnected(&error);
-            Err(Failed { error: unanswered(shown, &error, settings.option), is_stale })
+            let unanswered = |url| unanswered(url, &error, settings.option);
+            Err(Failed { is_stale, ..Failed::unanswered(unanswered(shown), unanswered(server)) })
         }
     }
 }
@@ -91,7 +105,7 @@ impl Reply {
         Reply { url, status, body: body.into(), location: None, flaw: None, option: "servers" }
     }
 
-    fn read(&mut self, body: ureq::Body, exchange: &Exchange) -> Result<(), Error> {
+    fn read(&mut self, body: ureq::Body, exchange: &Exchange) -> Result<(), ureq::Error> {
         if self.flaw.is_some() {
             exchange.hurry(HURRY);
         }
@@ -117,7 +131,7 @@ impl Reply {
                     self.wrong(format!("is not framed as HTTP says ({error})"));
                     Ok(())
                 }
-                error => Err(unanswered(&self.url, &error, self.option)),
+                error => Err(error),
             },
         }
     }
@@ -149,6 +163,31 @@ impl Reply {
             401 | 403 => unavailable("see `token` and `headers`"),
             408 | 429 | 500.. => unavailable("it is asked again later; see the server's log"),
             _ => self.flaw.as_ref().map(|flaw| self.invalid(flaw)),
+        }
+    }
+
+    /// Whether it says nothing of what was asked: the server, or what stands before it, is busy or broken.
+    pub(super) fn is_of_server(&self) -> bool {
+        matches!(self.status, 408 | 429 | 500..)
+    }
+
+    /// The error that others are told, who asked for something else.
+    pub(super) fn of_server(&self, server: &str, code: Code) -> Error {
+        let advice = match self.status {
+            401 | 403 => "see `token` and `headers`",
+            300..=399 | 404 | 405 => "see its URL, and `protocol`",
+            200..=299 => "see what answers there",
+            _ => "it is asked again later; see its log",
+        };
+        Error::new(code, format!("{server} answered {} to other requests; {advice}", self.status))
+    }
+
+    /// An answer that is none, with this error: for good, where its status says that the request is not wanted there.
+    pub(crate) fn wrongly<T>(&self, error: Error) -> Verdict<T> {
+        match self.status {
+            408 | 409 | 425 | 429 => Verdict::Wrong(error),
+            300..=499 if self.flaw.is_none() => Verdict::Denied(error),
+            _ => Verdict::Wrong(error),
         }
     }
 

@@ -68,7 +68,7 @@ impl HttpLeases {
                 None => Verdict::Wrong(wire::wrong(reply, "is no lease server's")),
             }
         };
-        self.http.ask(true, request.seed(), &|_| request.ask(), &verdict)
+        self.http.ask("", true, request.seed(), &|_| request.ask(), &verdict)
     }
 
     /// A lease, and how long before this call it was asked for.

@@ -30,7 +30,7 @@ pub struct Attempt {
     timeout: Duration,
     deadline: Instant,
     began: Instant,
-    /// Fetches that had ended when it began to wait.
+    /// Fetches that had begun when it began to wait: how they end may be older news than what it asks.
     ended: Option<u64>,
     /// Where it is told of changes, under which number, and when at the latest.
     subscribed: Option<Arc<Tagged>>,
@@ -77,7 +77,7 @@ impl Attempt {
         self
     }
 
-    /// Takes what there is; none when it has all. Errors: `closed`, `unknown_tag`.
+    /// Takes what there is; none when it has all. Errors: `closed`; what the source refused for certain.
     fn step(&mut self) -> Result<Option<Waits>> {
         loop {
             let generation = fork::current();
@@ -117,12 +117,12 @@ impl Attempt {
                         continue;
                     }
                     let fresh = self.ended.is_some_and(|before| wanted.ended > before);
-                    match wanted.unknown {
+                    match wanted.refused {
                         Some(error) if fresh || !wanted.awaited => return Err(error),
                         _ => {}
                     }
                     if self.ended.is_none() {
-                        self.ended = Some(wanted.ended);
+                        self.ended = Some(wanted.begun);
                         self.waits_since = Instant::now();
                         tagged.locked(|state| state.waits += 1);
                     } else if self.may_claim && fresh && self.waits_since.elapsed() >= SLICE {

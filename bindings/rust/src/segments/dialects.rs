@@ -32,6 +32,10 @@ impl<D: Dialect> Servers for D {
         self.http().rest_ms(urgent)
     }
 
+    fn denies(&self, tag: &str) -> bool {
+        self.http().denies(tag)
+    }
+
     fn last_errors(&self) -> Vec<(String, Option<Error>)> {
         self.http().last_errors()
     }

@@ -43,14 +43,18 @@ pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str
         Dialect::Tinyid => tinyid::read(&reply, tag),
         Dialect::Leaf { .. } | Dialect::LeafSnowflake => match dialect.mode().read(&reply, tag) {
             Verdict::Answer(segment) => Verdict::Answer(segment.into()),
-            Verdict::Refused(error) | Verdict::Elsewhere(error) | Verdict::Wrong(error) => {
-                Verdict::Wrong(error)
-            }
+            Verdict::Refused(error)
+            | Verdict::Elsewhere(error)
+            | Verdict::Wrong(error)
+            | Verdict::Denied(error) => Verdict::Wrong(error),
         },
     };
     match verdict {
         Verdict::Answer(fetched) => Ok(fetched),
-        Verdict::Refused(error) | Verdict::Elsewhere(error) | Verdict::Wrong(error) => Err(error),
+        Verdict::Refused(error)
+        | Verdict::Elsewhere(error)
+        | Verdict::Wrong(error)
+        | Verdict::Denied(error) => Err(error),
     }
 }
 

@@ -53,7 +53,7 @@ impl Tag {
                 Err(Dry::Empty) if waited => return Ok(None),
                 Err(Dry::Empty) => {
                     let Some(wanted) = office.want(&tagged, Some(need)) else { continue };
-                    if let Some(error) = wanted.unknown.filter(|_| !wanted.awaited) {
+                    if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
                         return Err(error);
                     }
                     // Something may have been put back.

@@ -58,7 +58,7 @@ impl LeafServers {
         };
         let ask = |number| Ask { method: Method::GET, path: path(number), body: None, once: false };
         // Somebody may come to wait meanwhile.
-        self.http.ask(true, nonce as u64, &ask, &|_, reply| self.mode.read(reply, tag))
+        self.http.ask(tag, true, nonce as u64, &ask, &|_, reply| self.mode.read(reply, tag))
     }
 }
 
@@ -88,11 +88,12 @@ impl Mode {
             return Verdict::Elsewhere(self.failed(reply, tag, id, &message));
         }
         if let Some(error) = reply.failure() {
-            return Verdict::Wrong(error);
+            return reply.wrongly(error);
         }
         match self.segment(reply) {
             Ok(segment) => Verdict::Answer(segment),
-            Err(error) => Verdict::Wrong(error),
+            Err(error) if is_off(reply) => Verdict::Denied(error),
+            Err(error) => reply.wrongly(error),
         }
     }
 
@@ -103,7 +104,7 @@ impl Mode {
                 "is no id in decimal digits, as Leaf gives it: see the URL in `servers`, and `protocol`",
             )
         })?;
-        if id == 0 {
+        if is_off(reply) {
             let name = self.name();
             let why = format!(
                 "is 0, which a Leaf gives to everybody while its {name} mode is switched off: set \
@@ -138,6 +139,11 @@ impl Mode {
             _ => unavailable(said, "see its log"),
         }
     }
+}
+
+/// Whether its mode is switched off.
+fn is_off(reply: &Reply) -> bool {
+    reply.status == 200 && reply.body == b"0"
 }
 
 fn unavailable(said: String, why: &str) -> Error {

@@ -21,6 +21,8 @@ const CLOSE_WAITS: Duration = Duration::from_secs(2);
 /// Of ids that come one by one, those of so many fetches in a row may all be left out before that is an error: what is
 /// remembered of them is bounded, and ids that were long on their way may look like those given meanwhile.
 const LEFT_OUT_AT_MOST: u32 = 4;
+/// Ids that such a tag is fetched, one by one.
+const PREWARMED: i64 = 16;
 /// Tags that are fetched ahead of their first use, at a time.
 const PREWARMED_AT_ONCE: usize = 8;
 
@@ -40,8 +42,10 @@ pub(crate) struct Office {
 pub(crate) struct Wanted {
     /// Fetches of the tag that have ended so far.
     pub(crate) ended: u64,
-    /// The source does not know the tag, as it said at the last fetch.
-    pub(crate) unknown: Option<Error>,
+    /// Those that have begun.
+    pub(crate) begun: u64,
+    /// The source does not know the tag, or does not give it to this program, as it said at the last fetch.
+    pub(crate) refused: Option<Error>,
     /// A fetch is under way, or to come by itself.
     pub(crate) awaited: bool,
     /// There are new ids already.
@@ -128,9 +132,11 @@ impl Office {
                 state.need = state.need.max(need as i64);
             }
             let (poured, deed) = self.decide(tagged, state, waits);
-            let unknown = state.error.clone().filter(|error| error.code() == Code::UnknownTag);
+            let is_refused = |error: &Error| error.code() == Code::UnknownTag || state.is_denied;
+            let refused = state.error.clone().filter(is_refused);
             let awaited = state.phase != Phase::Idle || poured;
-            ((poured, deed), Wanted { ended: state.ended, unknown, awaited, poured })
+            let begun = state.ended + u64::from(matches!(state.phase, Phase::Fetching(_)));
+            ((poured, deed), Wanted { ended: state.ended, begun, refused, awaited, poured })
         })?;
         self.act(tagged, deed, waits);
         Some(wanted)
@@ -312,9 +318,12 @@ impl Office {
             Ok((accepted, _)) => accepted.refused.clone(),
             Err(error) => Some(error.clone()),
         };
+        let denied = self.options.origin.servers.as_ref().filter(|_| outcome.is_err());
+        let is_denied = denied.is_some_and(|servers| servers.denies(&tagged.name));
         let told = tagged.locked(|state| {
             state.phase = Phase::Idle;
             state.ended += 1;
+            state.is_denied = is_denied;
             let before = state.error.take().map(|error| error.code());
             let mut failed = false;
             match outcome {
@@ -345,7 +354,8 @@ impl Office {
             (failed, before.filter(|_| !failed || state.back_off.failures() > 1))
         });
         let Some((failed, told_before)) = told else { return };
-        let answered = error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
+        let answered =
+            is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
         let was_down = locked(&self.gate, self.generation, |gate| gate.is_down()).unwrap_or(false);
         let rest_ms = self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true));
         self.pass(|gate| gate.ended(tagged, answered, requests, rest_ms, now_ms, seed));
@@ -417,10 +427,16 @@ impl Office {
         (0..PREWARMED_AT_ONCE).for_each(|_| self.prewarm_next());
     }
 
+    /// How many ids a tag is to have before its first use, where a source gives them one by one.
+    fn prewarmed(&self) -> i64 {
+        if self.options.origin.one_by_one { PREWARMED.min(self.options.step.unwrap_or(STEP)) } else { 0 }
+    }
+
     fn prewarm_next(self: &Arc<Self>) {
         // One that is fetched already leaves its turn to the next.
         while let Some(name) = locked(&self.prewarm, self.generation, Vec::pop).flatten()
             && let Some(Ok(tagged)) = self.tagged(&name.into())
+            && tagged.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
             && self.want(&tagged, None).is_some_and(|wanted| !wanted.awaited)
         {}
     }

@@ -31,6 +31,8 @@ pub(crate) struct Origin {
 pub(crate) trait Servers: Send + Sync {
     /// How long none is to be asked, in milliseconds; none when one may be now. `urgent`: somebody waits.
     fn rest_ms(&self, urgent: bool) -> Option<i64>;
+    /// Whether each of them has denied what is asked for a tag, and would until somebody changes it.
+    fn denies(&self, tag: &str) -> bool;
     /// Each one's URL, and what it failed with last.
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
     /// Closes the connections that no request uses.

@@ -56,7 +56,7 @@ impl RangeSource {
             Ask { method: Method::POST, path, body: None, once: false }
         };
         let seed = u64::from_str_radix(&nonce(0)[16..], 16).unwrap_or_default();
-        self.http.ask(request.urgent, seed, &ask, &|number, reply| {
+        self.http.ask(&request.tag, request.urgent, seed, &ask, &|number, reply| {
             let verdict = read(reply, &request.tag, &nonce(number));
             match verdict {
                 // Another server may not have lost what this one has.
@@ -83,7 +83,7 @@ fn above(segment: Segment, after: i64) -> Result<()> {
 
 pub(super) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
     if let Some(error) = reply.failure() {
-        return Verdict::Wrong(error);
+        return reply.wrongly(error);
     }
     if reply.status != 200 {
         return refused(reply, tag);
@@ -118,9 +118,8 @@ fn fetched(reply: &Reply, tag: &str, nonce: &str) -> Result<Fetched> {
 /// An error as the server names it.
 fn refused(reply: &Reply, tag: &str) -> Verdict<Fetched> {
     let Ok(Refusal { error }) = reply.object() else {
-        return Verdict::Wrong(
-            reply.invalid("is no range, and no error of leafid's: see the URL in `servers`"),
-        );
+        let why = "is no range, and no error of leafid's: see the URL in `servers`, and `protocol`";
+        return reply.wrongly(reply.invalid(why));
     };
     let known = Code::ALL.into_iter().find(|code| code.name() == error);
     let said = reply.said();

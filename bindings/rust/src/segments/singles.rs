@@ -12,8 +12,8 @@ use super::queue::merged;
 use super::reply::Reply;
 use super::source::{Batch, FetchRequest, Later};
 use super::turns::Turns;
-use crate::fork::PerProcess;
-use crate::sync::lock;
+use crate::fork::{self, PerProcess};
+use crate::sync::{lock, locked};
 use leafid_core::{Code, Error, Result, Segment};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -140,8 +140,8 @@ impl Later for Arc<Singles> {
     }
 
     fn silent_for(&self, tag: &str) -> Option<Duration> {
-        let desk = lock(self.desk());
-        desk.shelves.get(tag)?.silent_since.map(|since| since.elapsed())
+        let since = |desk: &mut Desk| desk.shelves.get(tag)?.silent_since;
+        locked(self.desk.get()?, fork::current(), since)?.map(|since| since.elapsed())
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub(crate) need: i64,
     /// Of the last fetch, none after a success.
     pub(crate) error: Option<Error>,
+    /// It is the same until somebody changes the source or the options.
+    pub(crate) is_denied: bool,
     /// Fetches that have ended, and those of them that failed.
     pub(crate) ended: u64,
     pub(crate) failures: u64,
@@ -90,6 +92,7 @@ impl Tagged {
             pending: Queue::default(),
             need: 0,
             error: None,
+            is_denied: false,
             ended: 0,
             failures: 0,
             left_out: 0,

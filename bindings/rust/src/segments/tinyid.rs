@@ -6,6 +6,18 @@ use super::source::{Batch, FetchRequest, Fetched};
 use crate::decimal::canonical;
 use crate::http::{Ask, Body, Http, HttpOptions, Method, Reply, Verdict, percent_encoded};
 use leafid_core::{Code, Error, Result, Segment};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::convert::Infallible;
+
+/// What nextSegmentId says, besides ids.
+#[derive(Deserialize)]
+struct Why<'a> {
+    code: i64,
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+}
 
 /// Servers of one tinyid.
 pub(crate) struct TinyidServers {
@@ -21,28 +33,50 @@ impl TinyidServers {
         Ok(TinyidServers { http: Http::new(options)?, token })
     }
 
-    /// Errors: `segment_unavailable`, `source_invalid`, `closed`.
+    /// Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`.
     pub(crate) fn fetch(&self, request: &FetchRequest, nonce: u128) -> Result<Batch> {
+        let is_empty = Cell::new(false);
+        let fetched = self.ask("nextSegmentIdSimple", request, nonce, &|reply| {
+            let verdict = read(reply, &request.tag);
+            is_empty.set(matches!(verdict, Verdict::Elsewhere(_)));
+            verdict
+        });
+        match fetched {
+            // The other of its two calls says why. If that gives ids after all, they are a gap.
+            Err(error) if is_empty.get() => {
+                let why = |reply: &Reply| why(reply, &request.tag, &error);
+                self.ask::<Infallible>("nextSegmentId", request, nonce.wrapping_add(1 << 64), &why)
+                    .map(|never| match never {})
+            }
+            fetched => fetched.map(Batch::from),
+        }
+    }
+
+    fn ask<T>(
+        &self,
+        call: &str,
+        request: &FetchRequest,
+        nonce: u128,
+        read: &dyn Fn(&Reply) -> Verdict<T>,
+    ) -> Result<T> {
         let (tag, token) = (percent_encoded(&request.tag), percent_encoded(&self.token));
         let ask = |number: u32| {
             let nonce = nonce.wrapping_add(number.into());
             let bytes = format!("bizType={tag}&token={token}").into_bytes();
             Ask {
                 method: Method::POST,
-                path: format!("/tinyid/id/nextSegmentIdSimple?nonce={nonce:032x}"),
+                path: format!("/tinyid/id/{call}?nonce={nonce:032x}"),
                 body: Some(Body { content_type: "application/x-www-form-urlencoded", bytes }),
                 once: false,
             }
         };
-        let fetched =
-            self.http.ask(request.urgent, nonce as u64, &ask, &|_, reply| read(reply, &request.tag))?;
-        Ok(fetched.into())
+        self.http.ask(&request.tag, request.urgent, nonce as u64, &ask, &|_, reply| read(reply))
     }
 }
 
 pub(super) fn read(reply: &Reply, tag: &str) -> Verdict<Fetched> {
     if let Some(error) = reply.failure() {
-        return Verdict::Wrong(error);
+        return reply.wrongly(error);
     }
     if reply.status == 200 && reply.body.is_empty() {
         // Of one tag, perhaps: the server answers others.
@@ -55,7 +89,30 @@ pub(super) fn read(reply: &Reply, tag: &str) -> Verdict<Fetched> {
     }
     match segment(reply) {
         Ok(segment) => Verdict::Answer(segment.into()),
-        Err(error) => Verdict::Wrong(error),
+        Err(error) => reply.wrongly(error),
+    }
+}
+
+/// Why there are no ids of a tag, as nextSegmentId says it in JSON; `else_error`: of one that does not.
+fn why<T>(reply: &Reply, tag: &str, else_error: &Error) -> Verdict<T> {
+    let why = if reply.status == 200 && reply.flawed().is_none() { reply.object().ok() } else { None };
+    match why {
+        Some(Why { code: 5, .. }) => {
+            let advice = "see `token`, and its table tiny_id_token, which names the bizTypes of each token";
+            let message =
+                format!("{}: the token may not ask tinyid for the bizType {tag:?}; {advice}", reply.said());
+            Verdict::Denied(Error::new(Code::SegmentUnavailable, message))
+        }
+        Some(Why { message: Some(message), .. }) if message.starts_with("can not find biztype") => {
+            let advice = "make it in its table tiny_id_info, or correct the name";
+            let message = format!("{}: tinyid does not know the bizType {tag:?}; {advice}", reply.said());
+            Verdict::Elsewhere(Error::new(Code::UnknownTag, message))
+        }
+        Some(Why { code: 6, .. }) => {
+            let message = format!("{}: tinyid's database fails; see its log", reply.said());
+            Verdict::Elsewhere(Error::new(Code::SegmentUnavailable, message))
+        }
+        _ => Verdict::Elsewhere(else_error.clone()),
     }
 }
 
