@@ -7,6 +7,7 @@ const { inspect } = require('node:util')
 const { failure } = require('./answers.js')
 const { LeafidError, SHOWN } = require('./errors.js')
 const { isRecord } = require('./options.js')
+const { clearTimeout, now, setTimeout } = require('./time.js')
 
 /** Calls under way at first, and once it is seen to answer. */
 const [FEW, MANY] = [4, 16]
@@ -58,7 +59,7 @@ class Fetcher {
 
   #next() {
     while (this.#queue.length > 0) {
-      if (this.#restsUntil > performance.now()) this.#fail(this.#queue.shift())
+      if (this.#restsUntil > now()) this.#fail(this.#queue.shift())
       else if (this.#underWay < this.#most) this.#call(this.#queue.shift())
       else return
     }
@@ -86,7 +87,7 @@ class Fetcher {
       this.#failure = { answer: failure(error), error, tag: call.tag }
       // With a code it is an answer to one question.
       this.#failed = this.#failure.answer.code === undefined ? this.#failed + 1 : 0
-      if (this.#failed >= DOWN) this.#restsUntil = performance.now() + RESTS_MS
+      if (this.#failed >= DOWN) this.#restsUntil = now() + RESTS_MS
       this.#fail(call)
     }
     clearTimeout(slow)

@@ -6,6 +6,7 @@
 
 const { waiting } = require('./line.js')
 const native = require('./native.js')
+const { clearInterval, setInterval } = require('./time.js')
 
 /** Who fetches, by number; weakly, so that segments that nobody uses any more are closed by the collector. */
 const owners = new Map()

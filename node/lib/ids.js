@@ -3,6 +3,7 @@
 const { guarded } = require('./errors.js')
 const native = require('./native.js')
 const { existing, integer, layoutArgument } = require('./options.js')
+const { Date } = require('./time.js')
 
 function decode(id, layout) {
   const whole = existing(id, 'id')

@@ -4,6 +4,7 @@
 // the source one request for all of them.
 
 const native = require('./native.js')
+const { clearTimeout, now, setTimeout, soon } = require('./time.js')
 
 /** The lines that wait, by the number that the addon knows them by. */
 const waiting = new Map()
@@ -57,7 +58,7 @@ class Line {
         reject(signal.reason)
         return
       }
-      const deadline = performance.now() + timeoutMs
+      const deadline = now() + timeoutMs
       const waiter = { number: ++this.#joined, array, filled: 0, resolve, reject, timeoutMs, deadline, signal }
       if (signal) this.#listen(signal, waiter)
       this.#waiters.add(waiter)
@@ -67,7 +68,7 @@ class Line {
       // All calls of this turn of the event loop are there when the source is asked.
       this.#scheduled = true
       this.#supply.hide()
-      queueMicrotask(() => {
+      soon(() => {
         this.#scheduled = false
         this.pump()
       })
@@ -107,7 +108,7 @@ class Line {
     try {
       while (!this.#serve()) {
         const head = this.#waiters.values().next().value
-        const left = Math.ceil(Math.max(head.deadline - performance.now(), 1))
+        const left = Math.ceil(Math.max(head.deadline - now(), 1))
         const id = native.tagPoll(this.#tag.handle, left + SLACK_MS)
         if (id === null) {
           this.#wait(head)
@@ -139,7 +140,7 @@ class Line {
       } else {
         const filled = supply.takeInto(waiter.array, waiter.filled, this.#need)
         // A call that makes progress goes on.
-        if (filled > waiter.filled) waiter.deadline = performance.now() + waiter.timeoutMs
+        if (filled > waiter.filled) waiter.deadline = now() + waiter.timeoutMs
         this.#need -= filled - waiter.filled
         waiter.filled = filled
         if (filled < waiter.array.length) return false
@@ -179,7 +180,7 @@ class Line {
     clearTimeout(this.#timer)
     this.#due = this.#soonest
     // It keeps the process alive: who awaits an id gets it, or an error.
-    this.#timer = setTimeout(() => this.#late(), Math.max(this.#due - performance.now(), 0))
+    this.#timer = setTimeout(() => this.#late(), Math.max(this.#due - now(), 0))
   }
 
   #rest() {
@@ -194,10 +195,10 @@ class Line {
   /** The time of a call may be over, unless the event loop was only too busy to see its ids come. */
   #late() {
     this.pump()
-    const now = performance.now()
+    const from = now() + EARLY_MS
     this.#due = this.#soonest = Infinity
     for (const waiter of this.#waiters) {
-      if (waiter.deadline > now + EARLY_MS) this.#soonest = Math.min(this.#soonest, waiter.deadline)
+      if (waiter.deadline > from) this.#soonest = Math.min(this.#soonest, waiter.deadline)
       else this.#reject(waiter, this.#lateness(waiter))
     }
     this.pump()

@@ -10,6 +10,7 @@ const { ended, theEvents } = require('./fetches.js')
 const native = require('./native.js')
 const { times } = require('./options.js')
 const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')
+const { clearTimeout, now, setImmediate, setTimeout } = require('./time.js')
 
 const DEFAULT_TIMEOUT_MS = 2000
 // A record under onClockBackwards 'wait' is at most the longest span, 3 s, ahead of the clock.
@@ -90,7 +91,7 @@ class Opening {
    * keeps the process alive for what other threads do.
    */
   async soon(keep = promise => promise) {
-    const end = performance.now() + Math.max(WAITS_MS, this.#timeoutMs)
+    const end = now() + Math.max(WAITS_MS, this.#timeoutMs)
     let ours = null
     try {
       let claimed
@@ -99,7 +100,7 @@ class Opening {
         try {
           wanted = this.#source ? this.#attach(claimed) : await this.#attachSoon(keep)
         } catch (error) {
-          if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' || 'cause' in error || performance.now() > end) throw error
+          if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' || 'cause' in error || now() > end) throw error
           await sleep(claimed?.answer.lease ? LEASE_PAUSE_MS : PAUSE_MS)
           // The worker id that a function gave stays ours: it is not asked again.
           if (claimed && !claimed.answer.lease) this.handle.supply(claimed.answer)

@@ -4,6 +4,7 @@
 // id during whose take a prefetch is due is always the first of its run.
 
 const native = require('./native.js')
+const { now } = require('./time.js')
 
 /**
  * Another number in a forked child: what its parent had taken is not issued there. V8 leaves its heap out of such
@@ -44,13 +45,13 @@ class Supply {
   /** As `take`, when the run is used up. */
   refill(need) {
     this.#enter()
-    const now = performance.now()
+    const at = now()
     const out = this.#length === LONGEST ? scratch : scratch.subarray(0, this.#length)
     const taken = native.tagRun(this.#handle, out, need)
     if (taken === 0) return undefined
     // A run of one id is often the segment's rest, and says nothing of how much is used.
-    if (taken === this.#length) this.#length = now - this.#since < BUSY_MS ? Math.min(this.#length * LONGER, LONGEST) : LONGER
-    this.#since = now
+    if (taken === this.#length) this.#length = at - this.#since < BUSY_MS ? Math.min(this.#length * LONGER, LONGEST) : LONGER
+    this.#since = at
     const first = scratch[0]
     if (taken > 1) this.#hold(scratch.subarray(1, taken))
     return first
