@@ -1,8 +1,8 @@
-"""A second interpreter in one process is refused, and the first goes on."""
+"""A subinterpreter is refused; the main one goes on, and ends."""
 
 import pytest
 
-CODE = """
+INTERPRETERS = """
 try:
     import _interpreters as interpreters
 except ImportError:
@@ -10,6 +10,11 @@ except ImportError:
     warnings.simplefilter("ignore")
     import _xxsubinterpreters as interpreters
 
+def create(kind):
+    return interpreters.create(**kind) if isinstance(kind, dict) else interpreters.create(*kind)
+"""
+
+CODE = """
 flake = leafid.Snowflake(7, **space)
 first = flake.next()
 script = '''
@@ -21,16 +26,47 @@ except ImportError as error:
 '''
 kinds = [(), ("legacy",)] if hasattr(interpreters, "new_config") else [{}, {"isolated": False}]
 for kind in kinds:
-    other = interpreters.create(**kind) if isinstance(kind, dict) else interpreters.create(*kind)
+    other = create(kind)
     interpreters.run_string(other, script)
     interpreters.destroy(other)
 say(flake.next() > first)
 """
 
 
-def test_subinterpreters_are_refused(run):
+# The prelude has loaded it already: the subinterpreter is the first in a process of its own.
+ALONE = """
+import subprocess
+code = INTERPRETERS + """ + repr("""
+legacy = ("legacy",) if hasattr(interpreters, "new_config") else {"isolated": False}
+other = create(legacy)
+interpreters.run_string(other, '''
+try:
+    import leafid
+    flake = leafid.Snowflake(7, persist=False)
+    flake.next()
+    print("loaded", flush=True)
+except ImportError as error:
+    print(error, flush=True)
+''')
+# It is left to the end of the process.
+""") + """
+ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+say(ran.returncode, ran.stdout.strip(), ran.stderr.strip())
+"""
+
+
+@pytest.fixture(autouse=True)
+def interpreters():
     pytest.importorskip("_interpreters" if __import__("sys").version_info >= (3, 13) else "_xxsubinterpreters")
-    *refused, going_on = run(CODE).splitlines()
+
+
+def test_subinterpreters_are_refused(run):
+    *refused, going_on = run(INTERPRETERS + CODE).splitlines()
     assert len(refused) == 2 and going_on == "True"
     for message in refused:
         assert "subinterpreters" in message and "leafid" in message
+
+
+def test_a_process_ends_whose_subinterpreter_was_the_first_to_ask(run):
+    said = run(f"INTERPRETERS = {INTERPRETERS!r}\n{ALONE}")
+    assert said.startswith("0 leafid works in the main interpreter"), said
