@@ -14,7 +14,7 @@ use rustix::time::ClockId;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -136,7 +136,7 @@ impl Disk for SystemDisk {
             }
             (opened, _) => opened?,
         };
-        match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
+        match lock(descriptor.fd()?) {
             Ok(()) if locks(open()?)? => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
             Ok(()) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -170,9 +170,14 @@ impl Disk for SystemDisk {
     }
 }
 
+/// Locks, without a wait; a signal to a caller's thread is none of its concern, where locks are asked of a server.
+fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    rustix::io::retry_on_intr(|| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive))
+}
+
 /// Whether a second descriptor of a locked file is refused the lock.
 fn locks(second: OwnedFd) -> io::Result<bool> {
-    match rustix::fs::flock(&second, FlockOperation::NonBlockingLockExclusive) {
+    match lock(second.as_fd()) {
         Ok(()) => Ok(false),
         Err(Errno::WOULDBLOCK) => Ok(true),
         Err(error) => Err(error.into()),
