@@ -31,6 +31,9 @@
  *     without one for as long as options or handles made with it are there and calls are under way. A forked child's
  *     copy of a handle calls its callbacks there with the child's copy of `user_data`, which must not be gone by then:
  *     a callback that holds a connection or a lock looks whether getpid() has changed, and makes another.
+ *   - An opening needs a thread with 32 KiB of stack, every other call 16 KiB. With less than that the answer is
+ *     LEAFID_STATE_IO where it can be seen; so it is in a child of vfork, which may take ids that are at hand and do
+ *     nothing else, not even close: what is open stays so.
  *   - The library stays loaded once it is (-z nodelete).
  *
  * examples/leases.c leases worker ids.
@@ -1040,7 +1043,8 @@ leafid_status leafid_snowflake_open(const struct leafid_snowflake_options *optio
 LEAFID_MUST_USE leafid_status leafid_snowflake_next(const struct leafid_snowflake *flake, int64_t *out);
 
 /**
- * Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 1 to 16777216.
+ * Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 0 to 16777216; for 0
+ * `out` may be NULL.
  *
  * Errors: as leafid_snowflake_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no
  * ids.
@@ -1048,9 +1052,13 @@ LEAFID_MUST_USE leafid_status leafid_snowflake_next(const struct leafid_snowflak
 LEAFID_MUST_USE leafid_status leafid_snowflake_fill(const struct leafid_snowflake *flake, int64_t *out, size_t n);
 
 /**
- * As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+ * As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0
+ * ids it is NULL.
  */
-LEAFID_MUST_USE leafid_status leafid_snowflake_take(const struct leafid_snowflake *flake, size_t n, int64_t **out);
+LEAFID_MUST_USE
+leafid_status leafid_snowflake_take(const struct leafid_snowflake *flake,
+                                    size_t n,
+                                    int64_t **out);
 
 /**
  * Gives back what leafid_snowflake_take answered; `n` is the number asked for. NULL does nothing.
@@ -1363,13 +1371,17 @@ leafid_status leafid_tag_try_next(const struct leafid_tag *tag,
                                   int64_t *out);
 
 /**
- * Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 1 to 16777216. The
- * source is asked for that many at once where it can give them. Waits at most timeout_ms for each segment.
+ * Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 0 to 16777216; for 0
+ * `out` may be NULL, and no source is asked. A source is asked for that many at once where it can give them. Waits at
+ * most timeout_ms for each segment.
  *
  * Errors: as leafid_tag_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no ids;
  * those it had are put back and issued later.
  */
-LEAFID_MUST_USE leafid_status leafid_tag_fill(const struct leafid_tag *tag, int64_t *out, size_t n);
+LEAFID_MUST_USE
+leafid_status leafid_tag_fill(const struct leafid_tag *tag,
+                              int64_t *out,
+                              size_t n);
 
 /**
  * As leafid_tag_fill, with a timeout_ms of its own, 1 to 3600000.
@@ -1381,9 +1393,13 @@ leafid_status leafid_tag_fill_within(const struct leafid_tag *tag,
                                      size_t n);
 
 /**
- * As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+ * As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0 ids it
+ * is NULL.
  */
-LEAFID_MUST_USE leafid_status leafid_tag_take(const struct leafid_tag *tag, size_t n, int64_t **out);
+LEAFID_MUST_USE
+leafid_status leafid_tag_take(const struct leafid_tag *tag,
+                              size_t n,
+                              int64_t **out);
 
 /**
  * Gives back a handle, once, when nobody uses it any more. NULL does nothing. The last one closes its segments, when

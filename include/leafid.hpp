@@ -85,7 +85,7 @@ template <typename Call> int answer(char *error, std::size_t error_cap, Call cal
 }
 
 /// Room for one when n is absurd: leafid then refuses it by name, which a failed allocation would not.
-inline std::size_t room(std::size_t n) noexcept { return n - 1 < (std::size_t(1) << 24) ? n : 1; }
+inline std::size_t room(std::size_t n) noexcept { return n <= (std::size_t(1) << 24) ? n : 1; }
 
 /// What is behind a user_data.
 template <typename T> T &given(void *user_data) { return *static_cast<T *>(user_data); }
@@ -262,7 +262,7 @@ public:
         return id;
     }
 
-    /// `n` ids, 1 to 16777216.
+    /// `n` ids, 0 to 16777216.
     std::vector<std::int64_t> take(std::size_t n) {
         std::vector<std::int64_t> ids(detail::room(n));
         detail::check(leafid_snowflake_fill(get(), ids.data(), n));
@@ -465,7 +465,7 @@ public:
         return id;
     }
 
-    /// `n` ids, 1 to 16777216.
+    /// `n` ids, 0 to 16777216.
     std::vector<std::int64_t> take(std::size_t n) {
         std::vector<std::int64_t> ids(detail::room(n));
         detail::check(leafid_tag_fill(get(), ids.data(), n));

@@ -330,13 +330,13 @@ export declare class Snowflake {
   nextNumber(this: void): number
 
   /**
-   * The next `n` ids, 1 to 16777216, ascending: all or none. Errors as `next`; `_WOULD_BLOCK` when they need a wait of
+   * The next `n` ids, 0 to 16777216, ascending: all or none. Errors as `next`; `_WOULD_BLOCK` when they need a wait of
    * more than 2 ms for one tick.
    */
   take(this: void, n: number): BigInt64Array
 
   /**
-   * Fills the array, of 1 to 16777216 elements, with the next ids, ascending, and answers it: all or nothing. A view of
+   * Fills the array, of up to 16777216 elements, with the next ids, ascending, and answers it: all or nothing. A view of
    * a `SharedArrayBuffer` is filled through a copy. Errors as `take`.
    */
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T
@@ -599,7 +599,7 @@ export interface Tag {
   nextNumber(this: void, options?: WaitOptions | null): Promise<number>
 
   /**
-   * The next `n` ids, 1 to 16777216, over as many segments as it takes; the source is asked for that many at once where it
+   * The next `n` ids, 0 to 16777216, over as many segments as it takes; the source is asked for that many at once where it
    * can give them. One that makes progress goes on. On an error what it had is issued later.
    */
   take(this: void, n: number, options?: WaitOptions | null): Promise<BigInt64Array>
@@ -608,7 +608,7 @@ export interface Tag {
   takeSync(this: void, n: number): BigInt64Array
 
   /**
-   * Fills the array, of 1 to 16777216 elements, and answers it, as `takeSync` does. A view of a `SharedArrayBuffer` is
+   * Fills the array, of up to 16777216 elements, and answers it, as `takeSync` does. A view of a `SharedArrayBuffer` is
    * filled through a copy.
    */
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T

@@ -1,6 +1,6 @@
 'use strict'
 
-const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
+const { MOST, filled } = require('./arrays.js')
 const { LeafidError, guarded, named, refuse, translate } = require('./errors.js')
 const { kept } = require('./fetches.js')
 const { asksServers, gate } = require('./gate.js')
@@ -9,9 +9,6 @@ const { Opening, asks } = require('./opening.js')
 const { integer, snowflakeOptions } = require('./options.js')
 const { serve } = require('./sources.js')
 
-// The most a call makes, as in the host: known here so that `take` refuses before it allocates.
-const MOST = 2 ** 24
-const ARRAY = `a BigInt64Array or BigUint64Array of 1 to ${MOST} elements`
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close']
 
@@ -20,6 +17,7 @@ class Snowflake {
   #handle
   /** Where the user's code is asked at the opening. */
   #opening = null
+  #closed = false
   /** Whether the last close tells a lease server. */
   #told
   #layout
@@ -77,7 +75,9 @@ class Snowflake {
   }
 
   static #fill(self, array) {
-    self.#call('fill', array)
+    if (array.length > 0) self.#call('fill', array)
+    // No id is asked for, nor a worker id claimed; a closed one says so all the same.
+    else if (self.#closed) self.#call('stats')
   }
 
   #call(name, argument) {
@@ -108,7 +108,7 @@ class Snowflake {
 
   take(n) {
     const self = Snowflake.#ours(this)
-    if (integer(n, 'n') < 1 || n > MOST) refuse('n', n)
+    if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
     const ids = new BigInt64Array(n)
     Snowflake.#fill(self, ids)
     return ids
@@ -116,20 +116,7 @@ class Snowflake {
 
   fill(array) {
     const self = Snowflake.#ours(this)
-    const signed = isBigInt64Array(array)
-    if (!signed && !isBigUint64Array(array)) refuse('array', array, ARRAY)
-    // A detached array has no elements left.
-    if (array.length < 1 || array.length > MOST) refuse('array', array, ARRAY)
-    if (isSharedArrayBuffer(array.buffer)) {
-      // Other threads may look at it meanwhile: it is written by JavaScript, whose memory model allows that.
-      const ids = new BigInt64Array(array.length)
-      Snowflake.#fill(self, ids)
-      array.set(ids)
-    } else {
-      // Ids are never negative: both kinds of element have the same bits.
-      Snowflake.#fill(self, signed ? array : new BigInt64Array(array.buffer, array.byteOffset, array.length))
-    }
-    return array
+    return filled(array, ids => Snowflake.#fill(self, ids))
   }
 
   stats() {
@@ -140,6 +127,7 @@ class Snowflake {
 
   close() {
     const self = Snowflake.#ours(this)
+    self.#closed = true
     try {
       self.#call(self.#told ? 'closeSoon' : 'close')
     } finally {

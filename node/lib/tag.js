@@ -1,15 +1,13 @@
 'use strict'
 
-const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
+const { MOST, filled } = require('./arrays.js')
 const { named, refuse } = require('./errors.js')
 const { Line } = require('./line.js')
 const native = require('./native.js')
 const { integer, isRecord, record, unknownName } = require('./options.js')
 const { Supply, WORD } = require('./supply.js')
 
-const MOST = 2 ** 24
 const MOST_MS = 3_600_000
-const ARRAY = `a BigInt64Array or BigUint64Array of 1 to ${MOST} elements`
 const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
 
 function timeout(value, name) {
@@ -117,6 +115,7 @@ class Tag {
       const self = Tag.#ours(this)
       const array = room(n)
       const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
+      if (n === 0 && !signal?.aborted) return Promise.resolve(self.#fill(array))
       return self.#line.many(array, timeoutMs, signal)
     } catch (error) {
       return Promise.reject(error)
@@ -130,18 +129,7 @@ class Tag {
 
   fill(array) {
     const self = Tag.#ours(this)
-    const signed = isBigInt64Array(array)
-    if (!signed && !isBigUint64Array(array)) refuse('array', array, ARRAY)
-    // A detached array has no elements left.
-    if (array.length < 1 || array.length > MOST) refuse('array', array, ARRAY)
-    if (isSharedArrayBuffer(array.buffer)) {
-      // Other threads may look at it meanwhile: it is written by JavaScript, whose memory model allows that.
-      array.set(self.#fill(new BigInt64Array(array.length)))
-    } else {
-      // Ids are never negative: both kinds of element have the same bits.
-      self.#fill(signed ? array : new BigInt64Array(array.buffer, array.byteOffset, array.length))
-    }
-    return array
+    return filled(array, ids => self.#fill(ids))
   }
 
   stats() {
@@ -186,6 +174,11 @@ class Tag {
   }
 
   #fill(array) {
+    if (array.length === 0) {
+      // Nothing is asked for; a closed tag says so all the same.
+      if (this.#tag.owner.closed) this.#call(() => native.tagStats(this.#tag.handle))
+      return array
+    }
     if (this.#line.length > 0) this.#line.pump()
     this.#supply.fill(array, rest => this.#call(() => native.tagFill(this.#tag.handle, rest)))
     return array
@@ -228,7 +221,7 @@ for (const name of BOUND) {
 
 /** An array for so many ids. */
 function room(n) {
-  if (integer(n, 'n') < 1 || n > MOST) refuse('n', n)
+  if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
   return new BigInt64Array(n)
 }
 

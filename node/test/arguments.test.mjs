@@ -58,8 +58,8 @@ test('JSON: a bigint is refused by JavaScript, the string goes both ways', t => 
 
 test('take refuses what is no count', t => {
   const { take } = open(t)
-  for (const n of [0, -1, 2 ** 24 + 1, 2 ** 40, 2 ** 64, NaN, 1.5, Infinity, '5', 5n, null, undefined, {}, [3]]) {
-    refuses(() => take(n), /^n is .*; allowed: 1 to 16777216 ids a call$/)
+  for (const n of [-1, 2 ** 24 + 1, 2 ** 40, 2 ** 64, NaN, 1.5, Infinity, '5', 5n, null, undefined, {}, [3]]) {
+    refuses(() => take(n), /^n is .*; allowed: 0 to 16777216 ids a call$/)
   }
 })
 
@@ -102,8 +102,6 @@ test('fill refuses anything else and writes nothing', t => {
   const outside = new BigInt64Array(shrunk, 32, 4)
   shrunk.resize(16)
   const wrong = [
-    new BigInt64Array(0),
-    new BigUint64Array(0),
     new BigInt64Array(2 ** 24 + 1),
     detached,
     outside,

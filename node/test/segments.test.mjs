@@ -299,7 +299,7 @@ test('options and arguments are refused by name', { timeout }, async () => {
   const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
   const order = ids.tag('order')
   await order.next()
-  for (const n of [0, -1, 1.5, '3', 3n, null, undefined, 2 ** 24 + 1, NaN]) {
+  for (const n of [-1, 1.5, '3', 3n, null, undefined, 2 ** 24 + 1, NaN]) {
     await assert.rejects(order.take(n), invalid)
     assert.throws(() => order.takeSync(n), invalid)
   }
@@ -307,7 +307,7 @@ test('options and arguments are refused by name', { timeout }, async () => {
     await assert.rejects(order.next(options), invalid)
     await assert.rejects(order.take(1, options), invalid)
   }
-  for (const array of [[], new Int32Array(2), new BigInt64Array(0), null, 5]) assert.throws(() => order.fill(array), invalid)
+  for (const array of [[], new Int32Array(2), null, 5]) assert.throws(() => order.fill(array), invalid)
   // A method of another object is told so, and no crash.
   for (const method of ['next', 'nextSync', 'tryNext', 'takeSync', 'stats']) {
     const call = () => Object.getPrototypeOf(order)[method].call({})

@@ -77,8 +77,6 @@ REFUSED = {
     "read-only view": (lambda: view("q").toreadonly(), "a read-only buffer"),
     "bytes": (lambda: bytes(8), "a buffer of format"),
     "bytearray": (lambda: bytearray(8), "a buffer of format"),
-    "empty": (lambda: numpy.zeros(0, numpy.int64), "an empty buffer"),
-    "empty array": (lambda: array.array("q"), "an empty buffer"),
     "int32": (lambda: numpy.zeros(4, numpy.int32), 'a buffer of format "i", 4 bytes'),
     "float64": (lambda: numpy.zeros(4), 'a buffer of format "d", 8 bytes'),
     "complex": (lambda: numpy.zeros(4, complex), "a buffer of format"),

@@ -1,5 +1,7 @@
 """next, take, iteration and stats of one generator."""
 
+import array
+import asyncio
 import itertools
 import threading
 import time
@@ -40,9 +42,9 @@ def test_take_gives_as_many_as_asked(flake, n):
     assert type(ids) is list and len(ids) == n and ids == sorted(set(ids))
 
 
-@pytest.mark.parametrize("n", [0, -1, 2**24 + 1, 2**40, 2**64, True, 1.0, float("nan"), "5", None, [5]])
+@pytest.mark.parametrize("n", [-1, 2**24 + 1, 2**40, 2**64, True, 1.0, float("nan"), "5", None, [5]])
 def test_a_bad_count_is_refused(flake, n):
-    with pytest.raises(leafid.InvalidArgumentError, match="^n is .*; allowed: 1 to 16777216 ids a call"):
+    with pytest.raises(leafid.InvalidArgumentError, match="^n is .*; allowed: 0 to 16777216 ids a call"):
         flake.take(n)
 
 
@@ -163,3 +165,29 @@ def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):
     for made in (leafid.Parts, leafid.Stats):
         with pytest.raises(TypeError):
             made()
+
+
+def test_no_ids_are_an_empty_list_and_closed_is_closed(space):
+    asked = []
+
+    def fetch(tag, step):
+        asked.append(tag)
+        return range(1, 5)
+
+    flake, ids = leafid.Snowflake(7, **space), leafid.Segments(fetch=fetch, **space)
+    lazy = leafid.Snowflake(lambda name, previous: pytest.fail("asked"), lazy=True, **space)
+    order = ids.tag("order")
+    empty = (numpy.zeros(0, numpy.int64), array.array("Q"), numpy.zeros((0, 4), numpy.int64))
+    for each in (flake, lazy, order):
+        assert each.take(0) == []
+        for buffer in empty:
+            assert each.fill(buffer) is buffer
+    assert asyncio.run(order.take_async(0)) == []
+    assert asked == []
+    for each, end in ((flake, flake), (lazy, lazy), (order, ids)):
+        end.close()
+        for call in (lambda: each.take(0), lambda: each.fill(empty[0])):
+            with pytest.raises(leafid.ClosedError):
+                call()
+    with pytest.raises(leafid.ClosedError):
+        asyncio.run(order.take_async(0))

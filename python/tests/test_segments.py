@@ -38,7 +38,7 @@ def test_fill_writes_the_buffer(order):
         before = order.next()
         assert order.fill(buffer) is buffer
         assert [int(id) for id in buffer] == list(range(before + 1, before + 1 + len(buffer)))
-    for wrong in (array.array("i", [0]), b"12345678", numpy.zeros(4, numpy.int64)[::2], numpy.zeros(0, numpy.int64), 7):
+    for wrong in (array.array("i", [0]), b"12345678", numpy.zeros(4, numpy.int64)[::2], 7):
         with pytest.raises(leafid.InvalidArgumentError, match="^out is "):
             order.fill(wrong)
 
@@ -49,7 +49,7 @@ def test_large_takes(order, counter):
     assert order.fill(numpy.zeros(300_000, numpy.int64)).tolist() == list(range(1_000_001, 1_300_001))
 
 
-@pytest.mark.parametrize("n", [0, -1, 2**24 + 1, 2**64, True, 1.0, "1", None])
+@pytest.mark.parametrize("n", [-1, 2**24 + 1, 2**64, True, 1.0, "1", None])
 def test_how_many_may_be_taken(order, n):
     for take in (order.take, order.take_async):
         with pytest.raises(leafid.InvalidArgumentError, match="^n is "):

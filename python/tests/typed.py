@@ -147,6 +147,7 @@ with leafid.Segments(
     assert_type(order.next(), int)
     assert_type(order.next(timeout_ms=50), int)
     assert_type(next(order), int)
+    assert_type(order.try_next(), int | None)
     assert_type(order.take(numpy.int64(3), timeout_ms=50), list[int])
     assert_type(order.fill(numbers), "array.array[int]")
     more_ids: Iterator[int] = order

@@ -147,7 +147,7 @@ static void misaligned_pointers(void) {
 
 static void counts(void) {
     int64_t few[4] = {1, 2, 3, 4}, *taken = few;
-    const size_t wrong[] = {0, (size_t)-1, SIZE_MAX / 8, (size_t)1 << 40, ((size_t)1 << 24) + 1};
+    const size_t wrong[] = {(size_t)-1, SIZE_MAX / 8, (size_t)1 << 40, ((size_t)1 << 24) + 1};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char shown[64];
         snprintf(shown, sizeof shown, "n is %zu; allowed: ", wrong[i]);
@@ -158,6 +158,14 @@ static void counts(void) {
     }
     CHECK(taken == few);
     CHECK(few[0] == 1 && few[1] == 2 && few[2] == 3 && few[3] == 4);
+}
+
+static void no_ids(void) {
+    int64_t *taken = (int64_t *)&taken;
+    CHECK_STATUS(leafid_snowflake_fill(flake, NULL, 0), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_take(flake, 0, &taken), LEAFID_OK);
+    CHECK(taken == NULL);
+    leafid_ids_free(taken, 0);
 }
 
 static void parts(void) {
@@ -291,6 +299,7 @@ int main(void) {
     test("NULL for every pointer", null_pointers);
     test("misaligned pointers", misaligned_pointers);
     test("numbers of ids that are no numbers of ids", counts);
+    test("no ids: nothing is written, and nothing refused", no_ids);
     test("parts and ids out of range", parts);
     test("layouts that are none", layouts);
     test("stats of callers compiled with another header", stats_of_other_versions);

@@ -51,6 +51,9 @@ PROGRAMS = [
     ("exclusive", ["exclusive.c", "processes.c"], False),
     ("forks", ["forks.c"], False),
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
+    ("shared_memory", ["shared_memory.c", "counter.c"], False),
+    ("small_stacks", ["small_stacks.c", "counter.c"], False),
+    ("interrupted", ["interrupted.c"], False),
 ]
 #: Seconds a program may take.
 LIMIT, VALGRIND_LIMIT = 120, 600

@@ -67,7 +67,8 @@ pub unsafe extern "C" fn leafid_snowflake_next(
     })
 }
 
-/// Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 1 to 16777216.
+/// Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 0 to 16777216; for 0
+/// `out` may be NULL.
 ///
 /// Errors: as leafid_snowflake_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no
 /// ids.
@@ -80,16 +81,13 @@ pub unsafe extern "C" fn leafid_snowflake_fill(
 ) -> leafid_status {
     guard(|| {
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-        let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
-        count(n)?;
-        // SAFETY: not NULL, aligned, n elements that are the caller's by its duty; n * 8 is far below isize::MAX; the
-        // host only writes to them, so that it does not matter what stood there.
-        let ids = unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) };
+        let (flake, ids) = unsafe { (host(flake)?, room(out, n)?) };
         flake.fill(ids)
     })
 }
 
-/// As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+/// As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0
+/// ids it is NULL.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_take(
@@ -101,7 +99,7 @@ pub unsafe extern "C" fn leafid_snowflake_take(
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let (flake, out) = unsafe { (host(flake)?, Out::new(out, "out")?) };
         count(n)?;
-        out.write(Box::into_raw(flake.take(n)?.into_boxed_slice()).cast());
+        out.write(given(flake.take(n)?));
         Ok(())
     })
 }
@@ -138,7 +136,32 @@ pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
     }
 }
 
+/// The caller's memory for `n` ids; for none it may be NULL.
+///
+/// # Safety
+/// When not NULL and aligned, `out` has room for `n` ids.
+#[inline]
+pub(crate) unsafe fn room<'a>(out: *mut i64, n: usize) -> Result<&'a mut [i64]> {
+    count(n)?;
+    if n == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: the caller's duty.
+    let out = unsafe { Out::new(out, "out") }?;
+    // SAFETY: not NULL, aligned, n elements that are the caller's by its duty; n * 8 is far below isize::MAX; the host
+    // only writes to them, so that it does not matter what stood there.
+    Ok(unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) })
+}
+
+/// Ids for the caller to free; NULL for none.
+pub(crate) fn given(ids: Vec<i64>) -> *mut i64 {
+    match ids.is_empty() {
+        true => ptr::null_mut(),
+        false => Box::into_raw(ids.into_boxed_slice()).cast(),
+    }
+}
+
 /// Keeps a wild `n` from becoming a slice.
 pub(crate) fn count(n: usize) -> Result<()> {
-    if (1..=MOST_IDS).contains(&n) { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
+    if n <= MOST_IDS { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
 }

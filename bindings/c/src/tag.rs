@@ -3,7 +3,7 @@
 use crate::guard::{guard, quietly};
 use crate::leafid_status;
 use crate::pointer::{Out, shared};
-use crate::snowflake::count;
+use crate::snowflake::{count, given, room};
 use leafid::{Code, Error, Result, Tag};
 
 /// The ids of one tag. All threads may use it at the same time. Ids come in the order in which the source gave them,
@@ -68,8 +68,9 @@ pub unsafe extern "C" fn leafid_tag_try_next(tag: *const leafid_tag, out: *mut i
     })
 }
 
-/// Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 1 to 16777216. The
-/// source is asked for that many at once where it can give them. Waits at most timeout_ms for each segment.
+/// Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 0 to 16777216; for 0
+/// `out` may be NULL, and no source is asked. A source is asked for that many at once where it can give them. Waits at
+/// most timeout_ms for each segment.
 ///
 /// Errors: as leafid_tag_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no ids;
 /// those it had are put back and issued later.
@@ -99,16 +100,13 @@ pub unsafe extern "C" fn leafid_tag_fill_within(
 unsafe fn fill(tag: *const leafid_tag, timeout_ms: Option<i64>, out: *mut i64, n: usize) -> leafid_status {
     guard(|| {
         // SAFETY: the caller's duty.
-        let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
-        count(n)?;
-        // SAFETY: not NULL, aligned, n elements that are the caller's by its duty; n * 8 is far below isize::MAX; the
-        // host only writes to them, so that it does not matter what stood there.
-        let ids = unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) };
+        let (tag, ids) = unsafe { (host(tag)?, room(out, n)?) };
         tag.fill_unless(ids, timeout_ms, &mut || false)
     })
 }
 
-/// As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`.
+/// As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0 ids it
+/// is NULL.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_take(
@@ -120,7 +118,7 @@ pub unsafe extern "C" fn leafid_tag_take(
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
         count(n)?;
-        out.write(Box::into_raw(tag.take(n)?.into_boxed_slice()).cast());
+        out.write(given(tag.take(n)?));
         Ok(())
     })
 }

@@ -22,9 +22,7 @@ impl IdBuffer {
             Some(format!("a read-only buffer of format {format:?}"))
         } else if !buffer.is_c_contiguous() {
             Some(format!("a strided buffer of format {format:?}"))
-        } else if buffer.item_count() == 0 {
-            Some("an empty buffer".to_owned())
-        } else if !buffer.buf_ptr().cast::<i64>().is_aligned() {
+        } else if buffer.item_count() > 0 && !buffer.buf_ptr().cast::<i64>().is_aligned() {
             Some("a buffer that is not aligned to 8 bytes".to_owned())
         } else {
             None
@@ -35,12 +33,33 @@ impl IdBuffer {
         }
     }
 
+    /// How many elements it has.
+    pub(crate) fn len(&self) -> usize {
+        self.0.item_count()
+    }
+
     /// The elements.
     pub(crate) fn ids(&mut self) -> &mut [i64] {
-        // SAFETY: `of` saw a non-empty, aligned, contiguous, writable block of 8-byte integers, which Python keeps in
+        if self.0.item_count() == 0 {
+            // Its address may be anything.
+            return &mut [];
+        }
+        // SAFETY: `of` saw an aligned, contiguous, writable block of 8-byte integers, which Python keeps in
         // place while the export lives; every bit pattern is an i64. Other Python threads can reach the memory too,
         // as with NumPy: writing to a buffer that is being filled gives elements of either writer.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast(), self.0.item_count()) }
+    }
+}
+
+impl IdBuffer {
+    /// Writes as many ids as the buffer has elements, and answers it. Errors: it has another number by now.
+    pub(crate) fn written<'py>(object: &Bound<'py, PyAny>, ids: &[i64]) -> PyResult<Bound<'py, PyAny>> {
+        let mut buffer = IdBuffer::of(object)?;
+        match buffer.len() == ids.len() {
+            true => buffer.ids().copy_from_slice(ids),
+            false => return Err(refused(object.py(), format!("a buffer that had {} elements", ids.len()))),
+        }
+        Ok(object.clone())
     }
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod errors;
 mod exit;
 mod foreign;
+mod green;
 mod interpreter;
 mod layout;
 mod logs;

@@ -4,6 +4,7 @@ use crate::arguments::{count, refused};
 use crate::buffer::IdBuffer;
 use crate::call::{interruptible, released};
 use crate::exit;
+use crate::green::away;
 use crate::layout::Layout;
 use crate::logs;
 use crate::options::Options;
@@ -109,35 +110,44 @@ impl Snowflake {
 
     /// The next id, above every id that this generator made before.
     ///
-    /// Waits at most timeout_ms; other threads run and signals are handled meanwhile. Raises ClockBackwardsError,
+    /// Waits at most timeout_ms; other threads, and greenlets of gevent and eventlet that are patched in, run and signals
+    /// are handled meanwhile. Raises ClockBackwardsError,
     /// TimeExhaustedError, BeforeEpochError, WouldBlockError (no id within timeout_ms), WorkerInUseError (in a forked
     /// child), WorkerLostError, StateIoError and ClosedError.
-    fn next(&self, py: Python<'_>) -> PyResult<i64> {
-        match self.flake.try_next() {
+    fn next(slf: &Bound<'_, Self>) -> PyResult<i64> {
+        let this = slf.get();
+        match this.flake.try_next() {
             Some(id) => Ok(id),
-            None => self.waiting(py, |interrupted| self.flake.next_unless(interrupted)),
+            None => Snowflake::next_after_a_wait(slf),
         }
     }
 
-    /// A list of the next n ids, ascending; 1 to 16777216. Raises as next does.
-    fn take<'py>(&self, n: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let py = n.py();
+    /// A list of the next n ids, ascending; 0 to 16777216. Raises as next does, and for no ids ClosedError alone.
+    fn take<'py>(slf: &Bound<'py, Self>, n: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (n.py(), slf.get());
         let count = count("n", n)?;
         if count > leafid::MOST_IDS {
             return Err(refused("n", n));
         }
-        let ids = self.waiting(py, |interrupted| self.flake.take_unless(count, interrupted))?;
-        PyList::new(py, ids)
+        if let Some(ids) = away(slf.as_any(), "take", Some(n))? {
+            return Ok(ids);
+        }
+        let ids = this.waiting(py, |interrupted| this.flake.take_unless(count, interrupted))?;
+        PyList::new(py, ids).map(Bound::into_any)
     }
 
     /// Fills a buffer with the next ids, ascending, without a copy, all or nothing, and returns it.
     ///
-    /// out: any writable, C-contiguous buffer of 1 to 16777216 int64 or uint64 elements: a NumPy array, an
+    /// out: any writable, C-contiguous buffer of up to 16777216 int64 or uint64 elements: a NumPy array, an
     ///     array.array("q"), a memoryview. Raises InvalidArgumentError for others, and as next does.
-    fn fill<'py>(&self, out: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn fill<'py>(slf: &Bound<'py, Self>, out: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let this = slf.get();
         let mut buffer = IdBuffer::of(&out)?;
+        if let Some(out) = away(slf.as_any(), "fill", Some(&out))? {
+            return Ok(out);
+        }
         let ids = buffer.ids();
-        self.waiting(out.py(), |interrupted| self.flake.fill_unless(ids, interrupted))?;
+        this.waiting(out.py(), |interrupted| this.flake.fill_unless(ids, interrupted))?;
         Ok(out)
     }
 
@@ -171,8 +181,8 @@ impl Snowflake {
     }
 
     /// As next.
-    fn __next__(&self, py: Python<'_>) -> PyResult<i64> {
-        self.next(py)
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<i64> {
+        Snowflake::next(slf)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -200,6 +210,16 @@ impl Snowflake {
 }
 
 impl Snowflake {
+    #[cold]
+    #[inline(never)]
+    fn next_after_a_wait(slf: &Bound<'_, Self>) -> PyResult<i64> {
+        if let Some(id) = away(slf.as_any(), "next", None)? {
+            return id.extract();
+        }
+        let this = slf.get();
+        this.waiting(slf.py(), |interrupted| this.flake.next_unless(interrupted))
+    }
+
     /// A call that may wait: for the user's code, too.
     fn waiting<T: Send>(
         &self,

@@ -12,8 +12,8 @@ pub const MOST_IDS: usize = 1 << 24;
 const ASK: Duration = Duration::from_millis(50);
 
 impl Snowflake {
-    /// As many ids as asked for, 1 to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
-    /// `invalid_argument`. A batch that goes on making ids is not cut short by `timeout_ms`.
+    /// As many ids as asked for, up to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
+    /// `invalid_argument`; for no ids `closed` alone. A batch that goes on making ids is not cut short by `timeout_ms`.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, &mut || false)
     }
@@ -39,6 +39,9 @@ impl Snowflake {
     #[doc(hidden)]
     pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
         check_n(out.len())?;
+        if out.is_empty() {
+            return self.check_open();
+        }
         self.check_one_tick(out.len())?;
         let mut asked = Instant::now();
         loop {
@@ -116,7 +119,7 @@ fn write(runs: &[Run], mut out: &mut [i64]) {
 }
 
 fn check_n(n: usize) -> Result<()> {
-    if n == 0 || n > MOST_IDS {
+    if n > MOST_IDS {
         return Err(Error::invalid("n", n, allowed("n")));
     }
     Ok(())

@@ -67,7 +67,9 @@ impl Renewer {
         if let Some(Err(error)) = started {
             // No thread to be had: the caller does the deed itself, each time it is asked.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
-            without_signals(|| live.renew(!early));
+            if fork::may_do().is_ok() {
+                without_signals(|| live.renew(!early));
+            }
         }
         self.state.wake.notify_one();
     }

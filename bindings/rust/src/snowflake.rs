@@ -111,8 +111,10 @@ impl Snowflake {
     /// Closes this handle; a second time does nothing. The last handle writes the exact mark and lets the worker id go.
     ///
     /// Calls under way in other threads end with `closed`. Errors: `state_io`, `worker_lost`: the handle is closed all
-    /// the same, and the record says more than was used.
+    /// the same, and the record says more than was used. But it stays open in a child of vfork, and on a thread with too
+    /// little stack.
     pub fn close(&self) -> Result<()> {
+        fork::may_ask()?;
         self.closed.store(true, Relaxed);
         // Against an attaching in another thread: it sees this, or this sees what it attached.
         fence(SeqCst);
@@ -146,6 +148,7 @@ impl Snowflake {
                 self.live.replace(Arc::clone(live.newest()));
                 continue;
             }
+            fork::may_do()?;
             // An ancestor's: this is a forked child.
             let parents = self.live.load().map(|(live, _)| live.worker_id);
             let generation = fork::current();
@@ -170,6 +173,11 @@ impl Snowflake {
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Relaxed)
+    }
+
+    /// Errors: `closed`.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.is_closed() { Err(closed()) } else { Ok(()) }
     }
 
     /// Up to `most` ids of one tick, at least one, with the generation that they were taken in.

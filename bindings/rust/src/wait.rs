@@ -1,5 +1,6 @@
 //! What a caller does that got no id: waits for the clock or for a span, within its bound.
 
+use crate::fork;
 use crate::live::{Live, Obtained};
 use crate::settings::Settings;
 use leafid_core::{Code, Deed, Error, Result, Utc};
@@ -50,6 +51,9 @@ impl<'a> Wait<'a> {
             && live.env.clock.believed_ms() < ms
         {
             return self.until_begin(live, ms, deadline);
+        }
+        if let Deed::NeedSpan | Deed::Sealed = deed {
+            fork::may_ask()?;
         }
         match deed {
             Deed::WaitUntil(ms) => self.until(live, ms, deadline),

@@ -53,13 +53,25 @@ fn threads_share_one_generator() {
 }
 
 #[test]
-fn a_batch_has_1_to_2_pow_24_ids() {
+fn a_batch_has_up_to_2_pow_24_ids() {
     let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
-    for n in [0, (1 << 24) + 1, 1 << 40] {
+    for n in [(1 << 24) + 1, 1 << 40] {
         let error = flake.take(n).unwrap_err();
         assert_eq!(error.code(), Code::InvalidArgument);
-        assert!(error.message().contains(&format!("n is {n}; allowed: 1 to 16777216")), "{error}");
+        assert!(error.message().contains(&format!("n is {n}; allowed: 0 to 16777216")), "{error}");
     }
-    assert_eq!(flake.fill(&mut []).unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[test]
+fn no_ids_are_an_empty_batch_without_a_claim() {
+    let place = Place::new();
+    let other = place.builder().worker(7).open().unwrap();
+    let lazy = place.builder().worker(7).lazy(true).random_start(0).open().unwrap();
+    assert!(lazy.take(0).unwrap().is_empty());
+    lazy.fill(&mut []).unwrap();
+    assert_eq!(lazy.take(1).unwrap_err().code(), Code::WorkerInUse);
+    other.close().unwrap();
+    assert_eq!(other.take(0).unwrap_err().code(), Code::Closed);
+    assert_eq!(other.fill(&mut []).unwrap_err().code(), Code::Closed);
 }

@@ -111,11 +111,15 @@ fn a_child_of_a_raw_clone_is_refused_for_it_has_no_threads() {
         return;
     }
     let place = Place::new();
-    let ids = counters(&place).timeout_ms(500).open().unwrap();
+    let ids = counters(&place).timeout_ms(10_000).open().unwrap();
     let order = ids.tag("order").unwrap();
     order.next().unwrap();
-    let said = in_child(raw_clone, |say| say(order.next().unwrap_err().code().number().into()));
-    assert_eq!(said, [i64::from(Code::StateIo.number())]);
+    let said = in_child(raw_clone, |say| {
+        let begun = std::time::Instant::now();
+        say(order.next().unwrap_err().code().number().into());
+        say((begun.elapsed() < Duration::from_secs(2)).into());
+    });
+    assert_eq!(said, [i64::from(Code::StateIo.number()), 1], "at once");
 }
 
 #[test]

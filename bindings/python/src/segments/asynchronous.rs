@@ -1,9 +1,10 @@
-//! Calls for ids that wait in an event loop of asyncio's.
+//! Calls for ids that wait in an event loop of asyncio's, or as greenlets.
 //!
 //! The loop is only told that something changed, by its own `call_soon_threadsafe`, once for all that wait in it then:
 //! each time a thread of leafid's attaches, it may wait for as long as other threads hold the interpreter.
 
 use super::Tag;
+use crate::buffer::IdBuffer;
 use crate::call::released;
 use crate::foreign;
 use leafid::{Attempt, Code, Error};
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     /// Whether the answer is an id, not a list.
     one: bool,
     timeout_ms: Option<i64>,
+    /// The buffer that the ids are written to, instead of a list.
+    out: Option<Py<PyAny>>,
     /// From the first poll on.
     attempt: Mutex<Option<Attempt>>,
 }
@@ -34,7 +37,22 @@ impl Call {
     }
 
     pub(super) fn many(tag: &Bound<'_, Tag>, count: usize, timeout_ms: Option<i64>) -> Call {
-        Call { tag: tag.clone().unbind(), count, one: false, timeout_ms, attempt: Mutex::new(None) }
+        let attempt = Mutex::new(None);
+        Call { tag: tag.clone().unbind(), count, one: false, timeout_ms, out: None, attempt }
+    }
+
+    pub(super) fn into(
+        tag: &Bound<'_, Tag>,
+        count: usize,
+        timeout_ms: Option<i64>,
+        out: &Bound<'_, PyAny>,
+    ) -> Call {
+        Call { out: Some(out.clone().unbind()), ..Call::many(tag, count, timeout_ms) }
+    }
+
+    /// Waits for it as greenlets do.
+    pub(super) fn run<'py>(self, waits: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        waits.call_method1("ids", (self,))
     }
 
     pub(super) fn coroutine(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -68,14 +86,19 @@ impl Call {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let tag = self.tag.get();
         tag.segments.get().may_wait(py, tag.tag.name())?;
-        let attempt = lock(&self.attempt).take();
-        let (letters, future) = (&mail.0, future.clone().unbind());
-        let polled = released(py, || self.polled(tag, attempt, letters, future));
-        match polled.map_err(|error| self.failed(py, error))? {
-            None => Ok(None),
-            Some(ids) if self.one => ids.first().into_bound_py_any(py).map(Some),
-            Some(ids) => Ok(Some(PyList::new(py, ids)?.into_any())),
-        }
+        let (letters, letter) = (&mail.0, Arc::new(Mutex::new(Some(future.clone().unbind()))));
+        self.answer(py, || {
+            let (letters, letter) = (Arc::clone(letters), Arc::clone(&letter));
+            move || letters.post(lock(&letter).take())
+        })
+    }
+
+    /// The ids, or None: then this is to be called again soon.
+    fn look<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let tag = self.tag.get();
+        tag.segments.get().may_wait(py, tag.tag.name())?;
+        py.check_signals()?;
+        self.answer(py, || || ())
     }
 
     /// Gives back what it has.
@@ -92,21 +115,34 @@ impl Call {
 }
 
 impl Call {
-    fn polled(
+    /// The ids, if it has them all; `wake` makes what is called when it may have.
+    fn answer<'py, W: FnOnce() + Send + 'static>(
         &self,
-        tag: &Tag,
+        py: Python<'py>,
+        wake: impl Fn() -> W + Send,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let attempt = lock(&self.attempt).take();
+        let polled = released(py, || self.polled(attempt, wake));
+        let Some(ids) = polled.map_err(|error| self.failed(py, error))? else { return Ok(None) };
+        match &self.out {
+            Some(out) => IdBuffer::written(out.bind(py), &ids).map(Some),
+            None if self.one => ids.first().into_bound_py_any(py).map(Some),
+            None => Ok(Some(PyList::new(py, ids)?.into_any())),
+        }
+    }
+
+    fn polled<W: FnOnce() + Send + 'static>(
+        &self,
         mut attempt: Option<Attempt>,
-        letters: &Arc<Letters>,
-        future: Py<PyAny>,
+        wake: impl Fn() -> W,
     ) -> leafid::Result<Option<Vec<i64>>> {
-        let letter = Arc::new(Mutex::new(Some(future)));
+        let tag = self.tag.get();
         loop {
             let mut polled = match attempt.take() {
                 Some(attempt) => attempt,
                 None => tag.tag.attempt(self.count, self.timeout_ms)?,
             };
-            let (letters, letter) = (Arc::clone(letters), Arc::clone(&letter));
-            if !polled.poll(move || letters.post(lock(&letter).take()))? {
+            if !polled.poll(wake())? {
                 *lock(&self.attempt) = Some(polled);
                 return Ok(None);
             }

@@ -6,6 +6,7 @@ use crate::arguments::{count, int, refused};
 use crate::buffer::IdBuffer;
 use crate::call::{interruptible, released};
 use crate::errors;
+use crate::green::waits;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -25,45 +26,67 @@ pub(crate) struct Tag {
 #[pymethods]
 impl Tag {
     /// The next id. From memory, unless both segments are used up: then it waits for the next one, at most timeout_ms
-    /// (1 to 3600000, default that of Segments); other threads run and signals are handled meanwhile.
+    /// (1 to 3600000, default that of Segments); other threads, and greenlets of gevent and eventlet that are patched in,
+    /// run and signals are handled meanwhile.
     ///
     /// Raises UnknownTagError and ClosedError at once, and after timeout_ms SegmentUnavailableError,
     /// SegmentRegressedError, SourceInvalidError, StateIoError and StateCorruptError.
     #[pyo3(signature = (timeout_ms=None))]
-    fn next(&self, py: Python<'_>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
+    fn next(slf: &Bound<'_, Self>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
         match timeout_ms {
-            None => self.__next__(py),
-            Some(_) => self.next_within(py, timeout_ms),
+            None => Tag::__next__(slf),
+            Some(_) => Tag::next_within(slf, timeout_ms),
         }
     }
 
-    /// A list of the next n ids, 1 to 16777216, in order, over as many segments as it takes. The source is asked for that
+    /// The next id, if one is at hand; else None, and the next segment is fetched. It never waits. Raises UnknownTagError
+    /// and ClosedError.
+    fn try_next(&self, py: Python<'_>) -> PyResult<Option<i64>> {
+        match self.tag.at_hand() {
+            Some(id) => Ok(Some(id)),
+            None => released(py, || self.tag.try_next())
+                .map_err(|error| self.segments.get().explained(py, self.tag.name(), error)),
+        }
+    }
+
+    /// A list of the next n ids, 0 to 16777216, in order, over as many segments as it takes. The source is asked for that
     /// many at once where it can give them. Raises as next does; what it had is put back then, and issued later.
     #[pyo3(signature = (n, timeout_ms=None))]
     fn take<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         n: &Bound<'py, PyAny>,
         timeout_ms: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (py, n) = (n.py(), ids(n)?);
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this, n) = (n.py(), slf.get(), ids(n)?);
         let timeout_ms = timeout(timeout_ms)?;
-        PyList::new(py, self.waiting(py, |interrupted| self.tag.take_unless(n, timeout_ms, interrupted))?)
+        if let Some(waits) = waits(py)? {
+            return Call::many(slf, n, timeout_ms).run(&waits);
+        }
+        let ids = this.waiting(py, |interrupted| this.tag.take_unless(n, timeout_ms, interrupted))?;
+        PyList::new(py, ids).map(Bound::into_any)
     }
 
     /// Fills a buffer with the next ids, in order, without a copy, all or nothing, and returns it.
     ///
-    /// out: any writable, C-contiguous buffer of 1 to 16777216 int64 or uint64 elements: a NumPy array, an
+    /// out: any writable, C-contiguous buffer of up to 16777216 int64 or uint64 elements: a NumPy array, an
     ///     array.array("q"), a memoryview. Raises InvalidArgumentError for others, and as next does.
     #[pyo3(signature = (out, timeout_ms=None))]
     fn fill<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         out: Bound<'py, PyAny>,
         timeout_ms: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let timeout_ms = timeout(timeout_ms)?;
+        let (py, this) = (out.py(), slf.get());
         let mut buffer = IdBuffer::of(&out)?;
+        if let Some(waits) = waits(py)? {
+            // It may change meanwhile.
+            let count = buffer.len();
+            drop(buffer);
+            return Call::into(slf, count, timeout_ms, &out).run(&waits);
+        }
         let ids = buffer.ids();
-        self.waiting(out.py(), |interrupted| self.tag.fill_unless(ids, timeout_ms, interrupted))?;
+        this.waiting(py, |interrupted| this.tag.fill_unless(ids, timeout_ms, interrupted))?;
         Ok(out)
     }
 
@@ -103,10 +126,10 @@ impl Tag {
     }
 
     /// As next.
-    fn __next__(&self, py: Python<'_>) -> PyResult<i64> {
-        match self.tag.at_hand() {
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<i64> {
+        match slf.get().tag.at_hand() {
             Some(id) => Ok(id),
-            None => self.waiting(py, |interrupted| self.tag.next_unless(None, interrupted)),
+            None => Tag::next_after_a_wait(slf, None),
         }
     }
 
@@ -145,13 +168,23 @@ impl Tag {
     }
 
     #[cold]
-    fn next_within(&self, py: Python<'_>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
-        let timeout_ms = timeout(timeout_ms)?;
+    fn next_within(slf: &Bound<'_, Self>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
+        let (tag, timeout_ms) = (&slf.get().tag, timeout(timeout_ms)?);
         // Refuses a time that is none, with an id at hand too.
-        self.tag.attempt(1, timeout_ms).map_err(|error| errors::raise(py, &error))?;
-        match self.tag.at_hand() {
+        tag.attempt(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
+        match tag.at_hand() {
             Some(id) => Ok(id),
-            None => self.waiting(py, |interrupted| self.tag.next_unless(timeout_ms, interrupted)),
+            None => Tag::next_after_a_wait(slf, timeout_ms),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_after_a_wait(slf: &Bound<'_, Self>, timeout_ms: Option<i64>) -> PyResult<i64> {
+        let this = slf.get();
+        match waits(slf.py())? {
+            Some(waits) => Call::one(slf, timeout_ms).run(&waits)?.extract(),
+            None => this.waiting(slf.py(), |interrupted| this.tag.next_unless(timeout_ms, interrupted)),
         }
     }
 
@@ -175,7 +208,7 @@ fn timeout(timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
 
 fn ids(n: &Bound<'_, PyAny>) -> PyResult<usize> {
     match count("n", n)? {
-        1..=leafid::MOST_IDS => count("n", n),
+        ..=leafid::MOST_IDS => count("n", n),
         _ => Err(refused("n", n)),
     }
 }

@@ -1,6 +1,6 @@
 //! Deeds that may meet a disk that does not answer.
 
-use super::{Code, current, spawn};
+use super::{Code, current, may_do, spawn};
 use crate::sync::lock;
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
@@ -18,7 +18,7 @@ pub(crate) enum Bounded<T> {
     Full,
     /// Not begun: the system gives no thread. Leafid's own deeds are done by the caller then; the user's code never is.
     NoThread,
-    /// This is a forked child: the deed is its parent's.
+    /// Not begun: this is a forked child, and the deed is its parent's; or it is nothing for this thread, see [`may_do`].
     Forked,
 }
 
@@ -96,6 +96,9 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
         *lock(&leave.value) = value;
     });
     let Ok(thread) = thread else {
+        if may_do().is_err() {
+            return Bounded::Forked;
+        }
         if code == Code::Users {
             // Who asks may be in the middle of a transaction, or of a signal handler.
             return Bounded::NoThread;

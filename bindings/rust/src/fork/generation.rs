@@ -6,10 +6,11 @@
 
 use super::{bounded, descriptor, per_process::Leaked};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::process::{WaitId, WaitIdOptions};
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
-    Ordering::SeqCst, compiler_fence,
+    Ordering::SeqCst, compiler_fence, fence,
 };
 
 /// The wiped page; null before the first use.
@@ -182,6 +183,45 @@ extern "C" fn after_in_child() {
 pub(super) fn is_raw_child() -> bool {
     current();
     RAW.load(Relaxed)
+}
+
+/// Whether this process shares the memory of another one: a child of `vfork`, or of a clone with CLONE_VM. Nothing is wiped
+/// there, and ids that are at hand stay unique; but threads, descriptors and locks that it begins with end with it, while
+/// its parent takes them for its own. Asks the kernel: for slow paths alone.
+pub(crate) fn is_guest() -> bool {
+    #[cfg(test)]
+    if super::simulated::played().is_some() {
+        return false;
+    }
+    current();
+    // Against the thread that enters: the process was written before the page.
+    fence(Acquire);
+    let (owner, this) = (PROCESS.load(Acquire), std::process::id());
+    if owner == this {
+        return false;
+    }
+    let Some(pid) = rustix::process::Pid::from_raw(owner as i32) else { return false };
+    // Such a child may have been the first here, and have ended or called exec since.
+    let ended = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    if ended || rustix::process::waitid(WaitId::Pid(pid), options).is_ok() {
+        let _ = PROCESS.compare_exchange(owner, this, AcqRel, Acquire);
+        return false;
+    }
+    true
+}
+
+pub(super) const GUEST: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
+                                are at hand, and nothing else; call exec first, or fork by fork()";
+
+/// Why this process can make no thread, if it can make none.
+pub(crate) fn no_threads() -> Option<&'static str> {
+    if is_guest() {
+        return Some(GUEST);
+    }
+    is_raw_child().then_some(
+        "this process is a child of _Fork or a raw clone, in which leafid makes no thread; fork by fork()",
+    )
 }
 
 /// Forks begun so far, once none is under way, or after a bounded wait: a signal handler may have interrupted a fork

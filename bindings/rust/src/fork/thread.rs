@@ -3,7 +3,7 @@
 //! The standard library's threads take a lock of the process when they begin and end (that of its stack overflow
 //! handler), which a fork can catch taken: threads of the child would then wait for it for ever.
 
-use super::{is_raw_child, without_signals};
+use super::{no_threads, without_signals};
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::mem::MaybeUninit;
@@ -50,8 +50,9 @@ struct Start {
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// Starts a thread with every signal blocked; `name` has at most 15 bytes. Errors: the system gives none, or this is the
-/// child of a raw clone, in which the C library's own locks may stand as the parent's threads left them.
+/// Starts a thread with every signal blocked; `name` has at most 15 bytes. Errors: the system gives none; this is the
+/// child of a raw clone, in which the C library's own locks may stand as the parent's threads left them; or one of vfork,
+/// with which it would end.
 pub(crate) fn spawn(
     name: &'static CStr,
     code: Code,
@@ -61,8 +62,8 @@ pub(crate) fn spawn(
     if super::simulated::played().is_some() {
         return Err(io::Error::other("a simulated process has no threads"));
     }
-    if is_raw_child() {
-        return Err(io::Error::other("a child of _Fork or a raw clone has no further threads"));
+    if let Some(why) = no_threads() {
+        return Err(io::Error::other(why));
     }
     let task = Arc::new(AtomicI32::new(0));
     let start = Box::into_raw(Box::new(Start { name, task: Arc::clone(&task), run: Box::new(run) }));

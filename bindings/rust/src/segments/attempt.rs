@@ -79,6 +79,9 @@ impl Attempt {
 
     /// Takes what there is; none when it has all. Errors: `closed`; what the source refused for certain.
     fn step(&mut self) -> Result<Option<Waits>> {
+        if self.count == 0 && self.tag.is_closed() {
+            return Err(closed());
+        }
         loop {
             let generation = fork::current();
             if generation != self.generation {
@@ -106,12 +109,13 @@ impl Attempt {
             match taken {
                 Ok((run, wants_fetch)) => {
                     self.receive([run]);
-                    if wants_fetch {
+                    if wants_fetch && fork::may_ask().is_ok() {
                         office.want(&tagged, None);
                     }
                 }
                 Err(Dry::Sealed) => return Err(closed()),
                 Err(Dry::Empty) => {
+                    may_fetch(&tagged.name)?;
                     let Some(wanted) = office.want(&tagged, Some(self.left)) else { continue };
                     if wanted.poured {
                         continue;
@@ -267,6 +271,17 @@ impl Drop for Attempt {
         {
             tagged.put_back(&self.runs);
         }
+    }
+}
+
+/// Whether this process and thread can have a source asked. Errors: `state_io`: who waited would wait for nothing.
+pub(super) fn may_fetch(name: &str) -> Result<()> {
+    fork::may_ask()?;
+    match fork::no_threads() {
+        Some(why) => {
+            Err(Error::new(Code::StateIo, format!("no id of the tag {name:?} is at hand, and {why}")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -63,7 +63,8 @@ impl Segments {
     }
 
     /// Ends all tags; a second time does nothing. Calls that wait end with `closed`. With `keep_unused` what is left is
-    /// kept for the next opening. Errors: `state_io`: it is closed all the same, and some of what was left is lost.
+    /// kept for the next opening. Errors: `state_io`: it is closed all the same, and some of what was left is lost. But it
+    /// stays open in a child of vfork, and on a thread with too little stack.
     pub fn close(&self) -> Result<()> {
         self.shared.close()
     }
@@ -79,6 +80,7 @@ impl Shared {
             if let Some(office) = self.process.get() {
                 return Ok(Arc::clone(office));
             }
+            fork::may_do()?;
             let generation = fork::current();
             let office = open::open(&self.options);
             if generation != fork::current() {
@@ -104,6 +106,7 @@ impl Shared {
     }
 
     fn close(&self) -> Result<()> {
+        fork::may_ask()?;
         self.closed.store(true, SeqCst);
         match self.process.get() {
             Some(office) => office.close(),

@@ -1,5 +1,6 @@
 //! Ids of a tag that are taken ahead, to be issued one by one outside of its buffer.
 
+use super::attempt::may_fetch;
 use super::office::closed;
 use super::tag::Tag;
 use crate::fork;
@@ -44,7 +45,7 @@ impl Tag {
             }
             match taken {
                 Ok((run, wants_fetch)) => {
-                    if wants_fetch {
+                    if wants_fetch && fork::may_ask().is_ok() {
                         office.want(&tagged, None);
                     }
                     return Ok(Some(HeldRun { run, generation }));
@@ -52,6 +53,7 @@ impl Tag {
                 Err(Dry::Sealed) => return Err(closed()),
                 Err(Dry::Empty) if waited => return Ok(None),
                 Err(Dry::Empty) => {
+                    may_fetch(&tagged.name)?;
                     let Some(wanted) = office.want(&tagged, Some(need)) else { continue };
                     if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
                         return Err(error);

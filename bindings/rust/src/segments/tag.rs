@@ -62,9 +62,9 @@ impl Tag {
         }
     }
 
-    /// As many ids as asked for, 1 to 2^24; in order, over as many segments as it takes. The source is asked for that
-    /// many at once where it can give them. Errors: as [`Tag::next`] and `invalid_argument`; what it had is put back then,
-    /// and issued later.
+    /// As many ids as asked for, up to 2^24; in order, over as many segments as it takes. The source is asked for that
+    /// many at once where it can give them, and not for no ids. Errors: as [`Tag::next`] and `invalid_argument`; what it had
+    /// is put back then, and issued later.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, None, &mut || false)
     }
@@ -217,7 +217,10 @@ impl Tag {
     #[cold]
     #[inline(never)]
     pub(super) fn fetch_ahead(&self) {
-        if let Ok((office, tagged)) = self.process() {
+        // Whoever finds the buffer empty asks for it otherwise.
+        if fork::may_ask().is_ok()
+            && let Ok((office, tagged)) = self.process()
+        {
             office.want(&tagged, None);
         }
     }
@@ -258,7 +261,7 @@ impl Tag {
 /// Errors: `invalid_argument`.
 fn check_n(n: usize) -> Result<()> {
     match n {
-        1..=MOST_IDS => Ok(()),
+        ..=MOST_IDS => Ok(()),
         _ => Err(Error::invalid("n", n, allowed("n"))),
     }
 }

@@ -76,3 +76,24 @@ pub(crate) fn raw_clone() -> i32 {
     }
     pid
 }
+
+/// Runs `child` in a child that shares this process's memory, as one of `vfork` does, while this thread stands still;
+/// answers how it ended. On a stack of its own: what it returns over is not the parent's.
+#[allow(dead_code)]
+pub(crate) fn in_shared_memory(mut child: &mut dyn FnMut()) -> i32 {
+    extern "C" fn run(child: *mut libc::c_void) -> i32 {
+        // SAFETY: what is passed below, whose owner waits.
+        let child = unsafe { &mut *child.cast::<&mut dyn FnMut()>() };
+        i32::from(std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).is_err())
+    }
+    let mut stack = vec![0_u128; 16 * 1024];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let argument = std::ptr::from_mut(&mut child).cast();
+    // SAFETY: the stack is aligned, and the child's alone until it has ended, for which CLONE_VFORK waits.
+    let pid = unsafe { libc::clone(run, stack.as_mut_ptr_range().end.cast(), flags, argument) };
+    assert!(pid > 0);
+    let mut status = -1;
+    // SAFETY: waits for the child made above.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    status
+}

@@ -1,0 +1,48 @@
+'use strict'
+
+// The arrays that callers give. A class of theirs may have getters and a species, which run code that asks for ids in the
+// middle of a call: so an array is looked at with the language's own, and written as a plain one of the same memory.
+
+const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
+const { refuse } = require('./errors.js')
+
+// The most a call makes, as in the host: known here so that `take` refuses before it allocates.
+const MOST = 2 ** 24
+const ARRAY = `a BigInt64Array or BigUint64Array of up to ${MOST} elements, of memory that is there`
+
+const plain = Object.getPrototypeOf(BigInt64Array.prototype)
+const own = name => {
+  const { get } = Object.getOwnPropertyDescriptor(plain, name)
+  return array => Reflect.apply(get, array, [])
+}
+const [bufferOf, offsetOf, lengthOf] = [own('buffer'), own('byteOffset'), own('length')]
+/** Throws for an array that lies outside of its memory, or whose memory was detached. */
+const { at } = plain
+
+/** Has the caller's array filled by `fill`, which is given a plain array of as many elements. */
+function filled(array, fill) {
+  if (!isBigInt64Array(array) && !isBigUint64Array(array)) refuse('array', array, ARRAY)
+  if (lengthOf(array) > MOST) refuse('array', array, ARRAY)
+  // Ids are never negative: both kinds of element have the same bits.
+  const view = plainOf(array)
+  if (isSharedArrayBuffer(bufferOf(array))) {
+    // Other threads may look at it meanwhile: it is written by JavaScript, whose memory model allows that.
+    const ids = new BigInt64Array(view.length)
+    fill(ids)
+    view.set(ids)
+  } else {
+    fill(view)
+  }
+  return array
+}
+
+function plainOf(array) {
+  try {
+    Reflect.apply(at, array, [0])
+    return new BigInt64Array(bufferOf(array), offsetOf(array), lengthOf(array))
+  } catch {
+    return refuse('array', array, ARRAY)
+  }
+}
+
+module.exports = { MOST, filled }

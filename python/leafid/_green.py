@@ -1,0 +1,68 @@
+"""Waits that other greenlets run through, where gevent or eventlet has put them in the place of threads. Called by the
+native module, which imports this only where one of the two is loaded."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ._leafid import Call
+
+# What is waited for is looked at again after a while, of at first and at most so many seconds.
+FIRST_S, LONGEST_S = 0.0005, 0.02
+
+
+class Waits(NamedTuple):
+    """How the greenlets of one kind wait."""
+
+    sleep: Callable[[float], object]
+    run: Callable[..., Any]
+
+    def away(self, call: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
+        """Calls it on another thread."""
+        return self.run(call, *arguments)
+
+    def ids(self, call: Call) -> Any:
+        """The ids of a call. Ended by an exception of another greenlet's, it gives back what it had."""
+        pause = FIRST_S
+        try:
+            while (found := call.look()) is None:
+                self.sleep(pause)
+                pause = min(pause * 1.5, LONGEST_S)
+            return found
+        finally:
+            call.end()
+
+
+def waits() -> Waits | None:
+    """Those of this thread; none where no greenlets run in it, and in the one that runs them."""
+    monkey = sys.modules.get("gevent.monkey")
+    if monkey is not None and monkey.is_module_patched("threading"):
+        return _gevent()
+    patcher = sys.modules.get("eventlet.patcher")
+    if patcher is not None and patcher.is_monkey_patched("thread"):
+        return _eventlet()
+    return None
+
+
+def _gevent() -> Waits | None:
+    import gevent
+    from gevent._hub_local import get_hub_if_exists
+
+    hub = get_hub_if_exists()
+    if hub is None or gevent.getcurrent() is hub:
+        return None
+
+    def run(call: Callable[..., Any], *arguments: object) -> Any:
+        return hub.threadpool.apply(call, arguments)
+
+    return Waits(gevent.sleep, run)
+
+
+def _eventlet() -> Waits | None:
+    import eventlet
+    import eventlet.tpool
+
+    hub = getattr(eventlet.hubs._threadlocal, "hub", None)
+    if hub is None or eventlet.getcurrent() is hub.greenlet:
+        return None
+    return Waits(eventlet.sleep, eventlet.tpool.execute)

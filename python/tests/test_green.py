@@ -1,0 +1,139 @@
+"""gevent and eventlet: a greenlet that waits for ids lets the others run."""
+
+import pytest
+
+KINDS = {
+    "gevent": """
+from gevent import monkey
+monkey.patch_all()
+import gevent
+real_sleep = monkey.get_original("time", "sleep")
+spawn, sleep, Timeout = gevent.spawn, gevent.sleep, gevent.Timeout
+def value(greenlet):
+    return greenlet.get()
+""",
+    "eventlet": """
+import eventlet
+eventlet.monkey_patch()
+from eventlet import patcher
+real_sleep = patcher.original("time").sleep
+spawn, sleep, Timeout = eventlet.spawn, eventlet.sleep, eventlet.Timeout
+def value(greenlet):
+    return greenlet.wait()
+""",
+}
+
+CODE = """
+import array, threading, time
+
+class Counter:
+    last, slow_s, fails = 0, 0.2, False
+
+    def fetch(self, tag, step):
+        real_sleep(self.slow_s)
+        if self.fails:
+            raise RuntimeError("it is down")
+        self.last += step
+        return range(self.last - step + 1, self.last + 1)
+
+counter = Counter()
+ids = leafid.Segments(fetch=counter.fetch, step=10, adaptive=False, prefetch=100, **space)
+order = ids.tag("order")
+
+def ticks_during(call):
+    ticks, done = 0, False
+    def tick():
+        nonlocal ticks
+        while not done:
+            ticks += 1
+            sleep(0.005)
+    ticker = spawn(tick)
+    begun = time.monotonic()
+    answer = value(spawn(call))
+    done = True
+    value(ticker)
+    assert time.monotonic() - begun > 0.1, "it did not wait"
+    assert ticks >= 5, ticks
+    return answer
+"""
+
+
+@pytest.fixture(params=sorted(KINDS))
+def green(request, run):
+    pytest.importorskip(request.param)
+    prelude = "import warnings\nwarnings.simplefilter('ignore')\n" + KINDS[request.param] + CODE
+    return lambda code: run(prelude + code)
+
+
+def test_other_greenlets_run_while_one_waits_for_a_segment(green):
+    green("""
+assert ticks_during(order.next) == 1
+order.take(9)
+assert ticks_during(lambda: next(order)) == 11
+assert ticks_during(lambda: order.take(19)) == list(range(12, 31))
+buffer = array.array("q", bytes(80))
+assert ticks_during(lambda: order.fill(buffer)) is buffer and list(buffer) == list(range(31, 41))
+assert order.take(0) == []
+""")
+
+
+def test_other_greenlets_run_while_one_waits_for_a_worker_id(green):
+    green("""
+def claim(name, previous):
+    real_sleep(0.2)
+    return 7
+def lazy(name):
+    return leafid.Snowflake(claim, lazy=True, **(space | {"name": name}))
+assert ticks_during(lazy("one").next) > 0
+assert len(ticks_during(lambda: lazy("two").take(3))) == 3
+buffer = array.array("q", bytes(80))
+three = lazy("three")
+assert ticks_during(lambda: three.fill(buffer)) is buffer and all(buffer)
+# Ticks that are used up.
+flake = leafid.Snowflake(8, **space)
+many = [flake.next() for _ in range(20_000)]
+assert many == sorted(set(many))
+""")
+
+
+def test_an_error_comes_in_time_however_many_wait(green):
+    green("""
+import logging
+logging.disable()
+counter.fails, counter.slow_s = True, 0
+def refused():
+    try:
+        order.next(timeout_ms=300)
+    except leafid.SegmentUnavailableError as error:
+        return str(error)
+begun = time.monotonic()
+waiting = [spawn(refused) for _ in range(100)]
+assert all("it is down" in value(one) for one in waiting)
+assert time.monotonic() - begun < 5
+""")
+
+
+def test_a_greenlet_that_gives_up_loses_no_id(green):
+    green("""
+given_up = False
+try:
+    with Timeout(0.05):
+        order.take(5)
+except Timeout:
+    given_up = True
+assert given_up
+sleep(0.4)
+assert order.take(10) == list(range(1, 11))
+""")
+
+
+def test_a_thread_without_greenlets_waits_as_ever(green):
+    green("""
+import _thread
+said = []
+original = "monkey" in globals() and monkey.get_original("_thread", "start_new_thread") or patcher.original("_thread").start_new_thread
+original(lambda: said.append(order.next()), ())
+while not said:
+    sleep(0.01)
+assert said == [1]
+""")

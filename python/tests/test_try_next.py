@@ -1,0 +1,48 @@
+"""try_next: an id that is at hand, or None and a fetch; never a wait."""
+
+import time
+
+import pytest
+
+import leafid
+
+
+def eventually(deed):
+    end = time.monotonic() + 10
+    while (found := deed()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return found
+
+
+def test_it_gives_what_is_at_hand_and_has_the_rest_fetched(space):
+    asked = []
+
+    def fetch(tag, step):
+        time.sleep(0.1)
+        asked.append(tag)
+        return range(len(asked) * 100, len(asked) * 100 + 2)
+
+    with leafid.Segments(fetch=fetch, prefetch=100, **space) as ids:
+        order = ids.tag("order")
+        begun = time.monotonic()
+        assert order.try_next() is None
+        assert time.monotonic() - begun < 0.1
+        assert eventually(order.try_next) == 100
+        assert order.try_next() == 101
+        assert order.try_next() is None
+        assert eventually(order.try_next) == 200
+
+
+def test_it_says_what_is_certain(space):
+    with leafid.Segments(fetch=lambda tag, step: None, **space) as ids:
+        nothing = ids.tag("nothing")
+        with pytest.raises(leafid.UnknownTagError):
+            eventually(nothing.try_next)
+    with pytest.raises(leafid.ClosedError):
+        nothing.try_next()
+
+
+def test_it_takes_no_arguments(space):
+    with leafid.Segments(fetch=lambda tag, step: range(1, 5), **space) as ids, pytest.raises(TypeError):
+        ids.tag("order").try_next(5)
