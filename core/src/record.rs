@@ -79,7 +79,7 @@ impl Record {
             },
             OnClockBackwards::Wait => {
                 let begins = self.layout.tick_start_ms(from);
-                if begins <= now_ms || from == now {
+                if from == now {
                     Admission::From(from)
                 } else if begins - now_ms <= LONGEST_SPAN_MS + self.layout.tick_ms() {
                     Admission::WaitUntil(begins)

@@ -223,3 +223,25 @@ fn a_record_of_absurd_times_is_refused_not_wrapped() {
     }
     assert_eq!(refusal(&record(i64::MAX, NOW_MS), &PLAIN, LEAF.epoch_ms()).code(), Code::ClockBackwards);
 }
+
+#[test]
+fn a_floor_raises_the_run_and_nothing_else_does() {
+    let was = record(NOW_MS, NOW_MS + 100);
+    let until = was.run.until;
+    for floor in [0, until - 1, until] {
+        assert_eq!(was.clone().raised_to(floor), was, "at {floor}");
+    }
+    let raised = Record { run: Span { from: until + 1, until: until + 1 }, ..was.clone() };
+    assert_eq!(was.raised_to(until + 1), raised);
+}
+
+#[test]
+fn the_last_tick_of_a_layout_is_admitted_and_none_after_it() {
+    let last = LEAF.last_tick();
+    let now_ms = LEAF.tick_start_ms(last);
+    assert_eq!(Record::unused(9, LEAF).admit(&PLAIN, now_ms), Admission::From(last));
+    let used = Record::unused(9, LEAF).raised_to(last + 1);
+    assert!(
+        matches!(used.admit(&PLAIN, now_ms), Admission::Refused(error) if error.code() == Code::TimeExhausted)
+    );
+}

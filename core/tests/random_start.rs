@@ -92,3 +92,19 @@ fn a_begun_tick_goes_on_by_ones() {
     let last = Layout::LEAF.decode(*ids.last().expect("many")).expect("an id");
     assert_eq!(last.sequence, 4_095, "the tick is used to its end");
 }
+
+#[test]
+fn a_tick_that_is_come_to_from_before_it_begins_at_random_too() {
+    let from = Layout::LEAF.tick_at(NOW_MS).expect("after the epoch");
+    let sequence = |id: i64| Layout::LEAF.decode(id).expect("an id").sequence;
+    let (mut of_new, mut of_next) = (0, 0);
+    for seed in 0..50 {
+        let flake = Snowflake::new(Layout::LEAF, Rules::default(), 1, from, seed);
+        flake.grant(Span { from, until: from + 10 });
+        // It stands where the first tick begins, and then, that one used up, where the second does.
+        of_new += sequence(flake.next(NOW_MS).expect("an id"));
+        flake.reserve(NOW_MS, 4_096).expect("the rest");
+        of_next += sequence(flake.next(NOW_MS + 1).expect("an id"));
+    }
+    assert!(of_new > 50 && of_next > 50, "{of_new} and {of_next} in 50");
+}

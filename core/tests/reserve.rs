@@ -104,3 +104,39 @@ fn a_run_writes_no_more_than_its_count() {
     run.write(&mut out);
     assert_eq!(out, [run.first, run.first + 1, -1, -1]);
 }
+
+/// For every state of a small tick: fresh, begun, used up; of the clock's, behind it and ahead of it.
+#[test]
+fn what_is_left_in_the_tick_is_what_one_call_gives() {
+    let layout = layout(41, 10, 2, 1_600_000_000_000);
+    for (random_start, issued, moved) in [0, 100]
+        .into_iter()
+        .flat_map(|start| (0..13).flat_map(move |n| [-1, 0, 1, 2].map(|ms| (start, n, ms))))
+    {
+        let flake = granted(layout, Rules { random_start, ..PLAIN }, 1, NOW_MS, 100);
+        // The last of them in the tick before, this one's, or the next one's.
+        for n in 0..issued {
+            if flake.next(NOW_MS).is_err() {
+                flake.next(NOW_MS + 1 + n / 8).expect("an id of a later tick");
+            }
+        }
+        let now_ms = NOW_MS + moved;
+        let left = flake.left_in_tick(now_ms);
+        let given = flake.reserve(now_ms, usize::MAX).map_or(0, |run| run.count);
+        assert!(left == given || left == 0, "{left} left, {given} given: {random_start} {issued} {moved}");
+        // None is said of a tick ahead of the clock that has not begun.
+        assert!(left > 0 || issued % 4 == 0 || random_start > 0, "{random_start} {issued} {moved}");
+    }
+    let flake = granted(layout, PLAIN, 1, NOW_MS, 100);
+    for (now_ms, left) in [(NOW_MS, 4), (NOW_MS + 1, 4), (NOW_MS - 1, 0), (i64::MAX, 4)] {
+        assert_eq!(flake.left_in_tick(now_ms), left, "fresh, by {now_ms}");
+    }
+    flake.next(NOW_MS).expect("an id");
+    for (now_ms, left) in [(NOW_MS, 3), (NOW_MS - 1, 3), (NOW_MS + 1, 4), (-1, 3)] {
+        assert_eq!(flake.left_in_tick(now_ms), left, "begun, by {now_ms}");
+    }
+    flake.reserve(NOW_MS, 3).expect("the rest");
+    for (now_ms, left) in [(NOW_MS, 0), (NOW_MS + 1, 4)] {
+        assert_eq!(flake.left_in_tick(now_ms), left, "used up, by {now_ms}");
+    }
+}

@@ -108,3 +108,11 @@ fn ahead_and_borrowed_ticks_need_a_span_too() {
         assert_eq!(flake.next(NOW_MS - 1), Err(Deed::NeedSpan));
     }
 }
+
+#[test]
+fn a_span_that_follows_skips_nothing() {
+    let flake = granted(LEAF, PLAIN, 1, NOW_MS, 10);
+    let first = flake.next(NOW_MS).expect("an id");
+    flake.grant(Span { from: tick(NOW_MS) + 10, until: tick(NOW_MS) + 20 });
+    assert_eq!(flake.next(NOW_MS), Ok(first + 1), "what is left of the span before it comes first");
+}
