@@ -29,7 +29,7 @@ def await_refused(life, field="instance"):
 
 @test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice", sleeps=True)
 def _():
-    pool = Pool(pool=8)
+    pool = Pool(pool=8, lease_ms=8_000)
     # Longer than the slowest needs to start: all of them come together.
     pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
     lives = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
@@ -68,16 +68,18 @@ def _():
 
 @test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody", sleeps=True)
 def _():
-    pool = Pool(pool=12)
+    pool = Pool(pool=12, lease_ms=3_000)
     pool.server.fault({"swap": True}, tag="claim", times=2)
-    pair = [pool.start(language) for language in ("c", "node")]
+    # The first to come waits for the other.
+    waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
+    pair = [pool.start(language, **waits) for language in ("c", "node")]
     for life in pair:
         wait_for(lambda: mixed_up(life), 15, f"{life.name} to refuse the answer to the other")
     lives = [*pair, *(pool.start(language) for language in ("rust", "python"))]
     for life in lives:
         life.await_ids(15)
     pool.server.fault({"swap": True}, tag="renew", times=8)
-    time.sleep(2)
+    time.sleep(3)
     pool.server.clear()
     for life in lives:
         life.await_ids(10)
