@@ -3,6 +3,7 @@ native module, which imports this only where one of the two is loaded."""
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ._leafid import Call
@@ -45,10 +46,8 @@ def waits() -> Waits | None:
 
 
 def _gevent() -> Waits | None:
-    import gevent
-    from gevent._hub_local import get_hub_if_exists
-
-    hub = get_hub_if_exists()
+    gevent = import_module("gevent")
+    hub = import_module("gevent._hub_local").get_hub_if_exists()
     if hub is None or gevent.getcurrent() is hub:
         return None
 
@@ -59,10 +58,9 @@ def _gevent() -> Waits | None:
 
 
 def _eventlet() -> Waits | None:
-    import eventlet
-    import eventlet.tpool
-
+    eventlet = import_module("eventlet")
+    tpool = import_module("eventlet.tpool")
     hub = getattr(eventlet.hubs._threadlocal, "hub", None)
     if hub is None or eventlet.getcurrent() is hub.greenlet:
         return None
-    return Waits(eventlet.sleep, eventlet.tpool.execute)
+    return Waits(eventlet.sleep, tpool.execute)
