@@ -85,6 +85,8 @@ pub(crate) trait LockedFile: Send {
     fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()>;
     /// Makes durable what was put.
     fn sync(&self) -> io::Result<()>;
+    /// Makes its name durable: a file whose directory was not synced since it was made may be gone after a power cut.
+    fn sync_name(&self) -> io::Result<()>;
     /// Whether the locked file is still the one at its path.
     fn is_in_place(&self) -> io::Result<bool>;
     /// Which file it is.

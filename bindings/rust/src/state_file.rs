@@ -4,7 +4,7 @@ use crate::env::{Access, Env, LockedFile, NewFile};
 use crate::presence::started_ms;
 use crate::settings::Key;
 use crate::slot::{self, Slots, Stored, Writer};
-use crate::two_slots::SLOT_BYTES;
+use crate::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,9 @@ impl StateFile {
         }
         check_layout(&newest.record, key, &path)?;
         check(&newest.record).map_err(|error| error.context(path.display()))?;
+        if newest.number <= NUMBER_OF_NEW {
+            file.sync_name().map_err(|error| failed("make durable the name of", &path, &error))?;
+        }
         learn(env, &newest);
         if damaged {
             assume_the_worst(&mut newest.record, key, env.clock.believed_ms());

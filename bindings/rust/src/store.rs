@@ -4,7 +4,7 @@
 
 use crate::env::{Access, Env, FileId, LockedFile, NewFile};
 use crate::fork;
-use crate::two_slots::{self, Head, SLOT_BYTES};
+use crate::two_slots::{self, Head, NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,9 @@ impl<C: Content> Store<C> {
     fn read(path: PathBuf, file: Box<dyn LockedFile>) -> Result<Store<C>> {
         let bytes = file.read().map_err(|error| C::failed("read", &path, &error))?;
         let (found, number, spare) = read(&path, &bytes)?;
+        if number <= NUMBER_OF_NEW {
+            file.sync_name().map_err(|error| C::failed("make durable the name of", &path, &error))?;
+        }
         Ok(Store { file, path, number, spare, found, generation: fork::current() })
     }
 }

@@ -184,13 +184,13 @@ fn locks(second: OwnedFd) -> io::Result<bool> {
     }
 }
 
-/// Publishes a complete, durable file at a path where there is none. Another process may be first: then its file stands.
+/// Publishes a complete file at a path where there is none; its bytes are durable, and its name is not yet. Another process
+/// may be first: then its file stands.
 fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     match create_unnamed(directory, path, new).or_else(|_| create_named(directory, path, new)) {
-        // Whoever was first may not have come to this yet.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => sync_directories(directory),
+        _ => Ok(()),
     }
 }
 
@@ -222,7 +222,7 @@ fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the new entry outlive a power cut, and those of the directories above it, which may be as new.
+/// Makes the names in a directory outlive a power cut, and those of the directories above it, which may be as new.
 fn sync_directories(directory: &Path) -> io::Result<()> {
     for directory in directory.ancestors().take(4) {
         match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -285,6 +285,10 @@ impl LockedFile for SystemFile {
                 done => return Ok(done?),
             }
         }
+    }
+
+    fn sync_name(&self) -> io::Result<()> {
+        sync_directories(self.path.parent().unwrap_or(Path::new(".")))
     }
 
     fn is_in_place(&self) -> io::Result<bool> {

@@ -45,6 +45,10 @@ pub(crate) fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     Ok(bytes)
 }
 
+/// The number of the newest slot of a file that nobody has written to since it was made. Its maker may have been killed
+/// before the name was durable: whoever writes first sees to that.
+pub(crate) const NUMBER_OF_NEW: u64 = 1;
+
 /// The bytes of a new file; `slot` makes the slot of this number.
 pub(crate) fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result<[u8; FILE_BYTES]> {
     let mut bytes = [0; FILE_BYTES];

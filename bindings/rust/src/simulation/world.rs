@@ -313,6 +313,9 @@ impl LockedFile for SimulatedFile {
         self.keep();
         Ok(())
     }
+    fn sync_name(&self) -> io::Result<()> {
+        Ok(())
+    }
     fn is_in_place(&self) -> io::Result<bool> {
         Ok(true)
     }

@@ -25,8 +25,8 @@ fn a_new_file_that_cannot_be_synced_is_an_error() {
     assert_eq!(error.raw_os_error(), HAS_NONE);
 }
 
-/// Each directory above a new file is synced, up to the fourth: where one of them is a directory of `/proc`, which cannot
-/// be synced, the file is not given out as made.
+/// Each directory above a new file is synced, up to the fourth, or that is an error: where one of them is a directory of
+/// `/proc`, which cannot be synced.
 #[test]
 fn the_directories_above_a_new_file_are_synced() {
     for depth in 0..4 {
@@ -36,10 +36,12 @@ fn the_directories_above_a_new_file_are_synced() {
         let held = File::open(base.path()).unwrap();
         // Above it there is /proc/self/fd.
         let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd())).join(inner).join("file");
-        let made = SystemDisk.open(&path, Some(NEW)).map(|file| file.is_some());
+        let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
+        let named = file.sync_name();
         match depth {
-            3 => assert!(made.unwrap(), "the fifth is none of leafid's"),
-            _ => assert_eq!(made.unwrap_err().raw_os_error(), HAS_NONE, "{depth} directories below"),
+            // The fifth is none of leafid's.
+            3 => named.unwrap(),
+            _ => assert_eq!(named.unwrap_err().raw_os_error(), HAS_NONE, "{depth} directories below"),
         }
     }
 }

@@ -28,6 +28,14 @@ pub(super) struct File {
 impl Machine {
     /// What is left of all files.
     pub(super) fn cut_power(&self, draw: &mut Draw) {
+        for (path, before) in std::mem::take(&mut *lock(&self.names)) {
+            let mut files = lock(&self.files);
+            match before {
+                _ if draw.one_in(2) => None,
+                Some(file) => files.insert(path, file),
+                None => files.remove(&path),
+            };
+        }
         for file in lock(&self.files).values() {
             let mut file = lock(file);
             let mut pending = std::mem::take(&mut file.pending);
@@ -58,8 +66,39 @@ impl Machine {
                 let durable = bytes.clone();
                 let file = File { inode, bytes, durable, pending: Vec::new(), changed_ms, locked: None };
                 files.insert(path.to_owned(), Arc::new(Mutex::new(file)));
+                lock(&self.names).remove(path);
             }
         }
+    }
+
+    /// A file whose bytes are durable, and whose name is not yet.
+    fn link(&self, path: &Path, bytes: Vec<u8>, inode: u64) {
+        let before = lock(&self.names).get(path).cloned().flatten();
+        self.place(path, bytes, inode, false);
+        lock(&self.names).insert(path.to_owned(), before);
+    }
+
+    /// Removes a name; a power cut may bring it back while nobody has synced its directory.
+    pub(super) fn unlink(&self, path: &Path) {
+        if let Some(file) = lock(&self.files).remove(path) {
+            lock(&self.names).entry(path.to_owned()).or_insert(Some(file));
+        }
+    }
+
+    /// Makes the names in a directory durable.
+    fn sync_names(&self, directory: Option<&Path>) {
+        lock(&self.names).retain(|path, _| path.parent() != directory);
+    }
+
+    /// Whether a power cut would leave the file that stands there.
+    pub(super) fn is_named(&self, path: &Path) -> bool {
+        !lock(&self.names).contains_key(path)
+    }
+
+    /// As a container's disk, which goes with it.
+    pub(super) fn forget_all(&self) {
+        lock(&self.files).clear();
+        lock(&self.names).clear();
     }
 }
 
@@ -111,7 +150,7 @@ impl Disk for ProcessDisk {
             Some(new) if !there => {
                 let (ends, inode) = (fate.ends_here(), fate.below(i64::MAX) as u64);
                 if !ends || fate.below(2) == 0 {
-                    machine.place(path, new.bytes.to_vec(), inode, false);
+                    machine.link(path, new.bytes.to_vec(), inode);
                 }
                 fate.alive()?;
             }
@@ -218,6 +257,18 @@ impl LockedFile for ProcessFile {
 
     fn id(&self) -> io::Result<FileId> {
         Ok((self.world.machine.number as u64, lock(&self.file).inode))
+    }
+
+    fn sync_name(&self) -> io::Result<()> {
+        let World { machine, fate, .. } = &self.world;
+        fate.alive()?;
+        if self.world.fails() {
+            return Err(io::Error::other("an input/output error"));
+        }
+        if !fate.ends_here() || fate.below(2) == 0 {
+            machine.sync_names(self.path.parent());
+        }
+        fate.alive()
     }
 
     fn changed_ms(&self) -> io::Result<i64> {

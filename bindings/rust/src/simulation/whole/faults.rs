@@ -95,29 +95,31 @@ impl Simulation {
         }
         if at == super::CONTAINERS {
             // The record goes with the container: its clock steps back while it runs, and the next starts where it was.
-            machine.step_clock(-draw.below(2_000));
+            machine.step_clock(-draw.amount(2_000));
             return self.count("clock steps back");
         }
         match draw.below(8) {
             0..=2 => {
-                machine.step_clock(-1 - draw.below(4_500));
+                // Exactly what is bridged, and beside it.
+                let bound_ms = draw.of(&[2_999, 3_000, 3_001, 4_999, 5_000, 5_001]);
+                machine.step_clock(if draw.one_in(4) { -bound_ms } else { -1 - draw.amount(4_500) });
                 self.count("clock steps back");
             }
             3 => {
-                machine.step_clock(1 + draw.below(20_000));
+                machine.step_clock(1 + draw.amount(20_000));
                 self.count("clock steps ahead");
             }
             4 => {
-                let by_ms = 5_000 + draw.below(40_000);
+                let by_ms = 5_000 + draw.amount(40_000);
                 machine.step_clock(-by_ms);
                 self.troubles[at].step_back = Some((by_ms, self.now_ms + draw.below(10_000)));
                 self.count("clock far back for a while");
             }
             5 => {
                 // A leap that goes before it is believed.
-                let by_ms = draw.of(&[90_000, 600_000, 86_400_000, 315_360_000_000]);
+                let by_ms = draw.of(&[59_999, 60_000, 60_001, 90_000, 600_000, 86_400_000, 315_360_000_000]);
                 machine.step_clock(by_ms);
-                self.troubles[at].step_back = Some((-by_ms, self.now_ms + draw.below(50_000)));
+                self.troubles[at].step_back = Some((-by_ms, self.now_ms + draw.amount(50_000)));
                 self.count("clock leaps and comes back");
             }
             _ => self.leap(at, machine),

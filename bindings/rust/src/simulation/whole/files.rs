@@ -59,7 +59,7 @@ impl Simulation {
         }
         if kind < 2 {
             if clock_ms >= self.troubles[at].steady_until_ms && at != super::CONTAINERS {
-                machine.step_clock(-1 - self.draw.below(4_500));
+                machine.step_clock(-1 - self.draw.amount(4_500));
                 self.count("clock steps back");
             }
             return;
@@ -100,11 +100,13 @@ impl Simulation {
         let inode = self.draw.number();
         match kind {
             6 => {
-                lock(&machine.files).remove(&path);
+                machine.unlink(&path);
                 self.count("record vanishes");
             }
             7 => {
-                lock(&machine.files).retain(|path, _| !is_record(path));
+                let all: Vec<_> =
+                    lock(&machine.files).keys().filter(|path| is_record(path)).cloned().collect();
+                all.iter().for_each(|path| machine.unlink(path));
                 self.count("records of the directory vanish");
             }
             _ => {
@@ -142,7 +144,7 @@ impl Simulation {
             && clock_ms >= self.troubles[at].highest_ms
             && clock_ms >= self.troubles[at].steady_until_ms
         {
-            unreadable.iter().for_each(|path| drop(lock(&machine.files).remove(path)));
+            unreadable.iter().for_each(|path| machine.unlink(path));
             self.troubles[at].steady_until_ms = clock_ms + FORGETS_MS;
             self.troubles[at].closed_until_ms = clock_ms + FORGETS_MS;
         }

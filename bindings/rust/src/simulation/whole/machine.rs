@@ -36,6 +36,14 @@ impl Draw {
         (self.number() % end as u64) as i64
     }
 
+    /// As [`Draw::below`], and one in eight lies at a boundary: the least, the most, or beside them.
+    pub(super) fn amount(&mut self, end: i64) -> i64 {
+        match self.below(8) {
+            0 => self.of(&[0, 1, end - 2, end - 1]).clamp(0, end - 1),
+            _ => self.below(end),
+        }
+    }
+
     /// Whether one in so many comes true.
     pub(super) fn one_in(&mut self, many: i64) -> bool {
         self.below(many) == 0
@@ -56,6 +64,9 @@ pub(super) struct Machine {
     pub(super) boots: AtomicI64,
     pub(super) kind: Kind,
     pub(super) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
+    /// What stands in its directories since they were synced last: a name that is new, or gone, with what a power cut may
+    /// leave there instead.
+    pub(super) names: Mutex<BTreeMap<PathBuf, Option<Arc<Mutex<File>>>>>,
     /// Each with the number of the process that has it.
     pub(super) marks: Mutex<BTreeMap<(String, u32), u64>>,
     /// Writes fail: the disk is full, or broken.
@@ -74,6 +85,7 @@ impl Machine {
             boots: AtomicI64::new(0),
             kind,
             files: Mutex::default(),
+            names: Mutex::default(),
             marks: Mutex::default(),
             failing: AtomicBool::new(false),
             failures: AtomicI64::new(0),
@@ -158,6 +170,10 @@ impl Fate {
 
     pub(super) fn below(&self, end: i64) -> i64 {
         lock(&self.draw).below(end)
+    }
+
+    pub(super) fn amount(&self, end: i64) -> i64 {
+        lock(&self.draw).amount(end)
     }
 }
 

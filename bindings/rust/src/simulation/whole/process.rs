@@ -76,7 +76,7 @@ impl Process {
 
     fn take_calls(&mut self, now_ms: i64) {
         for call in simulated::left() {
-            let delay_ms = if self.world.fate.below(8) == 0 { self.world.fate.below(9_000) } else { 0 };
+            let delay_ms = if self.world.fate.below(8) == 0 { self.world.fate.amount(9_000) } else { 0 };
             self.calls.push((now_ms + delay_ms, call));
         }
     }
@@ -152,7 +152,8 @@ impl Process {
         let path = state_file::path_of(&self.live.settings.directory, live.worker_id);
         let file = lock(&self.world.machine.files).get(&path).cloned();
         let durable = file.and_then(|file| slot::read_file(&path, &lock(&file).durable).ok());
-        durable.is_some_and(|durable| durable.newest.record.run.until >= live.core.until())
+        self.world.machine.is_named(&path)
+            && durable.is_some_and(|durable| durable.newest.record.run.until >= live.core.until())
     }
 
     fn seen(&self, live: &Live, run: Run, seen: &mut Seen, until: u64) -> Turn {
