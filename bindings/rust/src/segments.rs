@@ -26,6 +26,8 @@ mod queue;
 #[cfg(feature = "http")]
 pub(crate) mod range;
 mod reply;
+#[cfg(test)]
+pub(crate) mod simulated;
 #[cfg(feature = "http")]
 mod singles;
 pub(crate) mod source;

@@ -25,7 +25,7 @@ pub struct Segments {
 /// What all handles share, across forks too.
 pub(crate) struct Shared {
     pub(crate) options: Arc<Options>,
-    process: PerProcess<Arc<Office>>,
+    pub(super) process: PerProcess<Arc<Office>>,
     closed: AtomicBool,
 }
 
@@ -36,8 +36,7 @@ impl Segments {
     }
 
     pub(crate) fn open(options: Options) -> Result<Segments> {
-        let shared =
-            Shared { options: Arc::new(options), process: PerProcess::new(), closed: AtomicBool::new(false) };
+        let shared = Shared::new(Arc::new(options));
         shared.office()?;
         Ok(Segments { shared: Arc::new(shared) })
     }
@@ -71,6 +70,10 @@ impl Segments {
 }
 
 impl Shared {
+    pub(super) fn new(options: Arc<Options>) -> Shared {
+        Shared { options, process: PerProcess::new(), closed: AtomicBool::new(false) }
+    }
+
     /// What this process has. Errors: `closed`; those of opening in a forked child's first call.
     pub(crate) fn office(&self) -> Result<Arc<Office>> {
         loop {

@@ -47,6 +47,13 @@ impl Giver {
         lock(&self.state).down = down;
     }
 
+    /// How long it is, by the server's clock, until one of its leases or spans ends.
+    pub(super) fn until_boundary(&self, draw: &mut Draw) -> i64 {
+        let state = lock(&self.state);
+        let row = &state.rows[draw.below(IDS as i64) as usize];
+        draw.of(&[row.ends_ms, row.until_ms]) - self.machine.now_ms()
+    }
+
     pub(super) fn faults(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.state).faults.clone()
     }
@@ -59,7 +66,7 @@ impl Giver {
                 return false;
             }
             *state.faults.entry(kind).or_default() += 1;
-            self.machines.pass(state.draw.below(most_ms));
+            self.machines.pass(state.draw.amount(most_ms));
             true
         };
         if state.down || fault(&mut state, "lease server fails", 30, 1) {

@@ -77,9 +77,15 @@ impl Ranges {
             let told = before[before.len() - 1 - back];
             let from = draw.below(told.len() as i64) as u64;
             count("segment source lies or is stale");
-            return match draw.one_in(2) {
-                true => Some(told),
-                false => Segment::new(told.id(from)?, told.end(), told.stride()).ok(),
+            let last = self.next.iter_mut().find(|next| **next == told.end());
+            return match (draw.below(4), last) {
+                (0 | 1, _) => Some(told),
+                // One id of it, and new ones above.
+                (2, Some(next)) => {
+                    *next += 100 * told.stride();
+                    Segment::new(told.end() - told.stride(), *next, told.stride()).ok()
+                }
+                _ => Segment::new(told.id(from)?, told.end(), told.stride()).ok(),
             };
         }
         let counters = self.next.len() as i64;
@@ -90,7 +96,7 @@ impl Ranges {
             self.next[counter] = self.next[counter].max(after);
         }
         let start = self.next[counter];
-        let end = start + (1 + draw.below(20_000)) * stride;
+        let end = start + (1 + draw.amount(20_000)) * stride;
         self.next[counter] = end;
         let segment = Segment::new(start, end, stride).ok()?;
         before.push(segment);
@@ -178,7 +184,7 @@ impl Issuer {
                 }
             }
             self.pour();
-            let most = if draw.one_in(3) { 1 } else { draw.below(4_000) as usize + 1 };
+            let most = if draw.one_in(3) { 1 } else { draw.amount(4_000) as usize + 1 };
             let taken = match most {
                 1 => self
                     .buffer

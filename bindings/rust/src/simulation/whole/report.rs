@@ -1,11 +1,12 @@
 //! `make simulate`: seed after seed for as long as it is told, and what came of it.
 
-use super::{Faults, Outcome, run};
+use super::{Faults, Outcome, assumed, run, seeds};
 use std::time::{Duration, Instant};
 
 /// What goes wrong in the seeds of `make test`, each at least once.
-pub(super) const KINDS: [&str; 31] = [
+pub(super) const KINDS: &[&str] = &[
     "burnt time comes round",
+    "clock comes to a boundary",
     "clock far back for a while",
     "clock leaps and comes back",
     "clock steps ahead",
@@ -13,6 +14,7 @@ pub(super) const KINDS: [&str; 31] = [
     "closed",
     "disk fails for a while",
     "forked",
+    "forked among segments",
     "killed",
     "killed at a write",
     "leap is believed",
@@ -63,10 +65,7 @@ fn simulate() {
     let one = told("LEAFID_SIMULATE_SEED");
     let begun = Instant::now();
     // Other seeds each time, and those that make test does not run.
-    let from = one.unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(1, |now| now.as_secs()) * 100_000
-    });
+    let from = one.unwrap_or_else(seeds::by_the_clock);
     let (mut worlds, mut snowflakes, mut numbers, mut processes) = (0u64, 0u64, 0u64, 0u64);
     let mut faults = Faults::new();
     let mut duplicates = 0;
@@ -100,6 +99,7 @@ fn simulate() {
         "ids issued: {ids} ({snowflakes} snowflakes, {numbers} of segments), {a_minute:.1} million a minute"
     );
     println!("memory at most: {} MiB", peak_mib());
+    assumed::print();
     println!("duplicates: {duplicates}");
     assert_eq!(duplicates, 0);
     assert!(one.is_some() || a_minute >= 10.0, "ten million a minute are due");

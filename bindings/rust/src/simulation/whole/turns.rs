@@ -5,15 +5,14 @@ use super::machine::Draw;
 use super::numbers::Asks;
 use super::{CONTAINERS, MOST_UNITS, Simulation};
 use crate::fork::simulated;
-use crate::sync::lock;
 use std::sync::Arc;
 
 impl Simulation {
     /// One of the things that may happen next.
     pub(super) fn turn(&mut self) -> Result<(), String> {
         let passes_ms = match self.draw.below(100) {
-            0 => self.draw.below(5_000),
-            1..=9 => self.draw.below(300),
+            0 => self.draw.amount(5_000),
+            1..=9 => self.draw.amount(300),
             _ => self.draw.below(6),
         };
         self.pass(passes_ms);
@@ -21,6 +20,12 @@ impl Simulation {
             let at = self.draw.below(CONTAINERS as i64 + 1) as usize;
             self.tidy(at);
             self.trouble(at);
+        }
+        if self.draw.one_in(40) {
+            self.come_to_a_boundary()?;
+        }
+        if self.draw.one_in(60) {
+            self.fork_among_segments()?;
         }
         if self.draw.one_in(500) {
             let down = self.draw.one_in(2);
@@ -59,6 +64,28 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// Time passes to where a span or a lease ends, to the millisecond before or the one after; then ids are made there.
+    fn come_to_a_boundary(&mut self) -> Result<(), String> {
+        let at = self.draw.below(self.flakes.len() as i64) as usize;
+        let beside = self.draw.of(&[-1, 0, 1]);
+        let Some(process) = &self.flakes[at].running else { return Ok(()) };
+        let live = process.live.newest();
+        let core = &live.core;
+        let span_ms = core.layout().tick_start_ms(core.until()) - self.flakes[at].machine.now_ms();
+        let of_lease = self.draw.one_in(2);
+        let wait_ms = if of_lease { self.giver.until_boundary(&mut self.draw) } else { span_ms } + beside;
+        if !(1..20_000).contains(&wait_ms) {
+            return Ok(());
+        }
+        self.pass(wait_ms);
+        self.count("clock comes to a boundary");
+        let (seen, draw, now_ms) = (&mut self.seen, &mut self.draw, self.now_ms);
+        match &mut self.flakes[at].running {
+            Some(process) if now_ms >= process.stopped_until_ms => process.issue(draw, seen, now_ms),
+            _ => Ok(()),
+        }
     }
 
     fn turn_of_flakes(&mut self) -> Result<(), String> {
@@ -107,7 +134,7 @@ impl Simulation {
                 self.ended(at, "closed");
             }
             4 => {
-                let until_ms = now_ms + self.draw.below(30_000);
+                let until_ms = now_ms + self.draw.amount(30_000);
                 if let Some(process) = &mut self.flakes[at].running {
                     process.stopped_until_ms = until_ms;
                 }
@@ -140,9 +167,9 @@ impl Simulation {
     fn ended(&mut self, at: usize, how: &'static str) {
         self.count(how);
         let unit = &mut self.flakes[at];
-        unit.starts_at_ms = self.now_ms + if self.draw.one_in(3) { self.draw.below(10_000) } else { 0 };
+        unit.starts_at_ms = self.now_ms + if self.draw.one_in(3) { self.draw.amount(10_000) } else { 0 };
         if unit.machine.number == CONTAINERS {
-            lock(&unit.machine.files).clear();
+            unit.machine.forget_all();
             self.closed_until_the_highest(CONTAINERS);
         }
         if self.flakes[at].child {
