@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PLAIN, PLAIN_WAIT, granted};
-use leafid_core::{Code, Deed, Layout, LayoutFields, OnClockBackwards, Rules};
+use leafid_core::{Code, Deed, Layout, LayoutFields, OnClockBackwards, Rules, Snowflake, Span};
 
 fn time_of(id: Result<i64, Deed>) -> i64 {
     Layout::LEAF.decode(id.expect("an id")).expect("an id").timestamp_ms
@@ -117,4 +117,19 @@ fn rules_are_read_by_their_names() {
         OnClockBackwards::parse("Continue")
             .is_err_and(|error| error.message().contains("on_clock_backwards"))
     );
+}
+
+#[test]
+fn one_that_begins_beyond_the_bound_waits_and_one_that_has_issued_does_not() {
+    let from = Layout::LEAF.tick_at(NOW_MS + 5_002).expect("after the epoch");
+    let begins = |rules| {
+        let flake = Snowflake::new(Layout::LEAF, rules, 1, from, 0);
+        flake.grant(Span { from, until: from + 10 });
+        flake
+    };
+    let flake = begins(PLAIN);
+    assert_eq!(flake.next(NOW_MS), Err(Deed::WaitUntil(NOW_MS + 3)));
+    flake.next(NOW_MS + 3).expect("the wait was long enough");
+    assert!(matches!(flake.next(NOW_MS), Err(Deed::ClockBackwards { .. })));
+    assert!(matches!(begins(PLAIN_WAIT).next(NOW_MS), Err(Deed::ClockBackwards { .. })));
 }

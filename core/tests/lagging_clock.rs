@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
-use leafid_core::{Deed, Layout, Rules};
+use leafid_core::{Deed, Layout, LayoutFields, Rules, Snowflake, Span};
 
 #[test]
 fn an_old_reading_goes_on_upon_the_logical_clock() {
@@ -82,4 +82,29 @@ fn a_reading_older_than_the_bound_is_refused_and_changes_nothing() {
     let old = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
     assert_eq!(flake.next(NOW_MS - 5_001), Err(old));
     assert_eq!(flake.next(NOW_MS), Ok(first + 1), "the same thread after it read the clock once more");
+}
+
+/// 50 ms and a tick, whatever a tick is.
+#[test]
+fn a_reading_is_old_up_to_a_bound_and_a_clock_that_went_back_beyond_it() {
+    for (tick_ms, old_ms) in [(1, 51), (10, 60)] {
+        let fields =
+            LayoutFields { tick_ms, sequence_bits: 0, timestamp_bits: 40, ..LayoutFields::default() };
+        let layout = Layout::new(fields).expect("a layout");
+        // Ahead of the clock, and not where the lead melts.
+        let from = (layout.tick_at(NOW_MS).expect("after the epoch") + 100) / 256 * 256 + 128;
+        let begun = || {
+            let flake = Snowflake::new(layout, PLAIN, 1, from, 0);
+            flake.grant(Span { from, until: from + 10 });
+            let now_ms = layout.tick_start_ms(from - 100);
+            flake.next(now_ms).expect("a step ahead");
+            (flake, now_ms)
+        };
+        let (flake, now_ms) = begun();
+        assert_eq!(flake.next(now_ms - old_ms), Err(Deed::WaitUntil(now_ms + tick_ms)));
+        let (flake, now_ms) = begun();
+        flake
+            .next(now_ms - old_ms - tick_ms)
+            .expect("the clock went back: a step, and the count begins anew");
+    }
 }
