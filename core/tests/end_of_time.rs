@@ -105,3 +105,12 @@ fn the_error_says_when_it_ended_and_what_to_do() {
         assert!(error.message().contains(said), "{error} does not say {said}");
     }
 }
+
+#[test]
+fn the_last_tick_needs_a_span_as_any_other_and_after_it_there_is_none() {
+    let last = Layout::LEAF.last_tick();
+    let flake = Snowflake::new(Layout::LEAF, PLAIN, 1, last, 0);
+    assert_eq!(flake.next(Layout::LEAF.tick_start_ms(last)), Err(Deed::NeedSpan));
+    let now_ms = Layout::LEAF.tick_start_ms(last + 1);
+    assert_eq!(flake.next(now_ms), Err(Deed::TimeExhausted { now_ms }));
+}
