@@ -18,11 +18,11 @@ from runners import COPY, outcomes
 ROOT, HERE = named.ROOT, Path(__file__).resolve().parent
 
 
-def copy_tree():
-    """Brings the copy to the state of the tree; what is as it was keeps its time, so that it is not built again."""
-    COPY.mkdir(parents=True, exist_ok=True)
+def copy_tree(copy=COPY):
+    """Brings a copy to the state of the tree; what is as it was keeps its time, so that it is not built again."""
+    copy.mkdir(parents=True, exist_ok=True)
     for file in named.tracked_files():
-        here, there = ROOT / file, COPY / file
+        here, there = ROOT / file, copy / file
         if not there.exists() or there.read_bytes() != here.read_bytes():
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(here, there)
