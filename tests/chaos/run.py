@@ -39,7 +39,9 @@ def go_inside(options):
         raise Skip("namespaces of one's own are not permitted here: run as root, outside a restricted container")
     where = tempfile.mkdtemp(prefix=f"run-{options.seed}-", dir=BUILD / "chaos")
     command += [sys.executable, __file__, f"--seconds={options.seconds}", f"--seed={options.seed}"]
-    code = subprocess.run(command, env={**os.environ, INSIDE: where}).returncode
+    # To the processes of the run it is all there is: its ranges are its own.
+    own = {"LEAFID_EXCLUSIVE_RANGE": "1", INSIDE: where}
+    code = subprocess.run(command, env={**os.environ, **own}).returncode
     if code == 0 and not options.keep:
         shutil.rmtree(where)
     return code
