@@ -65,9 +65,10 @@ impl TagHandle {
                     }
                 }
                 Err(error) => {
+                    let is_late = attempt.is_late();
                     *waiting = None;
                     // The time of the call that began it is over: those that wait now have more.
-                    if !waited || matches!(error.code(), Code::UnknownTag | Code::Closed) {
+                    if !waited || !is_late || matches!(error.code(), Code::UnknownTag | Code::Closed) {
                         return Err(error);
                     }
                 }

@@ -77,6 +77,11 @@ impl Attempt {
         self
     }
 
+    /// Whether its time is over.
+    pub fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
     /// Takes what there is; none when it has all. Errors: `closed`; what the source refused for certain.
     fn step(&mut self) -> Result<Option<Waits>> {
         if self.count == 0 && self.tag.is_closed() {
