@@ -6,6 +6,9 @@ use alloc::vec::Vec;
 
 /// Spans remembered, where memory alone bounds them.
 pub const MOST_REMEMBERED: usize = 1_024;
+/// A segment of a counter that goes up ends no further above all before. A single wrong answer near 2^63 would be a mark
+/// that no right one can pass.
+const MOST_JUMP: i64 = 1 << 48;
 /// So many spans that grew last are the dearer to join, by so much.
 const LATELY: usize = 16;
 const LATE_COSTS: u64 = 256;
@@ -62,8 +65,14 @@ impl Guard {
     /// same time and were answered first.
     ///
     /// Errors: `segment_regressed` when its ids cross those offered before, or when it starts below `after` and the source
-    /// is an ordered one.
+    /// is an ordered one; `source_invalid` when it ends more than 2^48 above the mark: of an ordered source that has one;
+    /// of another, whose counters may lie anywhere, within 2^48 of the end of all ids.
     pub fn offer(&mut self, segment: Segment, after: i64) -> Result<()> {
+        let jump = segment.end() - self.mark;
+        let is_wrong = self.giving == Giving::InOrder || segment.end() > i64::MAX - MOST_JUMP;
+        if self.mark > 0 && jump > MOST_JUMP && is_wrong {
+            return Err(self.leapt(&segment, jump));
+        }
         if self.giving == Giving::InOrder && segment.start() < after {
             return Err(self.regressed(&segment, after, "its source gives ids in order"));
         }
@@ -121,6 +130,18 @@ impl Guard {
         by_start.sort_unstable_by_key(|&at| self.spans[at].start());
         let pairs: Vec<_> = by_start.windows(2).map(|pair| (pair[0], pair[1])).collect();
         pairs.into_iter()
+    }
+
+    fn leapt(&self, segment: &Segment, jump: i64) -> Error {
+        let message = format!(
+            "the source gave the segment from {} to {}, whose end is {jump} above the highest one seen, {}: no counter jumps \
+             by more than {MOST_JUMP}. No id of it is used, and it is not remembered: see the source's counter; if the jump \
+             is meant, forget the mark by `leafid marks forget TAG --protocol P --confirm TAG`",
+            segment.start(),
+            segment.end(),
+            self.mark
+        );
+        Error::new(Code::SourceInvalid, message)
     }
 
     fn regressed(&self, segment: &Segment, bound: i64, why: &str) -> Error {

@@ -15,6 +15,29 @@ fn number(value: &Value) -> i64 {
 }
 
 #[test]
+fn a_jump_that_no_counter_makes_is_refused_and_not_remembered() {
+    const MOST: i64 = 1 << 48;
+    let high = segment(i64::MAX - 1_000, i64::MAX, 1);
+    for giving in [Giving::InOrder, Giving::Ranges, Giving::Scattered] {
+        let mut guard = Guard::new(giving);
+        guard.offer(segment(1, 1_001, 1), 0).unwrap();
+        let before = guard.clone();
+        let error = guard.offer(high, 1_001).unwrap_err();
+        assert_eq!((error.code(), &guard), (Code::SourceInvalid, &before), "{giving:?}");
+        for said in ["9223372036854774806 above", "1001", "leafid marks forget", "281474976710656"] {
+            assert!(error.message().contains(said), "{error} does not say {said}");
+        }
+        guard.offer(segment(1_001, 2_001, 1), 1_001).unwrap();
+        // The longest jump that a counter may make, and one id more.
+        guard.offer(segment(MOST, MOST + 2_001, 1), 2_001).unwrap();
+        let more = guard.offer(segment(2 * MOST + 2_001, 2 * MOST + 2_002, 1), MOST + 2_001);
+        assert_eq!(more.is_err(), giving == Giving::InOrder, "several counters lie anywhere");
+    }
+    // A tag may begin anywhere.
+    Guard::new(Giving::InOrder).offer(high, 0).unwrap();
+}
+
+#[test]
 fn the_step_follows_the_age_of_the_fetch_before() {
     for case in vectors("adaptive_step")["cases"].as_array().unwrap() {
         let source = case["db_step"].as_i64().unwrap();

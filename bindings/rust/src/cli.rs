@@ -8,6 +8,7 @@ mod decode;
 mod file;
 mod held;
 mod lenders;
+mod marks;
 mod next;
 mod options;
 mod report;
@@ -37,6 +38,8 @@ enum Command {
     Check(check::Arguments),
     #[command(subcommand)]
     State(state::Command),
+    #[command(subcommand)]
+    Marks(marks::Command),
     #[command(subcommand)]
     File(file::Command),
 }
@@ -135,6 +138,7 @@ fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
         Command::Next(arguments) => next::next(&arguments, streams),
         Command::Check(arguments) => check::check(&arguments, streams),
         Command::State(command) => state::state(&command, streams),
+        Command::Marks(command) => marks::marks(&command, streams),
         Command::File(command) => file::file(&command, streams),
     }
 }

@@ -11,7 +11,7 @@ use crate::place;
 use crate::renewer::Renewer;
 use crate::settings::{Key, Settings};
 use crate::spans::Spans;
-use crate::state_file::failed;
+use crate::state_file::{check_root, failed};
 use crate::sync::{Pause, locked};
 use crate::wait::{self, Interrupted};
 use crate::worker::WorkerIds;
@@ -85,6 +85,9 @@ impl Host {
         interrupted: Interrupted<'_>,
     ) -> Result<Arc<Live>> {
         check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.believed_ms())?;
+        if parents.is_some() && settings.key.persist {
+            check_root(settings.root, &settings.directory)?;
+        }
         let (directory, forgets) = self.place(settings)?;
         // As others wait for it: a source of worker ids is asked, then the disk.
         let rules = if forgets { settings.key.rules.never_ahead() } else { settings.key.rules };

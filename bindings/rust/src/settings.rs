@@ -1,6 +1,7 @@
 //! Options, checked.
 
 use crate::directory;
+use crate::env::FileId;
 use crate::options::refuse_options_of;
 use crate::peers::PeerTimes;
 use crate::source::WorkerSource;
@@ -24,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) exclusive_range: bool,
     /// How long a start without a record issues nothing; 0 is off.
     pub(crate) no_record_wait_ms: i64,
+    /// Of this process when it was opened, or in a forked child its parent.
+    pub(crate) root: Option<FileId>,
     pub(crate) lazy: bool,
     pub(crate) peer_times: Option<PeerTimes>,
     pub(crate) timeout: Duration,
@@ -112,6 +115,7 @@ impl Settings {
             shared_fs: options.shared_fs,
             exclusive_range: exclusive_range(options.exclusive_range)?,
             no_record_wait_ms,
+            root: crate::system::root(),
             lazy: options.lazy,
             peer_times: options.peer_times.clone(),
             key: Key { name, workers, layout, rules, clock_source: options.clock_source, persist, start },

@@ -1,6 +1,6 @@
 //! The record of one worker id on disk, locked for as long as its generator lives.
 
-use crate::env::{Access, Env, LockedFile, NewFile};
+use crate::env::{Access, Env, FileId, LockedFile, NewFile};
 use crate::presence::started_ms;
 use crate::settings::Key;
 use crate::slot::{self, Slots, Stored, Writer};
@@ -29,15 +29,41 @@ pub(crate) fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
 /// `state_io`: what failed, where, and what to do.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
     let advice = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "set state_dir to a directory that this user can write"
+        io::ErrorKind::PermissionDenied => {
+            return denied(doing, path, error, "or set state_dir to one that it can write");
         }
+        io::ErrorKind::ReadOnlyFilesystem => "set state_dir to a directory that this user can write",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space there, or set state_dir elsewhere"
         }
         _ => "see that the directory is there and the disk works, or set state_dir elsewhere",
     };
     Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
+}
+
+/// `state_io` where a permission is missing: which user's, for a process may have changed it since it opened.
+pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> Error {
+    let message = format!(
+        "cannot {doing} {}: {error}; this process runs as user {} and group {}, perhaps since it gave up privileges after \
+         the opening: let that user read and write there, open after privileges are given up, {or}",
+        path.display(),
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw()
+    );
+    Error::new(Code::StateIo, message)
+}
+
+/// Errors: `state_io` in a process that changed its root after `then`: a path is another place since.
+pub(crate) fn check_root(then: Option<FileId>, path: &Path) -> Result<()> {
+    if then == crate::system::root() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was opened before this process changed its root (chroot), and is not where that path leads now; open after the \
+         chroot, with a state_dir inside of it",
+        path.display()
+    );
+    Err(Error::new(Code::StateIo, message))
 }
 
 /// What a worker id's record says, read without its lock: a hint for choosing, and for messages.

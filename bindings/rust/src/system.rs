@@ -8,13 +8,15 @@ use crate::presence;
 use crate::two_slots::FILE_BYTES;
 use leafid_core::Result;
 use nix::time::clock_gettime;
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RawDir, SeekFrom};
 use rustix::io::Errno;
 use rustix::time::ClockId;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -137,7 +139,10 @@ impl Disk for SystemDisk {
             (opened, _) => opened?,
         };
         match lock(descriptor.fd()?) {
-            Ok(()) if locks(open()?)? => Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned() }))),
+            Ok(()) if locks(open()?)? => {
+                let (directory, root) = (directory_of(path), root());
+                Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned(), directory, root })))
+            }
             Ok(()) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "its lock was given twice, as by a file system whose locks do not lock",
@@ -173,6 +178,20 @@ impl Disk for SystemDisk {
 /// Locks, without a wait; a signal to a caller's thread is none of its concern, where locks are asked of a server.
 fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive))
+}
+
+/// The directory of all paths, which chroot changes: device and inode.
+pub(crate) fn root() -> Option<FileId> {
+    fs::metadata("/").ok().map(|root| (root.dev(), root.ino()))
+}
+
+/// The directory of a file, open: it stays the same after a chroot, and tells what is in it to who may no longer search it.
+fn directory_of(path: &Path) -> Option<Descriptor> {
+    let directory = path.parent()?;
+    let open = |access: OFlags| {
+        move || Ok(rustix::fs::open(directory, access | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    };
+    Descriptor::open(open(OFlags::RDONLY)).or_else(|_| Descriptor::open(open(OFlags::PATH))).ok()
 }
 
 /// Whether a second descriptor of a locked file is refused the lock.
@@ -242,6 +261,42 @@ fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
 struct SystemFile {
     descriptor: Descriptor,
     path: PathBuf,
+    /// None where it cannot be opened.
+    directory: Option<Descriptor>,
+    /// Of this process when the file was opened.
+    root: Option<FileId>,
+}
+
+impl SystemFile {
+    /// Whether it stands in its directory, wherever that is: where the path is no longer this process's to follow. `why`:
+    /// the error where that cannot be told either.
+    fn is_in_directory(&self, why: io::Error) -> io::Result<bool> {
+        let (Some(directory), Some(name)) = (&self.directory, self.path.file_name()) else { return Err(why) };
+        match rustix::fs::statat(directory.fd()?, name, AtFlags::empty()) {
+            Ok(there) => Ok(self.id()? == (there.st_dev, there.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(Errno::ACCESS | Errno::PERM) => self.is_listed(directory, name, why),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// By the names in the directory, which were to be read when it was opened, and so still are.
+    fn is_listed(&self, directory: &Descriptor, name: &OsStr, why: io::Error) -> io::Result<bool> {
+        let fd = directory.fd()?;
+        if rustix::fs::seek(fd, SeekFrom::Start(0)).is_err() {
+            return Err(why);
+        }
+        let mut buffer = [MaybeUninit::uninit(); 8_192];
+        let mut entries = RawDir::new(fd, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let Ok(entry) = entry else { return Err(why) };
+            if entry.file_name().to_bytes() == name.as_bytes() {
+                // Another number may be another file, or that of a layer below.
+                return if entry.ino() == self.id()?.1 { Ok(true) } else { Err(why) };
+            }
+        }
+        Ok(false)
+    }
 }
 
 impl LockedFile for SystemFile {
@@ -293,7 +348,13 @@ impl LockedFile for SystemFile {
 
     fn is_in_place(&self) -> io::Result<bool> {
         match fs::metadata(&self.path) {
-            Ok(there) => Ok(self.id()? == (there.dev(), there.ino())),
+            Ok(there) if self.id()? == (there.dev(), there.ino()) => Ok(true),
+            // After a chroot the path is another's.
+            Ok(_) if self.root != root() => self.is_in_directory(io::ErrorKind::NotFound.into()),
+            Err(error) if self.root != root() || error.kind() == io::ErrorKind::PermissionDenied => {
+                self.is_in_directory(error)
+            }
+            Ok(_) => Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::Place;
-use leafid::{Layout, OnClockBackwards};
+use leafid::{Layout, OnClockBackwards, Segment, Segments};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -305,4 +305,32 @@ fn a_directory_of_counters_is_made_shown_and_never_lowered() {
     fs::remove_file(path.join("leafid-file.marker")).unwrap();
     assert!(refused(&file("show", &[])).contains("unknown_tag"));
     assert!(refused(&file("create", &[])).contains("state_corrupt"));
+}
+
+#[test]
+fn a_mark_is_shown_and_forgotten() {
+    let place = Place::new();
+    let ids = Segments::builder()
+        .fetch(|request| {
+            let start = request.after.max(1);
+            Ok(Some(Segment::new(start, start + 100, 1).unwrap().into()))
+        })
+        .name(&place.name)
+        .state_dir(place.dir.path())
+        .open()
+        .unwrap();
+    assert_eq!(ids.tag("order").unwrap().next().unwrap(), 1);
+    ids.close().unwrap();
+    let shown = on(&place, &["marks", "show"]);
+    assert!(done(&shown).starts_with("order\tof callback\tmark "), "{shown:?}");
+    let json = || serde_json::from_str::<Value>(done(&on(&place, &["marks", "show", "--json"]))).unwrap();
+    assert_eq!((&json()["tag"], &json()["source"]), (&"order".into(), &"callback".into()));
+    assert!(json()["mark"].as_str().unwrap().parse::<i64>().unwrap() > 100);
+    let forget = |protocol: &str, confirm: &str| {
+        on(&place, &["marks", "forget", "order", "--protocol", protocol, "--confirm", confirm])
+    };
+    assert!(refused(&forget("callback", "orders")).contains("invalid_argument: confirm"));
+    assert!(refused(&forget("leaf", "order")).contains(": callback"), "it says whose there are");
+    assert!(done(&forget("callback", "order")).contains("was forgotten"));
+    assert_eq!(json()["mark"], "0");
 }

@@ -1,17 +1,23 @@
 //! What each tag of a source was given, kept in the state directory: so that a range which this process, another one of
 //! the directory, or one before a restart was given already is refused.
 
+#[cfg(feature = "cli")]
+mod by_hand;
 mod kept;
 mod mark;
 mod memory;
 mod spans;
 
+#[cfg(feature = "cli")]
+pub(crate) use by_hand::{Listed, forget, list, source_of};
+
 use super::names::{checksum, file_name};
-use crate::env::Env;
+use crate::env::{Env, FileId};
 use crate::file_system::Kind;
 use crate::place;
-use crate::state_file;
+use crate::state_file::{self, check_root};
 use crate::store::{self, Store};
+use crate::system::root;
 use kept::{Kept, Start};
 use leafid_core::{Error, Giving, Guard, Result, Segment};
 use mark::{MOST_SPANS, Mark};
@@ -63,6 +69,8 @@ pub(crate) struct Marks {
 
 struct Place {
     directory: PathBuf,
+    /// Of this process when it was opened.
+    root: Option<FileId>,
     /// How the names of this source's files begin.
     prefix: String,
     /// Which machine the rests of a clean close are bound to; none where they cannot be.
@@ -87,8 +95,12 @@ impl Marks {
             place::refuse_network(&fs, directory, shared_fs, place::LOCAL_STATE)?;
             // In the layers of a container a copy can have the file's identity, and in each its machine's.
             let machine = env.disk.machine().filter(|_| fs.kind == Kind::Local || fs.name == "tmpfs");
-            let prefix = format!("segment-{}-", checksum(source_name));
-            Ok(Place { directory: directory.to_owned(), prefix, machine })
+            Ok(Place {
+                directory: directory.to_owned(),
+                root: root(),
+                prefix: prefix_of(source_name),
+                machine,
+            })
         });
         Ok(Marks { env, source: source_name.to_owned(), giving, place: place.transpose()? })
     }
@@ -104,7 +116,7 @@ impl Marks {
     /// `state_mismatch`.
     pub(crate) fn after(&self, tag: &str) -> Result<i64> {
         let Some(place) = &self.place else { return Ok(memory::after(&self.source, tag)) };
-        let path = place.path_of(tag);
+        let path = place.path_of(tag)?;
         let Some(found) = store::peek::<Mark>(&self.env, &path)? else { return Ok(0) };
         found.content.check_whose(&self.source, tag, &path)?;
         Ok(found.content.mark.0)
@@ -119,7 +131,7 @@ impl Marks {
         let Some(place) = &self.place else {
             return memory::accept(&self.source, tag, self.giving, segments, after);
         };
-        let path = place.path_of(tag);
+        let path = place.path_of(tag)?;
         // Of ids that cannot be joined a file holds few: this process remembers more of its own.
         let mut known = Accepted { segments: segments.into(), refused: None };
         if self.giving == Giving::Scattered {
@@ -142,7 +154,7 @@ impl Marks {
         if rest.is_empty() {
             return Ok(());
         }
-        let path = place.path_of(tag);
+        let path = place.path_of(tag)?;
         let Some(mut store) = Store::open_existing(&self.env, path.clone())? else { return Ok(()) };
         let mut mark = self.load(&store, tag, &path)?;
         let now_ms = self.env.clock.believed_ms();
@@ -157,7 +169,7 @@ impl Marks {
     /// [`Marks::accept`].
     pub(crate) fn take_kept(&self, tag: &str) -> Result<Vec<Segment>> {
         let Some((place, start)) = self.binding() else { return Ok(Vec::new()) };
-        let path = place.path_of(tag);
+        let path = place.path_of(tag)?;
         let Some(mut store) = Store::<Mark>::open_existing(&self.env, path.clone())? else {
             return Ok(Vec::new());
         };
@@ -188,7 +200,7 @@ impl Marks {
                 let mark = store::peek::<Mark>(&self.env, &path).ok()??.content;
                 mark.check_whose(&self.source, &mark.tag, &path).ok()?;
                 // Of a long name the beginning is all that stands inside.
-                (place.path_of(&mark.tag) == path).then_some((mark.fetched_ms, mark.tag))
+                (place.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
             })
             .filter(|(fetched_ms, _)| now_ms.saturating_sub(*fetched_ms).abs() <= DAY_MS)
             .collect();
@@ -240,9 +252,15 @@ impl Marks {
     }
 }
 
+fn prefix_of(source: &str) -> String {
+    format!("segment-{}-", checksum(source))
+}
+
 impl Place {
-    fn path_of(&self, tag: &str) -> PathBuf {
-        self.directory.join(format!("{}{}.mark", self.prefix, file_name(tag)))
+    /// Errors: `state_io` after a chroot.
+    fn path_of(&self, tag: &str) -> Result<PathBuf> {
+        check_root(self.root, &self.directory)?;
+        Ok(self.directory.join(format!("{}{}.mark", self.prefix, file_name(tag))))
     }
 }
 

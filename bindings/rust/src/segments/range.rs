@@ -76,8 +76,10 @@ impl Dialect for RangeSource {
     }
 }
 
-/// Errors: `segment_regressed`.
+/// Errors: `segment_regressed`; `source_invalid` for a jump that no counter makes, also of the first segment: what it would
+/// be a mark of is sent to other servers, which would go on above it.
 fn above(segment: Segment, after: i64) -> Result<()> {
+    Guard::resume(Giving::Ranges, after.max(1), Vec::new(), 1).offer(segment, after)?;
     Guard::resume(Giving::InOrder, after, Vec::new(), 1).offer(segment, after)
 }
 
@@ -134,5 +136,24 @@ fn refused(reply: &Reply, tag: &str) -> Verdict<Fetched> {
         }
         Some(Code::SegmentUnavailable) => Verdict::Wrong(Error::new(Code::SegmentUnavailable, said)),
         _ => Verdict::Wrong(reply.invalid("is no range, and an error that means nothing here")),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_range_at_the_end_of_all_ids_is_another_server_s_chance() {
+        let high = Segment::new(i64::MAX - 1_001, i64::MAX - 1, 1).unwrap();
+        for after in [0, 1_001] {
+            assert_eq!(above(high, after).unwrap_err().code(), Code::SourceInvalid, "after {after}");
+        }
+        above(high, i64::MAX - 1_001).unwrap();
+        // A counter may begin anywhere else.
+        above(Segment::new(1 << 60, (1 << 60) + 5, 1).unwrap(), 0).unwrap();
+        let below = above(Segment::new(5, 9, 1).unwrap(), 6).unwrap_err();
+        assert_eq!(below.code(), Code::SegmentRegressed);
     }
 }

@@ -4,11 +4,13 @@
 //! itself: a directory without its marker is refused, and so is a new counter where an old one is missing.
 
 use super::counter::{Counter, FileTag, Held};
-use crate::env::Env;
+use crate::env::{Env, FileId};
 use crate::file_system::Kind;
 use crate::place;
 use crate::segments::names::file_name;
+use crate::state_file::{check_root, denied};
 use crate::store::{self, Content, Store, corrupt};
+use crate::system::root;
 use leafid_core::{Code, Error, Result, Utc};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -42,6 +44,8 @@ impl Content for Marker {
 /// A directory of counters that was found, or made.
 pub(crate) struct CounterDirectory {
     path: PathBuf,
+    /// Of this process when it was opened.
+    root: Option<FileId>,
     id: String,
     created: String,
 }
@@ -85,11 +89,12 @@ impl CounterDirectory {
     }
 
     fn marked(path: &Path, marker: Marker) -> CounterDirectory {
-        CounterDirectory { path: path.to_owned(), id: marker.id, created: marker.created }
+        CounterDirectory { path: path.to_owned(), root: root(), id: marker.id, created: marker.created }
     }
 
     /// Errors: `unknown_tag` when the marker is gone, `state_mismatch` when another directory has taken its place.
     pub(super) fn check(&self, env: &Env) -> Result<()> {
+        check_root(self.root, &self.path)?;
         let marker = store::peek::<Marker>(env, &self.path.join(MARKER))?;
         let marker = marker.ok_or_else(|| unmarked(&self.path))?.content;
         self.check_same(&marker)
@@ -255,7 +260,10 @@ fn unmarked(path: &Path) -> Error {
 /// `state_io`: what failed in such a directory, and what to do.
 pub(super) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
     let advice = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "let this user write there",
+        io::ErrorKind::PermissionDenied => {
+            return denied(doing, path, error, "or use a directory that it can write");
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "let this user write there",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there",
         _ => "see that the directory is there and the disk works",
     };

@@ -347,3 +347,30 @@ fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
     let some = marks.accept("order", &[id(3), id(500)], 0).unwrap();
     assert_eq!((some.segments.as_slice(), some.refused.is_some()), ([id(500)].as_slice(), true));
 }
+
+#[test]
+fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, env) = (marks(dir.path()), Env::system());
+    one.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    let high = segment(i64::MAX - 5, i64::MAX);
+    let error = one.accept("order", &[high], 1_001).unwrap_err();
+    assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+    assert_eq!(one.after("order").unwrap(), 1_001, "nothing of it goes to other servers");
+    one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    // Meant, or a first answer that was wrong.
+    let (source, ours) = ("range:http://a", file_of(dir.path()));
+    assert!(forget(&env, dir.path(), "leaf", "order").unwrap_err().message().contains(source));
+    let file = fs::File::open(&ours).unwrap();
+    file.lock().unwrap();
+    let held = forget(&env, dir.path(), source, "order").unwrap_err();
+    assert_eq!(held.code(), Code::SegmentUnavailable, "{held}");
+    drop(file);
+    assert_eq!(forget(&env, dir.path(), source, "order").unwrap(), 2_001);
+    damage(&ours, newest_slot(&ours));
+    assert_eq!(one.after("order").unwrap(), 0, "neither slot remembers");
+    one.accept("order", &[high], 0).unwrap();
+    let listed = list(&env, dir.path()).unwrap();
+    let [(_, Ok(listed))] = &listed[..] else { panic!("one mark") };
+    assert_eq!((listed.source.as_str(), listed.tag.as_str(), listed.mark), (source, "order", i64::MAX));
+}

@@ -1,0 +1,117 @@
+//! `leafid marks`: what each tag of a source was given, looked at and forgotten.
+
+use super::options::Space;
+use super::{Outcome, Streams};
+use crate::env::Env;
+use crate::segments::marks::{self, Listed};
+use crate::{Error, Utc};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+/// Look after the marks of segments: below them every id of a tag was given
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Show(Show),
+    Forget(Forget),
+}
+
+/// Show the mark of each tag; nothing is locked for it
+#[derive(Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    space: Space,
+    /// Show each as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Forget a tag's mark, so that its source may give any range again
+///
+/// For a mark that a wrong answer has left, or after a jump of the counter that is meant. End the processes that use the
+/// tag first, and see that the source's counter is above every id in use: a range that was given before is not refused
+/// after this.
+#[derive(Args)]
+pub(super) struct Forget {
+    /// The tag
+    #[arg(value_name = "TAG")]
+    tag: String,
+    /// Whose mark it is: range, leaf, leaf-snowflake, tinyid, callback, or file:DIR
+    #[arg(long, value_name = "P")]
+    protocol: String,
+    /// The tag again
+    #[arg(long, value_name = "TAG")]
+    confirm: String,
+    #[command(flatten)]
+    space: Space,
+}
+
+pub(super) fn marks(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+    match command {
+        Command::Show(arguments) => show(arguments, streams),
+        Command::Forget(arguments) => forget(arguments, streams),
+    }
+}
+
+fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+    let settings = arguments.space.settings()?;
+    let (directory, name) = (&settings.directory, &settings.key.name);
+    let found = marks::list(&Env::system(), directory)?;
+    if found.is_empty() {
+        streams.complain(format!("no tag of {name:?} has a mark in {}", directory.display()));
+    }
+    let mut all = true;
+    for (file, listed) in found {
+        match listed {
+            Ok(listed) => {
+                let text = if arguments.json { as_json(&listed).to_string() } else { as_text(&listed) };
+                writeln!(streams.stdout, "{text}")?;
+            }
+            Err(error) => {
+                all = false;
+                if arguments.json {
+                    let line =
+                        json!({"file": file, "error": error.code().name(), "message": error.message()});
+                    writeln!(streams.stdout, "{line}")?;
+                } else {
+                    streams.stdout.flush()?;
+                    streams.complain(error);
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn as_json(listed: &Listed) -> Value {
+    json!({
+        "tag": listed.tag,
+        "source": listed.source,
+        "mark": listed.mark.to_string(),
+        "fetched_ms": listed.fetched_ms,
+        "rest_kept": listed.rest_kept,
+    })
+}
+
+fn as_text(listed: &Listed) -> String {
+    let fetched = match listed.fetched_ms {
+        0 => "never".to_owned(),
+        ms => Utc(ms).to_string(),
+    };
+    let rest = if listed.rest_kept { "\ta rest is kept" } else { "" };
+    format!("{}\tof {}\tmark {}\tfetched {fetched}{rest}", listed.tag, listed.source, listed.mark)
+}
+
+fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
+    let Forget { tag, protocol, confirm, space } = arguments;
+    if confirm != tag {
+        let allowed = format!("{tag:?}, the tag whose mark is to be forgotten, to show that it is meant");
+        return Err(Error::invalid("confirm", format!("{confirm:?}"), &allowed).into());
+    }
+    let settings = space.settings()?;
+    let source = marks::source_of(protocol);
+    let before = marks::forget(&Env::system(), &settings.directory, &source, tag)?;
+    let name = &settings.key.name;
+    writeln!(streams.stdout, "the mark of the tag {tag:?} of {source} in {name:?} was forgotten")?;
+    writeln!(streams.stdout, "  before   {before}")?;
+    Ok(true)
+}

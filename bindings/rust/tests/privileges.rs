@@ -1,0 +1,153 @@
+//! A process that gives up privileges, or changes its root, after it opened: in children, for nobody takes them back.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+use common::forks::{in_child, plain_fork};
+use leafid::{Code, Result, Segment, Segments, Snowflake};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+/// What is done to the process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    User,
+    Root,
+    Both,
+}
+
+impl Change {
+    fn make(self, empty: &std::path::Path) {
+        if self != Change::User {
+            let path = std::ffi::CString::new(empty.to_str().unwrap()).unwrap();
+            // SAFETY: a path that ends with NUL.
+            assert_eq!(unsafe { libc::chroot(path.as_ptr()) }, 0);
+            std::env::set_current_dir("/").unwrap();
+        }
+        if self != Change::Root {
+            // SAFETY: numbers alone; the C library tells all threads.
+            unsafe {
+                assert_eq!(libc::setgroups(0, std::ptr::null()), 0);
+                assert_eq!((libc::setgid(65534), libc::setuid(65534)), (0, 0));
+            }
+        }
+    }
+}
+
+fn is_root() -> bool {
+    // SAFETY: it reads a number.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        eprintln!("skipped: needs root");
+    }
+    root
+}
+
+/// Ids for longer than what was granted at the opening and at the change lasts.
+fn ids_go_on(flake: &Snowflake) {
+    let (begun, mut last) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_millis(4_500) {
+        let id = flake.next().unwrap();
+        assert!(id > last);
+        last = id;
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let stats = flake.stats().unwrap();
+    assert!(stats.renewals >= 2 && stats.renewal_failures == 0, "{stats:?}");
+}
+
+#[test]
+fn a_generator_goes_on_without_its_privileges_and_in_another_root() {
+    if !is_root() {
+        return;
+    }
+    for change in [Change::User, Change::Root, Change::Both] {
+        let (place, empty) = (Place::new(), tempfile::tempdir().unwrap());
+        in_child(plain_fork, |_| {
+            let flake = place.builder().worker(7).open().unwrap();
+            flake.next().unwrap();
+            fs::set_permissions(place.file(7).parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+            change.make(empty.path());
+            ids_go_on(&flake);
+            flake.close().unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_file_that_is_deleted_meanwhile_is_still_noticed() {
+    if !is_root() {
+        return;
+    }
+    for change in [Change::User, Change::Root, Change::Both] {
+        let (place, empty) = (Place::new(), tempfile::tempdir().unwrap());
+        in_child(plain_fork, |_| {
+            let flake = place.builder().worker(7).open().unwrap();
+            flake.next().unwrap();
+            fs::set_permissions(place.file(7).parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+            fs::remove_file(place.file(7)).unwrap();
+            change.make(empty.path());
+            let end = Instant::now() + Duration::from_secs(20);
+            let error = loop {
+                match flake.next() {
+                    Ok(_) => assert!(Instant::now() < end, "ids go on"),
+                    Err(error) => break error,
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            };
+            assert_eq!(error.code(), Code::WorkerLost, "{error}");
+        });
+    }
+}
+
+fn segments(place: &Place) -> Segments {
+    let fetch = |request: &leafid::FetchRequest| {
+        let start = request.after.max(1);
+        Ok(Some(Segment::new(start, start + 10, 1).unwrap().into()))
+    };
+    let builder = Segments::builder().fetch(fetch).name(&place.name).state_dir(place.dir.path());
+    builder.timeout_ms(300).open().unwrap()
+}
+
+fn first_error(mut next: impl FnMut() -> Result<i64>) -> leafid::Error {
+    let error = (0..10_000).find_map(|_| next().err());
+    error.unwrap()
+}
+
+#[test]
+fn what_can_no_longer_be_reached_is_state_io_and_says_why() {
+    if !is_root() {
+        return;
+    }
+    for (change, said) in [(Change::User, "user 65534"), (Change::Root, "chroot")] {
+        let (place, empty) = (Place::new(), tempfile::tempdir().unwrap());
+        in_child(plain_fork, |_| {
+            let flake = place.builder().worker(3..=4).open().unwrap();
+            flake.next().unwrap();
+            let ids = segments(&place);
+            let order = ids.tag("order").unwrap();
+            assert_eq!(order.next().unwrap(), 1);
+            fs::set_permissions(place.dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+            change.make(empty.path());
+            let error = first_error(|| order.next());
+            assert!(error.to_string().contains("state_io") && error.message().contains(said), "{error}");
+            assert!(
+                fs::read_dir("/").is_err()
+                    || change == Change::User
+                    || fs::read_dir("/").unwrap().count() == 0
+            );
+            in_child(plain_fork, |_| {
+                let error = first_error(|| flake.next());
+                assert_eq!(error.code(), Code::StateIo, "{error}");
+                assert!(error.message().contains(said), "{error}");
+            });
+            if change == Change::User {
+                let error = place.builder().worker(9).open().unwrap_err();
+                assert_eq!(error.code(), Code::StateIo, "{error}");
+                assert!(error.message().contains(said), "{error}");
+            }
+        });
+    }
+}
