@@ -1,12 +1,14 @@
 //! What stands between may answer two requests alike, with an older answer, or with that to another: a lease answer is
 //! used by the request alone that it repeats `instance` or `nonce` of.
 
+use crate::common::forks::{in_child, plain_fork};
 use crate::common::{Place, newest, sorted_and_distinct};
 use crate::holding::ids;
 use crate::request::{Reaction, Seen};
 use crate::server::Server;
 use leafid::{Code, Error, Snowflake};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -100,6 +102,25 @@ fn a_later_claim_of_this_process_is_not_served_by_the_answer_to_an_older_one() {
     let of = |at: usize| claims[at].body["instance"].as_str().unwrap().to_owned();
     assert_ne!(of(0), of(1), "it is another claim");
     assert_eq!(of(1), of(claims.len() - 1), "one that has no answer of its own yet is made again");
+}
+
+#[test]
+fn a_forked_child_is_not_served_by_its_parent_s_answer() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = open(&place, &server).unwrap();
+    let before = flake.next().unwrap();
+    server.reacts(|seen| if a_claim(seen) { Reaction::Again } else { Reaction::Right });
+    for _ in 0..2 {
+        let refused = in_child(plain_fork, |say| {
+            say(flake.next().unwrap_or_else(|error| i64::from(error.code() == Code::SourceInvalid)));
+        });
+        assert_eq!(refused, [1]);
+    }
+    let claims = server.seen("claim");
+    let instances: BTreeSet<_> = claims.iter().map(|seen| seen.body["instance"].to_string()).collect();
+    assert!(instances.len() >= 3, "a claim of its own for each process: {instances:?}");
+    assert_eq!(server.seen("release").len(), 0, "it is their parent's");
+    assert!(flake.next().unwrap() > before);
 }
 
 #[test]
