@@ -13,6 +13,8 @@ mod wire;
 
 #[cfg(feature = "http")]
 pub(crate) use client::HttpLeases;
+#[cfg(all(test, feature = "http"))]
+pub(crate) use client::Simulated;
 
 #[cfg(feature = "http")]
 use crate::options::opened;

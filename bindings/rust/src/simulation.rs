@@ -25,6 +25,7 @@ mod no_record;
 mod ranges;
 #[cfg(feature = "http")]
 mod remembered;
+#[cfg(feature = "http")]
 mod whole;
 mod world;
 use world::{Open, Process, START_MS, World};

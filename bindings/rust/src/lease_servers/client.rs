@@ -3,6 +3,8 @@
 use super::wire::{self, Request};
 use crate::fork::PerProcess;
 use crate::host::host;
+#[cfg(test)]
+use crate::http::Ask;
 use crate::http::{Http, HttpOptions, Reply, Verdict};
 use crate::source::{Answer, ClaimRequest, WorkerLeases};
 use crate::sync::lock;
@@ -19,6 +21,19 @@ pub(crate) struct HttpLeases {
     name: String,
     /// Whether the last claim was answered, rightly or not.
     reached: AtomicBool,
+    #[cfg(test)]
+    simulated: Option<Simulated>,
+}
+
+#[cfg(test)]
+type Exchange = dyn Fn(&Ask) -> Option<Reply> + Send + Sync;
+
+/// What a simulation puts in the place of connections, and of chance.
+#[cfg(test)]
+pub(crate) struct Simulated {
+    /// The answer, if one comes.
+    pub(crate) exchange: Box<Exchange>,
+    pub(crate) number: Box<dyn Fn() -> u128 + Send + Sync>,
 }
 
 /// Claims whose answers never came, by servers and id space: made again they have the same answers, and take no second
@@ -39,7 +54,29 @@ impl HttpLeases {
     pub(crate) fn new(options: HttpOptions, name: String) -> Result<HttpLeases> {
         let mut http = Http::new(options.clone())?;
         http.nonsense = Code::WorkerLost;
-        Ok(HttpLeases { http, options, name, reached: AtomicBool::new(false) })
+        Ok(HttpLeases {
+            http,
+            options,
+            name,
+            reached: AtomicBool::new(false),
+            #[cfg(test)]
+            simulated: None,
+        })
+    }
+
+    /// The same client, without connections.
+    #[cfg(test)]
+    pub(crate) fn over(self, simulated: Simulated) -> HttpLeases {
+        HttpLeases { simulated: Some(simulated), ..self }
+    }
+
+    /// A random number.
+    fn number(&self) -> Result<u128> {
+        #[cfg(test)]
+        if let Some(simulated) = &self.simulated {
+            return Ok((simulated.number)());
+        }
+        host().env().number()
     }
 
     /// Whether they are the same servers, asked in the same way; where they were named makes no difference.
@@ -68,6 +105,17 @@ impl HttpLeases {
                 None => Verdict::Wrong(wire::wrong(reply, "is no lease server's")),
             }
         };
+        #[cfg(test)]
+        if let Some(simulated) = &self.simulated {
+            let lost = || Error::new(Code::SegmentUnavailable, "no answer came");
+            return match verdict(0, &(simulated.exchange)(&request.ask()).ok_or_else(lost)?) {
+                Verdict::Answer(said) => Ok(said),
+                Verdict::Refused(error)
+                | Verdict::Elsewhere(error)
+                | Verdict::Wrong(error)
+                | Verdict::Denied(error) => Err(error),
+            };
+        }
         self.http.ask("", true, request.seed(), &|_| request.ask(), &verdict)
     }
 
@@ -95,7 +143,7 @@ impl HttpLeases {
         }
     }
 
-    fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
+    pub(crate) fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
         self.reached.store(false, Release);
         let said = self.ask(&Request::claim(request)?, &|reply| match (reply.status, wire::refusal(reply)) {
             (200, _) => Some(wire::claimed(reply, &request.instance).map(Ok)),
@@ -154,7 +202,7 @@ impl WorkerLeases for HttpLeases {
     }
 
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
-        let nonce = format!("{:032x}", host().env().number()?);
+        let nonce = format!("{:032x}", self.number()?);
         let request = Request::renewal(&self.name, lease, until_ms, &nonce)?;
         let said = self.ask(&request, &|reply| match reply.status {
             200 => Some(wire::renewed(reply, &nonce).map(Ok)),

@@ -50,9 +50,7 @@ impl RangeSource {
     pub(crate) fn fetch(&self, request: &FetchRequest, nonce: u128) -> Result<Fetched> {
         let nonce = |number: u32| format!("{:032x}", nonce.wrapping_add(number.into()));
         let ask = |number| {
-            let step = if request.step == 0 { String::new() } else { format!("step={}&", request.step) };
-            let (tag, after) = (percent_encoded(&request.tag), request.after);
-            let path = format!("/api/segment/range/{tag}?{step}after={after}&nonce={}", nonce(number));
+            let path = path(request, &nonce(number));
             Ask { method: Method::POST, path, body: None, once: false }
         };
         let seed = u64::from_str_radix(&nonce(0)[16..], 16).unwrap_or_default();
@@ -76,6 +74,12 @@ impl Dialect for RangeSource {
     }
 }
 
+pub(crate) fn path(request: &FetchRequest, nonce: &str) -> String {
+    let step = if request.step == 0 { String::new() } else { format!("step={}&", request.step) };
+    let (tag, after) = (percent_encoded(&request.tag), request.after);
+    format!("/api/segment/range/{tag}?{step}after={after}&nonce={nonce}")
+}
+
 /// Errors: `segment_regressed`; `source_invalid` for a jump that no counter makes, also of the first segment: what it would
 /// be a mark of is sent to other servers, which would go on above it.
 fn above(segment: Segment, after: i64) -> Result<()> {
@@ -83,7 +87,7 @@ fn above(segment: Segment, after: i64) -> Result<()> {
     Guard::resume(Giving::InOrder, after, Vec::new(), 1).offer(segment, after)
 }
 
-pub(super) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
+pub(crate) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
     if let Some(error) = reply.failure() {
         return reply.wrongly(error);
     }

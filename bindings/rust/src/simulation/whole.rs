@@ -11,7 +11,9 @@ mod faults;
 mod files;
 mod flakes;
 mod giver;
+mod homes;
 mod machine;
+mod network;
 mod numbers;
 mod process;
 mod report;
@@ -40,7 +42,7 @@ const DISKS: usize = 3;
 const CONTAINERS: usize = 3;
 const SERVER: usize = 4;
 /// Forked children at most.
-const MOST_UNITS: usize = 28;
+const MOST_UNITS: usize = 43;
 
 type Faults = BTreeMap<&'static str, u64>;
 
@@ -132,6 +134,7 @@ impl Simulation {
             }
         }
         flakes.push(Unit::of(&machines.0[CONTAINERS], [40, 40], None, layout, &mut draw));
+        flakes.extend(homes::units(&machines.0, layout, &mut draw));
         let ranges = vec![Ranges::new(0, Giving::InOrder), Ranges::new(1, Giving::Ranges)];
         let troubles = kinds.iter().map(|_| Troubles::default()).collect();
         let (seen, faults) = (Seen::default(), Faults::new());
@@ -165,10 +168,9 @@ impl Simulation {
     }
 
     /// What a new process of this machine lives in; one that is doomed is killed at one of its writes.
-    fn world(&mut self, at: usize, doomed: bool) -> World {
+    fn world(&mut self, machine: &Arc<Machine>, doomed: bool) -> World {
         self.processes += 1;
-        let world =
-            World::new(&self.machines, &self.machines.0[at], self.processes, self.draw.number(), None);
+        let world = World::new(&self.machines, machine, self.processes, self.draw.number(), None);
         if doomed {
             let most = self.draw.of(&[6, 40, 200]);
             world.fate.arm(self.draw.below(most));

@@ -3,6 +3,7 @@
 use super::machine::{Draw, Machine, World, killed};
 use crate::env::{DirectoryId, Disk, FileId, LockedFile, NewFile, Presence};
 use crate::file_system::{FileSystem, Kind};
+use crate::namespaces::Scope;
 use crate::sync::lock;
 use crate::two_slots::SLOT_BYTES;
 use leafid_core::Result;
@@ -178,6 +179,10 @@ impl Disk for ProcessDisk {
         }
         marks.insert(key.clone(), number);
         Ok(Some(Box::new(Mark(self.0.clone(), key))))
+    }
+
+    fn scope(&self) -> Scope {
+        self.0.machine.scope
     }
 
     fn holder(&self, _: &str, _: u32) -> Option<String> {

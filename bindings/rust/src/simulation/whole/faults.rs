@@ -6,6 +6,7 @@
 //! a lock and a mark that vanish at once.
 
 use super::Simulation;
+use super::homes::Home;
 use super::machine::Machine;
 use crate::fork::simulated;
 use crate::sync::lock;
@@ -82,6 +83,10 @@ impl Simulation {
         let machine = Arc::clone(&self.machines.0[at]);
         machine.cut_power(&mut self.draw);
         machine.boot();
+        for unit in self.flakes.iter().filter(|unit| unit.machine.number == at) {
+            unit.machine.cut_power(&mut self.draw);
+            lock(&unit.machine.marks).clear();
+        }
         if self.flavour == Flavour::Clocks && at != super::CONTAINERS && self.draw.one_in(3) {
             // A clock of its battery's.
             machine.step_clock(self.draw.below(4_000) - 3_000);
@@ -147,7 +152,8 @@ impl Simulation {
     /// What an operator does about records that lie ahead of the clock: gives them up, while nobody holds them.
     fn reset(&mut self, at: usize) {
         self.kill_all(at);
-        let units: Vec<_> = self.flakes.iter().filter(|unit| unit.machine.number == at).collect();
+        let units: Vec<_> =
+            self.flakes.iter().filter(|unit| unit.machine.number == at && unit.home == Home::Stays).collect();
         let Some(settings) = units.first().map(|unit| Arc::clone(&unit.settings)) else { return };
         let machine = Arc::clone(&self.machines.0[at]);
         let ids: Vec<u32> = lock(&machine.files)
@@ -157,7 +163,7 @@ impl Simulation {
             })
             .collect();
         for id in ids {
-            let world = self.world(at, false);
+            let world = self.world(&machine, false);
             simulated::play(world.fate.number);
             if crate::reset::reset(&world.env(), &settings, id).is_ok() {
                 self.count("record reset");

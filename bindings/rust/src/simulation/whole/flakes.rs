@@ -1,13 +1,14 @@
 //! Processes that make snowflakes: the host's own code, from the opening to the close.
 
 use super::giver::{Client, Giver};
+use super::homes::Home;
 use super::machine::{Draw, Machine, Machines, World};
 use super::seen::Seen;
 use crate::fork::simulated::{self, Deed as Left};
 use crate::host::Host;
 use crate::live::Live;
 use crate::settings::Settings;
-use crate::{Snowflake, WorkerSource};
+use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
 use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
 use std::sync::Arc;
 
@@ -25,7 +26,10 @@ pub(super) struct Unit {
     /// Whether it is a forked child, which is not started again.
     pub(super) child: bool,
     /// The worker id that its parent had.
-    parents: Option<u32>,
+    pub(super) parents: Option<u32>,
+    pub(super) home: Home,
+    /// The highest that the clocks of its processes read.
+    pub(super) highest_ms: i64,
 }
 
 pub(super) struct Process {
@@ -37,6 +41,8 @@ pub(super) struct Process {
     pub(super) calls: Vec<(i64, Left)>,
     /// What a thread read the clock as before it slept.
     pub(super) old_ms: i64,
+    /// The highest that its clock read.
+    pub(super) highest_ms: i64,
     pub(super) stopped_until_ms: i64,
 }
 
@@ -54,6 +60,8 @@ impl Unit {
             refused: 0,
             child: false,
             parents: None,
+            home: Home::Stays,
+            highest_ms: 0,
         }
     }
 
@@ -65,22 +73,36 @@ impl Unit {
         layout: Layout,
         draw: &mut Draw,
     ) -> Unit {
+        let builder = match giver {
+            Some(giver) => {
+                Snowflake::builder().worker(WorkerSource::leases(Client::new(giver, machine.number)))
+            }
+            None => Snowflake::builder().worker(ids[0] as u32..=ids[1] as u32),
+        };
+        Unit::with(machine, builder, giver.is_some(), layout, draw)
+    }
+
+    /// One that gets its worker ids as the builder says; a draw decides the rest.
+    pub(super) fn with(
+        machine: &Arc<Machine>,
+        builder: SnowflakeBuilder,
+        leased: bool,
+        layout: Layout,
+        draw: &mut Draw,
+    ) -> Unit {
         let wait = draw.one_in(4);
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
-        let ephemeral = machine.kind == crate::file_system::Kind::Ephemeral;
-        let builder = Snowflake::builder()
+        let forgets = builder.persist == Some(false);
+        let ephemeral = forgets || machine.kind == crate::file_system::Kind::Ephemeral;
+        let builder = builder
             .state_dir("/simulated")
             .layout(layout)
             .on_clock_backwards(backwards)
             .on_exhausted(if borrow && !ephemeral { OnExhausted::Borrow } else { OnExhausted::Wait })
             .random_start(draw.of(&[0, 100]));
-        let builder = match giver {
-            Some(giver) => builder.worker(WorkerSource::leases(Client(Arc::clone(giver)))),
-            None => builder.worker(ids[0] as u32..=ids[1] as u32),
-        };
         let settings = Settings::parse(&builder);
-        Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, giver.is_some())
+        Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, leased)
     }
 
     /// Starts a process. Errors: why it was refused.
@@ -94,7 +116,16 @@ impl Unit {
         });
         let started = started.map(|live| {
             let (flake, old_ms) = (Snowflake::of(&live), world.machine.now_ms());
-            Process { world, host, live, flake, calls: Vec::new(), old_ms, stopped_until_ms: 0 }
+            Process {
+                world,
+                host,
+                live,
+                flake,
+                calls: Vec::new(),
+                old_ms,
+                highest_ms: old_ms,
+                stopped_until_ms: 0,
+            }
         });
         self.refused = match &started {
             Err(error) if error.code() == Code::ClockBackwards => self.refused + 1,
@@ -111,6 +142,7 @@ impl Unit {
         simulated::play(parent.world.fate.number);
         let copied = parent.copy(&world, &self.settings)?;
         let mut child = Unit::new(Settings::clone(&self.settings), &self.machine, self.leased);
+        child.home = self.home;
         (child.child, child.parents) = (true, Some(parent.live.worker_id));
         child.running = Some(Process {
             host: Host::new(world.env()),
@@ -119,6 +151,7 @@ impl Unit {
             world,
             calls: Vec::new(),
             old_ms: 0,
+            highest_ms: 0,
             stopped_until_ms: 0,
         });
         Some(child)
@@ -143,6 +176,7 @@ impl Unit {
     /// Ends it as a kill does: nothing is written any more.
     pub(super) fn kill(&mut self) {
         if let Some(process) = self.running.take() {
+            self.highest_ms = self.highest_ms.max(process.highest_ms);
             process.world.fate.kill();
             simulated::play(process.live.generation);
             drop(process);
@@ -152,6 +186,7 @@ impl Unit {
     /// Closes it. Answers the generator, which no thread can use any more, and its process.
     pub(super) fn close(&mut self) -> Option<(u64, Arc<Live>)> {
         let mut process = self.running.take()?;
+        self.highest_ms = self.highest_ms.max(process.highest_ms);
         simulated::play(process.world.fate.number);
         process.call_all();
         let live = Arc::clone(process.live.newest());

@@ -1,8 +1,13 @@
-//! A server that leases worker ids to all machines, as docs/LEASES.md says, and what may go wrong with it.
+//! A server that leases worker ids to all machines, as docs/LEASES.md says, and what may go wrong with it. Its clients are
+//! leafid's own: bytes go to it, and bytes come back.
 
 use super::machine::{Draw, Machine, Machines};
+use super::network::{Answer as Reply, Asked, Network};
+use crate::http::Reply as Read;
+use crate::lease_servers::{HttpLeases, Simulated};
 use crate::sync::lock;
-use crate::{Answer, ClaimRequest, Lease, Renewal, WorkerLeases};
+use crate::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -12,13 +17,15 @@ const LEASE_MS: i64 = 6_000;
 /// How far a client's clock may be ahead.
 const THRESHOLD_MS: i64 = 10_000;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Row {
     /// Never lowered but by a release.
     until_ms: i64,
     from_ms: i64,
     ends_ms: i64,
     token: Option<String>,
+    /// Whose claim has it, and what that was answered.
+    claim: Option<(String, Vec<u8>)>,
 }
 
 pub(super) struct Giver {
@@ -26,6 +33,7 @@ pub(super) struct Giver {
     /// Whose clock it has.
     machine: Arc<Machine>,
     state: Mutex<State>,
+    network: Mutex<Network>,
 }
 
 struct State {
@@ -37,10 +45,10 @@ struct State {
 
 impl Giver {
     pub(super) fn new(machines: &Machines, machine: &Arc<Machine>, seed: u64) -> Arc<Giver> {
-        let row = Row { until_ms: 0, from_ms: 0, ends_ms: 0, token: None };
-        let (rows, draw) = (vec![row; IDS], Draw::new(seed));
+        let (rows, draw) = (vec![Row::default(); IDS], Draw::new(seed));
         let state = Mutex::new(State { rows, draw, down: false, faults: BTreeMap::new() });
-        Arc::new(Giver { machines: machines.clone(), machine: Arc::clone(machine), state })
+        let (machines, machine) = (machines.clone(), Arc::clone(machine));
+        Arc::new(Giver { machines, machine, state, network: Mutex::default() })
     }
 
     pub(super) fn set_down(&self, down: bool) {
@@ -58,8 +66,8 @@ impl Giver {
         lock(&self.state).faults.clone()
     }
 
-    /// What goes wrong around a deed, which is one transaction.
-    fn answer<T>(&self, deed: impl FnOnce(&mut State, i64) -> T) -> Answer<T> {
+    /// What goes wrong around a request.
+    fn asked(&self, asked: &Asked) -> Option<Reply> {
         let mut state = lock(&self.state);
         let fault = |state: &mut State, kind, one_in, most_ms| {
             if !state.draw.one_in(one_in) {
@@ -70,15 +78,20 @@ impl Giver {
             true
         };
         if state.down || fault(&mut state, "lease server fails", 30, 1) {
-            return Err("the server is away".into());
+            return None;
         }
         fault(&mut state, "lease request late", 20, 4_000);
-        let done = deed(&mut state, self.machine.now_ms());
+        let mut draw = Draw::new(state.draw.number());
+        let mut met = Vec::new();
+        let answer = lock(&self.network).carry(
+            asked,
+            &mut |asked| state.serve(asked, self.machine.now_ms()),
+            &mut draw,
+            &mut |kind| met.push(kind),
+        );
+        met.into_iter().for_each(|kind| *state.faults.entry(kind).or_default() += 1);
         fault(&mut state, "lease answer late", 20, 9_000);
-        if fault(&mut state, "lease answer lost", 30, 1_000) {
-            return Err("the answer was lost".into());
-        }
-        Ok(done)
+        answer
     }
 }
 
@@ -87,68 +100,116 @@ impl State {
         format!("{:016x}", self.draw.number())
     }
 
+    /// One request is one transaction.
+    fn serve(&mut self, asked: &Asked, now_ms: i64) -> Reply {
+        let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
+            return error(400, "invalid_argument");
+        };
+        match asked.path.as_str() {
+            "/api/worker/claim" => self.claim(&body, now_ms),
+            "/api/worker/renew" => self.renew(&body, now_ms),
+            "/api/worker/release" => self.release(&body, now_ms),
+            _ => error(404, "invalid_argument"),
+        }
+    }
+
+    fn claim(&mut self, body: &Value, now_ms: i64) -> Reply {
+        let (Some(instance), Some(wished_ms)) = (body["instance"].as_str(), body["until"].as_i64()) else {
+            return error(400, "invalid_argument");
+        };
+        let again = self.rows.iter().find_map(|row| row.claim.as_ref().filter(|(of, _)| of == instance));
+        if let Some((_, answer)) = again {
+            return (200, answer.clone());
+        }
+        let free = |row: &Row| row.ends_ms <= now_ms && row.until_ms <= now_ms;
+        let Some(at) = self.rows.iter().position(free) else { return error(409, "worker_in_use") };
+        let token = self.token();
+        let row = &mut self.rows[at];
+        row.from_ms = row.until_ms;
+        row.until_ms = wished_ms.min(now_ms + LEASE_MS + THRESHOLD_MS).max(row.from_ms + 1);
+        row.ends_ms = now_ms + LEASE_MS;
+        let answer = json!({
+            "instance": instance, "worker_id": FIRST + at as i64, "from": row.from_ms, "until": row.until_ms,
+            "lease_ms": LEASE_MS, "server_time": now_ms, "peer_times": [], "token": token,
+        });
+        let answer = answer.to_string().into_bytes();
+        (row.token, row.claim) = (Some(token), Some((instance.to_owned(), answer.clone())));
+        (200, answer)
+    }
+
     /// The row of a lease, if that is its token.
-    fn of(&mut self, lease: &Lease) -> Option<usize> {
-        let at = (lease.worker_id - FIRST) as usize;
-        (self.rows[at].token.is_some() && self.rows[at].token == lease.token).then_some(at)
+    fn of(&self, body: &Value) -> Option<usize> {
+        let at = usize::try_from(body["worker_id"].as_i64()? - FIRST).ok()?;
+        let token = self.rows.get(at)?.token.as_deref()?;
+        (Some(token) == body["token"].as_str()).then_some(at)
+    }
+
+    fn renew(&mut self, body: &Value, now_ms: i64) -> Reply {
+        if self.draw.one_in(40) {
+            // As after the server's table was lost: no token is good any more.
+            *self.faults.entry("lease lost").or_default() += 1;
+            return error(409, "worker_lost");
+        }
+        let (Some(at), Some(until_ms)) = (self.of(body), body["until"].as_i64()) else {
+            return error(409, "worker_lost");
+        };
+        let token = self.token();
+        let row = &mut self.rows[at];
+        row.until_ms = until_ms.min(now_ms + LEASE_MS + THRESHOLD_MS).max(row.until_ms);
+        row.ends_ms = now_ms + LEASE_MS;
+        (row.token, row.claim) = (Some(token.clone()), None);
+        let (until, nonce) = (row.until_ms, &body["nonce"]);
+        let answer = json!({"nonce": nonce, "until": until, "lease_ms": LEASE_MS, "token": token});
+        (200, answer.to_string().into_bytes())
+    }
+
+    fn release(&mut self, body: &Value, now_ms: i64) -> Reply {
+        let (Some(at), Some(until_ms)) = (self.of(body), body["until"].as_i64()) else {
+            return error(409, "worker_lost");
+        };
+        let row = &mut self.rows[at];
+        row.until_ms = until_ms.max(row.from_ms).min(row.until_ms);
+        (row.ends_ms, row.token, row.claim) = (now_ms, None, None);
+        (204, Vec::new())
     }
 }
 
-pub(super) struct Client(pub(super) Arc<Giver>);
+fn error(status: u16, name: &str) -> Reply {
+    (status, json!({"error": name, "message": "it says so"}).to_string().into_bytes())
+}
+
+/// A process's client: that of leafid, over the network of the simulation.
+pub(super) struct Client(HttpLeases);
+
+impl Client {
+    /// Of a machine of this number.
+    pub(super) fn new(giver: &Arc<Giver>, from: usize) -> Client {
+        let (server, numbers) = (Arc::clone(giver), Arc::clone(giver));
+        let exchange = move |ask: &crate::http::Ask| {
+            let body = ask.body.as_ref().map(|body| body.bytes.clone()).unwrap_or_default();
+            let (status, body) = server.asked(&Asked { from, path: ask.path.clone(), body })?;
+            Some(Read::of(status, &body))
+        };
+        let number = move || u128::from(lock(&numbers.state).draw.number());
+        let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(number) };
+        let urls = vec!["http://127.0.0.1:9".to_owned()];
+        let options = Snowflake::builder().access.to("worker", urls, 1);
+        let client = options.and_then(|options| HttpLeases::new(options, "default".into()));
+        Client(client.unwrap_or_else(|error| panic!("{error}")).over(simulated))
+    }
+}
 
 impl WorkerLeases for Client {
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
-        self.0.answer(|state, now_ms| {
-            let free = |row: &Row| row.ends_ms <= now_ms && row.until_ms <= now_ms;
-            let at = state.rows.iter().position(free)?;
-            let token = state.token();
-            let row = &mut state.rows[at];
-            row.from_ms = row.until_ms;
-            let most_ms = now_ms + LEASE_MS + THRESHOLD_MS;
-            row.until_ms = request.until_ms.min(most_ms).max(row.from_ms + 1);
-            row.ends_ms = now_ms + LEASE_MS;
-            row.token = Some(token);
-            Some(Lease {
-                worker_id: FIRST + at as i64,
-                from_ms: row.from_ms,
-                until_ms: row.until_ms,
-                lease_ms: Some(LEASE_MS),
-                token: row.token.clone(),
-                peer_times_ms: Vec::new(),
-            })
-        })
+        Ok(Some(self.0.try_claim(request)?))
     }
 
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
-        self.0.answer(|state, now_ms| {
-            if state.draw.one_in(40) {
-                // As after the server's table was lost: no token is good any more.
-                *state.faults.entry("lease lost").or_default() += 1;
-                return None;
-            }
-            let at = state.of(lease)?;
-            let token = state.token();
-            let row = &mut state.rows[at];
-            row.until_ms = until_ms.min(now_ms + LEASE_MS + THRESHOLD_MS).max(row.until_ms);
-            row.ends_ms = now_ms + LEASE_MS;
-            row.token = Some(token.clone());
-            Some(Renewal {
-                worker_id: None,
-                until_ms: row.until_ms,
-                lease_ms: Some(LEASE_MS),
-                token: Some(token),
-            })
-        })
+        self.0.renew(lease, until_ms)
     }
 
     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-        self.0.answer(|state, now_ms| {
-            if let Some(at) = state.of(lease) {
-                let row = &mut state.rows[at];
-                row.until_ms = until_ms.max(row.from_ms).min(row.until_ms);
-                (row.ends_ms, row.token) = (now_ms, None);
-            }
-        })
+        self.0.release(lease, until_ms)
     }
 
     /// What was left to the simulation is done before a close.

@@ -3,6 +3,7 @@
 use super::disk::{File, ProcessDisk};
 use crate::env::{AnyClock, Clock, Env, Random};
 use crate::file_system::Kind;
+use crate::namespaces::Scope;
 use crate::sync::lock;
 use crate::timeline::Timeline;
 use std::collections::BTreeMap;
@@ -54,14 +55,20 @@ impl Draw {
     }
 }
 
+struct MachineClock {
+    now_ns: AtomicI64,
+    counted_ns: AtomicI64,
+    /// Parts per million.
+    drift: i64,
+    boots: AtomicI64,
+}
+
 /// What a machine has: clocks, a disk, and the marks of the worker ids that are taken.
 pub(super) struct Machine {
     pub(super) number: usize,
-    now_ns: AtomicI64,
-    counted_ns: AtomicI64,
-    /// Of its clock, parts per million.
-    drift: i64,
-    pub(super) boots: AtomicI64,
+    clock: Arc<MachineClock>,
+    /// Who sees the marks that are made here.
+    pub(super) scope: Scope,
     pub(super) kind: Kind,
     pub(super) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
     /// What stands in its directories since they were synced last: a name that is new, or gone, with what a power cut may
@@ -77,12 +84,25 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(number: usize, kind: Kind, draw: &mut Draw) -> Arc<Machine> {
-        Arc::new(Machine {
-            number,
+        let clock = MachineClock {
             now_ns: AtomicI64::new((START_MS + draw.below(4_000)) * MS),
             counted_ns: AtomicI64::new(draw.below(1_000_000) * MS),
             drift: draw.below(401) - 200,
             boots: AtomicI64::new(0),
+        };
+        Machine::with(number, Arc::new(clock), kind, Scope::Host)
+    }
+
+    /// A part of the machine with marks and a disk of its own: a namespace, or a container.
+    pub(super) fn apart(&self, kind: Kind, scope: Scope) -> Arc<Machine> {
+        Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
+    }
+
+    fn with(number: usize, clock: Arc<MachineClock>, kind: Kind, scope: Scope) -> Arc<Machine> {
+        Arc::new(Machine {
+            number,
+            clock,
+            scope,
             kind,
             files: Mutex::default(),
             names: Mutex::default(),
@@ -94,17 +114,17 @@ impl Machine {
 
     /// In whole milliseconds.
     pub(super) fn now_ms(&self) -> i64 {
-        self.now_ns.load(Relaxed) / MS
+        self.clock.now_ns.load(Relaxed) / MS
     }
 
     pub(super) fn step_clock(&self, by_ms: i64) {
-        self.now_ns.fetch_add(by_ms * MS, Relaxed);
+        self.clock.now_ns.fetch_add(by_ms * MS, Relaxed);
     }
 
     /// Starts anew after a power cut.
     pub(super) fn boot(&self) {
-        self.boots.fetch_add(1, Relaxed);
-        self.counted_ns.store(0, Relaxed);
+        self.clock.boots.fetch_add(1, Relaxed);
+        self.clock.counted_ns.store(0, Relaxed);
         lock(&self.marks).clear();
     }
 }
@@ -116,8 +136,9 @@ pub(super) struct Machines(pub(super) Arc<Vec<Arc<Machine>>>);
 impl Machines {
     pub(super) fn pass(&self, ms: i64) {
         for machine in self.0.iter() {
-            machine.now_ns.fetch_add(ms * (MS + machine.drift), Relaxed);
-            machine.counted_ns.fetch_add(ms * MS, Relaxed);
+            let clock = &machine.clock;
+            clock.now_ns.fetch_add(ms * (MS + clock.drift), Relaxed);
+            clock.counted_ns.fetch_add(ms * MS, Relaxed);
         }
     }
 }
@@ -225,10 +246,10 @@ impl Clock for World {
         self.machine.now_ms() * MS
     }
     fn counted(&self) -> Duration {
-        Duration::from_millis((self.machine.counted_ns.load(Relaxed) / MS) as u64)
+        Duration::from_millis((self.machine.clock.counted_ns.load(Relaxed) / MS) as u64)
     }
     fn boot(&self) -> String {
-        format!("machine {} start {}", self.machine.number, self.machine.boots.load(Relaxed))
+        format!("machine {} start {}", self.machine.number, self.machine.clock.boots.load(Relaxed))
     }
     fn sleep(&self, time: Duration) {
         self.machines.pass((time.as_micros() as i64 + 999).max(1_000) / 1_000);

@@ -1,18 +1,25 @@
 //! Processes that issue segments: sources, marks and buffers, in the order in which the host's threads use them.
 
 use super::machine::{Draw, Machine, World};
+use super::network::{Answer, Asked, Network};
 use super::seen::Seen;
 use crate::env::Env;
 use crate::fork::simulated;
+use crate::http::{Reply, Verdict};
 use crate::segments::file::FileSource;
 use crate::segments::marks::Marks;
+use crate::segments::range;
 use crate::{FetchRequest, FileTag};
 use leafid_core::{DoubleBuffer, Dry, Filler, Giving, Result, Segment};
+use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-const TAG: &str = "order";
+/// A new one now and then, whose files are new as well.
+fn tag_of(number: i64) -> String {
+    format!("order-{number}")
+}
 
 /// A server of ranges that all machines ask. It gives each range once, and may say again what it said before to the same
 /// state directory: as one that was restored, a cache, or a fail-over without the last commits.
@@ -21,8 +28,10 @@ pub(super) struct Ranges {
     pub(super) giving: Giving,
     /// Counters, each of which gives one residue.
     next: Vec<i64>,
-    given: BTreeMap<usize, Vec<Segment>>,
+    /// By machine and tag.
+    given: BTreeMap<(usize, String), Vec<Segment>>,
     pub(super) lies: bool,
+    network: Network,
 }
 
 /// Whom a unit asks.
@@ -38,10 +47,13 @@ pub(super) struct Numbers {
     pub(super) asks: Asks,
     pub(super) running: Option<Issuer>,
     pub(super) starts_at_ms: i64,
+    /// The number of the tag.
+    tag: i64,
 }
 
 pub(super) struct Issuer {
     pub(super) world: World,
+    tag: String,
     marks: Marks,
     file: Option<FileSource>,
     buffer: DoubleBuffer,
@@ -54,13 +66,52 @@ pub(super) struct Issuer {
 impl Ranges {
     pub(super) fn new(space: u32, giving: Giving) -> Ranges {
         let next = if giving == Giving::InOrder { vec![1] } else { vec![1, 2] };
-        Ranges { space, giving, next, given: BTreeMap::new(), lies: false }
+        Ranges { space, giving, next, given: BTreeMap::new(), lies: false, network: Network::default() }
     }
 
-    /// Answers a request of this machine; none: it failed.
-    pub(super) fn fetch(
+    /// What a client of this machine makes of an answer to its request, over the network; none: it failed.
+    pub(super) fn ask(
         &mut self,
         machine: usize,
+        request: &FetchRequest,
+        draw: &mut Draw,
+        count: &mut dyn FnMut(&'static str),
+    ) -> Option<Segment> {
+        let nonce = format!("{:032x}", draw.number());
+        let asked = Asked { from: machine, path: range::path(request, &nonce), body: Vec::new() };
+        let mut network = std::mem::take(&mut self.network);
+        let (mut theirs, mut met) = (Draw::new(draw.number()), Vec::new());
+        let mut serve = |asked: &Asked| self.serve(asked, &mut theirs, &mut |kind| met.push(kind));
+        let answer = network.carry(&asked, &mut serve, draw, count);
+        met.into_iter().for_each(count);
+        self.network = network;
+        let (status, body) = answer?;
+        match range::read(&Reply::of(status, &body), &request.tag, &nonce) {
+            Verdict::Answer(fetched) => Some(fetched.segment),
+            _ => None,
+        }
+    }
+
+    fn serve(&mut self, asked: &Asked, draw: &mut Draw, count: &mut dyn FnMut(&'static str)) -> Answer {
+        let (path, query) = asked.path.split_once('?').unwrap_or_default();
+        let told = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        let tag = path.rsplit('/').next().unwrap_or_default();
+        let after = told("after").and_then(|after| after.parse().ok()).unwrap_or_default();
+        match self.fetch((asked.from, tag.to_owned()), after, draw, count) {
+            Some(segment) => {
+                let (start, end) = (segment.start().to_string(), segment.end().to_string());
+                let (stride, nonce) = (segment.stride(), told("nonce"));
+                let answer =
+                    json!({"tag": tag, "start": start, "end": end, "stride": stride, "nonce": nonce});
+                (200, answer.to_string().into_bytes())
+            }
+            None => (503, Vec::new()),
+        }
+    }
+
+    fn fetch(
+        &mut self,
+        whose: (usize, String),
         after: i64,
         draw: &mut Draw,
         count: &mut dyn FnMut(&'static str),
@@ -69,7 +120,7 @@ impl Ranges {
             count("segment source fails");
             return None;
         }
-        let before = self.given.entry(machine).or_default();
+        let before = self.given.entry(whose).or_default();
         if self.lies && !before.is_empty() && draw.one_in(4) {
             // What was given lately, the same or a part of it.
             let lately = if draw.one_in(4) { 400 } else { 3 };
@@ -100,33 +151,31 @@ impl Ranges {
         self.next[counter] = end;
         let segment = Segment::new(start, end, stride).ok()?;
         before.push(segment);
-        if draw.one_in(30) {
-            count("segment answer lost");
-            return None;
-        }
         Some(segment)
     }
 }
 
 impl Numbers {
     pub(super) fn new(machine: &Arc<Machine>, asks: Asks) -> Numbers {
-        Numbers { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0 }
+        Numbers { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0, tag: 0 }
     }
 
     pub(super) fn space(&self, all: &[Ranges]) -> u32 {
         match self.asks {
-            Asks::File => 1_000 + self.machine.number as u32,
+            Asks::File => 1_000 + 100_000 * self.machine.number as u32 + self.tag as u32,
             Asks::Ranges(at) => all[at].space,
         }
     }
 
     /// Starts a process, with what the last one left.
-    pub(super) fn start(&mut self, world: World, all: &[Ranges]) -> Result<()> {
+    pub(super) fn start(&mut self, world: World, all: &[Ranges], tag: Option<i64>) -> Result<()> {
         simulated::play(world.fate.number);
+        self.tag = tag.unwrap_or(self.tag);
+        let tag = tag_of(self.tag);
         let env: Arc<Env> = Arc::new(world.env());
         let (name, giving, file) = match self.asks {
             Asks::File => {
-                let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 5_000 })]);
+                let tags = BTreeMap::from([(tag.clone(), FileTag { start: 1, step: 5_000 })]);
                 let file =
                     FileSource::open(Arc::clone(&env), Path::new("/simulated/numbers"), true, &tags, false)?;
                 (file.source_name(), Giving::InOrder, Some(file))
@@ -135,9 +184,9 @@ impl Numbers {
         };
         let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, giving, false)?;
         let (buffer, filler) = DoubleBuffer::new();
-        let pending = marks.take_kept(TAG)?.into();
+        let pending = marks.take_kept(&tag)?.into();
         if !world.fate.is_dead() {
-            self.running = Some(Issuer { world, marks, file, buffer, filler, pending, coming: None });
+            self.running = Some(Issuer { world, tag, marks, file, buffer, filler, pending, coming: None });
         }
         Ok(())
     }
@@ -157,7 +206,7 @@ impl Numbers {
         let mut rest = issuer.buffer.seal(&issuer.filler);
         rest.extend(issuer.pending.iter().copied());
         // An error costs the rest. A call in another thread, which began before:
-        let _ = issuer.marks.keep(TAG, &rest);
+        let _ = issuer.marks.keep(&issuer.tag, &rest);
         match issuer.buffer.take_many(1) {
             Ok((run, _)) if !issuer.world.fate.is_dead() => seen.segment(space, run),
             _ => Ok(()),
@@ -169,7 +218,7 @@ impl Issuer {
     /// Takes some ids, and fetches what is wanted.
     pub(super) fn issue(
         &mut self,
-        ask: &mut dyn FnMut(i64) -> Option<Segment>,
+        ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>,
         draw: &mut Draw,
         space: u32,
         seen: &mut Seen,
@@ -219,17 +268,15 @@ impl Issuer {
         }
     }
 
-    fn fetch(&mut self, ask: &mut dyn FnMut(i64) -> Option<Segment>, draw: &mut Draw, now_ms: i64) {
+    fn fetch(&mut self, ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>, draw: &mut Draw, now_ms: i64) {
         if self.coming.is_some() {
             return;
         }
-        let Ok(after) = self.marks.after(TAG) else { return };
+        let Ok(after) = self.marks.after(&self.tag) else { return };
+        let request = FetchRequest { tag: self.tag.clone(), step: draw.below(9_000), after, urgent: false };
         let answer = match &self.file {
-            Some(file) => {
-                let request = FetchRequest { tag: TAG.into(), step: draw.below(9_000), after, urgent: false };
-                file.fetch(&request).ok().map(|fetched| fetched.segment)
-            }
-            None => ask(after),
+            Some(file) => file.fetch(&request).ok().map(|fetched| fetched.segment),
+            None => ask(&request),
         };
         let Some(segment) = answer else { return };
         match draw.one_in(6) {
@@ -240,7 +287,7 @@ impl Issuer {
 
     /// Makes known what was answered, and has it used.
     fn take(&mut self, after: i64, segment: Segment) {
-        if let Ok(accepted) = self.marks.accept(TAG, &[segment], after)
+        if let Ok(accepted) = self.marks.accept(&self.tag, &[segment], after)
             && !self.world.fate.is_dead()
         {
             self.pending.extend(accepted.segments);

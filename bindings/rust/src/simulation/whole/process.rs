@@ -53,7 +53,8 @@ impl Process {
         Some(Arc::new(copy))
     }
 
-    pub(super) fn play(&self) {
+    pub(super) fn play(&mut self) {
+        self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
         simulated::play(self.world.fate.number);
     }
 
@@ -140,13 +141,14 @@ impl Process {
             }
         }
         self.old_ms = self.live.env.clock.believed_ms();
+        self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
         Ok(())
     }
 
     /// Whether all that may be used is durable: what a power cut would leave says so.
     pub(super) fn is_durable(&self) -> bool {
         let live = self.live.newest();
-        if live.core.first_unused().is_none() {
+        if live.core.first_unused().is_none() || !live.settings.key.persist {
             return true;
         }
         let path = state_file::path_of(&self.live.settings.directory, live.worker_id);

@@ -123,11 +123,11 @@ impl Simulation {
     /// A process that has segments forks, in the middle of what it does.
     pub(super) fn fork_among_segments(&mut self) -> Result<(), String> {
         let at = self.draw.below(DISKS as i64) as usize;
-        let (world, doomed) = (self.world(at, false), self.draw.one_in(4));
+        let machine = Arc::clone(&self.machines.0[at]);
+        let (world, doomed) = (self.world(&machine, false), self.draw.one_in(4));
         self.processes += 1;
-        let machine = &self.machines.0[at];
         let seed = self.draw.number();
-        let childs = World::new(&self.machines, machine, self.processes, seed, Some(&world));
+        let childs = World::new(&self.machines, &machine, self.processes, seed, Some(&world));
         let counter = Arc::clone(&self.counter);
         let asked = Arc::clone(&counter);
         let source = SegmentSource::deferred(move |request, reply| lock(&asked).asked.push((request, reply)));

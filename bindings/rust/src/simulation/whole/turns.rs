@@ -1,10 +1,13 @@
 //! What happens next, a turn at a time.
 
 use super::faults::Flavour;
+use super::homes::Home;
 use super::machine::Draw;
 use super::numbers::Asks;
 use super::{CONTAINERS, MOST_UNITS, Simulation};
+use crate::FetchRequest;
 use crate::fork::simulated;
+use leafid_core::Code;
 use std::sync::Arc;
 
 impl Simulation {
@@ -90,9 +93,8 @@ impl Simulation {
 
     fn turn_of_flakes(&mut self) -> Result<(), String> {
         let at = self.draw.below(self.flakes.len() as i64) as usize;
-        let machine = self.flakes[at].machine.number;
         if self.flakes[at].running.is_none() {
-            return self.start_flake(at, machine);
+            return self.start_flake(at);
         }
         let (draw, now_ms) = (&mut self.draw, self.now_ms);
         let (unit, seen) = (&mut self.flakes[at], &mut self.seen);
@@ -140,20 +142,24 @@ impl Simulation {
                 }
                 self.count("stopped and continued");
             }
-            5 if self.flakes.len() < MOST_UNITS => self.fork(at)?,
+            5 if self.flakes.len() < MOST_UNITS && self.flakes[at].home == Home::Stays => self.fork(at)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn start_flake(&mut self, at: usize, machine: usize) -> Result<(), String> {
-        if self.now_ms < self.flakes[at].starts_at_ms || !self.is_open(machine) {
+    fn start_flake(&mut self, at: usize) -> Result<(), String> {
+        if self.now_ms < self.flakes[at].starts_at_ms || !self.may_start(at) {
             return Ok(());
         }
         let doomed = self.draw.one_in(3);
-        let world = self.world(machine, doomed);
-        if let Err(_refused) = self.flakes[at].start(world.clone()) {
+        let machine = Arc::clone(&self.flakes[at].machine);
+        let world = self.world(&machine, doomed);
+        if let Err(refused) = self.flakes[at].start(world.clone()) {
             world.fate.kill();
+            if refused.code() == Code::InvalidArgument {
+                self.count("range refused where its marks are not seen");
+            }
             let dead_child = self.flakes[at].child;
             self.flakes[at].starts_at_ms = self.now_ms + self.draw.below(4_000);
             if dead_child {
@@ -198,8 +204,9 @@ impl Simulation {
         if self.numbers[at].running.is_none() {
             if self.now_ms >= self.numbers[at].starts_at_ms {
                 let doomed = self.draw.one_in(3);
-                let world = self.world(machine, doomed);
-                if self.numbers[at].start(world.clone(), &self.ranges).is_err() {
+                let world = self.world(&Arc::clone(&self.machines.0[machine]), doomed);
+                let tag = self.draw.one_in(12).then_some(self.now_ms / 20_000);
+                if self.numbers[at].start(world.clone(), &self.ranges, tag).is_err() {
                     world.fate.kill();
                     self.numbers[at].starts_at_ms = self.now_ms + self.draw.below(1_000);
                 } else if self.draw.one_in(4) {
@@ -212,9 +219,9 @@ impl Simulation {
         let Some(issuer) = &mut unit.running else { return Ok(()) };
         let mut draw = Draw::new(self.draw.number());
         let asks = unit.asks;
-        let mut ask = |after| match asks {
+        let mut ask = |request: &FetchRequest| match asks {
             Asks::Ranges(of) => ranges[of]
-                .fetch(machine, after, &mut draw, &mut |fault| *faults.entry(fault).or_default() += 1),
+                .ask(machine, request, &mut draw, &mut |fault| *faults.entry(fault).or_default() += 1),
             Asks::File => None,
         };
         issuer.issue(&mut ask, &mut self.draw, space, &mut self.seen, self.now_ms)?;
@@ -224,7 +231,7 @@ impl Simulation {
         } else if self.draw.one_in(80) {
             unit.close(space, &mut self.seen)?;
             self.count("closed");
-            if self.flavour == Flavour::Files && self.draw.one_in(2) {
+            if self.flavour == Flavour::Files {
                 self.copy_mark(machine);
             }
         }
