@@ -287,13 +287,14 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
         tell_of_no_record(env, settings, worker_id, begins_ms, terms.forgets);
     }
     log::info!(
-        "leafid: {}, worker id {worker_id} of {:?}, layout {}",
+        "leafid: {}, worker id {worker_id} of {:?}, layout {}{}",
         match key.persist {
             true => format!("state directory {}", settings.directory.display()),
             false => "no record is kept".to_owned(),
         },
         key.name,
-        key.layout
+        key.layout,
+        if unrecorded && key.persist { ", no earlier record" } else { "" }
     );
     Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
 }
@@ -339,7 +340,7 @@ fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64)
     }
 }
 
-/// Says in the log what a start without a record does not cover: a warning where that is likely to matter.
+/// Says in the log what a start without a record does not cover, where another may have used the worker id before.
 fn tell_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
     let name = &settings.key.name;
     if let Some(begins_ms) = begins_ms {
@@ -355,9 +356,10 @@ fn tell_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: 
         return;
     }
     let moves = forgets || place::surroundings().is_some() || env.disk.scope() != Scope::Host;
-    let level = if moves { log::Level::Warn } else { log::Level::Info };
-    log::log!(
-        level,
+    if !moves {
+        return;
+    }
+    log::warn!(
         "leafid: no record of worker id {worker_id} of {name:?} is in {}: if it was in use before, in another directory, \
          container or host, by a clock ahead of this one, ids may come twice; have the state directory move with the \
          worker id, set no_record_wait_ms to what clocks may differ by, or lease the worker id",
