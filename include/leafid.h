@@ -915,6 +915,14 @@ leafid_status leafid_snowflake_options_set_persist(struct leafid_snowflake_optio
 leafid_status leafid_snowflake_options_set_shared_fs(struct leafid_snowflake_options *options, int32_t shared_fs);
 
 /**
+ * Whether the state directory is shared by the members of one group, 1 or 0: files are born for them to write, 0660
+ * whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
+ * 0: 0640 and 0750 less umask.
+ */
+leafid_status leafid_snowflake_options_set_shared_group(struct leafid_snowflake_options *options,
+                                                        int32_t shared_group);
+
+/**
  * Your word that no other container or host was given this range of worker ids, or that all that were share the state
  * directory: 1 or 0. Without it a range is refused where it cannot be seen that others of the machine see which ids
  * are held: in a container, or in a network of its own. Default LEAFID_EXCLUSIVE_RANGE, else 0.
@@ -1170,6 +1178,14 @@ leafid_status leafid_segments_options_set_shared_fs(struct leafid_segments_optio
                                                     int32_t shared_fs);
 
 /**
+ * Whether the state directory, and file:DIR, is shared by the members of one group, 1 or 0: files are born for them to write, 0660
+ * whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
+ * 0: 0640 and 0750 less umask.
+ */
+leafid_status leafid_segments_options_set_shared_group(struct leafid_segments_options *options,
+                                                       int32_t shared_group);
+
+/**
  * How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 of a callback. Of a Leaf, which gives
  * one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
  */
@@ -1249,8 +1265,7 @@ leafid_status leafid_segments_options_set_connect_timeout_ms(struct leafid_segme
  * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
  * a time, for all tags together. Default 4.
  */
-leafid_status leafid_segments_options_set_connections(struct leafid_segments_options *options,
-                                                      int64_t connections);
+leafid_status leafid_segments_options_set_connections(struct leafid_segments_options *options, int64_t connections);
 
 /**
  * Ids that one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must be

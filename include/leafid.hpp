@@ -217,6 +217,7 @@ public:
     }
     Options &persist(bool persist) { return done(leafid_snowflake_options_set_persist(get(), persist)); }
     Options &shared_fs(bool shared) { return done(leafid_snowflake_options_set_shared_fs(get(), shared)); }
+    Options &shared_group(bool shared) { return done(leafid_snowflake_options_set_shared_group(get(), shared)); }
     Options &exclusive_range(bool exclusive) {
         return done(leafid_snowflake_options_set_exclusive_range(get(), exclusive));
     }
@@ -407,6 +408,9 @@ public:
     }
     SegmentsOptions &persist(bool persist) { return done(leafid_segments_options_set_persist(get(), persist)); }
     SegmentsOptions &shared_fs(bool shared) { return done(leafid_segments_options_set_shared_fs(get(), shared)); }
+    SegmentsOptions &shared_group(bool shared) {
+        return done(leafid_segments_options_set_shared_group(get(), shared));
+    }
     /// Adds one.
     SegmentsOptions &file_tag(const std::string &tag, std::int64_t start = 1, std::int64_t step = 1000) {
         return done(leafid_segments_options_add_file_tag(get(), tag.c_str(), start, step));

@@ -201,6 +201,12 @@ export interface SnowflakeOptions {
    */
   readonly sharedFs?: boolean | null
   /**
+   * Whether `stateDir` is shared by the members of one group: files are born for them to write, 0660 whatever the
+   * umask, and directories 2770. Files with secrets stay the owner's alone. Default `LEAFID_SHARED_GROUP`, else `false`:
+   * 0640 and 0750 less the umask.
+   */
+  readonly sharedGroup?: boolean | null
+  /**
    * Your word that no other container or host was given this range of worker ids, or that all that were share `stateDir`.
    * Without it a range is refused in a container, or in a network of its own, where others of the machine do not see
    * which ids are held. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
@@ -427,6 +433,12 @@ export interface CommonSegmentsOptions {
   readonly persist?: boolean | null
   /** Whether directories may lie on a network file system: its locks must work between all hosts. Default `false`. */
   readonly sharedFs?: boolean | null
+  /**
+   * Whether directories are shared by the members of one group: files are born for them to write, 0660 whatever the
+   * umask, and directories 2770. Files with secrets stay the owner's alone. Default `LEAFID_SHARED_GROUP`, else `false`:
+   * 0640 and 0750 less the umask.
+   */
+  readonly sharedGroup?: boolean | null
   /**
    * Tags to be fetched at once, before their first use, in the background: at most 1000, or `'last-day'` for those that
    * were fetched within the last day. Default none.

@@ -27,7 +27,7 @@ const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase(
  * The names of options and arguments as the host's messages write them; each is named as it is written here. What an
  * answer of a server's "has" is named as it is there.
  */
-const OPTIONS = /(?<!"|\bhas the )\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id|shared_fs|exclusive_range|no_record_wait_ms|request_timeout_ms|connect_timeout_ms|ca_file|block_size|keep_unused|ordered_source|clock_source|start_after|peer_times(_ms)?|from_ms|until_ms|lease_ms)\b/g
+const OPTIONS = /(?<!"|\bhas the )\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id|shared_fs|shared_group|exclusive_range|no_record_wait_ms|request_timeout_ms|connect_timeout_ms|ca_file|block_size|keep_unused|ordered_source|clock_source|start_after|peer_times(_ms)?|from_ms|until_ms|lease_ms)\b/g
 
 /** A message of the host's, with options named as they are written here; but not in the user's own text at its end. */
 function named(message, theirs = 'failed: ') {

@@ -112,6 +112,7 @@ const options = {
   timeoutMs: integer,
   persist: truth,
   sharedFs: truth,
+  sharedGroup: truth,
   exclusiveRange: truth,
   noRecordWaitMs: integer,
   lazy: truth,

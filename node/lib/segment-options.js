@@ -61,10 +61,11 @@ const ofServers = {
   headers,
   caFile: text,
   sharedFs: truth,
+  sharedGroup: truth,
   tags,
   create: truth,
 }
-const ofFetch = { fetch, ...shared, sharedFs: truth }
+const ofFetch = { fetch, ...shared, sharedFs: truth, sharedGroup: truth }
 
 const FROM = 'a URL or an array of them, "file:DIR", or options with fetch'
 

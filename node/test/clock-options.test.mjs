@@ -16,7 +16,7 @@ const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
 const rejected = options => Snowflake.open(options).then(() => assert.fail('it was opened'), error => error)
 
 test('truths are booleans', () => {
-  for (const option of ['persist', 'sharedFs', 'exclusiveRange', 'lazy']) {
+  for (const option of ['persist', 'sharedFs', 'sharedGroup', 'exclusiveRange', 'lazy']) {
     for (const value of [0, 1, '', 'true', 'false', {}, [], 1n, Symbol('s'), () => true, NaN]) {
       const error = thrown(() => new Snowflake({ ...space(), worker: 1, [option]: value }))
       assert.equal(error.code, INVALID)

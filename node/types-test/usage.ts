@@ -65,6 +65,7 @@ const options: SnowflakeOptions = {
   timeoutMs: 2000,
   persist: true,
   sharedFs: false,
+  sharedGroup: false,
   exclusiveRange: true,
   noRecordWaitMs: 0,
   lazy: null,

@@ -27,6 +27,7 @@ BAD = {
     "timeout_ms": [0, -1, 3_600_001, 2**64, 1.0, float("nan"), float("inf"), "2000", True, []],
     "persist": [0, 1, "", "false", 1.0, [], numpy.True_],
     "shared_fs": [0, 1, "true", 1.0, [], numpy.False_],
+    "shared_group": [0, 1, "true", 1.0, [], numpy.False_],
     "exclusive_range": [0, 1, "true", 1.0, [], numpy.False_],
     "no_record_wait_ms": [-1, 3_600_001, 2**64, 1.0, float("nan"), "0", True, []],
     "clock_source": ["", "System", "fine", 1, True, []],

@@ -221,6 +221,6 @@ def test_what_is_refused(space, options, name):
 
 def test_none_is_the_default(space):
     names = "servers protocol step adaptive prefetch timeout_ms request_timeout_ms connect_timeout_ms connections"
-    names += " block_size token headers ca_file persist shared_fs tags create prewarm keep_unused ordered_source"
+    names += " block_size token headers ca_file persist shared_fs shared_group tags create prewarm keep_unused ordered_source"
     with leafid.Segments(fetch=lambda tag, step: range(step), **space, **dict.fromkeys(names.split())) as ids:
         assert ids.tag("order").take(3) == [0, 1, 2] and ids.name == space["name"]

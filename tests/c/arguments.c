@@ -70,6 +70,7 @@ static void null_pointers(void) {
     REFUSES_NULL("options", leafid_snowflake_options_set_timeout_ms(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_persist(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_shared_fs(NULL, 1));
+    REFUSES_NULL("options", leafid_snowflake_options_set_shared_group(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_exclusive_range(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_no_record_wait_ms(NULL, 1));
     REFUSES_NULL("options", leafid_snowflake_options_set_lazy(NULL, 1));

@@ -73,6 +73,7 @@ OPTION(hostname_none, worker, "hostname:orders*0")
 OPTION(persist_2, persist, 2)
 OPTION(persist_negative, persist, -1)
 OPTION(shared_fs_2, shared_fs, 2)
+OPTION(shared_group_2, shared_group, 2)
 OPTION(exclusive_range_2, exclusive_range, 2)
 OPTION(no_record_wait_ms_negative, no_record_wait_ms, -1)
 OPTION(no_record_wait_ms_hours, no_record_wait_ms, 3600001)
@@ -185,6 +186,7 @@ static void bad_options(void) {
     refused_by_open("persist", "2", persist_2);
     refused_by_open("persist", "-1", persist_negative);
     refused_by_open("shared_fs", "2", shared_fs_2);
+    refused_by_open("shared_group", "2", shared_group_2);
     refused_by_open("exclusive_range", "2", exclusive_range_2);
     refused_by_open("no_record_wait_ms", "-1", no_record_wait_ms_negative);
     refused_by_open("no_record_wait_ms", "3600001", no_record_wait_ms_hours);

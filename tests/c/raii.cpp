@@ -99,7 +99,7 @@ void callbacks() {
         leafid::Snowflake flake(asking([&seen, kept](const std::string &name, std::int64_t previous) {
             seen = name.empty() ? 0 : previous;
             return std::int64_t(77);
-        }).persist(false).start_after(1).clock_source(LEAFID_CLOCK_SOURCE_SYSTEM).shared_fs(false)
+        }).persist(false).start_after(1).clock_source(LEAFID_CLOCK_SOURCE_SYSTEM).shared_fs(false).shared_group(false)
             .exclusive_range(true).no_record_wait_ms(0).lazy(true));
         CHECK_NUMBER(seen, 0);
         CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 77);

@@ -42,6 +42,7 @@ static void null_pointers(void) {
     REFUSES_NULL("options", SET(set_state_dir, "a"));
     REFUSES_NULL("options", SET(set_persist, 1));
     REFUSES_NULL("options", SET(set_shared_fs, 1));
+    REFUSES_NULL("options", SET(set_shared_group, 1));
     REFUSES_NULL("options", SET(add_file_tag, "a", 1, 1));
     REFUSES_NULL("options", SET(set_create, 1));
     REFUSES_NULL("options", SET(add_prewarm, "a"));

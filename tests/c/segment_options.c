@@ -85,6 +85,7 @@ OPTION(name_empty, set_name, "")
 OPTION(state_dir_empty, set_state_dir, "")
 OPTION(persist_2, set_persist, 2)
 OPTION(shared_fs_negative, set_shared_fs, -1)
+OPTION(shared_group_negative, set_shared_group, -1)
 OPTION(create_2, set_create, 2)
 OPTION(file_tag_start, add_file_tag, "order", -1, 1)
 OPTION(file_tag_start_max, add_file_tag, "order", INT64_MAX, 1)
@@ -162,6 +163,7 @@ static void bad_options(void) {
     refused_by_open(CALLBACK, "state_dir is \"\"", state_dir_empty);
     refused_by_open(CALLBACK, "persist is 2", persist_2);
     refused_by_open(CALLBACK, "shared_fs is -1", shared_fs_negative);
+    refused_by_open(CALLBACK, "shared_group is -1", shared_group_negative);
     refused_by_open(FILES, "create is 2", create_2);
     refused_by_open(FILES, "the start of the tag \"order\" is -1", file_tag_start);
     refused_by_open(FILES, "the start of the tag \"order\" is 9223372036854775807", file_tag_start_max);

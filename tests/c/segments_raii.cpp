@@ -141,7 +141,7 @@ void options() {
     const std::string counters = std::string("file:") + fresh_dir() + "/counters";
     leafid::SegmentsOptions files;
     files.server(counters).create(true).file_tag("order", 7, 10).file_tag("invoice").name(fresh_name());
-    files.state_dir(fresh_dir()).persist(true).shared_fs(false).keep_unused(true).ordered_source(true);
+    files.state_dir(fresh_dir()).persist(true).shared_fs(false).shared_group(false).keep_unused(true).ordered_source(true);
     files.prewarm_last_day(true);
     {
         leafid::Segments segments(files);

@@ -150,6 +150,9 @@ def _():
     ids = owner.next(count=5)
     owner.quit()
     counters, before = where.dir / "counters", contents(where)
+    counters.chmod(0o755)
+    for path in counters.iterdir():
+        path.chmod(0o644)
     setpriv = need("setpriv", "util-linux")
     # Its program, and its own state, where that user can reach them.
     shutil.copy(RUST, where.dir / "subject")
@@ -160,7 +163,7 @@ def _():
         program=[str(where.dir / "subject"), "segments"],
         cwd="/",
     )
-    other.open("a", *on_file(where, 7, timeout_ms=300))
+    other.open("a", *on_file(where, 7, timeout_ms=1000))
     error = other.refused("next", "a", "order")
     assert error.code == "state_io" and str(counters) in str(error) and "ermission denied" in str(error), error
     assert contents(where) == before, "something was written"

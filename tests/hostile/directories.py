@@ -2,9 +2,10 @@
 
 import os
 import shutil
+import subprocess
 
 from harness import need, need_root, place, test
-from subjects import RUST, Serve
+from subjects import RUST, Serve, environment
 
 NOBODY = 65534
 
@@ -75,11 +76,70 @@ def _():
     owner.do("next", "a")
     owner.quit()
     before = where.file(2).read_bytes()
+    where.file(2).parent.parent.chmod(0o755)
     where.file(2).parent.chmod(0o777)
     error = as_other_user(where).refused("open", "a", *where.options(worker=2))
     assert_names(error, where.file(2), "ermission denied", "state_dir")
     assert where.file(2).read_bytes() == before
     assert [path.name for path in where.file(2).parent.iterdir()] == ["worker-2.state"], "something was left behind"
+
+
+def as_user(uid, *words, groups=()):
+    """A command line of another user."""
+    need_root("other users are needed")
+    groups = ["--groups=" + ",".join(map(str, groups))] if groups else ["--clear-groups"]
+    return [need("setpriv", "util-linux"), f"--reuid={uid}", f"--regid={uid}", *groups, *map(str, words)]
+
+
+def can_lock(uid, path, groups=()):
+    line = as_user(uid, need("flock", "util-linux"), "-n", path, "true", groups=groups)
+    return subprocess.run(line, stderr=subprocess.DEVNULL).returncode == 0
+
+
+@test("two users of one group share a directory with shared_group, and a stranger can hold no lock of it")
+def _():
+    where = place()
+    group, one_id, other_id, stranger = 60_001, 60_011, 60_012, 60_013
+    state = where.dir / "state"
+    need_root("other users are needed")
+    state.mkdir()
+    os.chown(state, 0, group)
+    state.chmod(0o2770)
+    program = where.dir / "subject"
+    shutil.copy(RUST, program)
+    program.chmod(0o755)
+
+    def member(uid):
+        env = environment(LEAFID_SHARED_GROUP="1")
+        return Serve(before=as_user(uid, groups=[group]), program=[str(program)], cwd="/", env=env)
+
+    one, other = member(one_id), member(other_id)
+    assert one.do("open", "a", *where.options(worker=0)) == "0"
+    assert other.do("open", "a", *where.options(worker=1)) == "1"
+    first = int(one.do("next", "a"))
+    one.do("close", "a")
+    assert other.do("open", "b", *where.options(worker=0)) == "0", "a record that the other one made"
+    assert int(other.do("next", "b")) > first
+    other.do("close", "b")
+    assert one.do("open", "a", *where.options(worker=0)) == "0"
+    one.do("close", "a")
+    made = where.file(0).stat()
+    assert (made.st_uid, made.st_gid, made.st_mode & 0o7777) == (one_id, group, 0o660), oct(made.st_mode)
+    directory = where.file(0).parent.stat()
+    assert (directory.st_gid, directory.st_mode & 0o7777) == (group, 0o2770), oct(directory.st_mode)
+    assert can_lock(other_id, where.file(0), groups=[group]), "it is free"
+    assert not can_lock(stranger, where.file(0))
+    # Nor where nothing is shared, be the directory open to all.
+    alone = Serve()
+    alone.do("open", "a", *where.options(worker=2, state="alone"))
+    alone.do("close", "a")
+    file = where.file(2, state="alone")
+    for directory in (file.parent, file.parent.parent):
+        assert directory.stat().st_mode & 0o007 == 0, oct(directory.stat().st_mode)
+        directory.chmod(0o755)
+    assert not can_lock(stranger, file)
+    file.chmod(0o644)
+    assert can_lock(stranger, file), "nothing else kept it"
 
 
 @test("a worker id is seen by another user with a directory of its own, both ways")

@@ -66,8 +66,9 @@ pub use segments_options::{
     leafid_segments_options_set_keep_unused, leafid_segments_options_set_name,
     leafid_segments_options_set_ordered_source, leafid_segments_options_set_persist,
     leafid_segments_options_set_prefetch, leafid_segments_options_set_prewarm_last_day,
-    leafid_segments_options_set_shared_fs, leafid_segments_options_set_state_dir,
-    leafid_segments_options_set_step, leafid_segments_options_set_timeout_ms,
+    leafid_segments_options_set_shared_fs, leafid_segments_options_set_shared_group,
+    leafid_segments_options_set_state_dir, leafid_segments_options_set_step,
+    leafid_segments_options_set_timeout_ms,
 };
 pub use segments_servers::{
     leafid_protocol, leafid_segments_options_add_file_tag, leafid_segments_options_add_header,
@@ -97,7 +98,7 @@ pub use sources::{
 pub use state_options::{
     leafid_snowflake_options_set_exclusive_range, leafid_snowflake_options_set_lazy,
     leafid_snowflake_options_set_no_record_wait_ms, leafid_snowflake_options_set_persist,
-    leafid_snowflake_options_set_shared_fs,
+    leafid_snowflake_options_set_shared_fs, leafid_snowflake_options_set_shared_group,
 };
 pub use stats::{
     leafid_snowflake_last_error, leafid_snowflake_layout, leafid_snowflake_name, leafid_snowflake_state_dir,

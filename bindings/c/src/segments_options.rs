@@ -140,6 +140,23 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_fs(
     }
 }
 
+/// Whether the state directory, and file:DIR, is shared by the members of one group, 1 or 0: files are born for them to write, 0660
+/// whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
+/// 0: 0640 and 0750 less umask.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_segments_options_set_shared_group(
+    options: *mut leafid_segments_options,
+    shared_group: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        set(options, |wanted| {
+            let shared_group = flag("shared_group", shared_group)?;
+            wanted.change(|builder| builder.shared_group(shared_group))
+        })
+    }
+}
+
 /// How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 of a callback. Of a Leaf, which gives
 /// one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
 #[unsafe(no_mangle)]

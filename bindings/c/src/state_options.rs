@@ -27,6 +27,18 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
     unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
 }
 
+/// Whether the state directory is shared by the members of one group, 1 or 0: files are born for them to write, 0660
+/// whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
+/// 0: 0640 and 0750 less umask.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_snowflake_options_set_shared_group(
+    options: *mut leafid_snowflake_options,
+    shared_group: i32,
+) -> leafid_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe { set(options, |builder| Ok(builder.shared_group(flag("shared_group", shared_group)?))) }
+}
+
 /// Your word that no other container or host was given this range of worker ids, or that all that were share the state
 /// directory: 1 or 0. Without it a range is refused where it cannot be seen that others of the machine see which ids
 /// are held: in a container, or in a network of its own. Default LEAFID_EXCLUSIVE_RANGE, else 0.

@@ -71,6 +71,8 @@ pub struct Options {
     pub persist: Option<bool>,
     /// Whether the directory may be on a network file system.
     pub shared_fs: Option<bool>,
+    /// Whether the directory is shared by the members of one group.
+    pub shared_group: Option<bool>,
     /// Whether nobody else was given the range.
     pub exclusive_range: Option<bool>,
     /// How long a start without a record issues nothing.
@@ -139,6 +141,9 @@ impl Options {
         }
         if let Some(shared_fs) = self.shared_fs {
             builder = builder.shared_fs(shared_fs);
+        }
+        if let Some(shared_group) = self.shared_group {
+            builder = builder.shared_group(shared_group);
         }
         if let Some(exclusive) = self.exclusive_range {
             builder = builder.exclusive_range(exclusive);

@@ -44,6 +44,8 @@ pub struct SegmentsOptions {
     pub persist: Option<bool>,
     /// Whether directories may be on a network file system.
     pub shared_fs: Option<bool>,
+    /// Whether directories are shared by the members of one group.
+    pub shared_group: Option<bool>,
     /// Tags that a directory is to have.
     pub tags: Option<Vec<FileTagObject>>,
     /// Whether the directory is made.
@@ -107,6 +109,7 @@ impl SegmentsOptions {
         builder = set(builder, self.state_dir, SegmentsBuilder::state_dir);
         builder = set(builder, self.persist, SegmentsBuilder::persist);
         builder = set(builder, self.shared_fs, SegmentsBuilder::shared_fs);
+        builder = set(builder, self.shared_group, SegmentsBuilder::shared_group);
         builder = set(builder, self.create, SegmentsBuilder::create);
         builder = set(builder, self.keep_unused, SegmentsBuilder::keep_unused);
         Ok(set(builder, self.ordered_source, SegmentsBuilder::ordered_source))

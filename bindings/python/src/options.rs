@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyRange, PyRangeMethods, PyString, PyTuple};
 
 const OPTIONS: &str = "worker, name, state_dir, layout, epoch_ms, on_clock_backwards, max_backwards_ms, on_exhausted, \
-    random_start, timeout_ms, persist, shared_fs, exclusive_range, no_record_wait_ms, clock_source, start_after, lazy, peer_times, token, headers, ca_file, \
+    random_start, timeout_ms, persist, shared_fs, shared_group, exclusive_range, no_record_wait_ms, clock_source, start_after, lazy, peer_times, token, headers, ca_file, \
     request_timeout_ms, connect_timeout_ms";
 
 /// A snowflake's arguments, for the host.
@@ -71,6 +71,7 @@ fn option(
         "timeout_ms" => to.timeout_ms(int(name, value)?),
         "persist" => to.persist(boolean(name, value)?),
         "shared_fs" => to.shared_fs(boolean(name, value)?),
+        "shared_group" => to.shared_group(boolean(name, value)?),
         "exclusive_range" => to.exclusive_range(boolean(name, value)?),
         "no_record_wait_ms" => to.no_record_wait_ms(int(name, value)?),
         "clock_source" => to.clock_source(ClockSource::parse(&text(name, value)?).map_err(raise)?),

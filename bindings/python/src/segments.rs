@@ -60,6 +60,8 @@ use std::sync::Arc;
 /// state_dir: where it is kept how far each tag was given. Default as for a Snowflake.
 /// persist: False keeps nothing: only this process notices a source that repeats itself. Default True.
 /// shared_fs: whether state_dir, and file:DIR, may lie on a network file system, whose locks must work. Default False.
+/// shared_group: whether state_dir, and file:DIR, are shared by the members of one group: files of mode 0660 whatever the
+///     umask, and directories 2770. Default LEAFID_SHARED_GROUP, else False: 0640 and 0750 less the umask.
 /// tags: tags of a file:DIR source, made at their first use if it has them not yet: {"order": {"start": 1, "step": 1000}}.
 /// create: whether file:DIR is made if it is missing. Default False: a counter that is lost must not begin anew by itself.
 /// prewarm: tags to be fetched at once, in the background: a list of at most 1000, or "last-day" for those that were
@@ -83,7 +85,7 @@ impl Segments {
         signature = (servers=None, **options),
         text_signature = "(servers=None, *, fetch=None, protocol=None, step=None, adaptive=None, prefetch=None, \
             timeout_ms=None, request_timeout_ms=None, connect_timeout_ms=None, connections=None, block_size=None, token=None, \
-            headers=None, ca_file=None, name=None, state_dir=None, persist=None, shared_fs=None, tags=None, \
+            headers=None, ca_file=None, name=None, state_dir=None, persist=None, shared_fs=None, shared_group=None, tags=None, \
             create=None, prewarm=None, keep_unused=None, ordered_source=None)"
     )]
     fn new(

@@ -49,6 +49,8 @@ use std::sync::Arc;
 ///     refused with a range, and without a lease ids never run ahead of the clock; state_dir is not used then. Default
 ///     True.
 /// shared_fs: whether state_dir may lie on a network file system, whose locks must work. Default False.
+/// shared_group: whether state_dir is shared by the members of one group: files of mode 0660 whatever the umask, and
+///     directories 2770. Default LEAFID_SHARED_GROUP, else False: 0640 and 0750 less the umask.
 /// exclusive_range: your word that no other container or host was given this range of worker ids, or that all that were
 ///     share state_dir. Without it a range is refused in a container, or in a network of its own, where others of the
 ///     machine do not see which ids are held. Default LEAFID_EXCLUSIVE_RANGE, else False.
@@ -86,7 +88,7 @@ impl Snowflake {
         signature = (worker=None, **options),
         text_signature = "(worker=None, *, name=None, state_dir=None, layout=None, epoch_ms=None, \
             on_clock_backwards=None, max_backwards_ms=None, on_exhausted=None, random_start=None, timeout_ms=None, \
-            persist=None, shared_fs=None, exclusive_range=None, no_record_wait_ms=None, clock_source=None, \
+            persist=None, shared_fs=None, shared_group=None, exclusive_range=None, no_record_wait_ms=None, clock_source=None, \
             start_after=None, lazy=None, peer_times=None, token=None, headers=None, ca_file=None, request_timeout_ms=None, connect_timeout_ms=None)"
     )]
     fn new(

@@ -26,7 +26,7 @@ pub fn allowed(name: &str) -> &'static str {
         "clock_source" => "\"system\" or \"coarse\"",
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
         "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
-        "persist" | "shared_fs" | "exclusive_range" | "lazy" => "true or false",
+        "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",
         "from_ms" | "until_ms" => "an integer, Unix milliseconds",
         "lease_ms" => "1 to 604800000 milliseconds, or none",
         "token" => "text, or none",

@@ -25,6 +25,7 @@ pub struct SnowflakeBuilder {
     pub(crate) max_wait_ms: Option<i64>,
     pub(crate) persist: Option<bool>,
     pub(crate) shared_fs: bool,
+    pub(crate) shared_group: Option<bool>,
     pub(crate) exclusive_range: Option<bool>,
     pub(crate) no_record_wait_ms: Option<i64>,
     pub(crate) lazy: bool,
@@ -113,6 +114,14 @@ impl SnowflakeBuilder {
     /// `false`.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
         self.shared_fs = shared_fs;
+        self
+    }
+
+    /// Whether `state_dir` is shared by the members of one group: files are born for them to write, 0660 whatever umask
+    /// says, and directories 2770, so that what is made in them is the group's. Files with secrets stay the owner's alone.
+    /// Default `LEAFID_SHARED_GROUP`, else `false`: 0640 and 0750 less umask.
+    pub fn shared_group(mut self, shared_group: bool) -> Self {
+        self.shared_group = Some(shared_group);
         self
     }
 

@@ -247,9 +247,7 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
     let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
     // Locked but not marked: by a process that sees other marks, as in another container.
     let mut file = match key.persist {
-        true => {
-            StateFile::open(env, &settings.directory, key, worker_id)?.ok_or_else(|| in_use(&recorded))?
-        }
+        true => StateFile::open(env, settings, worker_id)?.ok_or_else(|| in_use(&recorded))?,
         false => StateFile::unpersisted(key, worker_id),
     };
     let rules = &terms.rules;

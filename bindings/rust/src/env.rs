@@ -27,7 +27,7 @@ pub(crate) trait Clock: Send + Sync {
 /// Where state files, and the other files of two slots, live.
 pub(crate) trait Disk: Send + Sync {
     /// Makes the directory if it is missing, and answers what identifies it, and what it is on.
-    fn directory(&self, path: &Path) -> io::Result<(DirectoryId, FileSystem)>;
+    fn directory(&self, path: &Path, access: Access) -> io::Result<(DirectoryId, FileSystem)>;
     /// Reads a file without its lock; none if there is no such file.
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// The names in a directory, in no order.
@@ -61,10 +61,34 @@ pub(crate) struct NewFile<'b> {
 /// Who may open a file, from its first moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Other users of the host may read it, so that a refusal can name the holder.
-    Readable,
+    /// Its owner, and its group to read, less what umask takes: nobody else, who could hold its lock.
+    Own,
+    /// The members of its group as its owner, whatever umask says.
+    Group,
     /// Only its owner: it holds a secret.
     Private,
+}
+
+/// With whom files are shared, by the user's word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sharing {
+    /// With other hosts: their file system may be one of the network.
+    pub(crate) fs: bool,
+    /// With the members of a group.
+    pub(crate) group: bool,
+}
+
+impl Sharing {
+    /// Who may open what is made.
+    pub(crate) fn access(self) -> Access {
+        if self.group { Access::Group } else { Access::Own }
+    }
+}
+
+impl From<bool> for Sharing {
+    fn from(fs: bool) -> Sharing {
+        Sharing { fs, group: false }
+    }
 }
 
 /// What identifies a directory: device and inode.

@@ -164,11 +164,12 @@ impl Host {
         }
         let bound = claim::disk_bound(settings);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let found = fork::bounded(bound, move || env.disk.directory(&wanted.directory));
+        let found =
+            fork::bounded(bound, move || env.disk.directory(&wanted.directory, wanted.sharing.access()));
         let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
         let path = &settings.directory;
         let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
-        place::refuse_network(&system, path, settings.shared_fs, place::LOCAL_STATE)?;
+        place::refuse_network(&system, path, settings.sharing.fs, place::LOCAL_STATE)?;
         let surroundings = place::surroundings();
         let fixed = match settings.key.workers {
             WorkerIds::Within { first, last, by_hostname: false } if first != last => {

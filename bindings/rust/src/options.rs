@@ -70,6 +70,22 @@ impl fmt::Debug for Access {
     }
 }
 
+/// What says whether files are a group's, where no option does.
+pub(crate) const SHARED_GROUP: &str = "LEAFID_SHARED_GROUP";
+
+/// The option, or else what the environment says. Errors: `invalid_argument` for a word that is neither.
+pub(crate) fn flag(option: Option<bool>, name: &str) -> Result<bool> {
+    match (option, std::env::var_os(name)) {
+        (Some(said), _) => Ok(said),
+        (None, None) => Ok(false),
+        (None, Some(text)) => match text.to_str() {
+            Some("1" | "true") => Ok(true),
+            Some("" | "0" | "false") => Ok(false),
+            _ => Err(Error::invalid(name, format!("{text:?}"), "1 or 0")),
+        },
+    }
+}
+
 /// Opens on a thread of its own what the disk may hold up.
 pub(crate) fn opened<T: Send + 'static>(
     what: &str,

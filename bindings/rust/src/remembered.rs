@@ -48,8 +48,6 @@ struct Holding {
 impl Content for Remembered {
     const KIND: &'static str = "lease";
     const ADVICE: &'static str = "Move it away by hand: then a start needs a lease server";
-    /// Whoever has the token can renew and release the lease.
-    const ACCESS: Access = Access::Private;
 
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
         state_file::failed(doing, path, error)
@@ -104,7 +102,8 @@ impl Memory {
         if boot.is_empty() || !tells_copies(&self.env, &self.path) {
             return Ok(());
         }
-        let mut store = Store::open(&self.env, self.path.clone(), &self.nothing)?;
+        // Whoever has the token can renew and release the lease.
+        let mut store = Store::open(&self.env, self.path.clone(), &self.nothing, Access::Private)?;
         let id = store.id()?;
         if self.file != Some(id) && self.is_open_to_others(&store)? {
             return Ok(());
@@ -259,7 +258,7 @@ impl Holding {
 /// Whether a copy of a file in this directory can be told from it: in the layers of a container it can have its identity,
 /// and on a network the kernel's stamps are another machine's.
 fn tells_copies(env: &Env, path: &Path) -> bool {
-    let directory = path.parent().and_then(|directory| env.disk.directory(directory).ok());
+    let directory = path.parent().and_then(|directory| env.disk.directory(directory, Access::Own).ok());
     directory.is_some_and(|(_, fs)| fs.kind == Kind::Local || fs.name == "tmpfs")
 }
 

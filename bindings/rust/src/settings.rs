@@ -1,8 +1,8 @@
 //! Options, checked.
 
 use crate::directory;
-use crate::env::FileId;
-use crate::options::refuse_options_of;
+use crate::env::{FileId, Sharing};
+use crate::options::{SHARED_GROUP, flag, refuse_options_of};
 use crate::peers::PeerTimes;
 use crate::source::WorkerSource;
 use crate::worker::WorkerIds;
@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     /// Whether the user, or what started the program, said which state directory.
     pub(crate) named: bool,
-    pub(crate) shared_fs: bool,
+    pub(crate) sharing: Sharing,
     /// The user's word that nobody who cannot see this process's marks has the range.
     pub(crate) exclusive_range: bool,
     /// How long a start without a record issues nothing; 0 is off.
@@ -112,8 +112,8 @@ impl Settings {
         Ok(Settings {
             directory: if persist { directory.join(&name) } else { directory },
             named,
-            shared_fs: options.shared_fs,
-            exclusive_range: exclusive_range(options.exclusive_range)?,
+            sharing: Sharing { fs: options.shared_fs, group: flag(options.shared_group, SHARED_GROUP)? },
+            exclusive_range: flag(options.exclusive_range, "LEAFID_EXCLUSIVE_RANGE")?,
             no_record_wait_ms,
             root: crate::system::root(),
             lazy: options.lazy,
@@ -141,20 +141,6 @@ pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> 
         1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
         0 if least == 0 => Ok(Duration::ZERO),
         _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
-    }
-}
-
-/// Errors: `invalid_argument` for a word in the environment that is none.
-fn exclusive_range(option: Option<bool>) -> Result<bool> {
-    let name = "LEAFID_EXCLUSIVE_RANGE";
-    match (option, std::env::var_os(name)) {
-        (Some(exclusive), _) => Ok(exclusive),
-        (None, None) => Ok(false),
-        (None, Some(text)) => match text.to_str() {
-            Some("1" | "true") => Ok(true),
-            Some("" | "0" | "false") => Ok(false),
-            _ => Err(Error::invalid(name, format!("{text:?}"), "1 or 0")),
-        },
     }
 }
 

@@ -1,6 +1,8 @@
 //! The host over a clock and a disk that misbehave on command.
 
-use crate::env::{AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
+use crate::env::{
+    Access, AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
+};
 use crate::file_system::{FileSystem, Kind};
 use crate::host::Host;
 use crate::live::Live;

@@ -1,8 +1,8 @@
 //! The record of one worker id on disk, locked for as long as its generator lives.
 
-use crate::env::{Access, Env, FileId, LockedFile, NewFile};
+use crate::env::{Env, FileId, LockedFile, NewFile};
 use crate::presence::started_ms;
-use crate::settings::Key;
+use crate::settings::{Key, Settings};
 use crate::slot::{self, Slots, Stored, Writer};
 use crate::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
@@ -88,20 +88,21 @@ pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Op
 impl StateFile {
     /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
     /// cannot have written, `state_mismatch`.
-    pub(crate) fn open(env: &Env, directory: &Path, key: &Key, worker_id: u32) -> Result<Option<StateFile>> {
-        StateFile::open_checked(env, directory, key, worker_id, Record::check)
+    pub(crate) fn open(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
+        StateFile::open_checked(env, settings, &settings.key, worker_id, Record::check)
     }
 
     fn open_checked(
         env: &Env,
-        directory: &Path,
+        settings: &Settings,
         key: &Key,
         worker_id: u32,
         check: impl Fn(&Record) -> Result<()>,
     ) -> Result<Option<StateFile>> {
-        let path = path_of(directory, worker_id);
+        let path = path_of(&settings.directory, worker_id);
+        let access = settings.sharing.access();
         let bytes = slot::unused_file(unused(key, worker_id))?;
-        let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access: Access::Readable }));
+        let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access }));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
         let Slots { mut newest, spare, damaged } = slot::read_file(&path, &bytes)?;
@@ -141,12 +142,8 @@ impl StateFile {
 
     /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
-    pub(crate) fn open_any(
-        env: &Env,
-        directory: &Path,
-        key: &Key,
-        worker_id: u32,
-    ) -> Result<Option<StateFile>> {
+    pub(crate) fn open_any(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
+        let Settings { directory, key, .. } = settings;
         let Some(found) = peek(env, directory, worker_id)? else {
             let path = path_of(directory, worker_id);
             let allowed =
@@ -154,7 +151,7 @@ impl StateFile {
             return Err(Error::invalid("worker", worker_id, &allowed));
         };
         let key = Key { layout: found.record.layout, ..key.clone() };
-        StateFile::open_checked(env, directory, &key, worker_id, |_| Ok(()))
+        StateFile::open_checked(env, settings, &key, worker_id, |_| Ok(()))
     }
 
     /// The record as this generator wrote it last, or found it.
@@ -279,7 +276,6 @@ pub(crate) fn this_process(env: &Env) -> Writer {
 mod tests {
     use super::*;
     use crate::Snowflake;
-    use crate::settings::Settings;
     use leafid_core::Span;
     use std::fs::File;
     use std::os::unix::fs::FileExt;
@@ -288,12 +284,13 @@ mod tests {
     #[test]
     fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
-        let key = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap().key;
-        let mut ours = StateFile::open(&env, directory.path(), &key, 7).unwrap().unwrap();
+        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
+        let mut ours = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
         let record = ours.record().begin(Span { from: 10, until: 20 }, 1, 1);
         ours.write(record.clone(), &writer).unwrap();
-        let file = File::options().write(true).open(path_of(directory.path(), 7)).unwrap();
+        let file = File::options().write(true).open(path_of(&settings.directory, 7)).unwrap();
         let put = |stored: &Stored, slot: usize| {
             file.write_all_at(&stored.to_bytes().unwrap(), (slot * SLOT_BYTES) as u64).unwrap();
         };

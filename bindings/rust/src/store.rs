@@ -34,8 +34,6 @@ pub(crate) trait Content: Serialize + DeserializeOwned {
     const KIND: &'static str;
     /// What to do where it is damaged.
     const ADVICE: &'static str;
-    /// Who may open the file.
-    const ACCESS: Access = Access::Readable;
 
     /// `state_io`: what failed, where, and what to do.
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error;
@@ -90,13 +88,13 @@ pub(crate) fn peek<C: Content>(env: &Env, path: &Path) -> Result<Option<Found<C>
 }
 
 impl<C: Content> Store<C> {
-    /// Opens, locks and reads a file, made with `initial` if it is missing.
+    /// Opens, locks and reads a file, made with `initial`, for `access`, if it is missing.
     ///
     /// Errors: `segment_unavailable` when others hold the lock for [`PATIENCE`], `state_io`, `state_corrupt`,
     /// `state_mismatch` for a newer format.
-    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C) -> Result<Store<C>> {
+    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: Access) -> Result<Store<C>> {
         let bytes = two_slots::new_file(|number| seal(number, initial))?;
-        match lock(env, &path, Some(NewFile { bytes: &bytes, access: C::ACCESS })) {
+        match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
             Ok(file) => Store::read(path, file),
             Err(Locking::Failed(error)) => Err(C::failed("open", &path, &error)),
             Err(Locking::Late) => Err(late(&path)),

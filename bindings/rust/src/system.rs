@@ -17,8 +17,9 @@ use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 impl Env {
@@ -106,8 +107,8 @@ impl Random for SystemRandom {
 struct SystemDisk;
 
 impl Disk for SystemDisk {
-    fn directory(&self, path: &Path) -> io::Result<(DirectoryId, FileSystem)> {
-        fs::create_dir_all(path)?;
+    fn directory(&self, path: &Path, access: Access) -> io::Result<(DirectoryId, FileSystem)> {
+        make_directory(path, access)?;
         let metadata = fs::metadata(path)?;
         Ok(((metadata.dev(), metadata.ino()), file_system::of(path)?))
     }
@@ -140,6 +141,7 @@ impl Disk for SystemDisk {
         };
         match lock(descriptor.fd()?) {
             Ok(()) if locks(open()?)? => {
+                tell_of_others(&descriptor, path);
                 let (directory, root) = (directory_of(path), root());
                 Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned(), directory, root })))
             }
@@ -180,6 +182,44 @@ fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
+/// Makes a directory, and those above it that are missing.
+fn make_directory(path: &Path, access: Access) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let make = || fs::DirBuilder::new().mode(0o750).create(path);
+    let made = match (make(), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            make_directory(parent, access)?;
+            make()
+        }
+        (made, _) => made,
+    };
+    match made {
+        // Files made in it are its group's, whatever the group of the process that makes them.
+        Ok(()) if access == Access::Group => fs::set_permissions(path, fs::Permissions::from_mode(0o2770)),
+        Ok(()) => Ok(()),
+        // Another process was first.
+        Err(_) if path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says once of a file of an earlier leafid, or that somebody opened up, that any user of the host may hold its lock.
+fn tell_of_others(file: &Descriptor, path: &Path) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let mode = file.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok()).map_or(0, |stat| stat.st_mode);
+    let may_be_reached =
+        |directory: &Path| fs::metadata(directory).is_ok_and(|found| found.mode() & 0o001 != 0);
+    if mode & 0o004 != 0 && path.parent().is_some_and(may_be_reached) && !TOLD.swap(true, Relaxed) {
+        log::info!(
+            "leafid: any user of this host may read {}, and so hold its lock and stop who needs it: chmod o-rwx it and \
+             the files beside it",
+            path.display()
+        );
+    }
+}
+
 /// The directory of all paths, which chroot changes: device and inode.
 pub(crate) fn root() -> Option<FileId> {
     fs::metadata("/").ok().map(|root| (root.dev(), root.ino()))
@@ -216,7 +256,7 @@ fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
 /// By a file that has no name until it is complete: a kill in between leaves nothing behind.
 fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
-    let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?);
+    let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(born(new.access)))?);
     complete(&mut fresh, new)?;
     let unnamed = format!("/proc/self/fd/{}", fresh.as_raw_fd());
     Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
@@ -224,17 +264,27 @@ fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result
 
 /// For file systems that have no unnamed files.
 fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
-    // Of mode 0600.
-    let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(directory)?;
+    let permissions = fs::Permissions::from_mode(born(new.access));
+    let mut fresh =
+        tempfile::Builder::new().prefix(".new-").permissions(permissions).tempfile_in(directory)?;
     complete(fresh.as_file_mut(), new)?;
     fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-/// `file` is private yet: one that is to stay so was never anything else.
+/// The mode of a new file, of which umask takes its part: a secret is never open to others, at no moment.
+fn born(access: Access) -> u32 {
+    match access {
+        Access::Own => 0o640,
+        Access::Private | Access::Group => 0o600,
+    }
+}
+
 fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
     file.write_all(new.bytes)?;
+    // Whatever umask took, its owner can use a secret, and a group what it shares.
     let mode = match new.access {
-        Access::Readable => 0o644,
+        Access::Own => return file.sync_all(),
+        Access::Group => 0o660,
         Access::Private => 0o600,
     };
     rustix::fs::fchmod(&*file, Mode::from_raw_mode(mode))?;

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 
 const OPTIONS: &str = "servers, fetch, protocol, step, adaptive, prefetch, timeout_ms, request_timeout_ms, \
-    connect_timeout_ms, connections, block_size, token, headers, ca_file, name, state_dir, persist, shared_fs, tags, create, prewarm, \
+    connect_timeout_ms, connections, block_size, token, headers, ca_file, name, state_dir, persist, shared_fs, shared_group, tags, create, prewarm, \
     keep_unused, ordered_source";
 
 /// The arguments for the host, and the callable among them. None is the same as an option left out.
@@ -61,6 +61,7 @@ fn option(to: SegmentsBuilder, name: &str, value: &Bound<'_, PyAny>) -> PyResult
         "state_dir" => to.state_dir(path(name, value)?),
         "persist" => to.persist(boolean(name, value)?),
         "shared_fs" => to.shared_fs(boolean(name, value)?),
+        "shared_group" => to.shared_group(boolean(name, value)?),
         "tags" => to.tags(tags(value)?),
         "create" => to.create(boolean(name, value)?),
         "prewarm" => to.prewarm(prewarm(value)?),

@@ -124,7 +124,7 @@ fn file_system(
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
     let place = RangePlace { fs: &fs, path, named, surroundings, scope, exclusive: settings.exclusive_range };
-    let refusal = place::refuse_network(&fs, path, settings.shared_fs, place::LOCAL_STATE)
+    let refusal = place::refuse_network(&fs, path, settings.sharing.fs, place::LOCAL_STATE)
         .and_then(|()| if range { place.refuse() } else { Ok(()) });
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);

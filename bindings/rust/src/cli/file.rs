@@ -1,7 +1,8 @@
 //! `leafid file`: directories of counters that processes of a host share, made and looked at.
 
 use super::{Outcome, Streams};
-use crate::env::Env;
+use crate::env::{Env, Sharing};
+use crate::options::{SHARED_GROUP, flag};
 use crate::segments::file::{Counter, CounterDirectory, FileTag};
 use crate::segments::names::check_tag;
 use clap::{Args, Subcommand};
@@ -31,6 +32,9 @@ pub(super) struct Create {
     /// How many ids a fetch gets that does not say, of each tag given [default: 1000]
     #[arg(long, value_name = "N", requires = "tags")]
     step: Option<i64>,
+    /// The members of one group share it: files of mode 0660, directories 2770 [default: LEAFID_SHARED_GROUP]
+    #[arg(long)]
+    shared_group: bool,
 }
 
 /// Show the counters of a directory; nothing is locked for it
@@ -70,7 +74,8 @@ fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
     }
     let env = Env::system();
     let Directory { path, shared_fs } = &arguments.directory;
-    let directory = CounterDirectory::create(&env, path, *shared_fs)?;
+    let group = flag(arguments.shared_group.then_some(true), SHARED_GROUP)?;
+    let directory = CounterDirectory::create(&env, path, Sharing { fs: *shared_fs, group })?;
     describe(&directory, streams)?;
     for tag in &arguments.tags {
         let counter = directory.make_by_hand(&env, tag, &how, step)?;

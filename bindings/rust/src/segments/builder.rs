@@ -4,7 +4,8 @@ use super::file::FileTag;
 use super::handle::Segments;
 use super::options::{Options, Prewarm};
 use super::source::{FetchRequest, Fetched, SegmentSource};
-use crate::options::Access;
+use crate::env::Sharing;
+use crate::options::{Access, SHARED_GROUP, flag};
 use crate::source::Answer;
 use leafid_core::{Error, Result};
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ pub struct SegmentsBuilder {
     pub(crate) state_dir: Option<PathBuf>,
     pub(crate) persist: Option<bool>,
     pub(crate) shared_fs: bool,
+    pub(crate) shared_group: Option<bool>,
     pub(crate) tags: BTreeMap<String, FileTag>,
     pub(crate) create: bool,
     pub(crate) prewarm: Prewarm,
@@ -209,6 +211,14 @@ impl SegmentsBuilder {
         self
     }
 
+    /// Whether `state_dir`, and `file:DIR`, is shared by the members of one group: files are born for them to write, 0660
+    /// whatever umask says, and directories 2770, so that what is made in them is the group's. Default
+    /// `LEAFID_SHARED_GROUP`, else `false`: 0640 and 0750 less umask.
+    pub fn shared_group(mut self, shared_group: bool) -> Self {
+        self.shared_group = Some(shared_group);
+        self
+    }
+
     /// Tags of a `file:` source, made if it has them not yet; one that is there goes on, with the step that is said here.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = (S, FileTag)>) -> Self {
         self.tags = tags.into_iter().map(|(name, tag)| (name.into(), tag)).collect();
@@ -269,5 +279,10 @@ impl SegmentsBuilder {
     /// Likewise those of `file:DIR`.
     pub(crate) fn set_for_file(&self) -> [(&'static str, bool); 2] {
         [("create", self.create), ("tags", !self.tags.is_empty())]
+    }
+
+    /// Errors: `invalid_argument` for the environment.
+    pub(crate) fn sharing(&self) -> Result<Sharing> {
+        Ok(Sharing { fs: self.shared_fs, group: flag(self.shared_group, SHARED_GROUP)? })
     }
 }

@@ -5,7 +5,7 @@ mod directory;
 
 use super::names::check_tag;
 use super::{FetchRequest, Fetched};
-use crate::env::Env;
+use crate::env::{Env, Sharing};
 #[cfg(feature = "cli")]
 pub(crate) use counter::Counter;
 pub use counter::FileTag;
@@ -37,15 +37,15 @@ impl FileSource {
         path: &Path,
         create: bool,
         tags: &BTreeMap<String, FileTag>,
-        shared_fs: bool,
+        sharing: impl Into<Sharing>,
     ) -> Result<FileSource> {
         for (tag, how) in tags {
             check_tag(tag)?;
             how.check(tag)?;
         }
         let directory = match create {
-            true => CounterDirectory::create(&env, path, shared_fs)?,
-            false => CounterDirectory::open(&env, path, shared_fs)?,
+            true => CounterDirectory::create(&env, path, sharing)?,
+            false => CounterDirectory::open(&env, path, sharing)?,
         };
         let tags = tags.iter().map(|(tag, how)| (tag.clone(), (*how, AtomicBool::default()))).collect();
         Ok(FileSource { env, directory, tags })

@@ -12,7 +12,7 @@ mod spans;
 pub(crate) use by_hand::{Listed, forget, list, source_of};
 
 use super::names::{checksum, file_name};
-use crate::env::{Env, FileId};
+use crate::env::{Access, Env, FileId, Sharing};
 use crate::file_system::Kind;
 use crate::place;
 use crate::state_file::{self, check_root};
@@ -69,6 +69,7 @@ pub(crate) struct Marks {
 
 struct Place {
     directory: PathBuf,
+    access: Access,
     /// Of this process when it was opened.
     root: Option<FileId>,
     /// How the names of this source's files begin.
@@ -87,16 +88,18 @@ impl Marks {
         directory: Option<&Path>,
         source_name: &str,
         giving: Giving,
-        shared_fs: bool,
+        sharing: impl Into<Sharing>,
     ) -> Result<Marks> {
+        let sharing = sharing.into();
         let place = directory.map(|directory| {
-            let made = env.disk.directory(directory);
+            let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
-            place::refuse_network(&fs, directory, shared_fs, place::LOCAL_STATE)?;
+            place::refuse_network(&fs, directory, sharing.fs, place::LOCAL_STATE)?;
             // In the layers of a container a copy can have the file's identity, and in each its machine's.
             let machine = env.disk.machine().filter(|_| fs.kind == Kind::Local || fs.name == "tmpfs");
             Ok(Place {
                 directory: directory.to_owned(),
+                access: sharing.access(),
                 root: root(),
                 prefix: prefix_of(source_name),
                 machine,
@@ -137,7 +140,7 @@ impl Marks {
         if self.giving == Giving::Scattered {
             known = memory::accept(&path.to_string_lossy(), tag, self.giving, segments, after)?;
         }
-        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag))?;
+        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), place.access)?;
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.giving, &path)?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;

@@ -25,7 +25,7 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Office>> {
             };
             let directory = options.directory.as_deref();
             let marks =
-                Marks::new(Arc::clone(&env), directory, &source, options.origin.giving, options.shared_fs)?;
+                Marks::new(Arc::clone(&env), directory, &source, options.origin.giving, options.sharing)?;
             let recent = match options.prewarm {
                 Prewarm::LastDay => marks.recent(env.clock.believed_ms())?,
                 _ => Vec::new(),

@@ -4,6 +4,7 @@ use super::builder::SegmentsBuilder;
 use super::names::check_tag;
 use super::origin::Origin;
 use super::stock::Stock;
+use crate::env::Sharing;
 use crate::settings::{milliseconds, space};
 use crate::{allowed, directory};
 use leafid_core::{Error, LARGEST_STEP, Result};
@@ -15,7 +16,7 @@ pub(crate) struct Options {
     pub(crate) name: String,
     /// The id space's sub-directory of the state directory; none where no marks are kept.
     pub(crate) directory: Option<PathBuf>,
-    pub(crate) shared_fs: bool,
+    pub(crate) sharing: Sharing,
     pub(crate) origin: Origin,
     pub(crate) step: Option<i64>,
     pub(crate) adaptive: bool,
@@ -91,7 +92,7 @@ impl Options {
         let options = Options {
             name,
             directory,
-            shared_fs: builder.shared_fs,
+            sharing: builder.sharing()?,
             origin: Origin::parse(builder)?,
             step: builder.step,
             adaptive: builder.adaptive.unwrap_or(true),

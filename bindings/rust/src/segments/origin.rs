@@ -83,9 +83,9 @@ impl Origin {
             ));
         }
         let (env, path) = (Arc::clone(host().env()), PathBuf::from(path));
-        let (create, shared_fs, tags) = (builder.create, builder.shared_fs, builder.tags.clone());
+        let (create, sharing, tags) = (builder.create, builder.sharing()?, builder.tags.clone());
         let source = opened("the directory of the counters", move || {
-            FileSource::open(env, &path, create, &tags, shared_fs)
+            FileSource::open(env, &path, create, &tags, sharing)
         })?;
         let name = source.source_name();
         let source = SegmentSource::blocking(move |request| Ok(Some(source.fetch(request)?.into())));

@@ -203,7 +203,7 @@ struct Alone;
 impl Presence for Alone {}
 
 impl Disk for World {
-    fn directory(&self, _: &Path) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: Access) -> io::Result<(DirectoryId, FileSystem)> {
         Ok(((0, 0), lock(&self.0.file_system).clone()))
     }
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {

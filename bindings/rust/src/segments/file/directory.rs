@@ -4,7 +4,7 @@
 //! itself: a directory without its marker is refused, and so is a new counter where an old one is missing.
 
 use super::counter::{Counter, FileTag, Held};
-use crate::env::{Env, FileId};
+use crate::env::{Access, Env, FileId, Sharing};
 use crate::file_system::Kind;
 use crate::place;
 use crate::segments::names::file_name;
@@ -44,6 +44,7 @@ impl Content for Marker {
 /// A directory of counters that was found, or made.
 pub(crate) struct CounterDirectory {
     path: PathBuf,
+    access: Access,
     /// Of this process when it was opened.
     root: Option<FileId>,
     id: String,
@@ -60,22 +61,24 @@ pub(crate) type Counters = Vec<(String, Result<store::Found<Counter>>)>;
 
 impl CounterDirectory {
     /// One that was made before. Errors: `unknown_tag` without its marker, and as [`CounterDirectory::create`].
-    pub(crate) fn open(env: &Env, path: &Path, shared_fs: bool) -> Result<CounterDirectory> {
+    pub(crate) fn open(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
+        let sharing = sharing.into();
         let path = &absolute(path)?;
         let marker = store::peek::<Marker>(env, &path.join(MARKER))?;
         let marker = marker.ok_or_else(|| unmarked(path))?.content;
-        check_place(env, path, shared_fs)?;
-        Ok(CounterDirectory::marked(path, marker))
+        check_place(env, path, sharing)?;
+        Ok(CounterDirectory::marked(path, marker, sharing))
     }
 
     /// One that is made unless it was before. Errors: `state_corrupt` for one that has counters and no marker; `state_io`,
     /// also for a network file system, unless `shared_fs` vouches for its locks; `state_mismatch`.
-    pub(crate) fn create(env: &Env, path: &Path, shared_fs: bool) -> Result<CounterDirectory> {
+    pub(crate) fn create(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
+        let sharing = sharing.into();
         let path = &absolute(path)?;
-        check_place(env, path, shared_fs)?;
+        check_place(env, path, sharing)?;
         let file = path.join(MARKER);
         if let Some(found) = store::peek::<Marker>(env, &file)? {
-            return Ok(CounterDirectory::marked(path, found.content));
+            return Ok(CounterDirectory::marked(path, found.content, sharing));
         }
         if names(env, path)?.next().is_some() {
             let what = "missing where there are counters";
@@ -84,12 +87,18 @@ impl CounterDirectory {
         let created = Utc(env.clock.believed_ms()).to_string();
         let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
         // Another process may be first: then it is that one's.
-        let marker = Store::open(env, file, &marker)?.found().content.clone();
-        Ok(CounterDirectory::marked(path, marker))
+        let marker = Store::open(env, file, &marker, sharing.access())?.found().content.clone();
+        Ok(CounterDirectory::marked(path, marker, sharing))
     }
 
-    fn marked(path: &Path, marker: Marker) -> CounterDirectory {
-        CounterDirectory { path: path.to_owned(), root: root(), id: marker.id, created: marker.created }
+    fn marked(path: &Path, marker: Marker, sharing: Sharing) -> CounterDirectory {
+        CounterDirectory {
+            path: path.to_owned(),
+            access: sharing.access(),
+            root: root(),
+            id: marker.id,
+            created: marker.created,
+        }
     }
 
     /// Errors: `unknown_tag` when the marker is gone, `state_mismatch` when another directory has taken its place.
@@ -164,7 +173,7 @@ impl CounterDirectory {
             );
             return Err(corrupt::<Counter>(&path, &what));
         }
-        let store = Store::open(env, path.clone(), &Counter::new(&self.id, tag, how))?;
+        let store = Store::open(env, path.clone(), &Counter::new(&self.id, tag, how), self.access)?;
         store.found().content.check_whose(&self.id, tag, &path)?;
         let counters = names(env, &self.path)?.count();
         if counters != was {
@@ -234,9 +243,9 @@ fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
 }
 
 /// Errors: `state_io` for a network file system; warns of one that is not kept.
-fn check_place(env: &Env, path: &Path, shared_fs: bool) -> Result<()> {
-    let (_, fs) = env.disk.directory(path).map_err(|error| failed("make", path, &error))?;
-    place::refuse_network(&fs, path, shared_fs, "use a directory on a local disk")?;
+fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
+    let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
+    place::refuse_network(&fs, path, sharing.fs, "use a directory on a local disk")?;
     if fs.kind == Kind::Ephemeral {
         log::warn!(
             "leafid: {} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \

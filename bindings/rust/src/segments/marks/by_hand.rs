@@ -2,7 +2,7 @@
 
 use super::mark::Mark;
 use super::{Place, prefix_of};
-use crate::env::Env;
+use crate::env::{Access, Env};
 use crate::state_file;
 use crate::store::{self, Store};
 use leafid_core::{Error, Result};
@@ -50,7 +50,9 @@ pub(crate) fn source_of(protocol: &str) -> String {
 /// `segment_unavailable` while others hold its lock, `state_io`, `state_corrupt`, `state_mismatch`.
 pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Result<i64> {
     let prefix = prefix_of(source);
-    let place = Place { directory: directory.to_owned(), root: crate::system::root(), prefix, machine: None };
+    let access = Access::Own;
+    let place =
+        Place { directory: directory.to_owned(), access, root: crate::system::root(), prefix, machine: None };
     let path = place.path_of(tag)?;
     let Some(mut store) = Store::<Mark>::open_existing(env, path.clone())? else {
         let of_tag = list(env, directory)?.into_iter().filter_map(|(_, listed)| listed.ok());

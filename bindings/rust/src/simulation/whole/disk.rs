@@ -1,7 +1,7 @@
 //! A machine's disk: what was written and not synced is lost, torn or kept in any order when the power is cut.
 
 use super::machine::{Draw, Machine, World, killed};
-use crate::env::{DirectoryId, Disk, FileId, LockedFile, NewFile, Presence};
+use crate::env::{Access, DirectoryId, Disk, FileId, LockedFile, NewFile, Presence};
 use crate::file_system::{FileSystem, Kind};
 use crate::namespaces::Scope;
 use crate::sync::lock;
@@ -122,7 +122,7 @@ fn tear(file: &mut [u8], offset: usize, bytes: &[u8], front: bool, permille: i64
 pub(super) struct ProcessDisk(pub(super) World);
 
 impl Disk for ProcessDisk {
-    fn directory(&self, _: &Path) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: Access) -> io::Result<(DirectoryId, FileSystem)> {
         let kind = self.0.machine.kind;
         let name = if kind == Kind::Ephemeral { "overlay" } else { "ext4" };
         Ok(((self.0.machine.number as u64, 1), FileSystem { name: name.into(), kind }))
