@@ -56,7 +56,7 @@ def tests_in(path):
     if path.suffix == ".rs":
         return rust(text)
     if path.suffix in (".c", ".cpp"):
-        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside)?")
+        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside|_unwatched)?")
     if path.suffix == ".mjs":
         return quoted(re.sub(r"^\s*//.*$", "", text, flags=re.M), "test")
     return hostile(text) if path.parent.name == "hostile" else python(text)
