@@ -13,7 +13,8 @@ thread_local! {
 /// What greenlets of this thread wait by: `leafid._green.Waits`. None where there are none, and no waits are but the
 /// thread's own.
 pub(crate) fn waits(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
-    let modules = py.import("sys")?.getattr("modules")?;
+    // As the interpreter ends there is no such module any more.
+    let Ok(modules) = py.import("sys").and_then(|sys| sys.getattr("modules")) else { return Ok(None) };
     let used = modules.contains("gevent.monkey")? || modules.contains("eventlet.patcher")?;
     if !used || AWAY.get() {
         return Ok(None);
