@@ -15,7 +15,7 @@ pub(super) const MOST_KEPT: usize = 8;
 pub(super) struct Start {
     pub(super) machine: String,
     /// Empty in what was kept before starts were told apart: then it is none's.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) boot: String,
 }
 
