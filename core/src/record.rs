@@ -53,8 +53,8 @@ impl Record {
     /// Whether the next generator may begin, and where.
     ///
     /// Under continue it goes on at `run.until` if the record was not granted more than `max_backwards_ms` ahead of
-    /// the clock, and does not end more than a day ahead of it. Under wait it begins once the clock has reached `run.until`, which is at most the longest span
-    /// ahead; the bound of 5 ms is for the running generator.
+    /// the clock, and does not end more than a day ahead of it. Under wait it begins once the clock has reached
+    /// `run.until`, which is at most the longest span ahead; the bound of 5 ms is for the running generator.
     pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
         let Some(now) = self.layout.tick_at(now_ms) else {
             return Admission::Refused(self.layout.before_epoch(now_ms));

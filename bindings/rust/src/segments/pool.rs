@@ -216,8 +216,7 @@ impl Pool {
         self.fetch.notify_one();
         if let Some(Some((error, jobs))) = failed {
             let message = format!(
-                "the system gives no thread to ask the source of segments on ({error}); see its limits. A child of \
-                 _Fork or a raw clone can use no segments"
+                "the system gives no thread to ask the source of segments on ({error}); see its limits"
             );
             jobs.for_each(|job| job.fail(Error::new(Code::StateIo, message.clone())));
         }
