@@ -16,11 +16,8 @@ class Waits(NamedTuple):
     """How the greenlets of one kind wait."""
 
     sleep: Callable[[float], object]
-    run: Callable[..., Any]
-
-    def away(self, call: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
-        """Calls it on another thread."""
-        return self.run(call, *arguments)
+    # Calls something on another thread.
+    away: Callable[[Callable[[], object]], object]
 
     def ids(self, call: Call) -> Any:
         """The ids of a call. Ended by an exception of another greenlet's, it gives back what it had."""
@@ -51,10 +48,7 @@ def _gevent() -> Waits | None:
     if hub is None or gevent.getcurrent() is hub:
         return None
 
-    def run(call: Callable[..., Any], *arguments: object) -> Any:
-        return hub.threadpool.apply(call, arguments)
-
-    return Waits(gevent.sleep, run)
+    return Waits(gevent.sleep, hub.threadpool.apply)
 
 
 def _eventlet() -> Waits | None:

@@ -96,6 +96,81 @@ assert many == sorted(set(many))
 """)
 
 
+def test_other_greenlets_run_while_one_opens_and_closes(green):
+    green("""
+class Leases:
+    released = 0
+    def claim(self, request):
+        real_sleep(0.2)
+        return leafid.Lease(7, request.now_ms, request.now_ms + 3_600_000)
+    def renew(self, lease, until_ms):
+        return lease
+    def release(self, lease, until_ms):
+        real_sleep(0.2)
+        self.released += 1
+leases = Leases()
+flake = ticks_during(lambda: leafid.Snowflake(leases, **space))
+assert flake.next() > 0
+ticks_during(flake.close)
+assert leases.released == 1
+with leafid.Snowflake(leases, **space) as flake:
+    assert flake.next() > 0
+    leave = flake.__exit__
+    ticks_during(lambda: leave(None, None, None))
+assert leases.released == 2
+
+def refused(name, previous):
+    real_sleep(0.2)
+    raise RuntimeError("there are none")
+def opened():
+    try:
+        leafid.Snowflake(refused, **space)
+    except leafid.WorkerLostError as error:
+        return repr(error.__cause__)
+assert "there are none" in ticks_during(opened)
+
+try:
+    with Timeout(0.05):
+        leafid.Snowflake(leases, **space)
+    assert False
+except Timeout:
+    pass
+while leases.released < 3:
+    sleep(0.01)
+""")
+
+
+def test_segments_open_and_close_away_from_the_hub(green):
+    green("""
+from leafid import _green
+waits, calls = _green.waits, []
+def away(call):
+    calls.append(call)
+    return waits().away(call)
+_green.waits = lambda: waits() and waits()._replace(away=away)
+def opened_and_closed():
+    with leafid.Segments(fetch=counter.fetch, **(space | {"name": "other"})):
+        assert len(calls) == 1
+value(spawn(opened_and_closed))
+assert len(calls) == 2
+""")
+
+
+def test_what_is_open_at_the_end_is_closed(green):
+    said = green("""
+class Leases:
+    def claim(self, request):
+        return leafid.Lease(7, request.now_ms, request.now_ms + 3_600_000)
+    def renew(self, lease, until_ms):
+        return lease
+    def release(self, lease, until_ms):
+        say("released")
+flake = leafid.Snowflake(Leases(), **space)
+sleep(0)
+""")
+    assert said == "released\n"
+
+
 def test_an_error_comes_in_time_however_many_wait(green):
     green("""
 import logging

@@ -1,6 +1,7 @@
 //! Generators, and segments, that are still open when the interpreter ends, or when a cycle of objects is collected, are
 //! closed, so that their last record is exact.
 
+use crate::green;
 use crate::logs;
 use crate::snowflake::Snowflake;
 use pyo3::prelude::*;
@@ -59,6 +60,7 @@ impl Closer {
 /// Closes what is open. In a forked child the host knows which are the parent's, and leaves those alone.
 #[pyfunction]
 fn close_all(py: Python<'_>) -> PyResult<()> {
+    green::end();
     let Some(open) = OPEN.get(py) else { return Ok(()) };
     // A list made in one step: other threads may still be opening some.
     let references = open.bind(py).call_method0("valuerefs")?.cast_into::<PyList>()?;

@@ -1,14 +1,14 @@
 //! Waits under gevent and eventlet, where they stand in for threads: one that blocks its thread stops every greenlet.
 
-use crate::foreign;
+use crate::call;
+use leafid::Result;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-thread_local! {
-    /// Whether this thread waits for a greenlet of another one.
-    static AWAY: Cell<bool> = const { Cell::new(false) };
-}
+/// Whether the interpreter ends: no other greenlet runs any more, and no thread can be made.
+static ENDS: AtomicBool = AtomicBool::new(false);
 
 /// What greenlets of this thread wait by: `leafid._green.Waits`. None where there are none, and no waits are but the
 /// thread's own.
@@ -16,37 +16,60 @@ pub(crate) fn waits(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     // As the interpreter ends there is no such module any more.
     let Ok(modules) = py.import("sys").and_then(|sys| sys.getattr("modules")) else { return Ok(None) };
     let used = modules.contains("gevent.monkey")? || modules.contains("eventlet.patcher")?;
-    if !used || AWAY.get() {
+    if !used || ENDS.load(Relaxed) {
         return Ok(None);
     }
     let waits = py.import("leafid._green")?.call_method0("waits")?;
     Ok((!waits.is_none()).then_some(waits))
 }
 
-/// Calls a method on another thread, if greenlets of this one are to run meanwhile; else none, and nothing is called.
-pub(crate) fn away<'py>(
-    object: &Bound<'py, PyAny>,
-    method: &str,
-    argument: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let Some(waits) = waits(py)? else { return Ok(None) };
-    let call = Bound::new(py, Away(object.getattr(method)?.unbind()))?;
-    let arguments = PyTuple::new(py, argument)?;
-    waits.call_method1("away", (call, arguments)).map(Some)
+/// From now on waits are the thread's own.
+pub(crate) fn end() {
+    ENDS.store(true, Relaxed);
 }
+
+/// [`call::interruptible`], on another thread if greenlets of this one are to run meanwhile. If the greenlet that waits is
+/// ended by an exception, so is the call, and what it answers all the same is dropped.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let Some(waits) = waits(py)? else { return call::interruptible(py, call) };
+    let answer = Arc::new(Mutex::new(None));
+    let awaited = Arc::downgrade(&answer);
+    let call: Deed = Box::new(move |py| {
+        let result = call::released(py, || call(&mut || awaited.strong_count() == 0));
+        // A generator that nobody waits for is closed here.
+        py.detach(|| awaited.upgrade().map(|answer| lock(&answer).replace(result)));
+    });
+    match waits.call_method1("away", (Away(Mutex::new(Some(call))),)) {
+        Ok(_) => {
+            lock(&answer).take().unwrap_or_else(|| Err(PyRuntimeError::new_err("leafid was not called")))
+        }
+        Err(error) => {
+            // As above, if it was opened just now.
+            py.detach(|| drop(answer));
+            Err(error)
+        }
+    }
+}
+
+type Deed = Box<dyn FnOnce(Python<'_>) + Send>;
 
 /// Called on that other thread.
 #[pyclass(frozen, module = "leafid")]
-struct Away(Py<PyAny>);
+struct Away(Mutex<Option<Deed>>);
 
 #[pymethods]
 impl Away {
-    #[pyo3(signature = (*arguments))]
-    fn __call__<'py>(&self, arguments: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-        AWAY.set(true);
-        let answer = foreign::call(self.0.bind(arguments.py()), arguments);
-        AWAY.set(false);
-        answer
+    fn __call__(&self, py: Python<'_>) {
+        let call = lock(&self.0).take();
+        if let Some(call) = call {
+            call(py);
+        }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

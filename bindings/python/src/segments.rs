@@ -13,6 +13,7 @@ pub(crate) use tag::Tag;
 use crate::arguments::text;
 use crate::call::released;
 use crate::errors;
+use crate::green::interruptible;
 use crate::{exit, logs};
 use fetch::Fetch;
 use leafid::{Code, Error};
@@ -95,7 +96,7 @@ impl Segments {
     ) -> PyResult<Py<Segments>> {
         let (builder, fetch) = options::parse(servers, options)?;
         logs::adopt_level(py);
-        let segments = released(py, || builder.open())?;
+        let segments = interruptible(py, move |_| builder.open())?;
         let segments = Bound::new(py, Segments { segments, fetch })?;
         exit::watch(segments.as_any())?;
         Ok(segments.unbind())
@@ -117,7 +118,8 @@ impl Segments {
     /// last reference, of its tags too, and at the end of the interpreter. Raises StateIoError: it is closed all the
     /// same, and some of what keep_unused was to keep is lost.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let closed = released(py, || self.segments.close());
+        let segments = self.segments.clone();
+        let closed = interruptible(py, move |_| segments.close());
         if let Some(fetch) = &self.fetch {
             fetch.forget();
         }

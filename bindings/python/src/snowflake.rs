@@ -2,9 +2,9 @@
 
 use crate::arguments::{count, refused};
 use crate::buffer::IdBuffer;
-use crate::call::{interruptible, released};
+use crate::call::{self, released};
 use crate::exit;
-use crate::green::away;
+use crate::green::{interruptible, waits};
 use crate::layout::Layout;
 use crate::logs;
 use crate::options::Options;
@@ -98,8 +98,8 @@ impl Snowflake {
     ) -> PyResult<Py<Snowflake>> {
         let Options { builder, name, holds } = Options::parse(py, worker, options)?;
         logs::adopt_level(py);
-        let flake =
-            asking(py, &holds, &name, || interruptible(py, |interrupted| builder.open_unless(interrupted)))?;
+        let open = move |interrupted: &mut dyn FnMut() -> bool| builder.open_unless(interrupted);
+        let flake = asking(py, &holds, &name, || interruptible(py, open))?;
         let (flake, calls) = (Arc::new(flake), !holds.is_empty());
         let closes = Arc::clone(&flake);
         let flake = Bound::new(py, Snowflake { flake, name, holds })?;
@@ -131,11 +131,7 @@ impl Snowflake {
         if count > leafid::MOST_IDS {
             return Err(refused("n", n));
         }
-        if let Some(ids) = away(slf.as_any(), "take", Some(n))? {
-            return Ok(ids);
-        }
-        let ids = this.waiting(py, |interrupted| this.flake.take_unless(count, interrupted))?;
-        PyList::new(py, ids).map(Bound::into_any)
+        PyList::new(py, this.taken(py, count)?).map(Bound::into_any)
     }
 
     /// Fills a buffer with the next ids, ascending, without a copy, all or nothing, and returns it.
@@ -143,13 +139,17 @@ impl Snowflake {
     /// out: any writable, C-contiguous buffer of up to 16777216 int64 or uint64 elements: a NumPy array, an
     ///     array.array("q"), a memoryview. Raises InvalidArgumentError for others, and as next does.
     fn fill<'py>(slf: &Bound<'py, Self>, out: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let this = slf.get();
+        let (py, this) = (out.py(), slf.get());
         let mut buffer = IdBuffer::of(&out)?;
-        if let Some(out) = away(slf.as_any(), "fill", Some(&out))? {
-            return Ok(out);
+        if waits(py)?.is_some() {
+            // It may change meanwhile.
+            let count = buffer.len();
+            drop(buffer);
+            return IdBuffer::written(&out, &this.taken(py, count)?);
         }
         let ids = buffer.ids();
-        this.waiting(out.py(), |interrupted| this.flake.fill_unless(ids, interrupted))?;
+        let fill = |interrupted: &mut dyn FnMut() -> bool| this.flake.fill_unless(ids, interrupted);
+        asking(py, &this.holds, &this.name, || call::interruptible(py, fill))?;
         Ok(out)
     }
 
@@ -162,7 +162,8 @@ impl Snowflake {
     /// worker id back. Other threads may be in next: they get ClosedError. Also done by `with`, by dropping the last
     /// reference, and at the end of the interpreter.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        released(py, || self.flake.close())
+        let flake = Arc::clone(&self.flake);
+        interruptible(py, move |_| flake.close())
     }
 
     /// The worker id. Raises ClosedError.
@@ -215,19 +216,21 @@ impl Snowflake {
     #[cold]
     #[inline(never)]
     fn next_after_a_wait(slf: &Bound<'_, Self>) -> PyResult<i64> {
-        if let Some(id) = away(slf.as_any(), "next", None)? {
-            return id.extract();
-        }
-        let this = slf.get();
-        this.waiting(slf.py(), |interrupted| this.flake.next_unless(interrupted))
+        slf.get().waiting(slf.py(), leafid::Snowflake::next_unless)
+    }
+
+    fn taken(&self, py: Python<'_>, count: usize) -> PyResult<Vec<i64>> {
+        self.waiting(py, move |flake, interrupted| flake.take_unless(count, interrupted))
     }
 
     /// A call that may wait: for the user's code, too.
-    fn waiting<T: Send>(
+    fn waiting<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn FnMut() -> bool) -> leafid::Result<T> + Send,
+        call: impl FnOnce(&leafid::Snowflake, &mut dyn FnMut() -> bool) -> leafid::Result<T> + Send + 'static,
     ) -> PyResult<T> {
+        let flake = Arc::clone(&self.flake);
+        let call = move |interrupted: &mut dyn FnMut() -> bool| call(&flake, interrupted);
         asking(py, &self.holds, &self.name, || interruptible(py, call))
     }
 }
