@@ -1,4 +1,4 @@
-//! Tags of one Leaf beside each other, counted in round trips: the server answers when the test says so.
+//! Tags of one source beside each other, counted in round trips: it answers when the test says so.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,23 +8,23 @@ mod leaf;
 
 use common::unique_name;
 use leaf::Leaf;
-use leafid::{FetchRequest, Segments, SegmentsBuilder};
+use leafid::{FetchRequest, Protocol, Segments, SegmentsBuilder};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 const CONNECTIONS: usize = 4;
+
+/// One test at a time: what is held of one keeps threads of the process from the others.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn builder(leaf: &Leaf) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name()).servers([&leaf.url]);
     builder.timeout_ms(60_000).request_timeout_ms(60_000)
-}
-
-/// Answers what is under way, and waits until as much is under way again.
-fn round_trip(leaf: &Leaf) -> Vec<String> {
-    let held = leaf.held(CONNECTIONS);
-    leaf.release();
-    held
 }
 
 /// Runs `quiet` beside so many threads that take 500 ids of a tag each, again and again.
@@ -44,9 +44,9 @@ fn beside(busy: usize, leaf: &Leaf, quiet: impl FnOnce(&Segments)) {
         }
         // Until each has begun, and some more.
         while leaf.answered().len() < busy {
-            round_trip(leaf);
+            leaf.round_trip(CONNECTIONS);
         }
-        (0..5).for_each(|_| drop(round_trip(leaf)));
+        (0..5).for_each(|_| drop(leaf.round_trip(CONNECTIONS)));
         let done = catch_unwind(AssertUnwindSafe(|| quiet(&ids)));
         over.store(true, SeqCst);
         leaf.release_all();
@@ -57,6 +57,7 @@ fn beside(busy: usize, leaf: &Leaf, quiet: impl FnOnce(&Segments)) {
 
 #[test]
 fn the_first_id_of_a_quiet_tag_comes_within_three_round_trips() {
+    let _alone = alone();
     for busy in [1, 3, 5, 11] {
         let leaf = Leaf::holding();
         beside(busy, &leaf, |ids| {
@@ -71,7 +72,7 @@ fn the_first_id_of_a_quiet_tag_comes_within_three_round_trips() {
                 let mut trips = 0;
                 while !leaf.answered().contains_key(name) {
                     trips += 1;
-                    round_trip(&leaf);
+                    leaf.round_trip(CONNECTIONS);
                     leaf.held(CONNECTIONS);
                 }
                 assert!(trips <= 3, "{trips} round trips beside {busy}");
@@ -111,20 +112,19 @@ impl Calls {
     }
 }
 
-#[test]
-fn a_callback_is_asked_for_a_quiet_tag_within_four_calls_of_each_thread() {
-    let calls = Arc::<Calls>::default();
-    let answers = Arc::clone(&calls);
-    let ids =
-        Segments::builder().persist(false).name(unique_name()).timeout_ms(60_000).step(1).adaptive(false);
-    let ids = ids.fetch(move |request| Ok(Some(answers.answer(request).into()))).open().unwrap();
+/// Eleven busy tags, and one that begins beside them, of a source that gives one id a call; `round_trip` answers the calls
+/// under way, once there are four.
+fn each_has_its_turn(ids: SegmentsBuilder, round_trip: impl Fn() -> Vec<String>, answer_all: impl Fn()) {
+    let ids = ids.persist(false).name(unique_name()).timeout_ms(60_000).adaptive(false).open().unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for number in 0..11 {
             let (tag, over) = (ids.tag(&format!("busy{number}")).unwrap(), &over);
             scope.spawn(move || while !over.load(SeqCst) && tag.take(50).is_ok() {});
         }
-        (0..10).for_each(|_| drop(calls.round_trip(4)));
+        (0..10).for_each(|_| drop(round_trip()));
+        let mut asked = BTreeMap::<String, usize>::new();
+        (0..33).flat_map(|_| round_trip()).for_each(|tag| *asked.entry(tag).or_default() += 1);
         let quiet = ids.tag("quiet").unwrap();
         let taker = scope.spawn({
             let quiet = quiet.clone();
@@ -133,22 +133,50 @@ fn a_callback_is_asked_for_a_quiet_tag_within_four_calls_of_each_thread() {
         while !quiet.stats().unwrap().fetching {
             std::thread::yield_now();
         }
-        let trips = (1..).find(|_| calls.round_trip(4).iter().any(|tag| tag == "quiet")).unwrap();
-        calls.is_open.store(true, SeqCst);
+        let trips = (1..20).find(|_| round_trip().iter().any(|tag| tag == "quiet"));
         over.store(true, SeqCst);
-        calls.round_trip(0);
+        answer_all();
         assert!(taker.join().unwrap().is_ok());
-        assert!(trips <= 4, "{trips}");
+        assert!(trips.is_some_and(|trips| trips <= 4), "{trips:?}");
+        assert!(asked.len() == 11 && asked.values().all(|&calls| calls >= 4), "twelve calls each: {asked:?}");
     });
 }
 
 #[test]
+fn a_callback_is_asked_for_each_tag_in_turn() {
+    let _alone = alone();
+    let calls = Arc::<Calls>::default();
+    let answers = Arc::clone(&calls);
+    let ids = Segments::builder().step(1).fetch(move |request| Ok(Some(answers.answer(request).into())));
+    each_has_its_turn(
+        ids,
+        || calls.round_trip(4),
+        || {
+            calls.is_open.store(true, SeqCst);
+            calls.round_trip(0);
+        },
+    );
+}
+
+#[test]
+fn a_server_that_gives_many_ids_is_asked_for_each_tag_in_turn() {
+    let _alone = alone();
+    for (protocol, step) in [(Protocol::Range, Some(1)), (Protocol::Tinyid, None)] {
+        let server = Leaf::holding();
+        let ids = Segments::builder().protocol(protocol).servers([&server.url]).request_timeout_ms(60_000);
+        let ids = step.into_iter().fold(ids, SegmentsBuilder::step);
+        each_has_its_turn(ids, || server.round_trip(4), || server.release_all());
+    }
+}
+
+#[test]
 fn tags_that_are_equally_busy_get_equally_many_ids() {
+    let _alone = alone();
     for busy in [2, 3, 5, 11] {
         let leaf = Leaf::holding();
         beside(busy, &leaf, |_| {
             let before = leaf.answered();
-            (0..busy * 15).for_each(|_| drop(round_trip(&leaf)));
+            (0..busy * 15).for_each(|_| drop(leaf.round_trip(CONNECTIONS)));
             let more: Vec<usize> = leaf.answered().iter().map(|(tag, all)| all - before[tag]).collect();
             let (least, most) = (*more.iter().min().unwrap(), *more.iter().max().unwrap());
             assert!(most * 5 <= least * 6, "{more:?}");

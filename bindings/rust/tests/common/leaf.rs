@@ -1,8 +1,9 @@
 //! A Leaf that answers when a test says so: what is asked, in which order, and how much at once is seen without a clock.
+//! It speaks `range` and tinyid as well, and gives one id then, too.
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -73,6 +74,13 @@ impl Leaf {
         state.held.iter().map(|(_, tag)| tag.clone()).collect()
     }
 
+    /// Answers the requests under way, once there are so many: their tags.
+    pub(crate) fn round_trip(&self, count: usize) -> Vec<String> {
+        let mut state = self.wait(|state| state.held.len() >= count);
+        self.shared.changed.notify_all();
+        state.held.drain(..).map(|(_, tag)| tag).collect()
+    }
+
     /// Answers the requests that are under way now.
     pub(crate) fn release(&self) {
         self.shared.state.lock().unwrap().held.clear();
@@ -117,13 +125,35 @@ impl Shared {
         loop {
             let mut first = String::new();
             lines.read_line(&mut first).ok().filter(|length| *length > 0)?;
-            let mut line = String::new();
+            let (mut line, mut length) = (String::new(), 0);
             while line != "\r\n" {
                 line.clear();
                 lines.read_line(&mut line).ok().filter(|length| *length > 0)?;
+                if let Some(bytes) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = bytes.trim().parse().ok()?;
+                }
             }
-            let tag = first.split(['?', ' ']).nth(1)?.rsplit('/').next()?.to_owned();
-            let (status, body) = self.answer(&tag);
+            let mut form = vec![0; length];
+            lines.read_exact(&mut form).ok()?;
+            let target = first.split(' ').nth(1)?;
+            let (path, query) = target.split_once('?').unwrap_or((target, ""));
+            let tag = path.rsplit('/').next()?;
+            let (status, body) = if path.starts_with("/tinyid/") {
+                let form = String::from_utf8(form).ok()?;
+                let (status, id) = self.answer(form.strip_prefix("bizType=")?.split('&').next()?);
+                let before = id.parse::<i64>().map_or(0, |id| id - 1);
+                (status, format!("{before},{id},{id},1,0"))
+            } else if path.starts_with("/api/segment/range/") {
+                let (status, id) = self.answer(tag);
+                let end = id.parse::<i64>().map_or(0, |id| id + 1);
+                let nonce = query.split("nonce=").nth(1)?;
+                (
+                    status,
+                    format!(r#"{{"tag":"{tag}","start":"{id}","end":"{end}","stride":1,"nonce":"{nonce}"}}"#),
+                )
+            } else {
+                self.answer(tag)
+            };
             let head = format!("HTTP/1.1 {status} So\r\nContent-Length: {}\r\n\r\n", body.len());
             (&mut &*stream).write_all((head + &body).as_bytes()).ok()?;
         }
