@@ -63,8 +63,8 @@ pub(super) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
         let apart = machine.apart(Kind::Local, Scope::OwnNetwork);
         let first = (NAMESPACES + 4 * at as i64) as u32;
         let given = builder().worker(first..=first + 2).exclusive_range(true);
-        // The range of the machine's own processes, which see none of its marks: refused.
-        let others = builder().worker(8 * at as u32..=8 * at as u32 + 3);
+        // The range of the machine's own processes, which see none of its marks: refused, whatever the environment says.
+        let others = builder().worker(8 * at as u32..=8 * at as u32 + 3).exclusive_range(false);
         for builder in [given.clone(), given, others] {
             units.push(unit(&apart, layout, Home::Stays, builder, draw));
         }
