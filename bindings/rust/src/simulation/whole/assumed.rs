@@ -27,7 +27,8 @@ pub(super) const NOT_COVERED: &[Line] = &[
                  volume, a container on tmpfs made anew after the clock went back, another state directory. \
                  `no_record_wait_ms` waits the difference out; leases need no wait.",
         here: Assumed(
-            "where the record is gone, the next start comes once the clock has passed what the last holder may have used",
+            "where the record is gone, the next start comes once the clock has passed what the last holder may have used, or \
+             is behind that by less than `no_record_wait_ms`",
         ),
     },
     Line {
