@@ -47,8 +47,8 @@ pub(super) const NOT_COVERED: &[Line] = &[
     Line {
         readme: "A state directory or `file:` source that is restored from a backup, and a state file that is deleted.",
         here: Assumed(
-            "a record that is lost or put back is followed by a pause of max_backwards_ms and three seconds, and counters \
-             are left alone",
+            "a record that is lost or put back is followed by a pause of max_backwards_ms and three seconds, what was kept of \
+             a tag is put back no sooner than its file's stamp shows, and counters are left alone",
         ),
     },
     Line {

@@ -21,7 +21,7 @@ pub(super) struct File {
     pub(super) durable: Vec<u8>,
     /// Written and not synced.
     pending: Vec<(usize, Vec<u8>)>,
-    changed_ms: i64,
+    pub(super) changed_ms: i64,
     /// The process that has it locked.
     pub(super) locked: Option<u64>,
 }

@@ -31,7 +31,8 @@ pub(super) struct Troubles {
     /// Where the leaps that were reset began, and a copy of a file.
     burnt_ms: Vec<i64>,
     pub(super) copied: Option<(PathBuf, Vec<u8>)>,
-    pub(super) marked: Option<(PathBuf, Vec<u8>)>,
+    /// Of a mark, and when that was changed last.
+    pub(super) marked: Option<(PathBuf, Vec<u8>, i64)>,
 }
 
 /// Which faults a world has besides crashes: those of clocks, or those of files.

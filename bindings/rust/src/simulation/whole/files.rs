@@ -5,6 +5,7 @@ use super::disk::File;
 use super::faults::FORGETS_MS;
 use super::machine::Machine;
 use crate::slot;
+use crate::store::is_stamp_of;
 use crate::sync::lock;
 use crate::two_slots::SLOT_BYTES;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,14 @@ impl Simulation {
         }
     }
 
-    /// A copy of a mark, and of the rest that it keeps, is put back over it: of a source that never lies.
+    /// A copy of a mark, and of the rest that it keeps, is put back over it: of a source that never lies. Not within the
+    /// milliseconds in which a stamp is that of its write: sooner nobody has copied it, used it, and put it back.
     pub(super) fn put_back(&mut self, at: usize, machine: &Machine) {
-        if let Some((path, bytes)) = self.troubles[at].marked.take() {
+        let clock_ms = machine.now_ms();
+        let marked = &mut self.troubles[at].marked;
+        if let Some((path, bytes, _)) =
+            marked.take_if(|(_, _, changed_ms)| !is_stamp_of(clock_ms, *changed_ms))
+        {
             machine.place(&path, bytes, 0, true);
             self.count("rest of segments put back");
         }
@@ -45,9 +51,10 @@ impl Simulation {
             text.contains("\"source\":\"file:") && text.contains("\"kept\"")
         };
         let files = lock(&self.machines.0[at].files);
-        let found = files.iter().map(|(path, file)| (path, lock(file).bytes.clone()));
-        let mut found = found.filter(|(_, bytes)| kept(bytes));
-        self.troubles[at].marked = found.next().map(|(path, bytes)| (path.clone(), bytes));
+        let found = files.iter().map(|(path, file)| (path, lock(file)));
+        let mut found = found.filter(|(_, file)| kept(&file.bytes));
+        self.troubles[at].marked =
+            found.next().map(|(path, file)| (path.clone(), file.bytes.clone(), file.changed_ms));
     }
 
     pub(super) fn trouble_files(&mut self, at: usize, machine: &Machine) {
