@@ -158,6 +158,8 @@ mod tests {
         for round in 0..3_000 {
             let thread = spawn(c"leafid-test", Code::Ours, || ()).unwrap();
             let task = Arc::clone(&thread.task);
+            // Without a sleep, and at any moment of its end: that when it is gone for the C library alone is short.
+            (0..round % 300 * 20).for_each(|_| std::hint::spin_loop());
             thread.join();
             assert!(!listed(task.load(Acquire)), "round {round}");
         }
