@@ -44,6 +44,10 @@ def bounded(command, seconds, limit=(), more=None):
     return said, status
 
 
+def missing(test, said):
+    sys.exit(f"{test} did not run:\n{said[-3000:]}")
+
+
 def crate_of(test):
     """The arguments of cargo for a test's file."""
     file = test.partition("::")[0]
@@ -52,6 +56,14 @@ def crate_of(test):
     if "/src/" in file:
         return package, "--lib"
     return package, f"--test={rest.partition('/')[0].removesuffix('.rs')}"
+
+
+def path_of(test):
+    """How cargo names a test, but for a module within its file."""
+    file, _, name = test.partition("::")
+    of_crate = file.rpartition("/src/")[2] if "/src/" in file else file.partition("/tests/")[2].partition("/")[2]
+    modules = [part for part in of_crate.removesuffix(".rs").split("/") if part not in ("", "lib", "main")]
+    return re.compile("::".join([*modules, rf"(?:\w+::)?{name}"]))
 
 
 def rust(tests):
@@ -68,13 +80,14 @@ def rust(tests):
         for target, tests_of in targets.items():
             names = [test.partition("::")[2] for test in tests_of]
             said, status = bounded([*cargo, target, "--", "--test-threads=4", *names], LONGEST, MEMORY)
-            lines = re.findall(r"^test (?:\S+::)?(\w+)(?: - should panic)? \.\.\. (?:.*\b)?(ok|FAILED)$", said, re.M)
-            well = {name: how == "ok" for name, how in lines}
+            lines = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (?:.*\b)?(ok|FAILED)$", said, re.M)
             died = status is None or "process didn't exit successfully" in said and "signal:" in said
-            for test, name in zip(tests_of, names):
-                if name not in well and not died:
-                    sys.exit(f"{test} did not run:\n{said[-3000:]}")
-                ended[test] = well.get(name, False)
+            for test in tests_of:
+                # Modules may have tests of one name.
+                well = [how == "ok" for path, how in lines if path_of(test).fullmatch(path)]
+                if len(well) != 1 and not died:
+                    missing(test, said)
+                ended[test] = well == [True]
     return ended
 
 
@@ -83,10 +96,6 @@ def make(*goals):
     said, status = bounded(["make", "--no-print-directory", *goals], LONGEST_BUILD)
     if status != 0:
         sys.exit(f"does not build:\n{said[-3000:]}")
-
-
-def missing(test, said):
-    sys.exit(f"{test} did not run:\n{said[-3000:]}")
 
 
 def c(tests):
