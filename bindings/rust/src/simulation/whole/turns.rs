@@ -42,6 +42,9 @@ impl Simulation {
         if self.draw.one_in(20) {
             self.all_at_once()?;
         }
+        if self.draw.one_in(40) {
+            self.leases_are_renewed()?;
+        }
         match self.draw.below(5) {
             0 => self.turn_of_numbers(),
             _ => self.turn_of_flakes(),
@@ -63,6 +66,22 @@ impl Simulation {
                 simulated::play(*number);
                 if let Ok(run) = live.core.reserve(live.env.clock.believed_ms(), 100) {
                     self.seen.flakes(live.core.layout(), live.worker_id, run)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Time passes in which each holder of a lease gets to run so often that it renews it again and again.
+    fn leases_are_renewed(&mut self) -> Result<(), String> {
+        for _ in 0..self.draw.below(60) {
+            self.pass(400);
+            for unit in self.flakes.iter_mut().filter(|unit| unit.leased) {
+                if let Some(process) = &mut unit.running
+                    && self.now_ms >= process.stopped_until_ms
+                {
+                    process.background(self.now_ms);
+                    process.issue_few(&mut self.seen, self.now_ms)?;
                 }
             }
         }
