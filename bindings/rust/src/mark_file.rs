@@ -48,22 +48,38 @@ pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<O
             },
             opened => opened?,
         };
-        let found = rustix::fs::fstat(descriptor.fd()?)?;
-        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
-        }
-        match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(None),
-            Err(Errno::INTR) => continue,
-            Err(error) => return Err(error.into()),
-        }
-        // The last holder may have removed it meanwhile.
-        if is_at(&descriptor, &path)? {
-            return Ok(Some(MarkFile { descriptor, path }));
+        match lock_opened(descriptor, &path)? {
+            Locked::Mine(held) => return Ok(Some(held)),
+            Locked::Taken => return Ok(None),
+            Locked::Not => {}
         }
     }
     Err(io::Error::new(io::ErrorKind::Interrupted, "others make and remove it all the time"))
+}
+
+enum Locked {
+    Mine(MarkFile),
+    Taken,
+    /// It is to be opened anew.
+    Not,
+}
+
+fn lock_opened(descriptor: Descriptor, path: &Path) -> io::Result<Locked> {
+    let found = rustix::fs::fstat(descriptor.fd()?)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
+    }
+    match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Ok(Locked::Taken),
+        Err(Errno::INTR) => return Ok(Locked::Not),
+        Err(error) => return Err(error.into()),
+    }
+    // The last holder may have removed it meanwhile.
+    Ok(match is_at(&descriptor, path)? {
+        true => Locked::Mine(MarkFile { descriptor, path: path.to_owned() }),
+        false => Locked::Not,
+    })
 }
 
 /// Whether an open file is the one at its path.
@@ -128,6 +144,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(path_of(dir.path(), "orders", 7), "whatever").unwrap();
         drop(lock(dir.path(), "orders", 7).unwrap().unwrap());
+    }
+
+    #[test]
+    fn one_that_its_holder_removed_since_it_was_opened_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = path_of(dir.path(), "orders", 7);
+        let opened = || Descriptor::open(|| open(&path)).unwrap();
+        let first = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        let (late, later) = (opened(), opened());
+        drop(first);
+        assert!(matches!(lock_opened(late, &path).unwrap(), Locked::Not));
+        let second = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        assert!(matches!(lock_opened(later, &path).unwrap(), Locked::Not));
+        assert!(matches!(lock_opened(opened(), &path).unwrap(), Locked::Taken));
+        drop(second);
     }
 
     #[test]
