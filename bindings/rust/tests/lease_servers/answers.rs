@@ -130,6 +130,11 @@ fn a_lease_that_cannot_be_used_is_given_back() {
 }
 
 #[test]
+fn an_answer_without_the_server_s_clock_is_a_lease() {
+    opening(|_| Reaction::But(json!({"server_time": null}))).unwrap();
+}
+
+#[test]
 fn clocks_of_two_peers_decide_nothing() {
     opening(|_| Reaction::But(json!({"peer_times": [0, 0]}))).unwrap();
 }
