@@ -183,6 +183,13 @@ fn an_end_days_ahead_is_refused_with_the_way_out() {
         ..record(NOW_MS, NOW_MS)
     };
     assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(end));
+    // Nothing was burnt or used there: another wrote it.
+    for forged in [
+        Record { former: Vec::new(), ..written.clone() },
+        Record { run: Span { from: 5, until: end }, ..written },
+    ] {
+        assert_eq!(refusal(&forged, &PLAIN, NOW_MS).code(), Code::ClockBackwards);
+    }
 }
 
 #[test]
@@ -191,6 +198,8 @@ fn spans_that_no_rules_write_are_refused() {
     let good = record(NOW_MS, NOW_MS);
     assert_eq!(Record::unused(9, LEAF).check(), Ok(()));
     assert_eq!(Record { burnt: many(48), former: many(16), ..good.clone() }.check(), Ok(()));
+    let last = Span { from: 0, until: LEAF.last_tick() + 1 };
+    assert_eq!(Record { run: last, burnt: vec![last], former: vec![last], ..good.clone() }.check(), Ok(()));
     let past = Span { from: 0, until: LEAF.last_tick() + 2 };
     for (bad, said) in [
         (Record { run: Span { from: 8, until: 7 }, ..good.clone() }, "begins at tick 8 and ends at 7"),

@@ -54,6 +54,10 @@ fn an_error_says_code_and_message() {
     let error = Error::invalid("worker", 1_024, "0 to 1023").context("option");
     assert_eq!(error.code(), Code::InvalidArgument);
     assert_eq!(error.to_string(), "invalid_argument: option: worker is 1024; allowed: 0 to 1023");
+    let long = "é".repeat(100);
+    assert_eq!(Error::invalid("name", &long, "less").message(), format!("name is {long}; allowed: less"));
+    let cut = Error::invalid("name", format!("-{long}"), "less");
+    assert_eq!(cut.message(), format!("name is -{}…; allowed: less", "é".repeat(99)));
     assert_eq!(format!("{error:?}"), error.to_string());
 }
 

@@ -156,3 +156,14 @@ fn ticks_and_times_agree() {
         assert_eq!(layout.tick_start_ms(layout.last_tick() + 1), layout.expires_at_ms());
     }
 }
+
+#[test]
+fn an_id_of_more_bits_than_the_layout_has_is_refused_with_the_largest() {
+    // 20 bits in all.
+    let layout = common::layout(8, 5, 7, 0);
+    assert!(layout.decode((1 << 20) - 1).is_ok());
+    for id in [-1, 1 << 20, i64::MAX] {
+        let error = layout.decode(id).expect_err("outside");
+        assert_eq!(error.message(), format!("id is {id}; allowed: 0 to 1048575 in the layout {layout}"));
+    }
+}

@@ -7,6 +7,7 @@ use leafid_core::{
 };
 
 const NOW: i64 = 1_700_000_000_000;
+const WEEK_MS: i64 = 7 * 86_400_000;
 
 fn lease() -> Lease {
     Lease { worker_id: 7, from_ms: NOW - 10, until_ms: NOW + 30_000, ..Lease::default() }
@@ -85,9 +86,22 @@ fn a_renewal_never_lowers_and_keeps_what_it_does_not_say() {
     assert_eq!(late.unwrap_err().code(), Code::WorkerLost);
     let seconds_for_microseconds = Renewal { until_ms: (NOW + 60_000) * 1_000, ..Renewal::default() };
     assert_eq!(renew(seconds_for_microseconds).unwrap_err().code(), Code::InvalidArgument);
+    let (week, _) = renew(Renewal { until_ms: NOW + WEEK_MS, ..Renewal::default() }).unwrap();
+    assert_eq!(week.until_ms, NOW + WEEK_MS);
+    let more = Renewal { until_ms: NOW + WEEK_MS + 1, ..Renewal::default() };
+    assert_eq!(renew(more).unwrap_err().code(), Code::InvalidArgument);
     let other = Renewal { worker_id: Some(8), until_ms: NOW + 60_000, ..Renewal::default() };
     let error = renew(other).unwrap_err();
     assert_eq!(error.message(), "worker_id is 8; allowed: 7, for a renewal keeps the worker id");
+}
+
+#[test]
+fn a_lease_past_the_end_of_the_layout_ends_there() {
+    let end_ms = Layout::LEAF.expires_at_ms();
+    let held = Lease { worker_id: 7, from_ms: 0, until_ms: end_ms - 1, ..Lease::default() };
+    let renewal = Renewal { until_ms: end_ms + 60_000, ..Renewal::default() };
+    let (next, until) = held.renewed(renewal, &Layout::LEAF, end_ms - 5).unwrap();
+    assert_eq!((next.until_ms, until), (end_ms + 60_000, Layout::LEAF.last_tick() + 1));
 }
 
 #[test]
@@ -109,5 +123,7 @@ fn the_median_of_three_peers_or_more_decides() {
     }
     assert!(agree(&[0, 0, 20_000, 20_000]).is_err(), "of an even number, the middle");
     assert!(agree(&[0, 0, 19_990, 20_000]).is_ok());
+    let between = agree(&[20_000, 20_000, 30_000, 30_000]).unwrap_err();
+    assert!(between.message().contains("25000 ms behind the median of its 4 peers"), "{between}");
     assert!(peers_agree(0, &[i64::MIN, i64::MIN, i64::MAX], PEERS_THRESHOLD_MS).is_err());
 }

@@ -121,6 +121,34 @@ fn what_lies_below_the_clock_is_not_burnt_and_not_forgotten() {
     // Once passed it is a former run like others, and makes room.
     let begun = reset.begin(span(NOW_MS + 2_000, NOW_MS + 3_000), NOW_MS + 2_000, 2);
     assert_eq!((&begun.burnt[..], &begun.former[..]), (&[][..], &[span(NOW_MS - 1_000, NOW_MS + 1_000)][..]));
+    // Nor is what lies above the clock a former run as well.
+    let former =
+        [span(NOW_MS - YEAR_MS, NOW_MS - 2 * MINUTE_MS), span(NOW_MS + YEAR_MS, NOW_MS + 2 * YEAR_MS)];
+    let reset = Record { former: former.to_vec(), ..record }.reset(NOW_MS).expect("there is room");
+    assert_eq!(reset.former, [former[0], span(NOW_MS - 1_000, NOW_MS)]);
+}
+
+#[test]
+fn a_run_is_written_with_its_owner_and_when_it_was_granted() {
+    let begun = Record::unused(7, LEAF).begin(span(NOW_MS, NOW_MS + 1_000), NOW_MS + 1, 12);
+    assert_eq!((begun.granted_at_ms, begun.owner), (NOW_MS + 1, 12));
+    for gap_ms in [0, MINUTE_MS] {
+        let next = span(NOW_MS + 1_000 + gap_ms, NOW_MS + 3_000 + gap_ms);
+        let extended = begun.extend(next, NOW_MS + 2 + gap_ms);
+        assert_eq!((extended.granted_at_ms, extended.owner), (NOW_MS + 2 + gap_ms, 12));
+    }
+}
+
+#[test]
+fn runs_less_than_a_minute_apart_are_one() {
+    for (gap_ms, runs) in [(MINUTE_MS - 1, 1), (MINUTE_MS, 2)] {
+        let mut record = Record::unused(7, LEAF).begin(span(NOW_MS, NOW_MS + 1_000), NOW_MS, 1);
+        let second_ms = NOW_MS + 1_000 + gap_ms;
+        for ms in [second_ms, NOW_MS + YEAR_MS] {
+            record = record.begin(span(ms, ms + 1_000), ms, 1);
+        }
+        assert_eq!(record.former.len(), runs, "{gap_ms} ms apart");
+    }
 }
 
 #[test]
@@ -150,6 +178,12 @@ fn the_nearest_runs_become_one_when_there_are_many() {
     }
     assert_eq!(record.former.len(), MOST_FORMER);
     assert_eq!(record.former[0].from, tick(NOW_MS));
+    // The last one is two hours from its neighbour, and stays by itself.
+    let far = NOW_MS + 22 * 60 * MINUTE_MS;
+    let record = [far, far + MINUTE_MS * 60]
+        .into_iter()
+        .fold(record, |record, ms| record.begin(span(ms, ms + 1), ms, 1));
+    assert_eq!(record.former.last(), Some(&span(far, far + 1)));
     for &ms in &starts {
         let kept = record.former.iter().chain([&record.run]);
         assert!(kept.clone().any(|s| s.from <= tick(ms) && tick(ms + 1_000) <= s.until), "{ms} is forgotten");
@@ -167,6 +201,8 @@ fn a_run_that_no_rules_can_have_made_is_burnt_for_what_can_have_been_granted() {
     for run in [span(NOW_MS, NOW_MS + YEAR_MS), span(NOW_MS + 1, NOW_MS + 9 * YEAR_MS)] {
         assert_eq!(of(run).reset(NOW_MS).expect("there is room").burnt, [run]);
     }
+    let at_the_clock = of(span(NOW_MS, NOW_MS + 9 * YEAR_MS)).reset(NOW_MS).expect("there is room");
+    assert_eq!(at_the_clock.burnt, [span(NOW_MS, NOW_MS + HOUR_MS + 3_000)]);
 }
 
 #[test]
@@ -190,6 +226,8 @@ fn a_time_outside_the_layout_is_refused() {
     let record = Record::unused(7, LEAF);
     assert_eq!(record.reset(LEAF.epoch_ms() - 1).expect_err("early").code(), Code::BeforeEpoch);
     assert_eq!(record.reset(LEAF.expires_at_ms()).expect_err("late").code(), Code::TimeExhausted);
+    let last = Span { from: LEAF.last_tick(), until: LEAF.last_tick() };
+    assert_eq!(record.reset(LEAF.expires_at_ms() - 1).expect("in time").run, last);
 }
 
 #[test]

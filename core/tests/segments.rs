@@ -35,6 +35,12 @@ fn a_jump_that_no_counter_makes_is_refused_and_not_remembered() {
     }
     // A tag may begin anywhere.
     Guard::new(Giving::InOrder).offer(high, 0).unwrap();
+    // Of several counters none may leave the others less than such a jump.
+    for (end, refused) in [(i64::MAX - MOST, false), (i64::MAX - MOST + 1, true)] {
+        let mut guard = Guard::new(Giving::Ranges);
+        guard.offer(segment(1, 1_001, 1), 0).unwrap();
+        assert_eq!(guard.offer(segment(end - 10, end, 1), 1_001).is_err(), refused, "{end}");
+    }
 }
 
 #[test]
@@ -59,7 +65,9 @@ fn the_step_follows_the_age_of_the_fetch_before() {
 fn a_step_that_the_source_raised_is_followed_and_a_fixed_one_stays() {
     let mut step = AdaptiveStep::new(100, true);
     step.fetched(100, 5_000, 0);
-    assert_eq!(step.wanted(1), 5_000);
+    assert_eq!((step.wanted(1), step.step(), step.source()), (5_000, 5_000, 5_000));
+    step.fetched(5_000, 10, 1);
+    assert_eq!((step.step(), step.source()), (5_000, 10));
     let mut step = AdaptiveStep::new(1_000, false);
     for now_ms in 0..50 {
         assert_eq!(step.wanted(now_ms), 1_000);

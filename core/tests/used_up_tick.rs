@@ -4,12 +4,26 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, PLAIN_WAIT, granted};
-use leafid_core::{Deed, Layout, LayoutFields, OnExhausted, Rules, Snowflake};
+use leafid_core::{Deed, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Snowflake};
 
 const BORROW: Rules = Rules { on_exhausted: OnExhausted::Borrow, ..PLAIN };
 
 fn use_up(flake: &Snowflake, now_ms: i64) {
     assert_eq!(flake.reserve(now_ms, PER_TICK).map(|run| run.count), Ok(PER_TICK), "a whole tick");
+}
+
+#[test]
+fn what_happens_then_is_named_wait_or_borrow() {
+    for (choice, name) in [(OnExhausted::Wait, "wait"), (OnExhausted::Borrow, "borrow")] {
+        assert_eq!((OnExhausted::parse(name), choice.name()), (Ok(choice), name));
+    }
+    let error = OnExhausted::parse("Borrow").expect_err("another word");
+    assert_eq!(error.message(), "on_exhausted is \"Borrow\"; allowed: \"wait\" or \"borrow\"");
+    // Without a record that outlives it, a generator waits, whatever was asked for.
+    assert_eq!(
+        BORROW.never_ahead(),
+        Rules { on_clock_backwards: OnClockBackwards::Wait, on_exhausted: OnExhausted::Wait, ..BORROW }
+    );
 }
 
 #[test]

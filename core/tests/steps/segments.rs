@@ -73,6 +73,11 @@ impl Seen {
     }
 
     fn call(&self, call: Call) {
+        let _ = self.tried(call);
+    }
+
+    /// An error where a take got nothing.
+    fn tried(&self, call: Call) -> Result<(), Dry> {
         match call {
             // Segments of several lengths and strides, with gaps between.
             Call::Offer => {
@@ -108,8 +113,9 @@ impl Seen {
                     self.buffer.segments(&filler),
                 ));
             }
-            take => self.take(take).unwrap_or_default(),
+            take => return self.take(take),
         }
+        Ok(())
     }
 
     /// Each id is issued, or left at the end; none is both.
@@ -158,4 +164,20 @@ fn a_call_of_a_buffer_s_inside_another_at_each_of_its_steps() {
         }
     }
     assert!(tried > 3_000, "only {tried}");
+}
+
+#[test]
+fn a_take_finds_ids_that_others_turned_over_meanwhile() {
+    for take in TAKES {
+        for step in 0.. {
+            let seen = Rc::new(Seen::new(2));
+            let guest = Rc::clone(&seen);
+            let mut taken = Ok(());
+            let inner = move || guest.call(Call::TurnOver);
+            if interrupted(step, inner, || taken = seen.tried(take)).is_none() {
+                break;
+            }
+            assert_eq!(taken, Ok(()), "{take:?} at step {step}: there were ids all the time");
+        }
+    }
 }
