@@ -200,6 +200,8 @@ fn spans_that_no_rules_write_are_refused() {
     assert_eq!(Record { burnt: many(48), former: many(16), ..good.clone() }.check(), Ok(()));
     let last = Span { from: 0, until: LEAF.last_tick() + 1 };
     assert_eq!(Record { run: last, burnt: vec![last], former: vec![last], ..good.clone() }.check(), Ok(()));
+    let touching = vec![Span { from: 0, until: 1 }, Span { from: 1, until: 2 }];
+    assert_eq!(Record { burnt: touching, ..good.clone() }.check(), Ok(()));
     let past = Span { from: 0, until: LEAF.last_tick() + 2 };
     for (bad, said) in [
         (Record { run: Span { from: 8, until: 7 }, ..good.clone() }, "begins at tick 8 and ends at 7"),

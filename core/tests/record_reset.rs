@@ -178,16 +178,24 @@ fn the_nearest_runs_become_one_when_there_are_many() {
     }
     assert_eq!(record.former.len(), MOST_FORMER);
     assert_eq!(record.former[0].from, tick(NOW_MS));
-    // The last one is two hours from its neighbour, and stays by itself.
-    let far = NOW_MS + 22 * 60 * MINUTE_MS;
-    let record = [far, far + MINUTE_MS * 60]
-        .into_iter()
-        .fold(record, |record, ms| record.begin(span(ms, ms + 1), ms, 1));
-    assert_eq!(record.former.last(), Some(&span(far, far + 1)));
     for &ms in &starts {
         let kept = record.former.iter().chain([&record.run]);
         assert!(kept.clone().any(|s| s.from <= tick(ms) && tick(ms + 1_000) <= s.until), "{ms} is forgotten");
     }
+}
+
+#[test]
+fn runs_far_apart_stay_apart_where_others_are_nearer() {
+    // A day between the first two, an hour between the others, and two minutes between the last two.
+    let hours = (0..MOST_FORMER as i64 - 1).map(|hour| NOW_MS + (24 + hour) * 60 * MINUTE_MS);
+    let mut starts: Vec<i64> = [NOW_MS].into_iter().chain(hours).collect();
+    let last = starts[MOST_FORMER - 1] + 2 * MINUTE_MS;
+    starts.extend([last, last + 60 * MINUTE_MS]);
+    let begun = |record: Record, &ms: &i64| record.begin(span(ms, ms + 1_000), ms, 1);
+    let record = starts.iter().fold(Record::unused(7, LEAF), begun);
+    assert_eq!(record.former.len(), MOST_FORMER);
+    assert_eq!(record.former[0], span(NOW_MS, NOW_MS + 1_000));
+    assert_eq!(record.former[MOST_FORMER - 1], span(last - 2 * MINUTE_MS, last + 1_000));
 }
 
 #[test]

@@ -1,62 +1,207 @@
 """Changes the sources one small thing at a time, by cargo-mutants, and fails where no test notices and no reason stands
 in mutants.toml.
 
-`mutants.py [FILE…]`: each file with the tests that mutants.toml names for it. Only the standard library is needed; the
-tool is installed where it is missing.
+`mutants.py [--every N] [FILE…]`: cargo-mutants lists the changes; all of them stand in one build, each behind a switch.
+A first run of each test says which switches it passes, so that a mutant meets only the tests that can notice it, the
+shortest first. `--every 10` tries each tenth. Only the standard library is needed; the tools are installed where they
+are missing.
 """
 
 import argparse
 import collections
+import concurrent.futures
+import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 from pathlib import Path
 
 import named
 from broken import copy_tree
-from runners import QUICK
+from runners import MEMORY
 
 ROOT, HERE = named.ROOT, Path(__file__).resolve().parent
-#: The tree is copied, so that one which is ended in the midst of a change has changed nothing; and what was built stays.
-COPY, TOOLS, OUT = ROOT / "build/mutants/tree", ROOT / "build/mutants/tool", ROOT / "build/mutants/out"
-#: Seconds for the tests of one file, and for a build, on a busy machine.
-LONGEST, LONGEST_BUILD = 120, 900
-KINDS = ("caught", "missed", "timeout", "unviable")
+BUILD = ROOT / "build/mutants"
+COPY, TARGET = BUILD / "tree", BUILD / "target"
+#: A test that takes so much longer than on the code as it is hangs: times, and seconds at least.
+TIMES, LEAST = 8, 10
+#: Seconds; a test that takes longer is left out.
+QUICK = 10
+#: Most tests wait more than they compute.
+AT_ONCE = 2 * os.cpu_count()
 
-
-def tool():
-    """cargo-mutants: one that is there, or a new one."""
-    found = shutil.which("cargo-mutants") or TOOLS / "bin/cargo-mutants"
-    if not Path(found).exists():
-        print(f"cargo-mutants is missing: it is built from crates.io into {TOOLS}, which takes some minutes", flush=True)
-        install = ["cargo", "install", "cargo-mutants", "--locked", "--debug", "-j1", "--root", TOOLS]
-        subprocess.run(install, check=True)
-    return found
-
-
-def run(mutants, group, files):
-    """Tries the mutants of some files of a group; answers their names by how they ended."""
-    out = OUT / group["name"]
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    command = [mutants, "mutants", "--in-place", "--no-shuffle", f"--output={out}", f"--package={group['package']}"]
-    command += [f"--timeout={LONGEST}", f"--build-timeout={LONGEST_BUILD}", "--colors=never", "--no-times"]
-    command += [f"--file={file}" for file in files]
-    command += [f"--cargo-arg={word}" for word in QUICK] + ["--", *group["tests"]]
-    environment = os.environ | {
-        "CARGO_TARGET_DIR": str(COPY.parent / "target"), "CARGO_PROFILE_DEV_DEBUG": "0", "RUST_BACKTRACE": "0"
+#: Appended to the core: which mutant is made, and where the environment asks for it, which were passed.
+SWITCH = """
+extern crate self as leafid_core;
+extern crate std;
+#[doc(hidden)]
+pub mod mutant {
+    use std::os::unix::fs::FileExt;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    static CHOSEN: AtomicUsize = AtomicUsize::new(0);
+    static PASSED: [AtomicBool; 8192] = [const { AtomicBool::new(false) }; 8192];
+    #[cold]
+    fn choose() -> usize {
+        let said = std::env::var("LEAFID_MUTANT").ok().and_then(|text| text.parse().ok());
+        let chosen = said.map_or(if std::env::var_os("LEAFID_PASSED").is_some() { 2 } else { 1 }, |number: usize| number + 3);
+        CHOSEN.store(chosen, Relaxed);
+        chosen
     }
-    subprocess.run(command, cwd=COPY, env=environment)
-    ended = {}
-    for kind in KINDS:
-        file = out / "mutants.out" / f"{kind}.txt"
-        ended[kind] = file.read_text().splitlines() if file.exists() else []
-    if not any(ended.values()):
-        sys.exit(f"{group['name']}: no mutant was tried; see above")
-    return ended
+    pub const fn on(number: usize) -> bool {
+        core::intrinsics::const_eval_select((number,), never, made)
+    }
+    const fn never(_: usize) -> bool {
+        false
+    }
+    #[inline]
+    fn made(number: usize) -> bool {
+        let mut chosen = CHOSEN.load(Relaxed);
+        if chosen == 0 {
+            chosen = choose();
+        }
+        if chosen == 2 && !PASSED[number].swap(true, Relaxed) {
+            let file = std::fs::OpenOptions::new().write(true).open(std::env::var_os("LEAFID_PASSED").unwrap());
+            let _ = file.and_then(|file| file.write_at(b"1", number as u64));
+        }
+        chosen == number + 3
+    }
+}
+"""
+
+
+def installed(name, *source):
+    """A tool's program: one that is there, or a new one."""
+    found = None if name.startswith("leafid") else shutil.which(name)
+    program = BUILD / "tools/bin" / name
+    if not found and (not program.exists() or name.startswith("leafid")):
+        print(f"{name} is built", flush=True)
+        subprocess.run(["cargo", "install", "--quiet", "--debug", "--root", BUILD / "tools", "--target-dir", BUILD / "tools/target", *source], check=True)
+    return found or program
+
+
+def cargo(command, *arguments):
+    """Runs cargo in the copy and answers its messages."""
+    words = ["cargo", command, f"--target-dir={TARGET}", "--message-format=json", *arguments]
+    environment = os.environ | {"CARGO_PROFILE_DEV_DEBUG": "0", "RUSTFLAGS": "--cap-lints=allow", "RUSTC_BOOTSTRAP": "1"}
+    done = subprocess.run(words, cwd=COPY, env=environment, stdout=subprocess.PIPE, text=True)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def culprits(message, primary=True):
+    """The mutants that a compiler's error is about: the last switch before it in the innermost change around it."""
+    numbers = set()
+    for span in message["spans"]:
+        file = COPY / span["file_name"]
+        if not file.exists() or span["is_primary"] != primary:
+            continue
+        text, at = file.read_bytes(), span["byte_start"]
+        if (message["code"] or {}).get("code") == "E0004":
+            # A match that needs each of its arms: the next that is left out.
+            numbers.add(int(re.compile(rb"!::leafid_core::mutant::on\((\d+)\) /\*>").search(text, at)[1]))
+            continue
+        begun = []
+        for mark in re.finditer(rb"/\*([<>])\*/", text[: at + 1]):
+            begun = [*begun, mark.end()] if mark[1] == b"<" else begun[:-1]
+        if not begun:
+            continue
+        before = re.findall(rb"mutant::on\((\d+)\)", text[begun[-1] : span["byte_end"]])
+        inside = text[begun[-1] : text.find(b"/*>*/", begun[-1])]
+        numbers |= {int(before[-1])} if before else set(map(int, re.findall(rb"mutant::on\((\d+)\)", inside)))
+    return numbers if numbers or not primary else culprits(message, False)
+
+
+def build(switches, mutants, targets):
+    """Builds the tests with all mutants that compile; answers their programs, and the mutants that are left out."""
+    listed, unswitched = BUILD / "list.json", set()
+    while True:
+        copy_tree(COPY)
+        library = COPY / "core/src/lib.rs"
+        library.write_text("#![feature(const_eval_select, core_intrinsics)]\n" + library.read_text() + SWITCH)
+        listed.write_text(json.dumps(mutants))
+        unswitched |= set(map(int, subprocess.run([switches, listed, COPY], check=True, stdout=subprocess.PIPE).stdout.split()))
+        status, said = cargo("check", "-pleafid-core", "-pleafid")
+        errors = [each["message"] for each in said if each["reason"] == "compiler-message" and each["message"]["level"] == "error"]
+        if status == 0:
+            break
+        wrong = set().union(*map(culprits, errors))
+        if not wrong:
+            sys.exit("\n".join(each["rendered"] for each in errors))
+        print(f"{len(wrong)} mutants do not compile and are left out", flush=True)
+        for number in wrong:
+            mutants[number]["left_out"] = True
+    programs = []
+    for package, its in targets.items():
+        status, said = cargo("test", "--no-run", f"-p{package}", *its)
+        if status != 0:
+            sys.exit("".join(each["message"]["rendered"] for each in said if each["reason"] == "compiler-message"))
+        found = [each for each in said if each["reason"] == "compiler-artifact" and each["executable"] and each["profile"]["test"]]
+        programs += [(each["target"]["name"], each["executable"], Path(each["manifest_path"]).parent) for each in found]
+    return programs, unswitched
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_AS, MEMORY)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(test, seconds, **more):
+    """Whether a test passes; None where it had to be killed. It gets a temporary folder of its own."""
+    _, program, folder, name = test
+    with tempfile.TemporaryDirectory(prefix="leafid-mutant-") as temporary:
+        process = subprocess.Popen(
+            [program, "--exact", name], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=os.environ | {"TMPDIR": temporary, "RUST_BACKTRACE": "0", "CARGO_MANIFEST_DIR": str(folder)} | more,
+            start_new_session=True, preexec_fn=limits,
+        )
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(process.pid, 9)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        return None if status is None else status == 0
+
+
+def first_run(programs, count):
+    """The tests that pass on the code as it is, by their time, each with the mutants it passes."""
+
+    def one(test):
+        with tempfile.NamedTemporaryFile() as passed:
+            passed.truncate(count)
+            begun = time.monotonic()
+            well = run(test, 60, LEAFID_PASSED=passed.name)
+            marks = Path(passed.name).read_bytes()
+            return well, time.monotonic() - begun, test, {number for number in range(count) if marks[number : number + 1] == b"1"}
+
+    tests = []
+    for name, program, folder in programs:
+        said = subprocess.run([program, "--list", "--format=terse"], cwd=folder, stdout=subprocess.PIPE, text=True).stdout
+        tests += [(name, program, folder, line.removesuffix(": test")) for line in said.splitlines() if line.endswith(": test")]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        ended = list(pool.map(one, tests))
+    out = [f"{test[0]}::{test[3]} ({seconds:.0f} s)" for well, seconds, test, _ in ended if not well or seconds > QUICK]
+    if out:
+        print(f"{len(out)} of {len(ended)} tests are slow, or fail alone, and notice nothing: {', '.join(out)}", flush=True)
+    return sorted((each[1:] for each in ended if each[0] and each[1] <= QUICK), key=lambda each: each[0])
+
+
+def ending(number, tests):
+    """How a mutant ended, and by which test."""
+    for seconds, test, passed in tests:
+        if number in passed:
+            well = run(test, max(LEAST, TIMES * seconds), LEAFID_MUTANT=str(number))
+            if not well:
+                return "hung" if well is None else "caught", f"{test[0]}::{test[3]}"
+    return "missed", "no test passes it" if not any(number in passed for *_, passed in tests) else ""
 
 
 def reason(mutant, survivors):
@@ -68,29 +213,43 @@ def reason(mutant, survivors):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="*")
-    wanted = parser.parse_args().files
+    parser.add_argument("--every", type=int, default=1)
+    arguments = parser.parse_args()
     plan = tomllib.loads((HERE / "mutants.toml").read_text())
-    groups = [(group, [file for file in group["files"] if not wanted or file in wanted]) for group in plan["group"]]
-    unknown = set(wanted) - {file for _, files in groups for file in files}
-    if unknown:
-        sys.exit(f"mutants.toml names no tests for {sorted(unknown)}")
-    mutants, count, unexplained = tool(), collections.Counter(), []
-    copy_tree(COPY)
-    for group, files in groups:
-        if not files:
-            continue
-        ended = run(mutants, group, files)
-        for kind, names in ended.items():
-            count[kind] += len(names)
-        for mutant in ended["missed"]:
-            why = reason(mutant, plan.get("survivor", []))
-            count["explained"] += why is not None
-            unexplained += [] if why else [mutant]
-    for mutant in unexplained:
-        print(f"NO TEST NOTICES: {mutant}")
+    packages = {"core": "leafid-core", "bindings": "leafid"}
+    wanted = {packages.get(file.partition("/")[0]) for file in arguments.files}
+    plans = [each for each in plan["package"] if not wanted or each["name"] in wanted]
+    files = arguments.files or [file for each in plans for file in each["files"]]
+    targets = {each["name"]: each["tests"] for each in plans}
+    if not targets:
+        sys.exit(f"mutants.toml names no tests for {arguments.files}")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lister = installed("cargo-mutants", "cargo-mutants", "--locked")
+    switches = installed("leafid-switches", "--locked", "--path", HERE / "switches")
+    command = [lister, "mutants", "--list", "--json", "--exclude=**/{fuzzing,simulated}.rs", *(f"--package={name}" for name in targets), *(f"--file={file}" for file in files)]
+    mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+    for mutant in mutants:
+        del mutant["diff"]
+    programs, unswitched = build(switches, mutants, targets)
+    tests = first_run(programs, len(mutants))
+    print(f"{len(mutants)} mutants, {len(tests)} tests", flush=True)
+    tried = [number for number, each in enumerate(mutants) if number not in unswitched and not each.get("left_out")][:: arguments.every]
+    count, unexplained = collections.Counter(), []
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool, (BUILD / "ended.txt").open("w") as log:
+        for number, (how, test) in zip(tried, pool.map(lambda number: ending(number, tests), tried)):
+            name = mutants[number]["name"]
+            count[how] += 1
+            print(how, name, test, sep="\t", file=log, flush=True)
+            if how == "missed":
+                why = reason(name, plan.get("survivor", []))
+                count["explained"] += why is not None
+                if not why:
+                    unexplained.append(name)
+                    print(f"NO TEST NOTICES: {name}{test and ': '}{test}", flush=True)
     print(
-        f"{sum(count[kind] for kind in KINDS)} mutants: {count['caught']} caught, {count['timeout']} hung, {count['unviable']} "
-        f"do not compile, {count['missed']} missed, of which {count['explained']} have a reason in mutants.toml"
+        f"{len(mutants)} mutants: {sum(each.get('left_out', False) for each in mutants)} do not compile, {len(unswitched)} are in "
+        f"constants; {len(tried)} tried: {count['caught']} caught, {count['hung']} hung, {count['missed']} missed, of which "
+        f"{count['explained']} have a reason in mutants.toml"
     )
     sys.exit(1 if unexplained else 0)
 

@@ -101,7 +101,10 @@ impl Switches<'_> {
             return;
         }
         let mutants = self.taken(first.span(), "FnValue");
-        let text: String = mutants.iter().map(|m| format!("/*<*/if {} {{ return {}; }}/*>*/ ", on(m), m.replacement)).collect();
+        let text: String = mutants
+            .iter()
+            .map(|m| format!("/*<*/if {} {{ return {}; }}/*>*/ ", on(m), m.replacement))
+            .collect();
         if !text.is_empty() {
             let at = first.span().byte_range().start;
             self.open(at, at, text);
@@ -116,7 +119,9 @@ impl Switches<'_> {
 fn has_let(expr: &Expr) -> bool {
     match expr {
         Expr::Let(_) => true,
-        Expr::Binary(ExprBinary { left, op: BinOp::And(_) | BinOp::Or(_), right, .. }) => has_let(left) || has_let(right),
+        Expr::Binary(ExprBinary { left, op: BinOp::And(_) | BinOp::Or(_), right, .. }) => {
+            has_let(left) || has_let(right)
+        }
         _ => false,
     }
 }
@@ -208,10 +213,16 @@ impl<'a> Visit<'a> for Switches<'_> {
     fn visit_expr_struct(&mut self, expr: &'a ExprStruct) {
         for field in &expr.fields {
             let mutants = self.taken(field.span(), "StructField");
-            if let (Some(mutant), Some(rest), syn::Member::Named(name)) = (mutants.first(), &expr.rest, &field.member) {
+            if let (Some(mutant), Some(rest), syn::Member::Named(name)) =
+                (mutants.first(), &expr.rest, &field.member)
+            {
                 let path = self.text(expr.path.span()).to_owned();
                 let (named, rest) = (matches!(**rest, Expr::Path(_)), self.text(rest.span()).to_owned());
-                let other = if named { format!("{rest}.{name}") } else { format!("let v__: {path} = {rest}; v__.{name}") };
+                let other = if named {
+                    format!("{rest}.{name}")
+                } else {
+                    format!("let v__: {path} = {rest}; v__.{name}")
+                };
                 let value = field.expr.span().byte_range();
                 let colon = if field.colon_token.is_some() { String::new() } else { format!("{name}: ") };
                 let text = format!("{colon}({{/*<*/if {} {{ {other} }} else {{ ", on(mutant));
@@ -262,7 +273,8 @@ fn switched(source: &str, mutants: Vec<Mutant>) -> (String, Vec<Mutant>) {
     for mutant in mutants {
         at.entry(mutant.span.start).or_default().push(mutant);
     }
-    let mut switches = Switches { source, at, opened: Vec::new(), closed: Vec::new(), constant: 0, by_value: false };
+    let mut switches =
+        Switches { source, at, opened: Vec::new(), closed: Vec::new(), constant: 0, by_value: false };
     switches.visit_file(&syn::parse_file(source).expect("cargo-mutants has parsed it"));
     let Switches { at, opened, closed, .. } = switches;
     // What closes at a place stands before what opens there, the inner first.
