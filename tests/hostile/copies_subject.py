@@ -12,8 +12,9 @@ import leafid
 library = ctypes.CDLL(sys.argv[1])
 directory, name = sys.argv[2], sys.argv[3]
 IN_USE = 5
-# Of clone(2).
-CLONE_NEWUSER, CLONE_NEWNET = 0x1000_0000, 0x4000_0000
+# Of clone(2) and mount(2).
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x2_0000, 0x1000_0000, 0x4000_0000
+MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
 
 
 class Native:
@@ -67,16 +68,24 @@ def same_options():
     module(1).close()
 
 
+def sees_no_mark():
+    """Whether this process has a network of its own from now on, and no lock file of another where marks are."""
+    libc = ctypes.CDLL(None)
+    if libc.unshare(CLONE_NEWNET | CLONE_NEWNS) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS):
+        return False
+    mounts = (None, b"/", None, MS_REC | MS_PRIVATE), (b"tmpfs", b"/run/lock", b"tmpfs", 0)
+    return not any(libc.mount(*three, ctypes.c_ulong(flags), None) for *three, flags in mounts)
+
+
 def by_the_lock_alone():
-    """In a network of its own one copy does not see the other's mark. In a child, which keeps that network."""
+    """Where one copy does not see the other's marks. In a child, which stays there."""
     pid = os.fork()
     if pid:
         assert os.waitpid(pid, 0)[1] == 0, "see the child's complaint"
         return
-    libc = ctypes.CDLL(None)
     first = module(2)
-    if libc.unshare(CLONE_NEWNET) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-        print("a network of one's own is not permitted here: the lock was not tried alone,", flush=True)
+    if not sees_no_mark():
+        print("namespaces of one's own are not permitted here: the lock was not tried alone,", flush=True)
     else:
         assert Native(2).status == IN_USE, "the lock let a second one in"
         first.close()
