@@ -6,7 +6,7 @@ import sys
 import time
 
 from harness import Skip, assert_distinct, need_root, place, test
-from subjects import LANGUAGES, Refused, Serve, environment
+from subjects import LANGUAGES, PYTHON, Refused, Serve, environment
 from tricks import faketime, namespace, offset
 
 LEAF_EPOCH_MS = 1_288_834_974_657
@@ -59,6 +59,30 @@ def _():
         subject.kill()
     # Another user sees as much of the machine.
     seen_by_the_machine()
+
+
+@test("leafid check in a network, or among processes, of its own: a range FAILED without the user's word")
+def _():
+    seen_by_the_machine()
+    for kinds, own in ((("n",), "network"), (("p", "f", "n"), "process")):
+        for worker, word, fails in (("0-31", "0", True), ("0-31", "1", False), ("7", "0", False)):
+            where = place()
+            (where.dir / "state").mkdir()
+            check = [PYTHON, "-m", "leafid", "check", "--name", where.name, "--state-dir", where.dir / "state"]
+            done = subprocess.run(
+                [*apart(*kinds), *check, "--worker", worker],
+                env=environment(**{WORD: word}),
+                capture_output=True,
+                text=True,
+            )
+            case = f"{kinds} {worker} {word}: {done.stdout}{done.stderr}"
+            lines = {line[9:25].strip(): line for line in done.stdout.splitlines()}
+            why = f"a {own} namespace of its own"
+            assert lines["host mark"].startswith("warning ") and why in lines["host mark"], case
+            assert done.returncode == fails and done.stdout.count("FAILED") == fails, case
+            if fails:
+                failed = lines["file system"]
+                assert failed.startswith("FAILED") and why in failed and f"{WORD}=1" in failed, case
 
 
 @test("two networks of one machine that share a directory for locks: each sees what the other holds")
