@@ -135,7 +135,7 @@ test('a busy thread is told how many were dropped', async t => {
   assert.deepEqual(await ended, { code: 0, signal: null, out: 'all told\n', err: '' })
 })
 
-test('each thread has its own, which goes with it', async () => {
+test('each thread has its own, which goes with it', async t => {
   const arrived = collect()
   const options = space()
   const code = `
@@ -146,6 +146,7 @@ test('each thread has its own, which goes with it', async () => {
     parentPort.on('message', () => process.exit())`
   for (let round = 1; round <= 5; round++) {
     const worker = new Worker(code, { eval: true, workerData: options })
+    t.after(() => worker.terminate())
     const [message] = await Promise.race([
       new Promise(done => worker.once('message', message => done([message]))),
       new Promise((_, failed) => worker.once('error', failed)),
