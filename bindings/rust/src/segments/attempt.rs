@@ -188,10 +188,15 @@ impl Attempt {
         self.unsubscribe();
         let mut wake: Wake = Box::new(wake);
         while let Some(Waits { office, tagged, seen }) = self.step()? {
-            if Instant::now() >= self.deadline {
+            let subscribed = tagged.subscribe(seen, self.number, wake);
+            // Looked at last: until then its timer may have run out, and woken nobody.
+            if self.is_late() {
+                if let Ok(number) = subscribed {
+                    tagged.unsubscribe(number);
+                }
                 return Err(office.late(&tagged, self.timeout));
             }
-            match tagged.subscribe(seen, self.number, wake) {
+            match subscribed {
                 Ok(number) => {
                     self.number = Some(number);
                     if self.timer.map(|(time, _)| time) != Some(self.deadline) {
