@@ -19,6 +19,7 @@ help:
 	@echo "make hosts SECONDS=60   processes that lease worker ids on four hosts, which are network namespaces (as root); SEED=…"
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
 	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes)"
+	@echo "make shuttle       random interleavings of the threads of segments, under shuttle (a minute); SEED=… MODEL=… replays one"
 	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls for so long a target; TARGETS='answers c_calls' runs some"
 	@echo "make sanitize      the C tests and all that has threads under address, behaviour and thread sanitizers (nightly Rust)"
 	@echo "make bench         speed, each figure beside its floor and other libraries (half an hour); PEERS=0 without those"
@@ -38,6 +39,7 @@ help:
 -include tests/hostile/hostile.mk
 -include tests/chaos/chaos.mk
 -include tests/loom/loom.mk
+-include tests/shuttle/shuttle.mk
 -include tests/sanitize/sanitize.mk
 -include bench/bench.mk
 -include bench/check/check.mk
@@ -60,7 +62,7 @@ tools:
 check: tools check-reliability
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for crate in examples tests/no-std tests/loom tests/hostile/rust fuzz bench/rust bench/check bench/python/floor \
+	@for crate in examples tests/no-std tests/loom tests/shuttle tests/hostile/rust fuzz bench/rust bench/check bench/python/floor \
 	    bench/node/floor; do cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	cargo clippy --manifest-path examples/Cargo.toml --target-dir build/examples-target --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items

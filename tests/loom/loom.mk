@@ -1,4 +1,5 @@
 # Every interleaving of a few threads over the lock-free parts, and mutants that must be noticed. Some minutes.
+# What has locks and threads is tests/shuttle's.
 
 .PHONY: loom
 loom: tools

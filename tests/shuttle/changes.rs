@@ -1,0 +1,331 @@
+//! What is copied, what is changed in it for shuttle, and what for the mutants that the models must catch.
+
+/// A text, what stands in its place, and how often it is there.
+pub type Change = (&'static str, &'static str, usize);
+
+/// Sources of the host besides the segments'.
+pub const HOSTS: &[&str] = &["sync.rs", "fork/per_process.rs"];
+
+/// Sources of the segments.
+pub const SEGMENTS: &[&str] = &[
+    "attempt",
+    "gate",
+    "handle",
+    "lines",
+    "office",
+    "pool",
+    "pool/job",
+    "pool/work",
+    "queue",
+    "reply",
+    "source",
+    "stats",
+    "stock",
+    "tag",
+    "tagged",
+];
+
+/// What stands in the place of those that open files and talk to servers.
+pub const FAKES: &[&str] = &["builder", "marks", "open", "options", "origin"];
+
+/// In each source, as often as it is there.
+pub const WORLD: &[(&str, &str)] = &[
+    ("core::sync::atomic::", "crate::world::sync::atomic::"),
+    ("std::sync::", "crate::world::sync::"),
+    ("std::time::", "crate::world::time::"),
+    ("std::thread::", "crate::world::thread::"),
+    ("rustix::thread::futex", "crate::world::futex"),
+];
+
+/// In one source: statics and a thread's own are of one execution.
+pub const WORLD_OF: &[(&str, Change)] = &[
+    (
+        "pool.rs",
+        (
+            "static POOL: PerProcess<Arc<Pool>> = PerProcess::new();",
+            "shuttle::lazy_static! { static ref POOL: PerProcess<Arc<Pool>> = PerProcess::new(); }",
+            1,
+        ),
+    ),
+    ("pool.rs", ("\nthread_local! {", "\nshuttle::thread_local! {", 1)),
+    ("pool.rs", ("OURS.set(true)", "OURS.with(|ours| ours.set(true))", 2)),
+    ("pool.rs", ("OURS.get()", "OURS.with(Cell::get)", 1)),
+];
+
+/// Of the copy that is broken, where `crate::is` says so by a mutant's name: a test says which model must catch it.
+pub const MUTANTS: &[(&str, Change)] = &[
+    ("tagged.rs", ("i32::MAX as u32", "if crate::is(\"wakes_one\") { 1 } else { i32::MAX as u32 }", 1)),
+    (
+        "tagged.rs",
+        (
+            "        self.version.fetch_add(1, SeqCst);
+        if self.waiting.load(SeqCst) > 0 {",
+            "        let early = crate::is(\"looks_for_waiters_first\").then(|| self.waiting.load(SeqCst));
+        if !crate::is(\"wakes_before_the_change\") {
+            self.version.fetch_add(1, SeqCst);
+        }
+        if early.unwrap_or_else(|| self.waiting.load(SeqCst)) > 0 {",
+            1,
+        ),
+    ),
+    (
+        "tagged.rs",
+        (
+            "        let wakes =",
+            "        if crate::is(\"wakes_before_the_change\") {
+            self.version.fetch_add(1, SeqCst);
+        }
+        let wakes =",
+            1,
+        ),
+    ),
+    (
+        "tagged.rs",
+        (
+            "        self.waiting.fetch_add(1, SeqCst);",
+            "        let late = crate::is(\"counts_itself_after_a_look\");
+        if late && self.version() != seen {
+            return;
+        }
+        self.waiting.fetch_add(1, SeqCst);
+        let seen = if late { self.version() } else { seen };",
+            1,
+        ),
+    ),
+    (
+        "tagged.rs",
+        (
+            "        let mut wake = Some(wake);",
+            "        let late = crate::is(\"subscribes_after_a_look\");
+        if late && self.version() != seen {
+            return Err(wake);
+        }
+        let mut wake = Some(wake);",
+            1,
+        ),
+    ),
+    ("tagged.rs", ("if self.version() == seen {", "if late || self.version() == seen {", 1)),
+    (
+        "tagged.rs",
+        (
+            "            self.pour(state);
+        });
+        self.changed();",
+            "            self.pour(state);
+        });
+        if !crate::is(\"tells_of_nothing_put_back\") {
+            self.changed();
+        }",
+            1,
+        ),
+    ),
+    (
+        "tagged.rs",
+        (
+            "            merged(rest)
+        });
+        self.changed();",
+            "            merged(rest)
+        });
+        if !crate::is(\"tells_of_no_close\") {
+            self.changed();
+        }",
+            1,
+        ),
+    ),
+    (
+        "attempt.rs",
+        (
+            "return Ok(Some(Waits { office, tagged, seen }));",
+            "let seen = if crate::is(\"reads_the_version_last\") { tagged.version() } else { seen };
+                    return Ok(Some(Waits { office, tagged, seen }));",
+            1,
+        ),
+    ),
+    (
+        "attempt.rs",
+        (
+            "            let runs = tagged.unclaim(number);
+            self.receive(runs);",
+            "            let runs = tagged.unclaim(number);
+            if !crate::is(\"loses_what_it_was_given\") {
+                self.receive(runs);
+            }",
+            1,
+        ),
+    ),
+    (
+        "attempt.rs",
+        (
+            "            let subscribed = tagged.subscribe",
+            "            let early = crate::is(\"looks_at_the_time_first\");
+            if early && self.is_late() {
+                return Err(office.late(&tagged, self.timeout));
+            }
+            let subscribed = tagged.subscribe",
+            1,
+        ),
+    ),
+    (
+        "attempt.rs",
+        (
+            "            if self.is_late() {
+                if let Ok",
+            "            if !early && self.is_late() {
+                if let Ok",
+            1,
+        ),
+    ),
+    (
+        "office.rs",
+        (
+            "        let told = tagged.locked(|state| {",
+            "        if crate::is(\"tells_before_it_is_there\") {
+            tagged.changed();
+        }
+        let told = tagged.locked(|state| {",
+            1,
+        ),
+    ),
+    (
+        "office.rs",
+        (
+            "        tagged.changed();
+        // What is given",
+            "        if !crate::is(\"tells_before_it_is_there\") {
+            tagged.changed();
+        }
+        // What is given",
+            1,
+        ),
+    ),
+    (
+        "office.rs",
+        (
+            "                state.phase = Phase::Queued;",
+            "                if !crate::is(\"asks_twice\") {
+                    state.phase = Phase::Queued;
+                }",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "                    work.idle += 1;",
+            "                    work.idle += usize::from(!crate::is(\"counts_itself_once_it_runs\"));",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "        work.number += 1;
+        let me",
+            "        work.idle += usize::from(crate::is(\"counts_itself_once_it_runs\"));
+        work.number += 1;
+        let me",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "        work.idle -= 1;
+        drop(work);
+        idle",
+            "        if crate::is(\"is_idle_until_it_is_gone\") {
+            drop(work);
+            work = lock(&self.work);
+        }
+        work.idle -= 1;
+        drop(work);
+        idle",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "            work.busy.insert(me,",
+            "            if crate::is(\"is_busy_too_late\") {
+                drop(work);
+                work = lock(&self.work);
+            }
+            work.busy.insert(me,",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "        self.fetch.notify_one();
+        if let",
+            "        if !crate::is(\"wakes_no_thread\") {
+            self.fetch.notify_one();
+        }
+        if let",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "    pool.tick.notify_one();",
+            "    if !crate::is(\"wakes_no_timer\") {
+        pool.tick.notify_one();
+    }",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "        if work.offices.is_empty() {
+            return 0;",
+            "        if work.offices.is_empty() && !crate::is(\"is_due_after_the_close\") {
+            return 0;",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "        pool.stop(patience, true);
+        pool.tend(false);",
+            "        pool.stop(patience, true);
+        if !crate::is(\"leaves_jobs_after_a_close\") {
+            pool.tend(false);
+        }",
+            1,
+        ),
+    ),
+    (
+        "pool.rs",
+        (
+            "pub(crate) fn after_fork() {
+    if let Some(pool) = POOL.get() {",
+            "pub(crate) fn after_fork() {
+    if let Some(pool) = POOL.get()
+        && !crate::is(\"leaves_jobs_after_a_fork\")
+    {",
+            1,
+        ),
+    ),
+    (
+        "pool/work.rs",
+        (
+            "if self.busy_for(next) == 0 {",
+            "if self.busy_for(next) == 0 && !crate::is(\"has_no_thread_for_others\") {",
+            1,
+        ),
+    ),
+    (
+        "pool/work.rs",
+        (
+            "        self.most(MOST_THREADS) + held_up",
+            "        self.most(MOST_THREADS) + if crate::is(\"waits_for_those_held_up\") { 0 } else { held_up }",
+            1,
+        ),
+    ),
+];

@@ -1,0 +1,4 @@
+//! No options are parsed here.
+
+#[derive(Clone, Debug, Default)]
+pub struct SegmentsBuilder;

@@ -1,0 +1,29 @@
+//! No marks are kept here: the sources of the models repeat nothing.
+
+use leafid_core::{Error, Result, Segment};
+use smallvec::SmallVec;
+
+pub(crate) struct Accepted {
+    pub(crate) segments: SmallVec<[Segment; 1]>,
+    pub(crate) refused: Option<Error>,
+}
+
+pub(crate) struct Marks;
+
+impl Marks {
+    pub(crate) fn after(&self, _tag: &str) -> Result<i64> {
+        Ok(0)
+    }
+
+    pub(crate) fn accept(&self, _tag: &str, segments: &[Segment], _after: i64) -> Result<Accepted> {
+        Ok(Accepted { segments: segments.into(), refused: None })
+    }
+
+    pub(crate) fn take_kept(&self, _tag: &str) -> Result<Vec<Segment>> {
+        Ok(Vec::new())
+    }
+
+    pub(crate) fn keep(&self, _tag: &str, _rest: &[Segment]) -> Result<()> {
+        Ok(())
+    }
+}

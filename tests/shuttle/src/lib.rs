@@ -1,0 +1,39 @@
+//! The segments of leafid, compiled with threads, locks and time of shuttle's and of `world.rs`, and the models of them.
+#![allow(
+    unused,
+    unexpected_cfgs,
+    unreachable_pub,
+    clippy::all,
+    reason = "most of it are copies of parts of other crates"
+)]
+
+// As the copies call the core, which is copied into this crate.
+extern crate self as leafid_core;
+
+include!(concat!(env!("OUT_DIR"), "/core.rs"));
+include!(concat!(env!("OUT_DIR"), "/segments.rs"));
+
+pub(crate) mod env;
+pub(crate) mod fork;
+pub mod run;
+pub mod world;
+include!(concat!(env!("OUT_DIR"), "/sync.rs"));
+
+/// What the copies ask of other parts of the host.
+pub(crate) mod source {
+    pub(crate) type Answer<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+}
+pub(crate) mod wait {
+    pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
+
+    pub(crate) fn interrupted() -> crate::Error {
+        crate::Error::new(crate::Code::WouldBlock, "interrupted while waiting; ask again")
+    }
+}
+pub(crate) use run::is;
+
+pub(crate) const MOST_IDS: usize = 1 << 24;
+
+pub(crate) fn allowed(_name: &str) -> &'static str {
+    "allowed"
+}
