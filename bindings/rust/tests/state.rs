@@ -7,6 +7,7 @@ use common::{Place, newest};
 use leafid::{Code, Layout, OnExhausted};
 use std::fs;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 type Harm = fn(&Place);
@@ -48,6 +49,7 @@ fn a_handle_closed_while_others_are_in_next() {
         let open =
             || place.builder().worker(7).layout(layout).on_exhausted(OnExhausted::Borrow).open().unwrap();
         let flake = open();
+        let made = AtomicU64::new(0);
         let most = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
@@ -55,14 +57,17 @@ fn a_handle_closed_while_others_are_in_next() {
                         let mut last = 0;
                         loop {
                             match flake.next() {
-                                Ok(id) => last = id,
+                                Ok(id) => last = (id, made.fetch_add(1, Relaxed)).0,
                                 Err(error) => break (last, error.code()),
                             }
                         }
                     })
                 })
                 .collect();
-            std::thread::sleep(Duration::from_millis(5));
+            // More than a second ahead.
+            while made.load(Relaxed) < 20_000 && !threads.iter().any(|thread| thread.is_finished()) {
+                std::thread::yield_now();
+            }
             flake.close().unwrap();
             threads
                 .into_iter()
