@@ -63,7 +63,7 @@ impl Keeper {
         match until.map(|until| until.min(lent)).filter(|until| *until > from) {
             // Half of what there could be is left.
             Some(until) if left > 0 && 2 * left > until - position => Extended::NotNeeded,
-            Some(until) if until > record.run.until => {
+            Some(until) => {
                 self.writer.stamp(&env.clock);
                 Extended::Tried(self.write(core, record, Span { from, until }, now_ms))
             }
