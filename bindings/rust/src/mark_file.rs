@@ -143,7 +143,9 @@ mod tests {
     fn one_that_a_killed_process_left_is_taken() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(path_of(dir.path(), "orders", 7), "whatever").unwrap();
-        drop(lock(dir.path(), "orders", 7).unwrap().unwrap());
+        let held = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        let flags = rustix::io::fcntl_getfd(held.descriptor.fd().unwrap()).unwrap();
+        assert!(flags.contains(rustix::io::FdFlags::CLOEXEC), "no program that is begun has the lock");
     }
 
     #[test]
@@ -169,10 +171,15 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..300 {
-                        if let Ok(Some(held)) = lock(dir.path(), "orders", 7) {
-                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
-                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                            drop(held);
+                        match lock(dir.path(), "orders", 7) {
+                            Ok(Some(held)) => {
+                                assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                                inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                                drop(held);
+                            }
+                            Ok(None) => {}
+                            // That another made it first is none.
+                            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted, "{error}"),
                         }
                     }
                 });
@@ -198,6 +205,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(lock(dir.path(), "orders", 7).is_err());
-        assert!(lock(&dir.path().join("missing"), "orders", 7).is_err());
+        let missing = lock(&dir.path().join("missing"), "orders", 7).err().unwrap();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 }
