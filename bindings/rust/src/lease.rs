@@ -242,3 +242,90 @@ impl Held {
         Error::new(Code::WorkerLost, message)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::source::{Answer, ClaimRequest};
+
+    struct Silent;
+
+    impl WorkerLeases for Silent {
+        fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
+            Ok(None)
+        }
+        fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
+            Ok(None)
+        }
+        fn release(&self, _: &Lease, _: i64) -> Answer<()> {
+            Ok(())
+        }
+    }
+
+    fn lease() -> Lease {
+        let token = Some("first".into());
+        Lease { worker_id: 7, until_ms: 3_000, lease_ms: Some(1_000), token, ..Lease::default() }
+    }
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(10_000 + ms)
+    }
+
+    /// Asked for at 10 s by the suspend-counting clock; its calls hang after 300 ms.
+    fn held() -> Held {
+        let span = Span { from: 0, until: 3_000 };
+        Held::new(Arc::new(Silent), lease(), span, at(0), 1_000, Duration::from_millis(300))
+    }
+
+    fn down() -> Error {
+        Error::new(Code::WorkerLost, "down")
+    }
+
+    #[test]
+    fn no_span_is_had_once_the_giver_may_give_the_id_to_another() {
+        let mut held = held();
+        assert_eq!((held.bound(at(999)), held.bound(at(1_000))), (3_000, 0));
+        assert!(!held.is_over(at(5_000), 3_000), "nothing failed: it is asked first");
+        held.fail(down(), at(100));
+        assert!(!held.is_over(at(999), 2_999));
+        assert!(held.is_over(at(999), 3_000), "the span is over");
+        assert!(held.is_over(at(1_000), 2_999), "the lease is");
+        let why = held.used_up(at(1_000));
+        assert!(why.message().contains("could not be renewed (down)"), "{why}");
+    }
+
+    #[test]
+    fn who_waits_has_the_giver_called_sooner_but_not_without_a_pause() {
+        let mut held = held();
+        assert!(held.begin_call(at(499), 1_000, false).is_none());
+        assert!(held.begin_call(at(9), 1_000, true).is_none());
+        assert!(held.begin_call(at(10), 1_000, true).is_some());
+        assert!(held.begin_call(at(600), 1_000, true).is_none(), "never two at once");
+        assert!(!held.has_failed(at(309)) && held.has_failed(at(310)), "one that hangs has failed");
+        let why = held.used_up(at(710));
+        assert!(why.message().contains("has not answered for 700 ms"), "{why}");
+        held.call.ends();
+        held.fail(down(), at(100));
+        assert!(held.begin_call(at(199), 1_000, true).is_none());
+        assert!(held.begin_call(at(200), 1_000, true).is_some());
+    }
+
+    #[test]
+    fn what_is_given_back_is_what_a_late_renewal_left() {
+        let renewal = |token: Option<&str>| Renewal { token: token.map(Into::into), ..Renewal::default() };
+        for (answer, token) in [
+            (Ok(Some(renewal(Some("second")))), Some("second")),
+            (Ok(Some(renewal(None))), Some("first")),
+            (Ok(None), None),
+            (Err("down".into()), Some("first")),
+        ] {
+            let call = Call::default();
+            call.under_way.store(true, Release);
+            call.ends_late(answer);
+            assert!(!call.is_under_way());
+            let latest = call.latest(lease());
+            assert_eq!(latest.and_then(|lease| lease.token).as_deref(), token);
+        }
+    }
+}

@@ -21,7 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod claims;
 mod clocks;
+mod keeper;
+mod lost;
 mod never_ahead;
 mod no_record;
 mod ranges;
@@ -307,6 +310,10 @@ fn a_full_range_is_waited_for_within_the_timeout_and_a_fixed_id_is_not() {
     assert!((Duration::from_millis(100)..Duration::from_millis(200)).contains(&time), "{time:?}");
     let (time, _) = waited(&|| other.open(builder()));
     assert!(time < Duration::from_millis(100), "{time:?}");
+    for waits in [builder().lazy(true), builder().max_wait_ms(2)] {
+        let (time, _) = waited(&|| other.open_worker(7..=8, waits.clone()));
+        assert!(time >= Duration::from_secs(2), "{time:?}");
+    }
     // In the middle of the work of a thread that may not wait.
     let (time, error) = waited(&|| other.open_worker(7..=8, builder().lazy(true).max_wait_ms(2)));
     assert!(time < Duration::from_millis(200), "{time:?}");

@@ -109,6 +109,29 @@ fn a_start_that_no_longer_waits_still_begins_above_what_an_earlier_one_waited_fo
 }
 
 #[test]
+fn a_record_of_which_nothing_was_granted_is_none_and_one_of_a_crash_needs_no_wait() {
+    let world = World::new();
+    world.record(Record { owner: 5, ..Record::unused(7, leafid_core::Layout::LEAF) });
+    let open = world.process().open(waiting().timeout_ms(10)).unwrap();
+    assert_eq!(open.next().unwrap_err().code(), Code::ClockBackwards);
+    let world = World::new();
+    drop(world.process().open(builder()).unwrap());
+    world.process().open(waiting().timeout_ms(10)).unwrap().next().unwrap();
+}
+
+#[test]
+fn a_wait_that_ends_with_the_last_tick_is_no_error_and_a_longer_one_is() {
+    let layout = leafid_core::Layout::LEAF;
+    let end_ms = layout.tick_start_ms(layout.last_tick()) - START_MS;
+    for (left_ms, code) in [(WAIT_MS + 1, None), (WAIT_MS, Some(Code::TimeExhausted))] {
+        let world = World::new();
+        world.set_clock(end_ms - left_ms);
+        let opened = world.process().open(waiting().timeout_ms(10));
+        assert_eq!(opened.err().map(|error| error.code()), code);
+    }
+}
+
+#[test]
 fn a_clock_that_goes_back_in_the_wait_makes_it_longer() {
     let world = World::new();
     let open = world.process().open(waiting().timeout_ms(10)).unwrap();
@@ -128,4 +151,17 @@ fn a_range_prefers_an_id_whose_record_is_there() {
     let open = world.process().open_worker(0..=7, waiting().timeout_ms(10)).unwrap();
     assert_eq!(open.live.worker_id, 3);
     open.next().unwrap();
+}
+
+#[test]
+fn a_range_waits_for_the_id_that_can_be_had_first() {
+    let layout = leafid_core::Layout::LEAF;
+    let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
+    for (ahead_ms, worker_id) in [(WAIT_MS - 1_000, 7), (WAIT_MS + 1_000, 8)] {
+        let world = World::new();
+        let run = Span { from: at(-1_000), until: at(ahead_ms) };
+        world.record(Record { run, granted_at_ms: START_MS, ..Record::unused(7, layout) });
+        let open = world.process().open_worker(7..=8, waiting()).unwrap();
+        assert_eq!(open.live.worker_id, worker_id, "{ahead_ms} ms ahead");
+    }
 }

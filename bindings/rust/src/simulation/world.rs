@@ -1,7 +1,7 @@
 //! A machine whose clock and disk do as they are told.
 
 use super::*;
-use std::ops::RangeInclusive;
+use crate::worker::Worker;
 
 pub(super) const START_MS: i64 = 1_700_000_000_000;
 
@@ -141,8 +141,8 @@ impl Process {
         self.open_worker(7..=7, builder)
     }
 
-    pub(super) fn open_worker(&self, ids: RangeInclusive<u32>, builder: SnowflakeBuilder) -> Result<Open> {
-        let settings = Arc::new(settings(builder.worker(ids)));
+    pub(super) fn open_worker(&self, worker: impl Into<Worker>, builder: SnowflakeBuilder) -> Result<Open> {
+        let settings = Arc::new(settings(builder.worker(worker)));
         Ok(Open { live: self.0.attach(&settings, None, &mut || false)?, settings })
     }
 
@@ -195,7 +195,8 @@ impl Clock for World {
 
 impl Random for World {
     fn number(&self) -> io::Result<u128> {
-        Ok(self.0.numbers.fetch_add(1, SeqCst) as u128 + 1)
+        let number = self.0.numbers.fetch_add(1, SeqCst) as u128 + 1;
+        Ok(number << 64 | number)
     }
 }
 

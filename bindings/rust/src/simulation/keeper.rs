@@ -1,0 +1,58 @@
+//! When a span is extended, and what a clean close leaves.
+
+use super::*;
+use crate::keeper::{Extended, Outcome};
+
+fn ended(extended: &Extended) -> &'static str {
+    match extended {
+        Extended::NotNeeded => "not needed",
+        Extended::Tried(Outcome::Granted) => "granted",
+        Extended::Tried(Outcome::NoRoom) => "no room",
+        Extended::Tried(Outcome::Failed(_)) => "failed",
+        Extended::Leased => "leased",
+    }
+}
+
+#[test]
+fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
+    // A first span is of 500 ms.
+    for (used, clock_ms, what) in [
+        (0, 0, "not needed"),
+        (249, 0, "not needed"),
+        (249, 249, "not needed"),
+        (250, 250, "granted"),
+        // Ahead of the clock there is room for 8 ticks.
+        (495, 0, "not needed"),
+        (496, 0, "granted"),
+        (500, 500, "granted"),
+        (500, 5_000, "granted"),
+        // Behind by more than is bridged.
+        (499, -6_000, "not needed"),
+        (500, -6_000, "no room"),
+    ] {
+        let world = World::new();
+        let process = world.process();
+        let open = process.open(builder()).unwrap();
+        let mut keeper = lock(&open.live.keeper);
+        let keeper = keeper.as_mut().unwrap();
+        let run = keeper.file.record().run;
+        assert_eq!(run.until - run.from, 500);
+        let (live, now_ms) = (&open.live, START_MS + clock_ms);
+        let extended = keeper.extend(&live.env, &live.core, run.from + used, now_ms, Duration::ZERO);
+        assert_eq!(ended(&extended), what, "{used} ticks used, the clock at {clock_ms} ms");
+    }
+}
+
+#[test]
+fn a_clean_close_notes_the_clock_so_that_a_step_back_since_is_noticed() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    open.next().unwrap();
+    world.pass(60_000);
+    process.close(open);
+    world.set_clock(-6_000);
+    assert_eq!(world.process().open(builder()).err().unwrap().code(), Code::ClockBackwards);
+    world.set_clock(2_000);
+    world.process().open(builder()).unwrap();
+}

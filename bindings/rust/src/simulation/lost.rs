@@ -1,0 +1,231 @@
+//! Leases that are lost, and claims and renewals that answer whenever the test says.
+
+use super::*;
+use crate::claim::{self, Terms};
+use crate::renewer::Renewer;
+use crate::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+use crate::spans::Spans;
+use leafid_core::{Lease, Renewal};
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A call of the giver, and where its answer is to go.
+enum Call {
+    Claim(Sender<Answer<Option<Lease>>>),
+    Renew(Sender<Answer<Option<Renewal>>>),
+    Release(Lease),
+}
+
+struct Giver(Sender<Call>);
+
+impl WorkerLeases for Giver {
+    fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
+        let (answer, answered) = channel();
+        self.0.send(Call::Claim(answer))?;
+        answered.recv()?
+    }
+    fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
+        let (answer, answered) = channel();
+        self.0.send(Call::Renew(answer))?;
+        answered.recv()?
+    }
+    fn release(&self, lease: &Lease, _: i64) -> Answer<()> {
+        Ok(self.0.send(Call::Release(lease.clone()))?)
+    }
+}
+
+fn lease(worker_id: i64) -> Lease {
+    Lease {
+        worker_id,
+        until_ms: START_MS + 60_000,
+        lease_ms: Some(60_000),
+        token: Some(format!("of {worker_id}")),
+        ..Lease::default()
+    }
+}
+
+/// A generator that holds worker id 7 by a lease.
+struct Leased {
+    world: World,
+    process: Process,
+    open: Open,
+    calls: Receiver<Call>,
+}
+
+impl Leased {
+    fn new() -> Leased {
+        Leased::with(World::new(), builder())
+    }
+
+    fn with(world: World, builder: SnowflakeBuilder) -> Leased {
+        let process = world.process();
+        let (giver, calls) = channel();
+        let source = WorkerSource::leases(Giver(giver));
+        let open = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| process.open_worker(source, builder).unwrap());
+            let Call::Claim(answer) = calls.recv_timeout(PATIENCE).unwrap() else { panic!() };
+            answer.send(Ok(Some(lease(7)))).unwrap();
+            opening.join().unwrap()
+        });
+        Leased { world, process, open, calls }
+    }
+
+    fn lose(&self) {
+        self.open.live.lose(Error::new(Code::WorkerLost, "lost"));
+    }
+
+    fn claim(&self) -> Sender<Answer<Option<Lease>>> {
+        match self.calls.recv_timeout(PATIENCE) {
+            Ok(Call::Claim(answer)) => answer,
+            _ => panic!("no claim"),
+        }
+    }
+
+    fn released(&self) -> Lease {
+        match self.calls.recv_timeout(PATIENCE) {
+            Ok(Call::Release(lease)) => lease,
+            _ => panic!("nothing is given back"),
+        }
+    }
+
+    /// Waits for what takes the place of the generator, or why nothing does.
+    fn successor(&self, may_wait: bool) -> Result<Open> {
+        let live = &self.open.live;
+        live.await_successor(Instant::now() + PATIENCE, may_wait, &mut || false)?;
+        Ok(Open { live: Arc::clone(live.newest()), settings: Arc::clone(&self.open.settings) })
+    }
+
+    fn fails(&self, claim: &Sender<Answer<Option<Lease>>>) {
+        let tried = self.open.live.tried.load(Acquire);
+        claim.send(Err("down".into())).unwrap();
+        until(|| self.open.live.tried.load(Acquire) > tried);
+    }
+}
+
+fn until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn what_takes_the_place_of_the_lost_one_begins_above_all_that_it_issued() {
+    let leased = Leased::new();
+    let last = leased.open.next().unwrap();
+    leased.world.set_clock(-1_000);
+    leased.lose();
+    let claim = leased.claim();
+    assert!(leased.open.live.waits_for_users_code());
+    claim.send(Ok(Some(lease(3)))).unwrap();
+    let next = leased.successor(true).unwrap();
+    assert_eq!(next.live.worker_id, 3);
+    assert!(next.next().unwrap() > last);
+}
+
+#[test]
+fn ids_of_a_lease_may_run_ahead_where_no_record_is_left() {
+    let world = World::new();
+    *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: Kind::Ephemeral };
+    let leased = Leased::with(world, builder().on_exhausted(leafid_core::OnExhausted::Borrow));
+    leased.open.next().unwrap();
+}
+
+#[test]
+fn a_claim_that_was_given_up_takes_nobody_s_place() {
+    let leased = Leased::new();
+    leased.lose();
+    let first = leased.claim();
+    leased.world.pass(20_000);
+    let crate::heal::Heal::Failed(_, again) = leased.open.live.heal_if_lost(false) else { panic!() };
+    assert_eq!(again, Duration::from_millis(200));
+    leased.world.pass(200);
+    leased.open.live.heal_if_lost(false);
+    let second = leased.claim();
+    first.send(Ok(Some(lease(3)))).unwrap();
+    assert_eq!(leased.released(), lease(3));
+    second.send(Ok(Some(lease(4)))).unwrap();
+    assert_eq!(leased.successor(true).unwrap().live.worker_id, 4);
+}
+
+#[test]
+fn what_is_claimed_for_a_generator_that_was_closed_meanwhile_is_given_back() {
+    let Leased { world: _world, process, open, calls } = Leased::new();
+    open.live.lose(Error::new(Code::WorkerLost, "lost"));
+    let Call::Claim(answer) = calls.recv_timeout(PATIENCE).unwrap() else { panic!() };
+    process.close(open);
+    answer.send(Ok(Some(lease(3)))).unwrap();
+    let Ok(Call::Release(given_back)) = calls.recv_timeout(PATIENCE) else { panic!("it is not") };
+    assert_eq!(given_back, lease(3));
+}
+
+#[test]
+fn a_lease_of_peers_that_disagree_is_given_back() {
+    let leased = Leased::new();
+    leased.lose();
+    let disagreed = Lease { peer_times_ms: vec![START_MS + 60_000; 3], ..lease(3) };
+    leased.claim().send(Ok(Some(disagreed.clone()))).unwrap();
+    assert_eq!(leased.released(), disagreed);
+}
+
+#[test]
+fn who_waits_for_a_successor_is_told_why_there_is_none_and_has_it_claimed_again() {
+    let leased = Leased::new();
+    leased.lose();
+    leased.fails(&leased.claim());
+    let why = leased.successor(true).err().unwrap();
+    assert!(why.code() == Code::WorkerLost && why.message().contains("down"), "{why}");
+    leased.world.pass(200);
+    assert!(leased.successor(false).is_err());
+    leased.fails(&leased.claim());
+    // Before the next one is due.
+    leased.world.pass(200);
+    assert!(leased.successor(false).is_err());
+    leased.claim().send(Ok(Some(lease(3)))).unwrap();
+    assert_eq!(leased.successor(true).unwrap().live.worker_id, 3);
+}
+
+#[test]
+fn a_close_waits_for_the_renewal_and_gives_back_what_it_left() {
+    let leased = Leased::new();
+    leased.world.pass(30_000);
+    leased.open.live.renew(false);
+    let Ok(Call::Renew(answer)) = leased.calls.recv_timeout(PATIENCE) else { panic!() };
+    let renewal = Renewal { until_ms: START_MS + 90_000, token: Some("new".into()), ..Renewal::default() };
+    let live = Arc::clone(&leased.open.live);
+    std::thread::scope(|scope| {
+        let closing = scope.spawn(|| live.shut(PATIENCE));
+        until(|| lock(&live.keeper).is_none());
+        // By now it waits.
+        std::thread::sleep(Duration::from_millis(20));
+        answer.send(Ok(Some(renewal))).unwrap();
+        closing.join().unwrap().unwrap();
+    });
+    assert_eq!(leased.released().token.as_deref(), Some("new"));
+}
+
+#[test]
+fn a_long_line_of_successors_ends_on_a_small_stack() {
+    let world = World::new();
+    let process = world.process();
+    let first = process.open(builder().persist(false)).unwrap();
+    let rules = first.settings.key.rules;
+    let (env, renewer) = (Arc::new(world.env()), Arc::new(Renewer::new()));
+    let mut next: Option<Arc<Live>> = None;
+    for _ in 0..2_000 {
+        let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
+        let claim = claim::claim(&env, &first.settings, &terms).unwrap();
+        let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
+        let live = Arc::new(Live::new(env, renewer, settings, terms, claim, Spans::default(), 0));
+        if let Some(next) = next {
+            assert!(live.successor.set(next).is_ok());
+        }
+        next = Some(live);
+    }
+    let small = std::thread::Builder::new().stack_size(128 * 1_024);
+    small.spawn(move || drop(next)).unwrap().join().unwrap();
+}
