@@ -141,3 +141,18 @@ fn wait_starts_once_the_record_has_passed() {
         "{first} {until} {before}"
     );
 }
+
+#[test]
+fn a_record_of_another_start_of_the_machine_says_nothing_of_the_clock() {
+    let world = World::new();
+    world.pass(10_000);
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    open.next().unwrap();
+    process.close(open);
+    world.0.starts.fetch_add(1, SeqCst);
+    // Off for an hour, which nothing counted.
+    world.set_clock(3_600_000);
+    world.pass(10_000);
+    assert!(world.process().open(builder()).unwrap().next_ms() >= START_MS + 3_620_000);
+}

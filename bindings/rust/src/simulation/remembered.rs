@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::remembered::{Memory, candidates, recall};
+use crate::state_file::StateFile;
 use leafid_core::Lease;
 
 const OWNER: u128 = 7 << 100;
 const SERVER: &str = "http://127.0.0.1:9";
+const PATH: &str = "/simulated/default/worker-7.lease";
 
 struct Held {
     world: World,
@@ -28,7 +30,12 @@ fn lease(until_ms: i64) -> Lease {
 impl Held {
     /// A lease of 30 s that was asked for just now, its span to end after so long.
     fn until(until_ms: i64) -> Held {
+        Held::on("ext4", Kind::Local, until_ms)
+    }
+
+    fn on(name: &str, kind: Kind, until_ms: i64) -> Held {
         let world = World::new();
+        *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
         world.pass(100_000);
         world.set_clock(-100_000);
         let env = Arc::new(world.env());
@@ -55,7 +62,7 @@ impl Held {
     }
 
     fn damage(&self, newest: bool) {
-        let path = Path::new("/simulated/default/worker-7.lease");
+        let path = Path::new(PATH);
         let mut files = lock(&self.world.0.files);
         let file = files.get_mut(path).unwrap();
         let number =
@@ -131,7 +138,7 @@ fn a_damaged_slot_may_have_said_that_it_was_given_back() {
 fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
     let held = Held::until(60_000);
     for (ms, found) in [(4, false), (3, true), (-11, false), (-10, true)] {
-        let path = PathBuf::from("/simulated/default/worker-7.lease");
+        let path = PathBuf::from(PATH);
         let written_ms = *lock(&held.world.0.changed_ms).get(&path).unwrap();
         lock(&held.world.0.changed_ms).insert(path.clone(), written_ms + ms);
         assert_eq!(held.is_found(), found, "{ms}");
@@ -140,6 +147,7 @@ fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
     for (name, kind) in [("overlay", Kind::Ephemeral), ("nfs4", Kind::Network)] {
         *lock(&held.world.0.file_system) = FileSystem { name: name.into(), kind };
         assert!(!held.is_found(), "{name}");
+        assert!(lock(&Held::on(name, kind, 60_000).world.0.files).is_empty(), "{name}");
     }
     *lock(&held.world.0.file_system) = FileSystem { name: "tmpfs".into(), kind: Kind::Ephemeral };
     assert!(held.is_found());
@@ -153,7 +161,45 @@ fn a_disk_that_fails_does_not_forget_and_says_so() {
     held.world.fail(None);
     held.memory.forget().unwrap();
     assert!(!held.is_found());
-    held.memory.forget().unwrap();
+    held.world.fail(Some(io::ErrorKind::StorageFull));
+    held.memory.forget().expect("nothing is left to forget");
+}
+
+/// What this life wrote it must see gone; what it did not is nobody's to use.
+#[test]
+fn a_missing_or_damaged_file_is_forgotten_by_a_life_that_wrote_none() {
+    let held = Held::until(60_000);
+    let fresh = Memory::new(&held.env, &held.settings, 7, OWNER).unwrap();
+    held.damage(true);
+    held.damage(false);
+    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateCorrupt);
+    fresh.forget().unwrap();
+    lock(&held.world.0.files).clear();
+    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateIo);
+    fresh.forget().unwrap();
+}
+
+#[test]
+fn it_is_of_one_worker_id() {
+    let held = Held::until(60_000);
+    let moved = Path::new(PATH).with_file_name("worker-8.lease");
+    let written_ms = lock(&held.world.0.changed_ms)[Path::new(PATH)];
+    lock(&held.world.0.changed_ms).insert(moved.clone(), written_ms);
+    let bytes = lock(&held.world.0.files)[Path::new(PATH)].clone();
+    lock(&held.world.0.files).insert(moved, bytes);
+    let found = recall(&held.world.env(), &held.settings, &[SERVER.to_owned()], 8, OWNER).unwrap();
+    assert_eq!(found, None);
+}
+
+/// A name that a power cut takes away takes with it what was issued or given back.
+#[test]
+fn the_names_of_new_files_are_durable_once_they_are_open() {
+    let held = Held::until(60_000);
+    let state = PathBuf::from("/simulated/default/worker-7.state");
+    drop(StateFile::open(&held.env, &held.settings, 7).unwrap());
+    for path in [PathBuf::from(PATH), state] {
+        assert!(lock(&held.world.0.durable).contains_key(&path), "{path:?}");
+    }
 }
 
 #[test]

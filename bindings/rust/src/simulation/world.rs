@@ -228,7 +228,6 @@ impl Disk for World {
         }
         if missing {
             lock(&self.0.files).insert(path.to_owned(), initial.to_vec());
-            lock(&self.0.durable).insert(path.to_owned(), initial.to_vec());
         }
         Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned(), holder })))
     }
@@ -257,7 +256,14 @@ impl SimulatedFile {
             .copy_from_slice(bytes);
     }
 
+    /// A file whose name is not durable is none after a power cut.
     fn keep(&self) {
+        if lock(&self.world.0.durable).contains_key(&self.path) {
+            self.keep_named();
+        }
+    }
+
+    fn keep_named(&self) {
         let bytes = lock(&self.world.0.files)[&self.path].clone();
         lock(&self.world.0.durable).insert(self.path.clone(), bytes);
     }
@@ -315,6 +321,7 @@ impl LockedFile for SimulatedFile {
         Ok(())
     }
     fn sync_name(&self) -> io::Result<()> {
+        self.keep_named();
         Ok(())
     }
     fn is_in_place(&self) -> io::Result<bool> {
