@@ -88,3 +88,44 @@ fn refused(why: &Error, held: &str) -> Error {
     let message = format!("no lease server can be reached, {held}: {}", why.message());
     Error::new(Code::WorkerLost, message)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::source::{Answer, ClaimRequest};
+    use leafid_core::Renewal;
+
+    struct Silent;
+
+    impl WorkerLeases for Silent {
+        fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
+            Ok(None)
+        }
+        fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
+            Ok(None)
+        }
+        fn release(&self, _: &Lease, _: i64) -> Answer<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_start_says_that_finds_none_it_can_have() {
+        use Code::{ClockBackwards, StateCorrupt, WorkerInUse, WorkerLost};
+        for (met, last, code, says) in [
+            (&[WorkerInUse, StateCorrupt][..], false, WorkerInUse, "met"),
+            (&[WorkerInUse, StateCorrupt], true, WorkerLost, "other processes hold"),
+            (&[StateCorrupt], false, WorkerLost, NONE),
+            (&[StateCorrupt], true, WorkerLost, NONE),
+            (&[ClockBackwards, WorkerInUse], true, ClockBackwards, "met"),
+        ] {
+            let ids = (0..met.len() as u32).collect();
+            let why = Error::new(WorkerLost, "why");
+            let recall = Recall { source: Arc::new(Silent), servers: Vec::new(), ids, why };
+            let error = recall.first(last, |id| Err(Error::new(met[id as usize], "met"))).err().unwrap();
+            assert_eq!(error.code(), code, "{met:?}, {last}");
+            assert!(error.message().contains(says), "{error}");
+        }
+    }
+}

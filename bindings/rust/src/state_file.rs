@@ -300,4 +300,57 @@ mod tests {
         put(&mine, slot);
         ours.write(record, &writer).unwrap();
     }
+
+    /// A write that is torn takes the older record of the two, never the newest.
+    #[test]
+    fn each_write_leaves_the_record_before_it() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
+        let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
+        let writer = this_process(&env);
+        assert_eq!(writer.host, crate::system::hostname());
+        for number in 2..6 {
+            file.write(file.record().clone(), &writer).unwrap();
+            let bytes = std::fs::read(path_of(&settings.directory, 7)).unwrap();
+            let mut numbers = [0, 1].map(|slot| slot::read_slot(&bytes, slot).unwrap().number);
+            numbers.sort_unstable();
+            assert_eq!(numbers, [number - 1, number]);
+        }
+    }
+
+    #[test]
+    fn a_damaged_slot_is_taken_for_the_latest_that_it_may_have_held() {
+        use OnClockBackwards::{Continue, Wait};
+        const NOW_MS: i64 = 1_700_000_000_000;
+        let builder =
+            Snowflake::builder().worker(7).state_dir("/nowhere").max_backwards_ms(LONGEST_SPAN_MS + 7);
+        let layout = leafid_core::Layout::LEAF;
+        let after_last = layout.last_tick() + 1;
+        let last_ms = layout.tick_start_ms(layout.last_tick());
+        for (rule, now_ms, until_ms, worst_ms) in [
+            (Wait, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS),
+            (Continue, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS + 7),
+            (Wait, NOW_MS, NOW_MS + 60_000, NOW_MS + 60_000 + LONGEST_SPAN_MS),
+            (Wait, NOW_MS, last_ms - LONGEST_SPAN_MS + 1, layout.tick_start_ms(after_last)),
+        ] {
+            let key = Settings::parse(&builder.clone().on_clock_backwards(rule)).unwrap().key;
+            let mut record = Record::unused(7, layout);
+            record.run.until = layout.tick_at(until_ms).unwrap();
+            assume_the_worst(&mut record, &key, now_ms);
+            assert_eq!(layout.tick_start_ms(record.run.until), worst_ms, "{rule:?}, {until_ms}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_any_layout_is_opened_to_be_reset() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let builder = Snowflake::builder().worker(7).state_dir(directory.path());
+        let settings = |layout| Settings::parse(&builder.clone().layout(layout)).unwrap();
+        let (was, is) = (settings(leafid_core::Layout::SONYFLAKE), settings(leafid_core::Layout::LEAF));
+        env.disk.directory(&was.directory, was.sharing.access()).unwrap();
+        drop(StateFile::open(&env, &was, 7).unwrap().unwrap());
+        assert_eq!(StateFile::open(&env, &is, 7).err().unwrap().code(), Code::StateMismatch);
+        assert!(StateFile::open_any(&env, &is, 7).unwrap().is_some());
+    }
 }

@@ -234,8 +234,70 @@ pub(crate) fn corrupt<C: Content>(path: &Path, what: &str) -> Error {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Count {
+        count: u64,
+    }
+
+    impl Content for Count {
+        const KIND: &'static str = "count";
+        const ADVICE: &'static str = "";
+
+        fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+            crate::state_file::failed(doing, path, error)
+        }
+    }
+
+    fn open(directory: &Path) -> Store<Count> {
+        let path = directory.join("count");
+        Store::open(&Env::system(), path, &Count { count: 0 }, Access::Own).unwrap()
+    }
+
+    #[test]
+    fn the_last_of_several_writes_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        for writes in 0..4 {
+            let mut store = open(directory.path());
+            (1..=writes).for_each(|count| store.write(&Count { count }).unwrap());
+            drop(store);
+            assert_eq!(open(directory.path()).found().content, Count { count: writes });
+        }
+    }
+
+    #[test]
+    fn only_a_file_that_is_missing_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let existing = |path| Store::<Count>::open_existing(&Env::system(), path);
+        assert!(existing(directory.path().join("missing")).unwrap().is_none());
+        assert_eq!(existing(directory.path().into()).err().unwrap().code(), Code::StateIo);
+    }
+
+    /// As a child that a runtime's own fork made, which runs no handlers.
+    #[test]
+    fn a_child_that_inherited_the_file_does_not_hold_its_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        // SAFETY: a fork of the kernel's alone; the child waits for a signal and does nothing else.
+        let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } as i32;
+        if child == 0 {
+            loop {
+                // SAFETY: it waits.
+                unsafe { libc::pause() };
+            }
+        }
+        drop(store);
+        let again = Store::<Count>::open_existing(&Env::system(), directory.path().join("count"));
+        // SAFETY: ends the child made above, and waits for it.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert!(again.unwrap().is_some());
+    }
 
     #[test]
     fn times_that_no_clock_has_are_no_stamp() {
