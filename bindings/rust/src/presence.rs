@@ -165,3 +165,34 @@ pub(crate) fn started_ms(pid: i32) -> Option<i64> {
     let boot_s: i64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
     Some(boot_s * 1_000 + ticks * 1_000 / rustix::param::clock_ticks_per_second() as i64)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_asked_are_let_go_of() {
+        let name = format!("drain-{}", std::process::id());
+        let marks = Marks { socket: Some(mark(&name, 7).unwrap()), _file: None };
+        for _ in 0..3 {
+            assert_eq!(peer(&name, 7).unwrap().pid(), std::process::id() as i32);
+        }
+        marks.drain();
+        assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
+    }
+
+    #[test]
+    fn a_process_began_when_it_was_started() {
+        let now_ms = || crate::system::now_ms();
+        let before = now_ms();
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let after = now_ms();
+        let began = started_ms(child.id() as i32).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // The start of the machine is told in whole seconds.
+        assert!((before - 1_100..after + 1_100).contains(&began), "{before} {began} {after}");
+    }
+}
