@@ -156,8 +156,7 @@ impl Disk for SystemDisk {
 
     /// machine-id(5)
     fn machine(&self) -> Option<String> {
-        let id = fs::read_to_string("/etc/machine-id").ok()?.trim().to_owned();
-        (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
+        machine_of(&fs::read_to_string("/etc/machine-id").ok()?)
     }
 
     fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
@@ -175,6 +174,12 @@ impl Disk for SystemDisk {
     fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
         presence::holder(name, worker_id)
     }
+}
+
+/// None where the file is empty, or says that it is still to be made.
+fn machine_of(text: &str) -> Option<String> {
+    let id = text.trim();
+    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
 }
 
 /// Locks, without a wait; a signal to a caller's thread is none of its concern, where locks are asked of a server.
@@ -470,5 +475,53 @@ mod tests {
             let others = mode_at_birth(umask, |path| create_named(path.parent().unwrap(), path, new));
             assert_eq!(others, 0, "with the umask {umask:03o}, where no file is without a name");
         }
+    }
+
+    #[test]
+    fn which_machine_it_is() {
+        let id = "0123456789abcdef0123456789abcdef";
+        assert_eq!(machine_of(&format!("{id}\n")).as_deref(), Some(id));
+        for none in ["", "\n", "uninitialized\n", &id[1..], &id.replace('f', "x")] {
+            assert_eq!(machine_of(none), None, "{none}");
+        }
+        assert!(SystemDisk.machine().is_none_or(|id| id.len() == 32));
+        assert_eq!(boot().len(), 36, "{}", boot());
+        assert_eq!(hostname(), fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim());
+    }
+
+    #[test]
+    fn the_coarse_clock_is_late_by_at_most_its_lag() {
+        // However long it is between the readings.
+        let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
+        let lag = coarse_lag_ms();
+        assert!((before - lag..=after).contains(&coarse), "{before} {coarse} {after}, {lag} ms");
+        let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
+        assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
+    }
+
+    #[test]
+    fn a_look_waits_for_nobody_and_tells_missing_from_out_of_reach() {
+        let base = tempfile::tempdir().unwrap();
+        let (pipe, file) = (base.path().join("pipe"), base.path().join("file"));
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert_eq!(SystemDisk.peek(&pipe).unwrap(), Some(Vec::new()));
+        assert_eq!(SystemDisk.peek(&file).unwrap(), None);
+        fs::write(&file, "a file").unwrap();
+        assert!(SystemDisk.peek(&file.join("below")).is_err());
+    }
+
+    #[test]
+    fn directories_are_made_once_and_a_group_s_are_its_own() {
+        let base = tempfile::tempdir().unwrap();
+        let bits = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+        let (own, group) = (base.path().join("own"), base.path().join("group"));
+        make_directory(&own, Access::Own).unwrap();
+        assert_eq!(bits(&own) & 0o2007, 0);
+        make_directory(&group, Access::Group).unwrap();
+        assert_eq!(bits(&group), 0o2770);
+        // Made by another between the look and the making: by itself, on the way.
+        make_directory(&base.path().join("new/../new"), Access::Own).unwrap();
+        fs::write(base.path().join("file"), "a file").unwrap();
+        assert!(make_directory(&base.path().join("file"), Access::Own).is_err());
     }
 }
