@@ -84,7 +84,9 @@ fn a_counter_that_was_lost_is_not_made_anew() {
     for tag in ["order", "invoice"] {
         fetch(&source, tag, 0, 0).unwrap();
     }
-    fs::remove_file(counter_file(dir.path(), "order")).unwrap();
+    // What lies beside it is no counter, whatever its name.
+    fs::rename(counter_file(dir.path(), "order"), dir.path().join("tag-order.counter.old")).unwrap();
+    fs::write(dir.path().join("old-order.counter"), "").unwrap();
     for source in [&source, &open(dir.path(), true, &all).unwrap()] {
         let says = ["tag-order.counter", "1 of the 2", "leafid file create"];
         refused(fetch(source, "order", 0, 0), Code::StateCorrupt, &says);
