@@ -86,6 +86,15 @@ mod tests {
     use leafid_core::Segment;
 
     #[test]
+    fn of_what_comes_in_no_order_more_is_remembered() {
+        let spans = ["9,1"; 40].join(";");
+        let mark = Mark { spans, ..Mark::unused("range:http://a", "order") };
+        let remembered = |giving| mark.guard(giving, Path::new("x")).unwrap().spans().len();
+        let all = [Giving::InOrder, Giving::Ranges, Giving::Scattered].map(remembered);
+        assert_eq!(all, [MOST_SPANS, 40, 40]);
+    }
+
+    #[test]
     fn the_largest_mark_fits_its_slot() {
         let high = |n: usize| Segment::new(i64::MAX - 9 - n as i64, i64::MAX, i64::MAX).unwrap();
         let file = (u64::MAX, u64::MAX);
