@@ -185,6 +185,23 @@ mod tests {
     }
 
     #[test]
+    fn one_that_says_how_long_it_rests_is_left_alone_as_long() {
+        let mut gate = Gate::default();
+        gate.ended(&tagged(), false, 1, Some(Some(300)), 1_000, 0);
+        assert!(matches!(gate.enter(&tagged(), false, true, 1_001), Some(Passed::Look(1_300))));
+    }
+
+    #[test]
+    fn one_that_does_not_say_so_is_down_after_three_failures() {
+        let mut gate = Gate::default();
+        let down = [0, 1, 2].map(|ms| {
+            gate.ended(&tagged(), false, 1, None, ms, 0);
+            gate.is_down()
+        });
+        assert_eq!(down, [false, false, true]);
+    }
+
+    #[test]
     fn all_pass_once_it_answers() {
         let mut gate = Gate::default();
         for _ in 0..3 {

@@ -88,7 +88,7 @@ mod tests {
         lines.push(8, (8, 1));
         assert_eq!(lines.next(|of| Some(if of == 7 { 2 } else { 1 })), Some(8), "the one with fewer threads");
         assert_eq!(lines.next(|of| (of == 7).then_some(9)), Some(7));
-        assert_eq!((lines.take_all(7).len(), lines.len()), (1, 1));
+        assert_eq!((lines.take_all(7), lines.len()), (VecDeque::from([(7, 3)]), 1));
         assert_eq!(lines.drain().count(), 1);
         assert_eq!(lines.len(), 0);
     }

@@ -297,3 +297,46 @@ fn segment_of(run: &Run) -> Result<Segment> {
 
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    fn tagged() -> Tagged {
+        Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, None, crate::fork::current())
+    }
+
+    #[test]
+    fn whose_time_is_over_is_woken_and_who_has_gone_is_not() {
+        let (tagged, woken) = (tagged(), Arc::new(AtomicUsize::new(0)));
+        let subscribe = || {
+            let woken = Arc::clone(&woken);
+            let wake = Box::new(move || _ = woken.fetch_add(1, SeqCst));
+            tagged.subscribe(tagged.version(), None, wake).ok().unwrap()
+        };
+        let (late, gone) = (subscribe(), subscribe());
+        tagged.wake(late);
+        assert_eq!(woken.load(SeqCst), 1);
+        assert!(tagged.unsubscribe(gone).is_some());
+        tagged.changed();
+        assert_eq!(woken.load(SeqCst), 1);
+    }
+
+    #[test]
+    fn a_claim_is_served_before_the_buffer_with_as_many_as_it_asks() {
+        let tagged = tagged();
+        let number = tagged.claim(None, 5).unwrap();
+        let pour = |segment| {
+            tagged.locked(|state| {
+                state.pending.push_back(segment);
+                tagged.pour(state)
+            })
+        };
+        assert_eq!(pour(Segment::new(10, 13, 1).unwrap()), Some(true), "all of it went to the claim");
+        assert_eq!(pour(Segment::new(20, 26, 1).unwrap()), Some(true));
+        let given: Vec<_> = tagged.unclaim(number).iter().map(|run| (run.first, run.count)).collect();
+        assert_eq!(given, [(10, 3), (20, 2)]);
+        assert_eq!(tagged.buffer.take().unwrap().0, 22);
+    }
+}

@@ -139,6 +139,14 @@ mod tests {
     }
 
     #[test]
+    fn of_those_that_were_never_served_the_first_to_come_is_next() {
+        let mut turns = Turns::new(1);
+        turns.want(&2, 1, 1);
+        turns.want(&1, 1, 1);
+        assert_eq!(served(&mut turns, 2), [2, 1]);
+    }
+
+    #[test]
     fn one_that_begins_is_next_and_one_that_comes_again_is_not() {
         for busy in [1, 3, 5, 11] {
             let mut turns = Turns::new(4);
