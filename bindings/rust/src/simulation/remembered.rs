@@ -131,6 +131,8 @@ fn a_damaged_slot_may_have_said_that_it_was_given_back() {
         // It is made whole by being forgotten.
         held.memory.forget().unwrap();
         assert!(!held.is_found());
+        let text = String::from_utf8_lossy(&lock(&held.world.0.files)[Path::new(PATH)]).into_owned();
+        assert!(!newest || !text.contains("a token"), "what was damaged stands there still");
     }
 }
 
