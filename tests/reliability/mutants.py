@@ -249,8 +249,8 @@ def main():
                     unexplained.append(name)
                     print(f"NO TEST NOTICES: {name}{test and ': '}{test}", flush=True)
     print(
-        f"{len(mutants)} mutants: {sum(each.get('left_out', False) for each in mutants)} do not compile, {len(unswitched)} are in "
-        f"constants; {len(tried)} tried: {count['caught']} caught, {count['hung']} hung, {count['missed']} missed, of which "
+        f"{len(mutants)} mutants: {sum(each.get('left_out', False) for each in mutants)} do not compile, {len(unswitched)} cannot be "
+        f"switched; {len(tried)} tried: {count['caught']} caught, {count['hung']} hung, {count['missed']} missed, of which "
         f"{count['explained']} have a reason in mutants.toml"
     )
     sys.exit(1 if unexplained else 0)

@@ -2,7 +2,7 @@
 //!
 //! `leafid-switches LIST TREE`: LIST is what `cargo mutants --list --json` printed, TREE the copy that is rewritten.
 //! Mutant K of the list is made where `leafid_core::mutant::on(K)` says so. Prints the numbers of those that cannot be
-//! switched: those in constants, and in conditions with `let`.
+//! switched: those in constants, in conditions with `let`, and of what answers `impl Trait`.
 
 use proc_macro2::{LineColumn, Span};
 use serde::Deserialize;
