@@ -524,4 +524,74 @@ mod tests {
         fs::write(base.path().join("file"), "a file").unwrap();
         assert!(make_directory(&base.path().join("file"), Access::Own).is_err());
     }
+
+    const NEW: NewFile<'_> = NewFile { bytes: &[b'1'; FILE_BYTES], access: Access::Own };
+
+    #[test]
+    fn a_locked_file_is_in_place_until_another_stands_there_or_none() {
+        let base = tempfile::tempdir().unwrap();
+        let (path, moved) = (base.path().join("file"), base.path().join("moved"));
+        let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
+        assert!(file.is_in_place().unwrap());
+        fs::rename(&path, &moved).unwrap();
+        assert!(!file.is_in_place().unwrap(), "none");
+        fs::write(&path, "another").unwrap();
+        assert!(!file.is_in_place().unwrap(), "another");
+        fs::rename(&moved, &path).unwrap();
+        assert!(file.is_in_place().unwrap(), "back again");
+        fs::remove_file(&path).unwrap();
+        assert!(!file.is_in_place().unwrap(), "removed");
+        let (directory, below) = (base.path().join("directory"), base.path().join("directory/file"));
+        fs::create_dir(&directory).unwrap();
+        let file = SystemDisk.open(&below, Some(NEW)).unwrap().unwrap();
+        fs::rename(&directory, base.path().join("elsewhere")).unwrap();
+        fs::write(&directory, "no directory").unwrap();
+        assert!(file.is_in_place().is_err());
+    }
+
+    #[test]
+    fn after_a_chroot_a_file_is_looked_for_in_the_directory_it_was_opened_in() {
+        let base = tempfile::tempdir().unwrap();
+        let (directory, elsewhere) = (base.path().join("directory"), base.path().join("elsewhere"));
+        let path = directory.join("file");
+        fs::create_dir(&directory).unwrap();
+        create(&path, NEW).unwrap();
+        // As it was before the process changed what "/" is.
+        let file = |root| SystemFile {
+            descriptor: Descriptor::open(|| Ok(fs::File::open(&path)?.into())).unwrap(),
+            path: path.clone(),
+            directory: directory_of(&path),
+            root,
+        };
+        let (before, same) = (file(Some((0, 0))), file(root()));
+        fs::rename(&directory, &elsewhere).unwrap();
+        assert!(before.is_in_place().unwrap() && !same.is_in_place().unwrap(), "nothing is at the path");
+        fs::create_dir(&directory).unwrap();
+        fs::write(&path, "another").unwrap();
+        assert!(before.is_in_place().unwrap() && !same.is_in_place().unwrap(), "another is at the path");
+        // By its name alone, where a directory may be read and not searched.
+        let listed = |file: &SystemFile, name: &str| {
+            let directory = file.directory.as_ref().unwrap();
+            file.is_listed(directory, OsStr::new(name), io::ErrorKind::PermissionDenied.into())
+        };
+        fs::write(elsewhere.join("other"), "").unwrap();
+        assert!(listed(&before, "file").unwrap() && !listed(&before, "none").unwrap());
+        assert!(listed(&before, "other").is_err(), "a number that is another's may be a layer's");
+        fs::remove_file(elsewhere.join("file")).unwrap();
+        assert!(!before.is_in_place().unwrap(), "removed");
+    }
+
+    #[test]
+    fn a_lock_is_one_descriptor_s_and_whoever_makes_a_file_first_has_made_it() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("file");
+        let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
+        create(&path, NewFile { bytes: &[b'2'; FILE_BYTES], ..NEW }).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), NEW.bytes);
+        let second = || OwnedFd::from(fs::File::open(&path).unwrap());
+        assert!(locks(second()).unwrap());
+        file.unlock();
+        assert!(!locks(second()).unwrap());
+        assert_eq!(mode_at_birth(0, |path| create(path, NEW)), 0o040);
+    }
 }

@@ -57,6 +57,22 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
+fn a_try_takes_what_is_at_hand_and_has_the_next_fetched() {
+    let ids = Counter::slow(0).builder().open().unwrap();
+    let order = ids.tag("order").unwrap();
+    let mut seen = Vec::new();
+    until("two segments and more", || {
+        while seen.len() < 2_500
+            && let Some(id) = order.try_next().unwrap()
+        {
+            seen.push(id);
+        }
+        seen.len() == 2_500
+    });
+    assert_eq!(seen, (1..=2_500).collect::<Vec<_>>());
+}
+
+#[test]
 fn ids_come_in_order_and_the_step_doubles() {
     let counter = Counter::slow(0);
     let ids = counter.builder().open().unwrap();

@@ -202,3 +202,18 @@ pub(super) fn wrong(reply: &Reply, why: &str) -> Error {
     };
     Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_claim_may_be_made_again() {
+        let claim = Claim { name: "shop", instance: "x", now: 1, until: 2 };
+        assert!(!Request::new(CLAIM, &claim).unwrap().ask().once);
+        let lease = Lease::default();
+        assert!(Request::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);
+        assert!(Request::release("shop", &lease, 9).unwrap().ask().once);
+    }
+}

@@ -262,3 +262,59 @@ impl Shelf {
         self.look_at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A desk with so many requests under way for a tag.
+    fn desk(under_way: usize) -> (Desk, Arc<str>) {
+        let tag: Arc<str> = "order".into();
+        let mut desk = Desk { turns: Turns::new(4), workers: 4, shelves: BTreeMap::new() };
+        desk.turns.want(&tag, 4, 4);
+        for _ in 0..under_way {
+            desk.turns.next().unwrap();
+            desk.begun(&tag);
+        }
+        (desk, tag)
+    }
+
+    fn error() -> Result<Segment> {
+        Err(Error::new(Code::SegmentUnavailable, "down"))
+    }
+
+    /// A request ends; failures counted, whether one is known to fail, and whether any is silent.
+    fn end(desk: &mut Desk, tag: &Arc<str>, came: Result<Segment>) -> (usize, bool, bool) {
+        desk.turns.ended(tag);
+        desk.take_in(tag, came);
+        let shelf = &desk.shelves[tag];
+        (shelf.failed, shelf.failing, shelf.silent_since.is_some())
+    }
+
+    #[test]
+    fn requests_that_are_under_way_as_the_first_one_fails_fail_with_it() {
+        let (mut desk, tag) = desk(3);
+        assert_eq!(end(&mut desk, &tag, error()), (3, true, true));
+        assert_eq!(desk.turns.wanted(&tag), 0, "one at a time finds out more");
+        assert_eq!(end(&mut desk, &tag, error()), (3, true, true));
+        // One of them that brings ids after all does not say that the source is back.
+        assert_eq!(end(&mut desk, &tag, Segment::new(1, 2, 1)), (3, true, false));
+        for (came, seen) in [(error(), 4), (error(), 5), (Segment::new(2, 3, 1), 0)] {
+            desk.turns.want(&tag, 1, 1);
+            desk.turns.next().unwrap();
+            assert_eq!(end(&mut desk, &tag, came), (seen, seen > 0, false));
+        }
+        assert_eq!(desk.shelves[&tag].segments.len(), 2);
+    }
+
+    #[test]
+    fn as_many_threads_join_as_have_something_to_do() {
+        let (mut desk, tag) = desk(1);
+        desk.workers = 1;
+        // One request is under way, three more may begin.
+        assert_eq!((desk.more_workers(), desk.workers), (3, 4));
+        assert_eq!((desk.more_workers(), desk.workers), (0, 4));
+        desk.turns.want(&tag, 0, 4);
+        assert_eq!(desk.more_workers(), 0);
+    }
+}

@@ -339,4 +339,19 @@ mod tests {
         assert_eq!(given, [(10, 3), (20, 2)]);
         assert_eq!(tagged.buffer.take().unwrap().0, 22);
     }
+
+    #[test]
+    fn a_stock_is_low_below_a_tenth_of_what_it_is_to_be() {
+        let stock = Stock { most: 1_000, adaptive: false, prefetch: 10 };
+        let generation = crate::fork::current();
+        let tagged = Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, Some(stock), generation);
+        let low_with = |segment| {
+            tagged.locked(|state| {
+                state.pending.push_back(segment);
+                tagged.is_low(state)
+            })
+        };
+        assert_eq!(low_with(Segment::new(1, 100, 1).unwrap()), Some(true), "99 ids");
+        assert_eq!(low_with(Segment::new(100, 101, 1).unwrap()), Some(false), "100 ids");
+    }
 }
