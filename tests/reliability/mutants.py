@@ -2,8 +2,8 @@
 in mutants.toml.
 
 `mutants.py [--every N] [FILE…]`: cargo-mutants lists the changes; all of them stand in one build, each behind a switch.
-A first run of each test says which switches it passes, so that a mutant meets only tests that can notice it: those that
-pass the fewest others, the shortest first. `--every 10` tries each tenth. Only the standard library is needed; the tools are installed where they
+A first run of each test says which switches it passes, so that a mutant meets only tests that can notice it: its
+file's own, and those that pass the fewest others. `--every 10` tries each tenth. Only the standard library is needed; the tools are installed where they
 are missing.
 """
 
@@ -34,7 +34,7 @@ TIMES, LEAST = 8, 10
 #: Seconds; a test that takes longer is left out.
 QUICK = 10
 #: Tests that a mutant meets. Where so many pass by, the most are of something else.
-MOST = 40
+MOST = 100
 #: Most tests wait more than they compute.
 AT_ONCE = 4 * os.cpu_count()
 
@@ -196,9 +196,11 @@ def first_run(programs, count):
     return sorted((each[1:] for each in ended if each[0] and each[1] <= QUICK), key=lambda each: len(each[2]))
 
 
-def ending(number, tests):
+def ending(number, mutant, tests):
     """How a mutant ended, and by which test."""
+    module = mutant["file"].partition("/src/")[2].removesuffix(".rs").replace("/", "::")
     passing = [each[:2] for each in tests if number in each[2]]
+    passing.sort(key=lambda each: not each[1][3].startswith(f"{module}::"))
     for seconds, test in sorted(passing[:MOST], key=lambda each: each[0]):
         well = run(test, max(LEAST, TIMES * seconds), LEAFID_MUTANT=str(number))
         if not well:
@@ -238,7 +240,7 @@ def main():
     tried = [number for number, each in enumerate(mutants) if number not in unswitched and not each.get("left_out")][:: arguments.every]
     count, unexplained = collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool, (BUILD / "ended.txt").open("w") as log:
-        for number, (how, test) in zip(tried, pool.map(lambda number: ending(number, tests), tried)):
+        for number, (how, test) in zip(tried, pool.map(lambda number: ending(number, mutants[number], tests), tried)):
             name = mutants[number]["name"]
             count[how] += 1
             print(how, name, test, sep="\t", file=log, flush=True)

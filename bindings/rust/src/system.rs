@@ -490,6 +490,12 @@ mod tests {
     }
 
     #[test]
+    fn no_random_number_is_like_another() {
+        let numbers = [(); 4].map(|()| SystemRandom.number().unwrap());
+        assert!(numbers.iter().all(|one| numbers.iter().filter(|other| one == *other).count() == 1));
+    }
+
+    #[test]
     fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
         let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
         let lag = coarse_lag_ms();
