@@ -5,11 +5,14 @@
 
 #[path = "changes.rs"]
 mod changes;
+#[path = "copies.rs"]
+mod copies;
 
-use changes::{Change, FOR_LOOM, HOSTS, MUTANTS};
+use changes::{FOR_LOOM, HOSTS, MUTANTS};
+use copies::{changed, name_of, read, write};
+use std::env;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::path::PathBuf;
 
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
@@ -17,19 +20,7 @@ fn main() {
     let core = root.join("core/src");
     println!("cargo::rerun-if-changed={}", core.display());
 
-    // The core: its list of modules, each from the copy. What a list may not begin with when included is left out.
-    let mut list = String::new();
-    for line in read(&core.join("lib.rs")).lines() {
-        if line.starts_with("//!") || line.starts_with("#![") {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
-            let file = format!("{name}.rs");
-            let text = for_loom(&file, read(&core.join(&file)));
-            writeln!(list, "#[path = {:?}]", write(&out, &file, &text)).unwrap();
-        }
-        writeln!(list, "{line}").unwrap();
-    }
+    let list = copies::core_list(&core, |file| write(&out, file, &for_loom(file, read(&core.join(file)))));
     write(&out, "core.rs", &list);
 
     // Single sources of the host.
@@ -62,27 +53,4 @@ fn for_loom(file: &str, text: String) -> String {
     let atomics = text.lines().filter(|line| line.contains("sync::atomic") && !line.contains("loom")).count();
     assert!(atomics == 0, "{file} has atomics that are not loom's: name the file in tests/loom/changes.rs");
     text
-}
-
-fn changed(of: &str, text: String, (from, to, times): &Change) -> String {
-    let found = text.matches(from).count();
-    assert!(
-        found == *times,
-        "{of}: {from:?} is there {found} times, not {times}: mend tests/loom/changes.rs"
-    );
-    text.replace(from, to)
-}
-
-fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn write(out: &Path, file: &str, text: &str) -> PathBuf {
-    let path = out.join(file);
-    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    path
 }

@@ -29,10 +29,12 @@ from runners import MEMORY
 ROOT, HERE = named.ROOT, Path(__file__).resolve().parent
 BUILD = ROOT / "build/mutants"
 COPY, TARGET = BUILD / "tree", BUILD / "target"
+#: Writes the mutants into the sources.
+OWN = "leafid-switches"
 #: A test that takes so much longer than on the code as it is hangs: times, and seconds at least.
 TIMES, LEAST = 8, 10
 #: Seconds; a test that takes longer is left out.
-QUICK = 10
+LONGEST = 10
 #: Tests that a mutant meets. Where so many pass by, the most are of something else.
 MOST = 100
 #: Most tests wait more than they compute.
@@ -78,13 +80,14 @@ pub mod mutant {
 
 
 def installed(name, *source):
-    """A tool's program: one that is there, or a new one."""
-    found = None if name.startswith("leafid") else shutil.which(name)
+    """A program of the tools, built where it is missing; our own is built anew, as it may have changed."""
     program = BUILD / "tools/bin" / name
-    if not found and (not program.exists() or name.startswith("leafid")):
-        print(f"{name} is built", flush=True)
-        subprocess.run(["cargo", "install", "--quiet", "--debug", "--root", BUILD / "tools", "--target-dir", BUILD / "tools/target", *source], check=True)
-    return found or program
+    if name != OWN and (shutil.which(name) or program.exists()):
+        return shutil.which(name) or program
+    print(f"{name} is built", flush=True)
+    install = ["cargo", "install", "--quiet", "--debug", "--root", BUILD / "tools", "--target-dir", BUILD / "tools/target"]
+    subprocess.run([*install, *source], check=True)
+    return program
 
 
 def cargo(command, *arguments):
@@ -190,10 +193,10 @@ def first_run(programs, count):
         tests += [(name, program, folder, line.removesuffix(": test")) for line in said.splitlines() if line.endswith(": test")]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         ended = list(pool.map(one, tests))
-    out = [f"{test[0]}::{test[3]} ({seconds:.0f} s)" for well, seconds, test, _ in ended if not well or seconds > QUICK]
+    out = [f"{test[0]}::{test[3]} ({seconds:.0f} s)" for well, seconds, test, _ in ended if not well or seconds > LONGEST]
     if out:
         print(f"{len(out)} of {len(ended)} tests are slow, or fail alone, and notice nothing: {', '.join(out)}", flush=True)
-    return sorted((each[1:] for each in ended if each[0] and each[1] <= QUICK), key=lambda each: len(each[2]))
+    return sorted((each[1:] for each in ended if each[0] and each[1] <= LONGEST), key=lambda each: len(each[2]))
 
 
 def ending(number, mutant, tests):
@@ -229,7 +232,7 @@ def main():
         sys.exit(f"mutants.toml names no tests for {arguments.files}")
     BUILD.mkdir(parents=True, exist_ok=True)
     lister = installed("cargo-mutants", "cargo-mutants", "--locked")
-    switches = installed("leafid-switches", "--locked", "--path", HERE / "switches")
+    switches = installed(OWN, "--locked", "--path", HERE / "switches")
     command = [lister, "mutants", "--list", "--json", "--exclude=**/{fuzzing,simulated}.rs", *(f"--package={name}" for name in targets), *(f"--file={file}" for file in files)]
     mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     for mutant in mutants:

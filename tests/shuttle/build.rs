@@ -3,11 +3,14 @@
 
 #[path = "changes.rs"]
 mod changes;
+#[path = "../loom/copies.rs"]
+mod copies;
 
 use changes::{Change, FAKES, HOSTS, MUTANTS, SEGMENTS, WORLD, WORLD_OF};
+use copies::{changed, name_of, read, write};
+use std::env;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
@@ -17,19 +20,9 @@ fn main() {
     println!("cargo::rerun-if-changed={}", core.display());
     println!("cargo::rerun-if-changed={}", host.display());
 
-    // The core: its list of modules. What a list may not begin with when included is left out.
-    let mut list = String::new();
-    for line in read(&core.join("lib.rs")).lines() {
-        if line.starts_with("//!") || line.starts_with("#![") {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
-            let file = format!("{name}.rs");
-            let copy = write(&out, &format!("core/{file}"), &for_shuttle(&file, read(&core.join(&file))));
-            writeln!(list, "#[path = {copy:?}]").unwrap();
-        }
-        writeln!(list, "{line}").unwrap();
-    }
+    let list = copies::core_list(&core, |file| {
+        write(&out, &format!("core/{file}"), &for_shuttle(file, read(&core.join(file))))
+    });
     write(&out, "core.rs", &list);
 
     for file in HOSTS {
@@ -74,28 +67,4 @@ fn for_shuttle(file: &str, text: String) -> String {
 fn all_changed(file: &str, text: String, changes: &[(&str, Change)]) -> String {
     let changes = changes.iter().filter(|(of, _)| *of == file).map(|(_, change)| change);
     changes.fold(text, |text, change| changed(file, text, change))
-}
-
-fn changed(of: &str, text: String, (from, to, times): &Change) -> String {
-    let found = text.matches(from).count();
-    assert!(
-        found == *times,
-        "{of}: {from:?} is there {found} times, not {times}: mend tests/shuttle/changes.rs"
-    );
-    text.replace(from, to)
-}
-
-fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn write(out: &Path, file: &str, text: &str) -> PathBuf {
-    let path = out.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    path
 }

@@ -244,24 +244,9 @@ impl Held {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::source::{Answer, ClaimRequest};
-
-    struct Silent;
-
-    impl WorkerLeases for Silent {
-        fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
-            Ok(None)
-        }
-        fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
-            Ok(None)
-        }
-        fn release(&self, _: &Lease, _: i64) -> Answer<()> {
-            Ok(())
-        }
-    }
+    use crate::source::Silent;
 
     fn lease() -> Lease {
         let token = Some("first".into());

@@ -167,7 +167,6 @@ pub(crate) fn started_ms(pid: i32) -> Option<i64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -90,25 +90,9 @@ fn refused(why: &Error, held: &str) -> Error {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::source::{Answer, ClaimRequest};
-    use leafid_core::Renewal;
-
-    struct Silent;
-
-    impl WorkerLeases for Silent {
-        fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
-            Ok(None)
-        }
-        fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
-            Ok(None)
-        }
-        fn release(&self, _: &Lease, _: i64) -> Answer<()> {
-            Ok(())
-        }
-    }
+    use crate::source::Silent;
 
     #[test]
     fn what_a_start_says_that_finds_none_it_can_have() {

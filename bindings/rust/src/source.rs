@@ -121,6 +121,23 @@ pub trait WorkerLeases: Send + Sync {
     }
 }
 
+/// A giver that says nothing.
+#[cfg(test)]
+pub(crate) struct Silent;
+
+#[cfg(test)]
+impl WorkerLeases for Silent {
+    fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
+        Ok(None)
+    }
+    fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
+        Ok(None)
+    }
+    fn release(&self, _: &Lease, _: i64) -> Answer<()> {
+        Ok(())
+    }
+}
+
 type ClaimId = dyn Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync;
 
 /// A source of worker ids: equal to its clones alone, but for servers, which are equal where their options are.

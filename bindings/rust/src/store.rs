@@ -234,7 +234,6 @@ pub(crate) fn corrupt<C: Content>(path: &Path, what: &str) -> Error {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

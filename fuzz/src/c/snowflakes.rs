@@ -87,7 +87,7 @@ impl Program {
         let int = number as i32;
         // SAFETY: as said by the caller; functions as the header has them.
         let status = unsafe {
-            match input.byte() % 23 {
+            match input.byte() % 26 {
                 0 => leafid_snowflake_options_set_worker(o, memory.text(input)),
                 1 => leafid_snowflake_options_set_worker_id(o, number),
                 2 => leafid_snowflake_options_set_worker_range(o, number, input.number()),
@@ -129,6 +129,9 @@ impl Program {
                     let data = callbacks::given();
                     leafid_snowflake_options_set_worker_callback(o, claim, data, Some(callbacks::give_back))
                 }
+                22 => leafid_snowflake_options_set_shared_group(o, int),
+                23 => leafid_snowflake_options_set_exclusive_range(o, int),
+                24 => leafid_snowflake_options_set_no_record_wait_ms(o, soon(number)),
                 _ => {
                     // Leases of this giver overlap: what it promises is not kept by it.
                     if let Some(chosen) = chosen {

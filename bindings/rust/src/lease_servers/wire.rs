@@ -204,7 +204,6 @@ pub(super) fn wrong(reply: &Reply, why: &str) -> Error {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

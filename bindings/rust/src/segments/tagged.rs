@@ -298,7 +298,6 @@ fn segment_of(run: &Run) -> Result<Segment> {
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;

@@ -1,0 +1,44 @@
+//! What the build scripts of tests/loom and tests/shuttle share: both copy sources as they ship, and change a text here
+//! and there.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The core's list of modules, each from the copy that `copied` makes of its file. What a list may not begin with when
+/// included is left out.
+pub fn core_list(core: &Path, mut copied: impl FnMut(&str) -> PathBuf) -> String {
+    let mut list = String::new();
+    for line in read(&core.join("lib.rs")).lines() {
+        if line.starts_with("//!") || line.starts_with("#![") {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
+            writeln!(list, "#[path = {:?}]", copied(&format!("{name}.rs"))).unwrap();
+        }
+        writeln!(list, "{line}").unwrap();
+    }
+    list
+}
+
+/// A text with another in place of one that must be there so many times.
+pub fn changed(of: &str, text: String, (from, to, times): &(&str, &str, usize)) -> String {
+    let found = text.matches(from).count();
+    assert!(found == *times, "{of}: {from:?} is there {found} times, not {times}: mend changes.rs");
+    text.replace(from, to)
+}
+
+pub fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+pub fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub fn write(out: &Path, file: &str, text: &str) -> PathBuf {
+    let path = out.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    path
+}
