@@ -1,7 +1,7 @@
 //! Calls with segments, their options and their tags.
 
 use super::callbacks::{self, MOOD};
-use super::snowflakes::{count, soon};
+use super::snowflakes::{count, soon, taken_ids};
 use super::{Memory, Program, asked, status_of};
 use crate::{Input, directory};
 use leafid_c::*;
@@ -221,8 +221,7 @@ impl Program {
                 _ => {
                     let n = count(input);
                     if status_of(leafid_tag_take(tag, n, memory.out(&mut taken))) && !memory.is_odd() {
-                        ids = std::slice::from_raw_parts(taken, n).to_vec();
-                        leafid_ids_free(taken, n);
+                        ids = taken_ids(taken, n);
                     }
                 }
             }

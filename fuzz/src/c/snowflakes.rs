@@ -203,8 +203,7 @@ impl Program {
                     let n = count(input);
                     if status_of(leafid_snowflake_take(flake, n, memory.out(&mut taken))) && !memory.is_odd()
                     {
-                        ids = std::slice::from_raw_parts(taken, n).to_vec();
-                        leafid_ids_free(taken, n);
+                        ids = taken_ids(taken, n);
                     }
                     leafid_ids_free(null_mut(), n);
                 }
@@ -248,6 +247,24 @@ impl Program {
 /// A time that is no time, or a short one: nothing shall wait for long.
 pub(super) fn soon(ms: i64) -> i64 {
     if (1..=3_600_000).contains(&ms) { ms % 20 + 1 } else { ms }
+}
+
+/// The ids that a call allocated, which are given back.
+///
+/// # Safety
+///
+/// They are so many, of `take`, and not given back yet.
+pub(super) unsafe fn taken_ids(taken: *mut i64, n: usize) -> Vec<i64> {
+    if n == 0 {
+        assert!(taken.is_null(), "memory for no id");
+        return Vec::new();
+    }
+    // SAFETY: as said by the caller.
+    unsafe {
+        let ids = std::slice::from_raw_parts(taken, n).to_vec();
+        leafid_ids_free(taken, n);
+        ids
+    }
 }
 
 /// How many ids: none, some, or more than can be.
