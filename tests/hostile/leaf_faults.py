@@ -30,7 +30,7 @@ def _():
         source.do("tag", tag=tag, next=2)
         where, each = place(), more.get("block_size", 1)
         subjects = [
-            Tags(language).open("a", *words(where, state=state, servers=source.url, protocol="leaf", **BOUNDS, **more))
+            Tags(language).open("a", *words(where, state=state, servers=source.url, protocol="leaf", **more))
             for state in states
         ]
         ids = [subject.next("a", tag, 3) for subject in subjects]

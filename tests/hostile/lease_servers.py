@@ -24,8 +24,10 @@ def _():
     trap = StandIn()
     proxies = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), trap.url)
     kinds = ["rust", "c"] * 16 + ["python", "node"] * 4
-    alive = [pool.start(language, env=environment(**proxies), pause_us=20_000) for language in kinds]
-    wait_for(lambda: sum(life.is_in() for life in alive) == 32, 30, "32 of 40 to come in")
+    # A server that forty start to ask may be slow.
+    given = {"env": environment(**proxies), "pause_us": 20_000, "request_timeout_ms": 4_000}
+    alive = [pool.start(language, **given) for language in kinds]
+    wait_for(lambda: sum(life.is_in() for life in alive) == 32, 45, "32 of 40 to come in")
     outer = [life for life in alive if not life.is_in()]
     wait_for(lambda: all(map(in_use, outer)), 8, "the other 8 to be refused")
     inner = [life for life in alive if life.is_in()]
@@ -35,7 +37,7 @@ def _():
         wait_for(life.is_in, 12, f"{life.name}, which was refused, to come in")
         life.await_ids()
     count = pool.end(1_000)
-    assert {code for life in alive for code in life.codes()} == {"worker_in_use"}, [life.notes("error") for life in alive]
+    assert {code for life in alive for code in life.codes()} == {"worker_in_use"}, {life.name: life.codes() for life in alive}
     assert {worker for life in alive for worker in life.workers()} == {*range(32)}
     assert trap.report()["total"] == 0, "a proxy was asked for a server on loopback"
     return f"{count} ids, {sum(len(life.notes('refused')) for life in outer)} refusals"
@@ -43,7 +45,8 @@ def _():
 
 @test("lease servers: stopped for longer than its lease while another takes its id, in four languages", sleeps=True)
 def _():
-    pool = Pool(pool=1)
+    # Of 3 s, so that nobody loses one to a machine that is busy.
+    pool = Pool(pool=1, lease_ms=3_000)
     languages = list(LANGUAGES)
     # A name has a pool of its own.
     sleepers = {language: pool.start(language, name=f"{pool.where.name}-{language}") for language in languages}
@@ -64,7 +67,7 @@ def _():
         for sleeper in sleepers.values():
             os.kill(sleeper.pid, signal.SIGCONT)
     for language, sleeper in sleepers.items():
-        sleeper.await_ids(8, worker=1)
+        sleeper.await_ids(20, worker=1)
         takers[language].await_ids()
         assert sleeper.workers() == [0, 1] and takers[language].workers() == [0], f"{sleeper.name}: {sleeper.workers()}"
     return f"{pool.end()} ids"
@@ -130,7 +133,7 @@ def _():
     lives = [pool.start(language) for language in ("rust", "c", "python")]
     for life in lives:
         life.await_ids(15)
-    old = pool.where.dir / "old.db"
+    old = pool.where.unsynced("old.db")
     pool.server.do("snapshot", file=str(old))
     # What the copy does not know: renewals, an id that went to another, and a new holder.
     lives[0].close()
@@ -170,13 +173,17 @@ def _():
 
 @test("lease servers: two clones with one token: the second is stopped at its first renewal", sleeps=True)
 def _():
-    pool = Pool(pool=1, lease_ms=2_000)
-    lives = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]
+    # Who is stopped at half of 4 s has 2 s of its span left for a machine that is busy.
+    pool = Pool(pool=1, lease_ms=4_000)
+    given = {"request_timeout_ms": 3_000}
+    lives = [pool.start(language, name=f"{pool.where.name}-{language}", **given) for language in LANGUAGES]
     for life in lives:
         life.await_ids(15)
     # Once renewed, so that it is not the token of the claim.
     wait_for(lambda: all(pool.held(life.given["name"])[0]["renewals"] for life in lives), 5, "the first renewals")
-    known = {}
+    # Whoever is stopped has another one to claim at once.
+    pool.resize(2)
+    known, refused = {}, 0
     for life in lives:
         # The first clone is this test. It is asked for again where the life has just renewed.
         for _ in range(3):
@@ -185,11 +192,12 @@ def _():
             status, answer = post(pool.server, "renew", wish)
             if status == 200:
                 break
+            refused += 1
         assert status == 200 and answer["token"] != lease["token"], answer
         status, answer = post(pool.server, "renew", wish)
         assert (status, answer["error"]) == (409, "worker_lost"), "a token was good for two renewals"
+        refused += 1
         known[life] = lease["until"]
-    pool.resize(2)
     for life in lives:
         life.await_ids(8, worker=1)
         last = max(an_id >> 22 for an_id in life.ids() if an_id >> 12 & 1023 == 0) + EPOCH_MS
@@ -197,6 +205,8 @@ def _():
         anew = pool.held(life.given["name"])[1]["from"]
         assert anew < known[life] - 300, f"{life.name} claimed anew from {anew} only, its span lasted to {known[life]}"
         assert life.codes() <= {"worker_lost"}, life.codes()
+    renewals = [each["status"] for each in pool.server.report(requests=10_000)["requests"] if each["tag"] == "renew"]
+    assert renewals.count(409) - refused == len(lives), f"refused were {renewals.count(409) - refused} renewals of theirs"
     return f"{pool.end()} ids"
 
 
@@ -211,17 +221,14 @@ def post(server, deed, words):
 
 @test("lease servers: a server that goes back unnoticed is found out, so the judge judges", sleeps=True)
 def _():
-    pool = Pool(pool=1)
-    first = pool.start("rust", pause_us=200)
-    first.await_ids()
+    # A lease that nobody's start outlasts.
+    pool = Pool(pool=1, lease_ms=20_000)
     pool.server.do("snapshot")
-    first.kill()
     for language in ("c", "python"):
         # The table knows of neither.
         pool.server.do("rewind", trusted=True)
         life = pool.start(language, pause_us=200)
         life.await_ids()
-        time.sleep(0.3)
         life.kill()
     try:
         pool.end()

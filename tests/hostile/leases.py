@@ -39,7 +39,7 @@ class Table:
 
     def __init__(self, ids):
         self.where, self.lives = place(), []
-        self.path = self.where.dir / "workers.db"
+        self.path = self.where.unsynced("workers.db")
         with self.open() as db:
             # As the example makes it: its own statement does nothing then.
             db.executescript("CREATE TABLE worker (id INTEGER PRIMARY KEY, holder TEXT, until_ms INTEGER);" + ACCOUNT)
@@ -141,7 +141,7 @@ class Life(Maker):
 
     def __init__(self, where, env, host, more):
         name, self.where = f"life{next(SPAWNED)}", where
-        words = {"life": name, "host": host or f"{where.name}-{name}", **more}
+        words = {"life": name, "host": host or f"{where.name}-{name}", "table": where.unsynced("workers.db"), **more}
         command = [PYTHON, HERE / "leases_subject.py", where.dir, *(f"{key}={value}" for key, value in words.items())]
         super().__init__(name, command, env, where.dir / f"stderr-{name}")
 
@@ -165,14 +165,14 @@ def true_ms(line):
 @test("leases: 12 processes on a pool of 8, kills and closes for 8 s: four wait, all get in, no duplicate", bound=60)
 def _():
     table = Table(range(8))
-    alive = [table.start(lease_ms=800) for _ in range(12)]
+    alive = [table.start(lease_ms=1_500) for _ in range(12)]
 
     def inside():
         return [life for life in alive if life.is_in()]
 
     wait_for(lambda: len(inside()) == 8, 10, "eight processes to come in")
     outer = [life for life in alive if not life.is_in()]
-    wait_for(lambda: all(life.notes("refused") for life in outer), 5, "the other four to be refused")
+    wait_for(lambda: all(life.notes("refused") for life in outer), 20, "the other four to be refused")
     end = time.monotonic() + 8
     while time.monotonic() < end:
         time.sleep(random.uniform(0.05, 0.25))
@@ -182,12 +182,13 @@ def _():
         victim = random.choice(working)
         alive.remove(victim)
         random.choice((victim.kill, victim.kill, victim.close))()
-        alive.append(table.start(lease_ms=800))
+        alive.append(table.start(lease_ms=1_500))
     for life in outer:
-        wait_for(life.is_in, 5, f"{life.name}, which was refused, to come in")
+        wait_for(life.is_in, 15, f"{life.name}, which was refused, to come in")
     count = table.end()
     refusals = [line for life in table.lives for line in life.notes("refused")]
-    assert codes(refusals) == {"worker_in_use"}, refusals
+    # A claim that the disk kept waiting is for nothing, or too late.
+    assert "worker_in_use" in codes(refusals) <= {"worker_in_use", "worker_lost", "state_io"}, codes(refusals)
     came_in = [life for life in table.lives if life.is_in()]
     assert {worker for life in came_in for worker in life.workers()} == set(range(8))
     return f"{count} ids, {len(came_in)} of {len(table.lives)} lives came in, {len(refusals)} refusals"
@@ -196,22 +197,24 @@ def _():
 @test("leases: stopped for longer than its lease while another takes its id, then continued", bound=60)
 def _():
     table = Table([0])
-    sleeper = table.start(pause_us=50)
+    # Of 3 s, so that nobody loses one to a machine that is busy.
+    given = {"pause_us": 50, "lease_ms": 3_000}
+    sleeper = table.start(**given)
     sleeper.await_in()
     for turn in range(3):
         # While it makes ids, somewhere in a renewal's cycle; but not with the table's lock in its hands.
-        time.sleep(random.uniform(0.3, 0.9))
+        time.sleep(random.uniform(0.3, 1.8))
         while True:
             time.sleep(random.uniform(0, 0.01))
             with stopped(sleeper.pid):
                 if table.is_locked():
                     continue
-                taker = table.start(pause_us=50)
+                taker = table.start(**given)
                 taker.await_in()
                 taker.await_ids()
                 table.add(turn + 1)
                 break
-        wait_for(lambda: turn + 1 in sleeper.workers(), 4, f"worker id {turn + 1} to be used by the one continued")
+        wait_for(lambda: turn + 1 in sleeper.workers(), 8, f"worker id {turn + 1} to be used by the one continued")
         assert taker.workers() == [turn], taker.workers()
     assert sleeper.workers() == [0, 1, 2, 3], sleeper.workers()
     assert len(sleeper.notes("claim")) >= 4
@@ -269,12 +272,12 @@ def _():
     return f"{len(wishes)} renewals, wished for {min(wishes)} to {max(wishes)} ms from now"
 
 
-@test("leases: forks three deep while renewals run, each child leases its own, all end normally", bound=60)
+@test("leases: forks three deep while renewals run, each child leases its own, all end normally", bound=120)
 def _():
     table = Table(range(64))
-    roots = [table.start(lease_ms=300, forks=3) for _ in range(2)]
+    roots = [table.start(lease_ms=600, forks=3) for _ in range(2)]
     for root in roots:
-        wait_for(lambda: root.notes("descended"), 30, "the end of all children")
+        wait_for(lambda: root.notes("descended"), 45, "the end of all children")
     count = table.end()
     spans, released = table.spans()
     notes = {int(path.name.rpartition(".")[2]): read_notes(path) for path in table.where.dir.glob("notes-*")}
@@ -353,7 +356,8 @@ def _():
     took = []
     # On the same host, and on another one.
     for host in (f"{table.where.name}-a", f"{table.where.name}-a", f"{table.where.name}-b"):
-        life = table.start(lease_ms=2000, host=host)
+        # Longer than a start takes.
+        life = table.start(lease_ms=4_000, host=host)
         life.await_in()
         if took:
             refused, entered = life.notes("refused"), life.notes("in")[0]

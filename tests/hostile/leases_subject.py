@@ -81,24 +81,27 @@ class Leases(Workers):
         super().release(lease, until_ms)
 
 
+def try_it(flake, takes=False):
+    """Ids; false after an error, which is to heal by itself."""
+    try:
+        made(flake.take(20) if takes else [flake.next()])
+    except leafid.Error as error:
+        note("error", code=error.code, text=str(error))
+        pause(0.02)
+        return False
+    return True
+
+
 def issue(flake, takes, ended):
-    """Ids, also after errors: those are to heal by themselves."""
     while not ended():
-        try:
-            if takes:
-                made(flake.take(20))
-            else:
-                made([flake.next()])
-        except leafid.Error as error:
-            note("error", code=error.code, text=str(error))
-            pause(0.02)
+        try_it(flake, takes)
         pause(PAUSE_S)
 
 
 def open_it():
     """The generator, asked for until it can be had or the input ends."""
     place = {"name": GIVEN["host"], "state_dir": PLACE / GIVEN["host"]}
-    leases = Leases(PLACE / "workers.db", ())
+    leases = Leases(GIVEN["table"], ())
     while not ended_input():
         try:
             flake = leafid.Snowflake(leases, **place)
@@ -122,9 +125,10 @@ def descend(flake, depth):
         pid = os.fork()
         if pid == 0:
             # A test that hangs is to say so.
-            signal.alarm(20)
+            signal.alarm(40)
             note("born", parent=os.getppid())
-            made([flake.next()])
+            while not try_it(flake):
+                pass
             if depth > 1:
                 descend(flake, depth - 1)
             end = time.monotonic() + 0.4

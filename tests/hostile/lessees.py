@@ -38,7 +38,7 @@ class Pool:
             raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
         self.where, self.lives, self.dials = place(), [], {"lease_ms": 1_200, "threshold_ms": 400, **dials}
         # With the number of the last line of the account that stands in the one before, too.
-        self.databases = {self.where.dir / "leases.db": 0}
+        self.databases = {self.where.unsynced("leases.db"): 0}
         self.servers = [StandIn(database=[*self.databases][0], **self.dials) for _ in range(servers)]
         with self.database() as db:
             db.executescript(ACCOUNT)

@@ -2,7 +2,7 @@
 
 import time
 
-from harness import place, test
+from harness import Machine, place, test
 from segment_subjects import LANGUAGES, Tags, words
 from servers import StandIn
 from subjects import Refused
@@ -11,10 +11,15 @@ DOWN = {"status": 500, "body": "down"}
 PATIENT = {"timeout_ms": 60_000, "request_timeout_ms": 500, "connect_timeout_ms": 200}
 
 
-def settled(subject, **of):
-    """The stats, once both segments are there."""
+def in_memory(where, **more):
+    """Options of segments whose marks wait for no disk: it is the source that keeps them waiting here."""
+    return words(where, state=where.unsynced("state"), **more)
+
+
+def settled(subject, fetches=2):
+    """The stats, once so many segments came: with the second one there are two."""
     end = time.monotonic() + 5
-    while (stats := subject.stats(**of))["fetches"] < 2:
+    while (stats := subject.stats())["fetches"] < fetches:
         assert time.monotonic() < end, stats
         time.sleep(0.01)
     return stats
@@ -26,21 +31,28 @@ for _language in LANGUAGES:
     def _(language=_language):
         source = StandIn()
         source.fault({"delay_ms": 200})
-        options = words(place(), servers=source.url, step=500, adaptive="no")
+        options = in_memory(place(), servers=source.url, step=500, adaptive="no")
         subject = Tags(language).open("a", *options)
-        subject.next()
-        before = subject.stats()
-        count, slowest, _, _ = subject.run(4_000)
-        after = subject.stats()
-        assert after["waits"] == before["waits"], f"{after['waits'] - before['waits']} of {count} calls waited"
-        assert count > 1_100 and after["fetches"] >= 3 and after["failures"] == 0, f"{count} ids, {after}"
-        return f"{count} ids, slowest {slowest} us"
+        # More than the tenth after which the second one is asked for.
+        count, slowest = len(subject.next(count=60)), 0
+        # Segments are used up whole, but for some ids, while the source answers, and then it is waited for: the load is
+        # right however slow the machine is. That the next one was asked for in time is what this sees.
+        for turn in range(8):
+            before = settled(subject, turn + 2)
+            subject.next(count=before["left"] - 50)
+            slowest = max(slowest, subject.micros)
+            after, count = subject.stats(), count + before["left"] - 50
+            assert after["waits"] == before["waits"], f"{after['waits'] - before['waits']} calls waited after {count} ids"
+            assert after["failures"] == 0, after
+        assert count > 3_000, f"{count} ids"
+        return f"{count} ids, {before['left'] - 50} at once in {slowest} us at most"
 
     @test(f"an outage: bridged by what is buffered, then segment_unavailable, then ids again, in {_language}")
     def _(language=_language):
         source = StandIn()
-        bounds = {"timeout_ms": 600, "connect_timeout_ms": 200}
-        options = words(place(), servers=source.url, step=1000, adaptive="no", **bounds)
+        bounds = {"timeout_ms": 1_500, "connect_timeout_ms": 200}
+        where = place()
+        options = in_memory(where, servers=source.url, step=1000, adaptive="no", **bounds)
         subject = Tags(language).open("a", *options)
         subject.next(count=110)
         settled(subject)
@@ -52,17 +64,20 @@ for _language in LANGUAGES:
             assert after["waits"] == before["waits"], f"{after['waits'] - before['waits']} of {count} calls waited"
             left = subject.take(after["left"])
             assert left == list(range(last + 1, last + 1 + len(left))), "not what was buffered"
-            error = subject.refused("next", "a", "order")
-            assert error.code == "segment_unavailable" and source.url in str(error), error
-            assert 550_000 < subject.micros < 1_200_000, f"bounded by 600 ms, took {subject.micros} us"
-            begun = source.back()
-            while True:
-                try:
-                    first = subject.next()[0]
-                    break
-                except Refused:
-                    # It had begun before.
-                    assert time.monotonic() - begun < 1.6, "no id for 1.6 s after the source is back"
+            with Machine(where.dir) as machine:
+                error = subject.refused("next", "a", "order")
+                assert error.code == "segment_unavailable" and source.url in str(error), error
+                took = subject.micros
+                assert 1_450_000 < took < machine.bound(2_100_000), f"bounded by 1,500 ms, took {took} us, {machine}"
+                begun = source.back()
+                while True:
+                    try:
+                        first = subject.next()[0]
+                        break
+                    except Refused:
+                        # It had begun before.
+                        took = (time.monotonic() - begun) * 1e6
+                        assert took < machine.bound(2_500_000), f"no id for {took} us with the source back, {machine}"
             assert first > left[-1], f"{first} after {left[-1]}"
             subject.next(count=110)
             settled(subject)
@@ -72,7 +87,7 @@ def crowded(tags, calls, down, seconds, bound, **more):
     """Calls that wait while the source is down: all have their id within `bound` seconds of its return, or, where this
     machine takes more than half of that for so many from a source that is well, within twice that time."""
     source, where = StandIn(), place()
-    subject = Tags().open("a", *words(where, servers=source.url, adaptive="no", **PATIENT, **more))
+    subject = Tags().open("a", *in_memory(where, servers=source.url, adaptive="no", **PATIENT, **more))
     if tags == 1_000:
         begun = int(subject.do("crowd", "a", "warm-", tags, calls))
         last_us = int(subject.do("crowd-done", 20_000).split()[3])
@@ -143,7 +158,7 @@ for _how in ("refused", "hangs"):
             # As one database has it: they give nothing twice.
             source.do("tag", tag="order", next=1 + 10_000_000 * nth)
         urls = ",".join(source.url for source in [dead, *others])
-        options = words(where, servers=urls, step=10, adaptive="no", timeout_ms=5000, connect_timeout_ms=400)
+        options = in_memory(where, servers=urls, step=10, adaptive="no", timeout_ms=5000, connect_timeout_ms=400)
         subject = Tags().open("a", *options)
         ids, slow, end = subject.take(1000), [], time.monotonic() + 3
         dead.dead(how)

@@ -6,7 +6,7 @@ import random
 import time
 
 from directories import as_other_user
-from harness import assert_distinct, assert_none, need, place, test
+from harness import Machine, assert_distinct, assert_none, need, place, test
 from subjects import Refused, Serve, attack
 from tricks import stopped
 
@@ -116,8 +116,10 @@ def _():
             time.sleep(random.uniform(3.2, 4.2))
             error = other.refused("open", "a", *where.options(worker=2))
             assert error.code == "worker_in_use", error
-        _, slowest, first, after = holder.run("a", 300)
-        assert first > last and slowest < 1_000_000, f"{first} after {last}, slowest {slowest} us"
+        with Machine(where.dir) as machine:
+            _, slowest, first, after = holder.run("a", 300)
+        assert first > last, f"{first} after {last}"
+        assert slowest < machine.bound(1_000_000), f"slowest {slowest} us, {machine}"
         last = after
     holder.kill()
     other.do("open", "a", *where.options(worker=2))
@@ -135,5 +137,5 @@ def _():
     subject.do("open", "a", *where.options(worker=2))
     count, slowest, _, _ = subject.run("a", 4_000)
     stats = subject.stats("a")
-    assert subject.threads() == 1 and stats["renewals"] >= 1 and count > 1_000, f"{count} ids, {stats}"
+    assert subject.threads() == 1 and stats["renewals"] >= 1 and count > 100, f"{count} ids, {stats}"
     return f"{stats['renewals']} renewals, slowest id {slowest} us"

@@ -67,7 +67,7 @@ def subject_of(language):
 
 for _language in LANGUAGES:
 
-    @test(f"1,000 times open, an id, close: everything comes back, in {_language}", bound=60)
+    @test(f"1,000 times open, an id, close: everything comes back, in {_language}", bound=120)
     def _(language=_language):
         where, subject = place(), subject_of(language)
 
@@ -109,7 +109,7 @@ SOURCES = {"rust": ("a callback", "a server", "a file: directory"), "node": ("a 
 for _language in SEGMENTS:
     for _source in SOURCES.get(_language, ("a callback", "a server")):
 
-        @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}", bound=60)
+        @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}", bound=120)
         def _(language=_language, source=_source):
             where, more = place(), {"adaptive": "no"}
             if source == "a server":

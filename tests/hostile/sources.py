@@ -87,7 +87,7 @@ def some_wrongly(language, cases, source, elsewhere):
 
 def retried(subject, tag):
     """The next id, which a server that has just come back may not give at once."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 15
     while True:
         try:
             return subject.next("a", tag)[0]
