@@ -27,7 +27,7 @@ help:
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
-	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/span.rs' limits"
+	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
 	@echo "make clean         removes build/ and target/"
 
 -include bindings/rust/simulate.mk

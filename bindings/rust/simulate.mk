@@ -9,4 +9,4 @@ simulate: tools
 	@cargo test --quiet --package leafid --lib --no-run
 	@LEAFID_SIMULATE_SECONDS=$(simulate_seconds) LEAFID_SIMULATE_SEED=$(SEED) LEAFID_SIMULATE_TURNS=$(TURNS) \
 	    timeout $$(($(simulate_seconds) + 300)) cargo test --quiet --package leafid --lib -- \
-	    --ignored --exact simulation::whole::report::simulate --nocapture
+	    --ignored --exact simulation::cluster::report::simulate --nocapture

@@ -1,70 +1,7 @@
-//! Segments: ranges of a counter that a source gives away once.
+//! Segments: ranges of a counter that a source gives away once, and what holds them.
 
-use crate::{Code, Error, Result};
-use alloc::format;
-
-/// Ids `start`, `start + stride`, … below `end`: at least one, none negative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Segment {
-    start: i64,
-    end: i64,
-    stride: i64,
-}
-
-impl Segment {
-    /// A segment as a source answered it; `end` is exclusive. Errors: `source_invalid`.
-    ///
-    /// ```
-    /// let segment = leafid_core::Segment::new(1, 1_001, 1)?;
-    /// assert_eq!((segment.len(), segment.id(999)), (1_000, Some(1_000)));
-    /// # Ok::<(), leafid_core::Error>(())
-    /// ```
-    pub fn new(start: i64, end: i64, stride: i64) -> Result<Segment> {
-        let wrong = if start < 0 {
-            "its start is negative"
-        } else if end <= start {
-            "its end, which is exclusive, is not above its start"
-        } else if stride < 1 {
-            "its stride is below 1"
-        } else {
-            return Ok(Segment { start, end, stride });
-        };
-        let message = format!(
-            "the source gave the segment from {start} to {end} by {stride}: {wrong}; no id of it is used, see the source"
-        );
-        Err(Error::new(Code::SourceInvalid, message))
-    }
-
-    /// The first id.
-    pub const fn start(&self) -> i64 {
-        self.start
-    }
-
-    /// Above the last id.
-    pub const fn end(&self) -> i64 {
-        self.end
-    }
-
-    /// From one id to the next.
-    pub const fn stride(&self) -> i64 {
-        self.stride
-    }
-
-    /// How many ids; at least one.
-    #[allow(clippy::len_without_is_empty)]
-    pub const fn len(&self) -> u64 {
-        // Neither is negative, and end is above start.
-        ((self.end - 1 - self.start) / self.stride) as u64 + 1
-    }
-
-    /// The id number `n`, counted from 0.
-    pub const fn id(&self, n: u64) -> Option<i64> {
-        // Below `end`, and so without overflow.
-        if n < self.len() { Some(self.start + n as i64 * self.stride) } else { None }
-    }
-
-    /// The last id.
-    pub const fn last(&self) -> i64 {
-        self.start + (self.len() - 1) as i64 * self.stride
-    }
-}
+pub(crate) mod adaptive_step;
+pub(crate) mod double_buffer;
+pub(crate) mod guard;
+#[allow(clippy::module_inception, reason = "a segment, among what is made of segments")]
+pub(crate) mod segment;

@@ -20,7 +20,8 @@ fn main() {
     let core = root.join("core/src");
     println!("cargo::rerun-if-changed={}", core.display());
 
-    let list = copies::core_list(&core, |file| write(&out, file, &for_loom(file, read(&core.join(file)))));
+    let list =
+        copies::core_list(&core, |file, place| write(&out, place, &for_loom(file, read(&core.join(file)))));
     write(&out, "core.rs", &list);
 
     // Single sources of the host.

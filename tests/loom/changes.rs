@@ -4,20 +4,20 @@
 pub type Change = (&'static str, &'static str, usize);
 
 /// Sources of the host that are modelled besides the core's.
-pub const HOSTS: &[&str] = &["fork/per_process.rs", "segments/queue.rs"];
+pub const HOSTS: &[&str] = &["os/per_process.rs", "segments/pending.rs"];
 
 /// loom's atomics, which are made at run time, so that what makes them is no `const fn`.
 pub const FOR_LOOM: &[(&str, Change)] = &[
     ("atomic.rs", ("use core::sync::atomic::", "use loom::sync::atomic::", 1)),
-    ("buffer.rs", ("pub const fn new() -> (DoubleBuffer", "pub fn new() -> (DoubleBuffer", 1)),
-    ("buffer.rs", ("const fn unused()", "fn unused()", 1)),
-    ("buffer.rs", ("[const { Slot::unused() }; 2]", "[Slot::unused(), Slot::unused()]", 1)),
+    ("segment/double_buffer.rs", ("pub const fn new() -> (DoubleBuffer", "pub fn new() -> (DoubleBuffer", 1)),
+    ("segment/double_buffer.rs", ("const fn unused()", "fn unused()", 1)),
+    ("segment/double_buffer.rs", ("[const { Slot::unused() }; 2]", "[Slot::unused(), Slot::unused()]", 1)),
     ("per_process.rs", ("use std::sync::atomic::", "use loom::sync::atomic::", 1)),
     ("per_process.rs", ("pub(crate) const fn new()", "pub(crate) fn new()", 1)),
     // The model's own: which process it is changes there by no fork.
     ("per_process.rs", ("use super::current;", "use crate::process::current;", 1)),
     ("per_process.rs", ("*self.node.get_mut()", "self.node.with_mut(|node| *node)", 1)),
-    ("queue.rs", ("use leafid_core::", "use crate::", 1)),
+    ("pending.rs", ("use leafid_core::", "use crate::", 1)),
 ];
 
 /// Each with the file that it is made of. The models that must catch it say so by its name.
@@ -25,12 +25,12 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     // The generation of the state is its whole value, 64 bits that never come again. Here only the lowest is compared.
     (
         "one_bit_state",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[("self.next.0.compare_exchange_weak(at, ", "crate::one_bit(&self.next.0, at, ", 2)],
     ),
     (
         "one_bit_ticket",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[("self.next.compare_exchange_weak(ticket, ", "crate::one_bit(&self.next, ticket, ", 2)],
     ),
     (
@@ -41,12 +41,12 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     // Snowflake.
     (
         "mark_in_two_steps",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[("self.next.0.swap(SEALED, Relaxed)", "crate::in_two_steps(&self.next.0, SEALED)", 1)],
     ),
     (
         "bound_before_the_gap",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[(
             "if span.from > self.until.load(Relaxed) {",
             "if self.until.fetch_max(span.until, Release) < span.from {",
@@ -55,13 +55,13 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     ),
     (
         "grant_undoes_the_seal",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[("self.next.0.fetch_max(span.from", "self.next.0.store(span.from", 1)],
     ),
-    ("clock_goes_back", "snowflake.rs", &[("if now >= tick {", "if at != SEALED {", 1)]),
+    ("clock_goes_back", "snowflake/generator.rs", &[("if now >= tick {", "if at != SEALED {", 1)]),
     (
         "pace_not_compared",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[(
             "self.pace.compare_exchange(found, left, Relaxed, Relaxed).is_err()",
             "{ self.pace.store(left, Relaxed); false }",
@@ -70,28 +70,28 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     ),
     (
         "outside_the_span",
-        "snowflake.rs",
+        "snowflake/generator.rs",
         &[("target.tick >= self.until.load(Acquire)", "target.tick > self.until.load(Acquire)", 1)],
     ),
     // Buffer.
     (
         "rest_in_two_steps",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[("self.next.swap(SEALED, Relaxed)", "crate::in_two_steps(&self.next, SEALED)", 1)],
     ),
     (
         "end_published_early",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[("slot.end.store(filler.end, Release)", "slot.end.store(filler.end, Relaxed)", 1)],
     ),
     (
         "end_read_loosely",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[("let end = self.end.load(Acquire);", "let end = self.end.load(Relaxed);", 1)],
     ),
     (
         "end_read_last",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[(
             "let end = self.end.load(Acquire);\n        let first = self.first.load(Relaxed);",
             "let first = self.first.load(Relaxed);\n        let end = self.end.load(Acquire);",
@@ -100,7 +100,7 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     ),
     (
         "end_written_first",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[
             (
                 "        slot.first.store(filler.end, Relaxed);",
@@ -112,7 +112,7 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     ),
     (
         "filled_too_early",
-        "buffer.rs",
+        "segment/double_buffer.rs",
         &[("next != SEALED && slot.end() <= next", "next != SEALED && slot.first.load(Relaxed) <= next", 1)],
     ),
 ];

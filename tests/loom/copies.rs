@@ -5,16 +5,26 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The core's list of modules, each from the copy that `copied` makes of its file. What a list may not begin with when
-/// included is left out.
-pub fn core_list(core: &Path, mut copied: impl FnMut(&str) -> PathBuf) -> String {
+/// The core's list of modules, each from the copy that `copied` makes of its file, in another place. What a list may not
+/// begin with when included is left out.
+pub fn core_list(core: &Path, mut copied: impl FnMut(&str, &str) -> PathBuf) -> String {
     let mut list = String::new();
     for line in read(&core.join("lib.rs")).lines() {
         if line.starts_with("//!") || line.starts_with("#![") {
             continue;
         }
         if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
-            writeln!(list, "#[path = {:?}]", copied(&format!("{name}.rs"))).unwrap();
+            let (file, folder) = (format!("{name}.rs"), core.join(name));
+            let mut place = file.clone();
+            if folder.is_dir() {
+                // A file that is named by a path finds its own modules beside it.
+                place = format!("{name}/mod.rs");
+                for entry in fs::read_dir(folder).unwrap() {
+                    let inner = format!("{name}/{}", entry.unwrap().file_name().display());
+                    copied(&inner, &inner);
+                }
+            }
+            writeln!(list, "#[path = {:?}]", copied(&file, &place)).unwrap();
         }
         writeln!(list, "{line}").unwrap();
     }

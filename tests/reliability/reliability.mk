@@ -11,7 +11,7 @@ break-rules: tools hostile-tools
 	@python3 tests/reliability/broken.py $(RULES)
 
 # Small changes that nobody thought of, by cargo-mutants, which is built here where it is missing: all of them in one
-# build, tried one by one. About an hour; FILES="core/src/span.rs core/src/record.rs" tries those of some files, EVERY=10
+# build, tried one by one. About an hour; FILES="core/src/snowflake/span.rs core/src/snowflake/record.rs" tries those of some files, EVERY=10
 # each tenth.
 EVERY ?= 1
 mutants: tools

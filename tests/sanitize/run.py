@@ -19,7 +19,7 @@ TARGET = "x86_64-unknown-linux-gnu"
 LIMIT = 900
 #: Rust's tests in which threads meet. The others have none, or are of what one thread does after another.
 CORE = ["threads", "buffer", "seal"]
-HOST = ["generate", "handles", "first_use", "exclusive", "relay", "segments", "servers", "leaf_servers", "leases",
+HOST = ["generate", "handles", "first_use", "exclusive", "log_queue", "segments", "servers", "leaf_servers", "leases",
         "lease_servers", "segment_forks"]
 #: A raw clone leaves ThreadSanitizer's own locks as they are.
 NOT_WATCHED = ["a_child_of_a_raw_clone"]

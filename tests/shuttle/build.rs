@@ -6,8 +6,9 @@ mod changes;
 #[path = "../loom/copies.rs"]
 mod copies;
 
-use changes::{Change, FAKES, HOSTS, MUTANTS, SEGMENTS, WORLD, WORLD_OF};
+use changes::{Change, FAKES, FOLDERS, HOSTS, MUTANTS, OF_A_TREE, SEGMENTS, WORLD, WORLD_OF};
 use copies::{changed, name_of, read, write};
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", core.display());
     println!("cargo::rerun-if-changed={}", host.display());
 
-    let list = copies::core_list(&core, |file| {
-        write(&out, &format!("core/{file}"), &for_shuttle(file, read(&core.join(file))))
+    let list = copies::core_list(&core, |file, place| {
+        write(&out, &format!("core/{place}"), &for_shuttle(file, read(&core.join(file))))
     });
     write(&out, "core.rs", &list);
 
@@ -36,26 +37,43 @@ fn main() {
     write(&out, "segments.rs", &list);
 }
 
-/// Writes the segments, changed so, and answers how they are declared.
+/// Writes the segments and what fetches them, changed so, and answers how they are declared.
 fn tree(here: &Path, host: &Path, out: &Path, name: &str, changes: &[(&str, Change)]) -> String {
-    let mut list = String::new();
-    for module in SEGMENTS {
-        let file = format!("{module}.rs");
-        let text = for_shuttle(&file, read(&host.join("segments").join(&file)));
-        let text = all_changed(&file, text, changes);
-        write(out, &format!("{name}/{file}"), &text);
-        if !module.contains('/') {
-            writeln!(list, "pub(crate) mod {module};").unwrap();
+    let mut lists = BTreeMap::<String, String>::from([
+        (String::new(), format!("#[path = {:?}]\npub mod models;\n", here.join("src/models.rs"))),
+        ("segments".into(), "pub(crate) type Wake = Box<dyn FnOnce() + Send>;\n".into()),
+    ]);
+    let mut declare = |module: &str, path: Option<PathBuf>| {
+        let (folder, module) = module.rsplit_once('/').unwrap_or(("", module));
+        let list = lists.entry(folder.to_owned()).or_default();
+        if let Some(path) = path {
+            writeln!(list, "#[path = {path:?}]").unwrap();
         }
+        writeln!(list, "pub(crate) mod {module};").unwrap();
+    };
+    for folder in FOLDERS {
+        declare(folder, None);
     }
     for fake in FAKES {
-        let path = here.join(format!("src/fakes/{fake}.rs"));
-        writeln!(list, "#[path = {path:?}]\npub(crate) mod {fake};").unwrap();
+        declare(&format!("segments/{fake}"), Some(here.join(format!("src/fakes/{}.rs", name_of(fake)))));
     }
-    writeln!(list, "#[path = {:?}]\npub mod models;", here.join("src/models.rs")).unwrap();
-    list += "pub(crate) type Wake = Box<dyn FnOnce() + Send>;\n";
-    let path = write(out, &format!("{name}/mod.rs"), &list);
-    format!("#[path = {path:?}]\npub mod {name};\n")
+    for module in SEGMENTS {
+        let file = format!("{module}.rs");
+        let text = all_changed(&file, for_shuttle(&file, read(&host.join(&file))), changes);
+        // Each tree names its own.
+        let text = OF_A_TREE
+            .iter()
+            .fold(text, |text, of| text.replace(of, &of.replace("crate::", &format!("crate::{name}::"))));
+        write(out, &format!("{name}/{file}"), &text);
+        // What is deeper its file declares.
+        if FOLDERS.iter().any(|folder| module.rsplit_once('/').is_some_and(|(its, _)| its == *folder)) {
+            declare(module, None);
+        }
+    }
+    for (folder, list) in lists {
+        write(out, &format!("{name}/{folder}/mod.rs"), &list);
+    }
+    format!("#[path = {:?}]\npub mod {name};\n", out.join(name).join("mod.rs"))
 }
 
 /// Has a source take threads, locks and time from `world.rs`.

@@ -4,29 +4,35 @@
 pub type Change = (&'static str, &'static str, usize);
 
 /// Sources of the host besides the segments'.
-pub const HOSTS: &[&str] = &["sync.rs", "fork/per_process.rs"];
+pub const HOSTS: &[&str] = &["os/mutex.rs", "os/per_process.rs"];
 
-/// Sources of the segments.
+/// Folders that are copied in part.
+pub const FOLDERS: &[&str] = &["segments", "segments/source", "tasks"];
+
+/// What two copies of them are to tell apart.
+pub const OF_A_TREE: &[&str] = &["crate::segments::", "crate::tasks::fetch_pool"];
+
+/// Sources of the segments, and what fetches them.
 pub const SEGMENTS: &[&str] = &[
-    "attempt",
-    "gate",
-    "handle",
-    "lines",
-    "office",
-    "pool",
-    "pool/job",
-    "pool/work",
-    "queue",
-    "reply",
-    "source",
-    "stats",
-    "stock",
-    "tag",
-    "tagged",
+    "segments/call",
+    "segments/circuit_breaker",
+    "segments/fetcher",
+    "segments/handle",
+    "segments/jobs",
+    "segments/pending",
+    "segments/source/callback",
+    "segments/source/completion",
+    "segments/stats",
+    "segments/stock",
+    "segments/tag",
+    "segments/tag_state",
+    "tasks/fetch_pool",
+    "tasks/fetch_pool/fair_queue",
+    "tasks/fetch_pool/schedule",
 ];
 
 /// What stands in the place of those that open files and talk to servers.
-pub const FAKES: &[&str] = &["builder", "marks", "open", "options", "origin"];
+pub const FAKES: &[&str] = &["builder", "high_water", "open", "settings", "source/select"];
 
 /// In each source, as often as it is there.
 pub const WORLD: &[(&str, &str)] = &[
@@ -35,28 +41,33 @@ pub const WORLD: &[(&str, &str)] = &[
     ("std::time::", "crate::world::time::"),
     ("std::thread::", "crate::world::thread::"),
     ("rustix::thread::futex", "crate::world::futex"),
+    // The core stands at the root, with a module of that name.
+    ("crate::snowflake::wait", "crate::host::wait"),
 ];
 
 /// In one source: statics and a thread's own are of one execution.
 pub const WORLD_OF: &[(&str, Change)] = &[
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "static POOL: PerProcess<Arc<Pool>> = PerProcess::new();",
             "shuttle::lazy_static! { static ref POOL: PerProcess<Arc<Pool>> = PerProcess::new(); }",
             1,
         ),
     ),
-    ("pool.rs", ("\nthread_local! {", "\nshuttle::thread_local! {", 1)),
-    ("pool.rs", ("OURS.set(true)", "OURS.with(|ours| ours.set(true))", 2)),
-    ("pool.rs", ("OURS.get()", "OURS.with(Cell::get)", 1)),
+    ("tasks/fetch_pool.rs", ("\nthread_local! {", "\nshuttle::thread_local! {", 1)),
+    ("tasks/fetch_pool.rs", ("OURS.set(true)", "OURS.with(|ours| ours.set(true))", 2)),
+    ("tasks/fetch_pool.rs", ("OURS.get()", "OURS.with(Cell::get)", 1)),
 ];
 
 /// Of the copy that is broken, where `crate::is` says so by a mutant's name: a test says which model must catch it.
 pub const MUTANTS: &[(&str, Change)] = &[
-    ("tagged.rs", ("i32::MAX as u32", "if crate::is(\"wakes_one\") { 1 } else { i32::MAX as u32 }", 1)),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
+        ("i32::MAX as u32", "if crate::is(\"wakes_one\") { 1 } else { i32::MAX as u32 }", 1),
+    ),
+    (
+        "segments/tag_state.rs",
         (
             "        self.version.fetch_add(1, SeqCst);
         if self.waiting.load(SeqCst) > 0 {",
@@ -69,7 +80,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
         (
             "        let wakes =",
             "        if crate::is(\"wakes_before_the_change\") {
@@ -80,7 +91,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
         (
             "        self.waiting.fetch_add(1, SeqCst);",
             "        let late = crate::is(\"counts_itself_after_a_look\");
@@ -93,7 +104,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
         (
             "        let mut wake = Some(wake);",
             "        let late = crate::is(\"subscribes_after_a_look\");
@@ -104,9 +115,9 @@ pub const MUTANTS: &[(&str, Change)] = &[
             1,
         ),
     ),
-    ("tagged.rs", ("if self.version() == seen {", "if late || self.version() == seen {", 1)),
+    ("segments/tag_state.rs", ("if self.version() == seen {", "if late || self.version() == seen {", 1)),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
         (
             "            self.pour(state);
         });
@@ -120,7 +131,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "tagged.rs",
+        "segments/tag_state.rs",
         (
             "            merged(rest)
         });
@@ -134,7 +145,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "attempt.rs",
+        "segments/call.rs",
         (
             "return Ok(Some(Waits { office, tagged, seen }));",
             "let seen = if crate::is(\"reads_the_version_last\") { tagged.version() } else { seen };
@@ -143,7 +154,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "attempt.rs",
+        "segments/call.rs",
         (
             "            let runs = tagged.unclaim(number);
             self.receive(runs);",
@@ -155,7 +166,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "attempt.rs",
+        "segments/call.rs",
         (
             "            let subscribed = tagged.subscribe",
             "            let early = crate::is(\"looks_at_the_time_first\");
@@ -167,7 +178,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "attempt.rs",
+        "segments/call.rs",
         (
             "            if self.is_late() {
                 if let Ok",
@@ -177,7 +188,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "office.rs",
+        "segments/fetcher.rs",
         (
             "        let told = tagged.locked(|state| {",
             "        if crate::is(\"tells_before_it_is_there\") {
@@ -188,7 +199,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "office.rs",
+        "segments/fetcher.rs",
         (
             "        tagged.changed();
         // What is given",
@@ -200,7 +211,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "office.rs",
+        "segments/fetcher.rs",
         (
             "                state.phase = Phase::Queued;",
             "                if !crate::is(\"asks_twice\") {
@@ -210,7 +221,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "                    work.idle += 1;",
             "                    work.idle += usize::from(!crate::is(\"counts_itself_once_it_runs\"));",
@@ -218,7 +229,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "        work.number += 1;
         let me",
@@ -229,7 +240,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "        work.idle -= 1;
         drop(work);
@@ -245,7 +256,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "            work.busy.insert(me,",
             "            if crate::is(\"is_busy_too_late\") {
@@ -257,7 +268,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "        self.fetch.notify_one();
         if let",
@@ -269,7 +280,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "    pool.tick.notify_one();",
             "    if !crate::is(\"wakes_no_timer\") {
@@ -279,7 +290,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "        if work.offices.is_empty() {
             return 0;",
@@ -289,7 +300,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "        pool.stop(patience, true);
         pool.tend(false);",
@@ -301,7 +312,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool.rs",
+        "tasks/fetch_pool.rs",
         (
             "pub(crate) fn after_fork() {
     if let Some(pool) = POOL.get() {",
@@ -313,7 +324,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool/work.rs",
+        "tasks/fetch_pool/schedule.rs",
         (
             "if self.busy_for(next) == 0 {",
             "if self.busy_for(next) == 0 && !crate::is(\"has_no_thread_for_others\") {",
@@ -321,7 +332,7 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "pool/work.rs",
+        "tasks/fetch_pool/schedule.rs",
         (
             "        self.most(MOST_THREADS) + held_up",
             "        self.most(MOST_THREADS) + if crate::is(\"waits_for_those_held_up\") { 0 } else { held_up }",

@@ -3,7 +3,7 @@
 use crate::guard::guard;
 use crate::leafid_status;
 use leafid::Error;
-use leafid::relay::{self, Level, LevelFilter, Relay};
+use leafid::log_queue::{self, Level, LevelFilter, Relay};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn leafid_set_log(
     guard(|| {
         let Some(function) = callback else {
             RELAY.install(LevelFilter::Off);
-            relay::wait(FLUSH);
+            log_queue::wait(FLUSH);
             replace(ptr::null_mut());
             return Ok(());
         };
@@ -77,7 +77,7 @@ static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(ptr::null_mut());
 fn replace(callback: *mut Callback) {
     let old = CALLBACK.swap(callback, SeqCst);
     // Who delivers has read the new one, or its delivery has ended afterwards, or this is called by that delivery.
-    relay::settle();
+    log_queue::settle();
     if !old.is_null() {
         // SAFETY: made by Box::into_raw, taken out once, and nobody reads it any more.
         drop(unsafe { Box::from_raw(old) });

@@ -1,6 +1,6 @@
 //! leafid's log records for functions of JavaScript's: one an environment, which is the main thread or a worker_thread.
 
-use leafid::relay::{Level, LevelFilter, Relay};
+use leafid::log_queue::{Level, LevelFilter, Relay};
 use napi::bindgen_prelude::Env;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Status, sys};

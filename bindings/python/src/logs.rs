@@ -1,7 +1,7 @@
 //! leafid's log records in Python's logging, as the logger "leafid".
 
 use crate::foreign;
-use leafid::relay::{Level, LevelFilter, Relay};
+use leafid::log_queue::{Level, LevelFilter, Relay};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;

@@ -3,18 +3,20 @@
 
 #![allow(missing_docs)]
 
-pub use crate::lease_servers::fuzzing::{claimed, refusal, renewed};
 pub use crate::segments::fuzzing::{
     Dialect, accept, answer, ask, segments_options, stored_of_segments, take,
 };
+pub use crate::worker::fuzzing::{claimed, refusal, renewed};
 
-use crate::host::host;
 use crate::http::ServerUrl;
-use crate::settings::Settings;
-use crate::timeline::Timeline;
-use crate::two_slots::SLOT_BYTES;
-use crate::worker::{WorkerIds, of_hostname};
-use crate::{SnowflakeBuilder, Worker, remembered, slot};
+use crate::os::clock_filter::Timeline;
+use crate::snowflake::registry::host;
+use crate::storage::record_format;
+use crate::storage::two_slots::SLOT_BYTES;
+use crate::worker::lease_cache;
+use crate::worker::settings::Settings;
+use crate::worker::worker_ids::{WorkerIds, of_hostname};
+use crate::{SnowflakeBuilder, Worker};
 use leafid_core::{Layout, Lease, Record, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,7 +35,7 @@ pub struct State {
 }
 
 pub fn state(bytes: &[u8]) -> Result<State> {
-    let slot::Slots { newest, spare, damaged } = slot::read_file(Path::new("file"), bytes)?;
+    let record_format::Slots { newest, spare, damaged } = record_format::read_file(Path::new("file"), bytes)?;
     // The clocks of who wrote it are believed, for the same start of the machine.
     let (writer, line, ns) = (&newest.writer, Timeline::new(), |ms: i64| ms.saturating_mul(1_000_000));
     let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));
@@ -45,7 +47,7 @@ pub fn state(bytes: &[u8]) -> Result<State> {
 
 /// Reads the file of a remembered lease, and writes what it held; and whether a slot was damaged.
 pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    remembered::again(bytes)
+    lease_cache::again(bytes)
 }
 
 /// The lease that a start goes on with.
@@ -55,7 +57,7 @@ pub fn recall(
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    remembered::recall(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
+    lease_cache::recall(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
 }
 
 /// This start of the machine, and the suspend-counting clock.

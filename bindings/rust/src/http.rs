@@ -4,32 +4,32 @@
 //! A connection serves another request only after a right answer; an error or a time-out closes it, so that no late
 //! answer is read for another request.
 
-mod exchange;
-mod names;
-mod options;
-mod reply;
-mod server;
-mod socket;
+mod connection;
+mod deadline;
+mod health;
+mod resolve;
+mod response;
+mod settings;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
-mod trust;
+mod tls_roots;
+mod trailing_bytes;
 mod url;
-mod whole;
 
-pub(crate) use options::HttpOptions;
-pub(crate) use reply::Reply;
+pub(crate) use response::Reply;
+pub(crate) use settings::HttpOptions;
 pub(crate) use ureq::http::Method;
 #[cfg(fuzzing)]
 pub(crate) use url::ServerUrl;
 pub(crate) use url::percent_encoded;
 
-use crate::fork::{self, PerProcess};
-use crate::sync::locked;
-use exchange::Bounds;
+use crate::os::mutex::locked;
+use crate::os::{self, PerProcess};
+use deadline::Bounds;
+use health::{Failure, Readiness, Server, since_ms};
 use leafid_core::{Code, Error, Result};
-use options::Settings;
-use server::{Failure, Readiness, Server, since_ms};
+use settings::Settings;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::time::Instant;
@@ -231,7 +231,7 @@ impl Http {
 
     fn process(&self) -> &Process {
         self.process.get_or_install(|| Process {
-            generation: fork::current(),
+            generation: os::current(),
             servers: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
         })
     }
@@ -243,12 +243,12 @@ impl Http {
         bounds: Bounds,
         ask: &Ask,
         read: &dyn Fn(&Reply) -> Verdict<T>,
-    ) -> std::result::Result<Verdict<T, Failure>, reply::Failed> {
+    ) -> std::result::Result<Verdict<T, Failure>, response::Failed> {
         let server = &self.settings.servers[at];
         let make = || {
-            let chain = ().chain(ConnectProxyConnector::default()).chain(socket::Connect);
-            let chain = chain.chain(RustlsConnector::default()).chain(whole::Connected);
-            Agent::with_parts(self.settings.config(server), chain, names::NoLookup)
+            let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
+            let chain = chain.chain(RustlsConnector::default()).chain(trailing_bytes::Connected);
+            Agent::with_parts(self.settings.config(server), chain, resolve::NoLookup)
         };
         let agent = process.with(at, |server| server.agent(make));
         let Some(agent) = agent else {
@@ -256,10 +256,11 @@ impl Http {
                 Code::SegmentUnavailable,
                 format!("{server} was asked by the parent of this process"),
             );
-            return Err(reply::Failed::unanswered(error.clone(), error));
+            return Err(response::Failed::unanswered(error.clone(), error));
         };
         let url = server.join(&ask.path);
-        let (reply, exchange) = reply::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
+        let (reply, exchange) =
+            response::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
         let failure = |error: Error, is_denied| Failure {
             of_server: reply.of_server(&server.to_string(), error.code()),
             is_whole: reply.is_of_server(),

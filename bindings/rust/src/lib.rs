@@ -11,94 +11,52 @@
 //! # Ok::<(), leafid::Error>(())
 //! ```
 
-mod allowed;
-mod asking;
-mod batch;
-mod builder;
-mod calls;
 #[cfg(test)]
 #[path = "../../../core/tests/properties/cases.rs"]
 mod cases;
-mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;
-mod clock_check;
-mod clock_source;
-mod decimal;
-mod directory;
-mod env;
-mod file_system;
-mod fork;
+mod config;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
-mod given;
-mod giver;
-mod heal;
-mod host;
 #[cfg(feature = "http")]
 mod http;
-mod keeper;
-mod lease;
-mod lease_servers;
-mod lent;
-mod live;
-mod local;
-mod mark_file;
 mod metrics;
-mod namespaces;
-mod options;
-mod peers;
-mod place;
-mod presence;
-mod recall;
-#[doc(hidden)]
-pub mod relay;
-mod remembered;
-mod renewer;
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
-mod reset;
+mod os;
 mod segments;
-mod settings;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod simulation;
-mod slot;
 mod snowflake;
-mod source;
-mod spans;
-mod state_file;
-mod stats;
-mod store;
-mod sync;
-mod system;
-mod timeline;
-mod two_slots;
-mod wait;
+mod storage;
+mod tasks;
 mod worker;
 
-pub use allowed::allowed;
-pub use batch::MOST_IDS;
-pub use builder::SnowflakeBuilder;
-pub use clock_source::ClockSource;
+pub use config::allowed::allowed;
 #[doc(hidden)]
 pub use leafid_core::Run;
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, Renewal, Result,
     Segment, Utc, parse_id,
 };
-pub use local::{Ids, Local};
 pub use metrics::metrics;
+pub use os::clock_source::ClockSource;
+#[doc(hidden)]
+pub use os::log_queue;
 #[doc(hidden)]
 pub use segments::{Attempt, HeldRun, Reply};
 pub use segments::{
     FetchRequest, Fetched, FileTag, LocalTag, Prewarm, Protocol, SegmentSource, Segments, SegmentsBuilder,
     SegmentsStats, ServerStats, Tag, TagStats,
 };
-pub use snowflake::Snowflake;
-pub use source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
-pub use stats::Stats;
-pub use worker::Worker;
+pub use snowflake::batch::MOST_IDS;
+pub use snowflake::builder::SnowflakeBuilder;
+pub use snowflake::handle::Snowflake;
+pub use snowflake::stats::Stats;
+pub use snowflake::thread_local::{Ids, Local};
+pub use worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+pub use worker::worker_ids::Worker;
 
 /// Waits, at most so long, until no thread of leafid's runs code of the user's, and lets none begin before [`resume`] but
 /// for who asks for an id meanwhile: for runtimes that hold a lock of their own when they fork, which such a thread may
@@ -106,19 +64,19 @@ pub use worker::Worker;
 #[doc(hidden)]
 pub fn quiesce(patience: std::time::Duration) {
     let begun = std::time::Instant::now();
-    relay::hold();
-    segments::pool::hold();
-    renewer::hold();
-    segments::pool::rest(patience);
-    renewer::rest(patience.saturating_sub(begun.elapsed()));
+    os::log_queue::hold();
+    tasks::fetch_pool::hold();
+    tasks::renewal_timer::hold();
+    tasks::fetch_pool::rest(patience);
+    tasks::renewal_timer::rest(patience.saturating_sub(begun.elapsed()));
     // After it, since that may log.
-    relay::wait(patience.saturating_sub(begun.elapsed()));
+    os::log_queue::wait(patience.saturating_sub(begun.elapsed()));
 }
 
 /// Ends a [`quiesce`]: in the process that called it, whether a fork came of it or not.
 #[doc(hidden)]
 pub fn resume() {
-    segments::pool::release();
-    renewer::release();
-    relay::release();
+    tasks::fetch_pool::release();
+    tasks::renewal_timer::release();
+    os::log_queue::release();
 }

@@ -3,9 +3,9 @@
 //! A registry is made for each call, of constants only: the crate's shared metrics lie behind locks of parking_lot, whose
 //! table of the process a fork can catch taken.
 
-use crate::fork;
-use crate::host::this_host;
-use crate::segments::pool;
+use crate::os;
+use crate::snowflake::registry::this_host;
+use crate::tasks::fetch_pool;
 use crate::{SegmentsStats, Stats, TagStats};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -85,12 +85,12 @@ enum Value<T> {
 /// It reads memory only: no disk, no claim, no wait. A forked child shows its own generators, those it has used.
 pub fn metrics() -> String {
     loop {
-        let generation = fork::current();
+        let generation = os::current();
         let open = this_host().map(|host| host.open()).unwrap_or_default();
         let snowflakes = open.iter().map(|(live, handles)| Stats::of(live, *handles)).collect();
-        let segments = pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
+        let segments = fetch_pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
         // In the child of a fork meanwhile, they are the parent's.
-        if generation == fork::current() {
+        if generation == os::current() {
             return encode(Generators { snowflakes, segments });
         }
     }

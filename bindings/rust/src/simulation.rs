@@ -1,16 +1,19 @@
 //! The host over a clock and a disk that misbehave on command.
 
-use crate::env::{
+#[cfg(feature = "http")]
+mod cluster;
+
+use crate::os::clock_filter::Timeline;
+use crate::os::env::{
     Access, AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
 };
-use crate::file_system::{FileSystem, Kind};
-use crate::host::Host;
-use crate::live::Live;
-use crate::settings::Settings;
-use crate::sync::lock;
-use crate::timeline::Timeline;
-use crate::two_slots::FILE_BYTES;
-use crate::wait::Wait;
+use crate::os::filesystem_kind::{FileSystem, Kind};
+use crate::os::mutex::lock;
+use crate::snowflake::generator::Live;
+use crate::snowflake::registry::Host;
+use crate::snowflake::wait::Wait;
+use crate::storage::two_slots::FILE_BYTES;
+use crate::worker::settings::Settings;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +33,6 @@ mod no_record;
 mod ranges;
 #[cfg(feature = "http")]
 mod remembered;
-#[cfg(feature = "http")]
-mod whole;
 mod world;
 use world::{Open, Process, START_MS, World};
 
@@ -124,8 +125,12 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
                     assert!(id > last, "seed {seed}: {id} after {last}");
                     last = id;
                     let durable = lock(&world.0.files).values().next().cloned().unwrap();
-                    let until =
-                        crate::slot::read_file(Path::new("x"), &durable).unwrap().newest.record.run.until;
+                    let until = crate::storage::record_format::read_file(Path::new("x"), &durable)
+                        .unwrap()
+                        .newest
+                        .record
+                        .run
+                        .until;
                     assert!(
                         layout.decode(id).unwrap().timestamp_ms < layout.tick_start_ms(until),
                         "seed {seed}"
@@ -161,10 +166,11 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
             world.pass(1);
             let mut files = lock(&world.0.files);
             let file = files.values_mut().next().unwrap();
-            let newest = crate::slot::read_file(Path::new("x"), file).unwrap();
-            let survivor = crate::slot::read_slot(file, newest.spare).unwrap().record.run.until;
+            let newest = crate::storage::record_format::read_file(Path::new("x"), file).unwrap();
+            let survivor =
+                crate::storage::record_format::read_slot(file, newest.spare).unwrap().record.run.until;
             if last >= open.live.core.layout().tick_start_ms(survivor) {
-                let at = (1 - newest.spare) * crate::two_slots::SLOT_BYTES + 20;
+                let at = (1 - newest.spare) * crate::storage::two_slots::SLOT_BYTES + 20;
                 file[at] ^= 1;
                 break (last, survivor);
             }
@@ -267,7 +273,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
     let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
     let years = Span { from: at(-1_000), until: at(30 * 365 * 86_400_000) };
     let good = Record { granted_at_ms: START_MS, ..Record::unused(7, layout) };
-    let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
+    let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), 7);
     for (record, code, said) in [
         (Record { run: years, ..good.clone() }, Code::ClockBackwards, "946080000000 ms behind"),
         (Record { burnt: vec![years, years], ..good.clone() }, Code::StateCorrupt, "not in order"),

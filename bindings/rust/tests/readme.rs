@@ -49,7 +49,7 @@ fn every_option_is_in_its_table() {
     let page = read("docs/OPTIONS.md");
     let (of_snowflakes, of_segments) = page.split_once("\nOf segments; ").unwrap();
     let (of_segments, _) = of_segments.split_once("\n\nIn Rust").unwrap();
-    for (table, builder) in [(of_snowflakes, "builder.rs"), (of_segments, "segments/builder.rs")] {
+    for (table, builder) in [(of_snowflakes, "snowflake/builder.rs"), (of_segments, "segments/builder.rs")] {
         let options = options_of(builder);
         assert!(options.len() > 20, "{options:?}");
         // `source` is another word for `fetch`.

@@ -7,17 +7,14 @@
     missing_docs,
     reason = "the sources of the core, which are public there"
 )]
+#![allow(clippy::module_inception, reason = "as in the core")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 extern crate alloc;
 
 mod atomic;
-#[path = "../../src/buffer.rs"]
-mod buffer;
 #[path = "../../src/code.rs"]
 mod code;
-#[path = "../../src/deed.rs"]
-mod deed;
 #[path = "../../src/error.rs"]
 mod error;
 #[path = "../../src/id.rs"]
@@ -26,27 +23,37 @@ mod id;
 mod layout;
 #[path = "../../src/presets.rs"]
 mod presets;
-#[path = "../../src/rules.rs"]
-mod rules;
-#[path = "../../src/segment.rs"]
-mod segment;
-#[path = "../../src/snowflake.rs"]
-mod snowflake;
-#[path = "../../src/span.rs"]
-mod span;
 #[path = "../../src/utc.rs"]
 mod utc;
+#[path = "."]
+mod segment {
+    #[path = "../../src/segment/double_buffer.rs"]
+    pub(crate) mod double_buffer;
+    #[path = "../../src/segment/segment.rs"]
+    pub(crate) mod segment;
+}
+#[path = "."]
+mod snowflake {
+    #[path = "../../src/snowflake/action.rs"]
+    pub(crate) mod action;
+    #[path = "../../src/snowflake/generator.rs"]
+    pub(crate) mod generator;
+    #[path = "../../src/snowflake/rules.rs"]
+    pub(crate) mod rules;
+    #[path = "../../src/snowflake/span.rs"]
+    pub(crate) mod span;
+}
 
 mod segments;
 mod snowflakes;
 
-use buffer::{DoubleBuffer, Dry, Filler};
 use code::Code;
-use deed::{Deed, Run};
 use error::{Error, Result};
 use layout::{Layout, Order};
-use rules::{OnClockBackwards, OnExhausted, Rules};
-use segment::Segment;
-use snowflake::Snowflake;
-use span::{LONGEST_SPAN_MS, Span};
+use segment::double_buffer::{DoubleBuffer, Dry, Filler};
+use segment::segment::Segment;
+use snowflake::action::{Deed, Run};
+use snowflake::generator::Snowflake;
+use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
+use snowflake::span::{LONGEST_SPAN_MS, Span};
 use utc::Utc;

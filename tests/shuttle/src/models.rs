@@ -3,13 +3,13 @@
 //! The source gives ranges of two ids unless said otherwise, and none twice. A call that takes no time waited for no
 //! timer: whatever it waited for woke it.
 
-use super::handle::Segments;
-use super::options::Options;
-use super::origin::Origin;
-use super::pool;
-use super::reply::Reply;
-use super::source::{Batch, FetchRequest, SegmentSource};
-use super::tag::Tag;
+use super::segments::handle::Segments;
+use super::segments::settings::Options;
+use super::segments::source::select::Origin;
+use super::tasks::fetch_pool;
+use super::segments::source::completion::Reply;
+use super::segments::source::callback::{Batch, FetchRequest, SegmentSource};
+use super::segments::tag::Tag;
 use crate::world::{self, now, wrong};
 use leafid_core::{Code, Error, Result, Segment};
 use shuttle::future::block_on;
@@ -527,8 +527,8 @@ pub fn forks_in_the_midst() {
     let tag = segments.tag("t").unwrap();
     let forks = [(); 2].map(|()| {
         spawn(|| {
-            pool::before_fork();
-            pool::after_fork();
+            fetch_pool::before_fork();
+            fetch_pool::after_fork();
         })
     });
     let threads = [asking(&tag, &[By::Future, By::Futures(2)]), asking(&tag, &[By::Futures(3)])];

@@ -4,14 +4,19 @@ use super::lenders::lease_servers;
 use super::options::{Bits, Claim, Space};
 use super::report::{Report, Status};
 use super::{Outcome, Streams, held};
-use crate::clock_check::check_built;
-use crate::env::Env;
-use crate::file_system::{self, FileSystem};
-use crate::namespaces::Scope;
-use crate::place::{self, RangePlace};
-use crate::settings::Settings;
-use crate::worker::WorkerIds;
-use crate::{Error, Utc, directory, fork, presence, state_file, system};
+use crate::config::clock_check::check_built;
+use crate::config::deployment::{self, RangePlace};
+use crate::config::state_dir;
+use crate::os;
+use crate::os::disk;
+use crate::os::env::Env;
+use crate::os::filesystem_kind::{self, FileSystem};
+use crate::os::host_lock;
+use crate::os::namespaces::Scope;
+use crate::storage::state_file;
+use crate::worker::settings::Settings;
+use crate::worker::worker_ids::WorkerIds;
+use crate::{Error, Utc};
 use clap::Args;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -58,7 +63,7 @@ pub(super) fn check(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome
     let env = Env::system();
     let scope = env.disk.scope();
     let mut report = Report::new(streams.stdout);
-    let named = directory::named_by(arguments.space.state_dir.as_deref());
+    let named = state_dir::named_by(arguments.space.state_dir.as_deref());
     if let Some(existing) = state_directory(&mut report, &settings, named)? {
         file_system(&mut report, &settings, &existing, workers.as_ref(), scope)?;
         durable_and_locked(&mut report, &existing)?;
@@ -112,25 +117,25 @@ fn file_system(
     scope: Scope,
 ) -> io::Result<()> {
     let (what, path, named) = ("file system", &settings.directory, settings.named);
-    let fs: FileSystem = match file_system::of(existing) {
+    let fs: FileSystem = match filesystem_kind::of(existing) {
         Ok(fs) => fs,
         Err(error) => {
             let error = state_file::failed("find the file system of", existing, &error);
             return report.line(Status::Failed, what, error);
         }
     };
-    let surroundings = place::surroundings();
+    let surroundings = deployment::surroundings();
     // The host's name tells hosts apart where the directory does not.
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
     let place = RangePlace { fs: &fs, path, named, surroundings, scope, exclusive: settings.exclusive_range };
-    let refusal = place::refuse_network(&fs, path, settings.sharing.fs, place::LOCAL_STATE)
+    let refusal = deployment::refuse_network(&fs, path, settings.sharing.fs, deployment::LOCAL_STATE)
         .and_then(|()| if range { place.refuse() } else { Ok(()) });
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);
     }
     let fixed = workers.filter(|_| !range).map(|workers| workers.first);
-    match place::warning(&fs, path, named, surroundings, fixed) {
+    match deployment::warning(&fs, path, named, surroundings, fixed) {
         Some(warning) => report.line(Status::Warning, what, warning),
         None => report.line(Status::Ok, what, fs.name),
     }
@@ -192,8 +197,8 @@ fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
     let what = "host mark";
     let name = format!("check-{:032x}", env.random.number()?);
     let tried = || -> Result<bool, Error> {
-        let first = presence::appear(&name, 0)?;
-        let second = presence::appear(&name, 0)?;
+        let first = host_lock::appear(&name, 0)?;
+        let second = host_lock::appear(&name, 0)?;
         drop(first);
         Ok(second.is_none())
     };
@@ -241,12 +246,12 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
             report.line(Status::Failed, "boot clock", about)?;
         }
     }
-    let about = format!("up to {} ms late, with clock_source = \"coarse\"", system::coarse_lag_ms());
+    let about = format!("up to {} ms late, with clock_source = \"coarse\"", disk::coarse_lag_ms());
     report.line(Status::Ok, "coarse clock", about)
 }
 
 fn forks(report: &mut Report<'_>) -> io::Result<()> {
-    match fork::is_wiped() {
+    match os::is_wiped() {
         true => report.line(Status::Ok, "forks", "all are seen"),
         false => report.line(
             Status::Warning,

@@ -1,10 +1,10 @@
 //! `leafid file`: directories of counters that processes of a host share, made and looked at.
 
 use super::{Outcome, Streams};
-use crate::env::{Env, Sharing};
-use crate::options::{SHARED_GROUP, flag};
-use crate::segments::file::{Counter, CounterDirectory, FileTag};
-use crate::segments::names::check_tag;
+use crate::config::http_options::{SHARED_GROUP, flag};
+use crate::os::env::{Env, Sharing};
+use crate::segments::source::file::{Counter, CounterDirectory, FileTag};
+use crate::storage::file_names::check_tag;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Whether a worker id is held now, asked without holding it.
 
-use crate::env::Env;
-use crate::state_file;
+use crate::os::env::Env;
+use crate::storage::state_file;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::Path;

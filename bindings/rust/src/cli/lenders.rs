@@ -1,11 +1,11 @@
 //! `leafid check` where worker ids are leased: whether the servers lease one.
 
 use super::report::{Report, Status};
-use crate::asking::lenders_agree;
-use crate::env::Env;
-use crate::giver::{guarded_claim, request};
-use crate::settings::Settings;
-use crate::worker::WorkerIds;
+use crate::os::env::Env;
+use crate::snowflake::lease_calls::{guarded_claim, request};
+use crate::worker::acquire::lenders_agree;
+use crate::worker::settings::Settings;
+use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};
 use std::io;
 

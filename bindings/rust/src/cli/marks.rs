@@ -2,8 +2,8 @@
 
 use super::options::Space;
 use super::{Outcome, Streams};
-use crate::env::Env;
-use crate::segments::marks::{self, Listed};
+use crate::os::env::Env;
+use crate::segments::high_water::{self, Listed};
 use crate::{Error, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub(super) fn marks(command: &Command, streams: &mut Streams<'_>) -> Outcome {
 fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
     let (directory, name) = (&settings.directory, &settings.key.name);
-    let found = marks::list(&Env::system(), directory)?;
+    let found = high_water::list(&Env::system(), directory)?;
     if found.is_empty() {
         streams.complain(format!("no tag of {name:?} has a mark in {}", directory.display()));
     }
@@ -108,8 +108,8 @@ fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
         return Err(Error::invalid("confirm", format!("{confirm:?}"), &allowed).into());
     }
     let settings = space.settings()?;
-    let source = marks::source_of(protocol);
-    let before = marks::forget(&Env::system(), &settings.directory, &source, tag)?;
+    let source = high_water::source_of(protocol);
+    let before = high_water::forget(&Env::system(), &settings.directory, &source, tag)?;
     let name = &settings.key.name;
     writeln!(streams.stdout, "the mark of the tag {tag:?} of {source} in {name:?} was forgotten")?;
     writeln!(streams.stdout, "  before   {before}")?;

@@ -1,6 +1,6 @@
 //! The options that several commands have, as the library's are.
 
-use crate::settings::Settings;
+use crate::worker::settings::Settings;
 use crate::{Layout, Result, Snowflake, SnowflakeBuilder};
 use clap::Args;
 use std::path::PathBuf;

@@ -2,10 +2,11 @@
 
 use super::options::Space;
 use super::{Outcome, Streams, held};
-use crate::env::Env;
-use crate::reset::{Reset, reset};
-use crate::slot::{self, Slots};
-use crate::{Error, Result, Utc, state_file};
+use crate::os::env::Env;
+use crate::storage::record_format::{self, Slots};
+use crate::storage::state_file;
+use crate::worker::reset::{Reset, reset};
+use crate::{Error, Result, Utc};
 use clap::{Args, Subcommand};
 use leafid_core::{Layout, Record, Span};
 use serde_json::{Value, json};
@@ -132,7 +133,7 @@ fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<Slots> {
         let allowed = format!("a worker id that was used: there is no {}", path.display());
         Error::invalid("worker", worker_id, &allowed)
     };
-    slot::read_file(&path, &bytes.ok_or_else(missing)?)
+    record_format::read_file(&path, &bytes.ok_or_else(missing)?)
 }
 
 fn in_ms(layout: &Layout, span: &Span) -> (i64, i64) {

@@ -1,12 +1,12 @@
 //! The options of segments.
 
-use super::file::FileTag;
 use super::handle::Segments;
-use super::options::{Options, Prewarm};
-use super::source::{FetchRequest, Fetched, SegmentSource};
-use crate::env::Sharing;
-use crate::options::{Access, SHARED_GROUP, flag};
-use crate::source::Answer;
+use super::settings::{Options, Prewarm};
+use super::source::callback::{FetchRequest, Fetched, SegmentSource};
+use super::source::file::FileTag;
+use crate::config::http_options::{Access, SHARED_GROUP, flag};
+use crate::os::env::Sharing;
+use crate::worker::source::Answer;
 use leafid_core::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -64,7 +64,11 @@ impl FromStr for Protocol {
             "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
             "range" => Ok(Protocol::Range),
             "tinyid" => Ok(Protocol::Tinyid),
-            _ => Err(Error::invalid("protocol", format!("{text:?}"), crate::allowed("protocol"))),
+            _ => Err(Error::invalid(
+                "protocol",
+                format!("{text:?}"),
+                crate::config::allowed::allowed("protocol"),
+            )),
         }
     }
 }

@@ -3,15 +3,15 @@
 #![allow(missing_docs)]
 
 use super::builder::SegmentsBuilder;
-use super::file::{self, FileSource};
-use super::leaf::{LeafServers, Mode};
-use super::marks::{self, Marks};
-use super::options::Options;
-use super::range::{self, RangeSource};
-use super::source::{FetchRequest, Fetched};
-use super::tinyid::{self, TinyidServers};
-use crate::host::host;
+use super::high_water::{self, Marks};
+use super::settings::Options;
+use super::source::callback::{FetchRequest, Fetched};
+use super::source::file::{self, FileSource};
+use super::source::leaf::{LeafServers, Mode};
+use super::source::range::{self, RangeSource};
+use super::source::tinyid::{self, TinyidServers};
 use crate::http::{HttpOptions, Reply, Verdict};
+use crate::snowflake::registry::host;
 use leafid_core::{Giving, Result, Segment};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -82,7 +82,7 @@ pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> R
 
 /// Reads the file of a `mark`, a `counter` or a `marker`, and writes what it held; and whether a slot was damaged.
 pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    if kind == "mark" { marks::again(bytes) } else { file::again(kind == "marker", bytes) }
+    if kind == "mark" { high_water::again(bytes) } else { file::again(kind == "marker", bytes) }
 }
 
 /// The segments of these that the marks of a directory let pass.

@@ -1,12 +1,12 @@
 //! The handle that users hold.
 
 use super::builder::SegmentsBuilder;
-use super::office::{Office, closed};
+use super::fetcher::{Office, closed};
 use super::open;
-use super::options::Options;
+use super::settings::Options;
 use super::stats::SegmentsStats;
 use super::tag::Tag;
-use crate::fork::{self, PerProcess};
+use crate::os::{self, PerProcess};
 use leafid_core::Result;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -83,10 +83,10 @@ impl Shared {
             if let Some(office) = self.process.get() {
                 return Ok(Arc::clone(office));
             }
-            fork::may_do()?;
-            let generation = fork::current();
+            os::may_do()?;
+            let generation = os::current();
             let office = open::open(&self.options);
-            if generation != fork::current() {
+            if generation != os::current() {
                 std::mem::forget(office);
                 continue;
             }
@@ -109,7 +109,7 @@ impl Shared {
     }
 
     fn close(&self) -> Result<()> {
-        fork::may_ask()?;
+        os::may_ask()?;
         self.closed.store(true, SeqCst);
         match self.process.get() {
             Some(office) => office.close(),

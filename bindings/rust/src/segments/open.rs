@@ -1,10 +1,10 @@
 //! The opening of segments in a process.
 
 use super::Marks;
-use super::office::Office;
-use super::options::{Options, Prewarm};
-use crate::fork;
-use crate::host::host;
+use super::fetcher::Office;
+use super::settings::{Options, Prewarm};
+use crate::snowflake::registry::host;
+use crate::tasks::with_timeout;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn bounded<T: Send + 'static>(
     deed: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let bound = options.timeout.max(LEAST);
-    fork::bounded(bound, deed).done().unwrap_or_else(|| {
+    with_timeout::bounded(bound, deed).done().unwrap_or_else(|| {
         let message = format!(
             "the disk did not answer within {} ms; see state_dir, or raise timeout_ms",
             bound.as_millis()

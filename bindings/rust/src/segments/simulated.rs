@@ -1,13 +1,13 @@
 //! For the simulation: segments opened over the world of a simulated process, and as a fork copies them.
 
 use super::builder::SegmentsBuilder;
+use super::fetcher::Office;
 use super::handle::Shared;
-use super::marks::Marks;
-use super::office::Office;
-use super::options::Options;
+use super::high_water::Marks;
+use super::settings::Options;
 use super::tag::Tag;
-use crate::env::Env;
-use crate::fork;
+use crate::os;
+use crate::os::env::Env;
 use leafid_core::Result;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Opened {
         let (name, giving) = (&options.origin.name, options.origin.giving);
         let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, giving, false)?;
         let office = Office::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
-        let _ = self.shared.process.install(office, fork::current());
+        let _ = self.shared.process.install(office, os::current());
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! What segments tell of themselves.
 
-use super::office::Office;
-use super::tagged::{Phase, Tagged};
+use super::fetcher::Office;
+use super::tag_state::{Phase, Tagged};
 use leafid_core::Segment;
 
 /// Segments as they stand in this process.

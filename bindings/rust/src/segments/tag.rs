@@ -1,13 +1,14 @@
 //! A tag: what users take ids from.
 
-use super::attempt::{Attempt, check_timeout};
+use super::call::{Attempt, check_timeout};
+use super::fetcher::{Office, closed};
 use super::handle::Shared;
-use super::office::{Office, closed};
 use super::stats::TagStats;
-use super::tagged::Tagged;
-use crate::fork::{self, PerProcess};
-use crate::wait::Interrupted;
-use crate::{MOST_IDS, allowed};
+use super::tag_state::Tagged;
+use crate::MOST_IDS;
+use crate::config::allowed::allowed;
+use crate::os::{self, PerProcess};
+use crate::snowflake::wait::Interrupted;
 use leafid_core::{Code, Error, Result};
 use std::fmt;
 use std::future::Future;
@@ -202,7 +203,7 @@ impl Tag {
     #[inline]
     fn quick(&self) -> Option<i64> {
         let ((_, tagged), generation) = self.process.load()?;
-        let watch = fork::watch();
+        let watch = os::watch();
         let (id, wants_fetch) = tagged.buffer.take().ok()?;
         // After the step: in a forked child it was made on a copy of the parent's buffer.
         if !watch.is(generation) {
@@ -218,7 +219,7 @@ impl Tag {
     #[inline(never)]
     pub(super) fn fetch_ahead(&self) {
         // Whoever finds the buffer empty asks for it otherwise.
-        if fork::may_ask().is_ok()
+        if os::may_ask().is_ok()
             && let Ok((office, tagged)) = self.process()
         {
             office.want(&tagged, None);
@@ -248,7 +249,7 @@ impl Tag {
             if let Some((office, tagged)) = self.process.get() {
                 return Ok((Arc::clone(office), Arc::clone(tagged)));
             }
-            let generation = fork::current();
+            let generation = os::current();
             let office = self.shared.office()?;
             // None, and another generation, in the child of a fork that came between.
             if let Some(tagged) = office.tagged(&self.name) {

@@ -1,7 +1,7 @@
 //! How long a claim may take, and what it begins with.
 
 use super::*;
-use crate::claim;
+use crate::worker::claim;
 use leafid_core::Layout;
 
 #[test]
@@ -51,7 +51,7 @@ fn a_range_takes_the_first_id_whose_time_has_come() {
 fn a_range_of_which_nothing_is_held_says_what_is_amiss() {
     let world = World::new();
     let corrupt = |id| {
-        let path = crate::state_file::path_of(Path::new("/simulated/default"), id);
+        let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), id);
         lock(&world.0.files).insert(path, vec![1; FILE_BYTES]);
     };
     let (one, other) = (world.process(), world.process());

@@ -1,7 +1,7 @@
 //! When a span is extended, and what a clean close leaves.
 
 use super::*;
-use crate::keeper::{Extended, Outcome};
+use crate::snowflake::span_writer::{Extended, Outcome};
 
 fn ended(extended: &Extended) -> &'static str {
     match extended {

@@ -1,10 +1,10 @@
 //! Leases that are lost, and claims and renewals that answer whenever the test says.
 
 use super::*;
-use crate::claim::{self, Terms};
-use crate::renewer::Renewer;
-use crate::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
-use crate::spans::Spans;
+use crate::snowflake::renewal_log::Spans;
+use crate::tasks::renewal_timer::Renewer;
+use crate::worker::claim::{self, Terms};
+use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
 use leafid_core::{Lease, Renewal};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -141,7 +141,9 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let crate::heal::Heal::Failed(_, again) = leased.open.live.heal_if_lost(false) else { panic!() };
+    let crate::snowflake::recovery::Heal::Failed(_, again) = leased.open.live.heal_if_lost(false) else {
+        panic!()
+    };
     assert_eq!(again, Duration::from_millis(200));
     leased.world.pass(200);
     leased.open.live.heal_if_lost(false);

@@ -4,8 +4,8 @@
 use super::world::Crash;
 use super::*;
 use crate::segments::FetchRequest;
-use crate::segments::file::{FileSource, FileTag};
-use crate::segments::marks::Marks;
+use crate::segments::high_water::Marks;
+use crate::segments::source::file::{FileSource, FileTag};
 use leafid_core::{Giving, Segment};
 
 const TAG: &str = "order";
@@ -60,7 +60,7 @@ fn rot(world: &World, path: &Path) {
     let mut files = lock(&world.0.files);
     let Some(bytes) = files.get_mut(path) else { return };
     let number = |slot: &[u8]| {
-        let json: serde_json::Value = serde_json::from_str(crate::two_slots::checked(slot)?).ok()?;
+        let json: serde_json::Value = serde_json::from_str(crate::storage::two_slots::checked(slot)?).ok()?;
         json["number"].as_u64()
     };
     if let (Some(first), Some(second)) = (number(&bytes[..4096]), number(&bytes[4096..])) {
@@ -72,7 +72,7 @@ fn rot(world: &World, path: &Path) {
 fn paths(world: &World) -> Vec<PathBuf> {
     let files = lock(&world.0.files);
     // The marker tells one directory from another; that it goes bad is no matter of ranges.
-    files.keys().filter(|path| !path.ends_with(crate::segments::file::MARKER)).cloned().collect()
+    files.keys().filter(|path| !path.ends_with(crate::segments::source::file::MARKER)).cloned().collect()
 }
 
 #[test]

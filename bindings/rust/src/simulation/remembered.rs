@@ -1,8 +1,8 @@
 //! When a remembered lease is held still, and when not.
 
 use super::*;
-use crate::remembered::{Memory, candidates, recall};
-use crate::state_file::StateFile;
+use crate::storage::state_file::StateFile;
+use crate::worker::lease_cache::{Memory, candidates, recall};
 use leafid_core::Lease;
 
 const OWNER: u128 = 7 << 100;

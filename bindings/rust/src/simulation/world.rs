@@ -1,7 +1,7 @@
 //! A machine whose clock and disk do as they are told.
 
 use super::*;
-use crate::worker::Worker;
+use crate::worker::worker_ids::Worker;
 
 pub(super) const START_MS: i64 = 1_700_000_000_000;
 
@@ -85,10 +85,12 @@ impl World {
 
     /// Leaves this record of worker id 7.
     pub(super) fn record(&self, record: Record) {
-        let writer = crate::slot::Writer::default();
-        let stored = crate::slot::Stored { number: 0, name: "default".into(), record, writer };
-        let path = crate::state_file::path_of(Path::new("/simulated/default"), 7);
-        lock(&self.0.files).insert(path, crate::slot::unused_file(stored).unwrap().to_vec());
+        let writer = crate::storage::record_format::Writer::default();
+        let stored =
+            crate::storage::record_format::Stored { number: 0, name: "default".into(), record, writer };
+        let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), 7);
+        lock(&self.0.files)
+            .insert(path, crate::storage::record_format::unused_file(stored).unwrap().to_vec());
     }
 
     pub(super) fn fail(&self, kind: Option<io::ErrorKind>) {
@@ -151,8 +153,8 @@ impl Process {
         self.0.detach(&open.live).unwrap();
     }
 
-    pub(super) fn reset(&self) -> Result<crate::reset::Reset> {
-        crate::reset::reset(&self.1, &settings(Snowflake::builder().worker(7)), 7)
+    pub(super) fn reset(&self) -> Result<crate::worker::reset::Reset> {
+        crate::worker::reset::reset(&self.1, &settings(Snowflake::builder().worker(7)), 7)
     }
 }
 

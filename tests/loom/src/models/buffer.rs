@@ -5,7 +5,7 @@
 
 use super::run::{breaks, holds, holds_within};
 use super::{ascending, distinct, join, saw, spawn};
-use crate::host::queue::Queue;
+use crate::host::pending::Queue;
 use crate::{Run, Segment, mutants};
 use loom::sync::Mutex;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ macro_rules! buffers {
 }
 
 buffers!(
-    crate::buffer,
+    crate::segment::double_buffer,
     mutants::one_bit_ticket,
     mutants::rest_in_two_steps,
     mutants::end_published_early,
@@ -234,7 +234,7 @@ fn put_back<B: Buffer>() {
     exactly(ids, &[(0, 2)]);
 }
 
-type Sound = crate::buffer::DoubleBuffer;
+type Sound = crate::segment::double_buffer::DoubleBuffer;
 
 #[test]
 fn a_slow_thread_over_two_turn_overs() {

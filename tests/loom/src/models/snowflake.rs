@@ -69,7 +69,7 @@ macro_rules! flakes {
 }
 
 flakes!(
-    crate::snowflake,
+    crate::snowflake::generator,
     mutants::one_bit_state,
     mutants::mark_in_two_steps,
     mutants::bound_before_the_gap,
@@ -236,7 +236,7 @@ fn borrowed_ticks<F: Flake>() {
     assert!(ids.iter().all(|id| (20..28).contains(id)), "outside the span: {ids:?}");
 }
 
-type Sound = crate::snowflake::Snowflake;
+type Sound = crate::snowflake::generator::Snowflake;
 
 #[test]
 fn three_threads_share_the_last_ids_of_a_span() {

@@ -1,9 +1,9 @@
 //! The opening of segments without a disk.
 
-use super::marks::Marks;
-use super::office::Office;
-use super::options::Options;
-use crate::env::{Clock, Env, Random};
+use super::high_water::Marks;
+use super::fetcher::Office;
+use super::settings::Options;
+use crate::os::env::{Clock, Env, Random};
 use leafid_core::Result;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::super::HttpOptions;
 use super::stand_in::{Reaction, Seen, StandIn, fetch, http, options, source, start};
 use super::tls::Authority;
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::{Code, Segment};
 use std::time::{Duration, Instant};
@@ -247,6 +247,6 @@ fn what_is_said_of_a_wrong_value_is_short() {
     struct Answer {
         until: i64,
     }
-    let why = super::super::Reply::of(200, body.as_bytes()).object::<Answer>().unwrap_err();
+    let why = crate::http::Reply::of(200, body.as_bytes()).object::<Answer>().unwrap_err();
     assert!(why.starts_with("invalid type: string \"777") && why.len() < 200, "{why}");
 }

@@ -1,8 +1,8 @@
 //! Connections: kept after right answers, closed after all else; and how long everything may take.
 
 use super::stand_in::{Reaction, Seen, StandIn, brisk, fetch, http, options, source, start};
-use crate::segments::origin::Servers;
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
+use crate::segments::source::select::Servers;
 use leafid_core::Code;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::connections::hanging_address;
 use super::stand_in::{Reaction, Seen, StandIn, brisk, fetch, http, source};
 use crate::segments::FetchRequest;
-use crate::segments::origin::Servers;
+use crate::segments::source::select::Servers;
 use leafid_core::Code;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};

@@ -2,8 +2,8 @@
 
 use super::stand_in::{Seen, StandIn, fetch, source, start};
 use super::tls::Authority;
-use crate::segments::origin::Servers;
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
+use crate::segments::source::select::Servers;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 

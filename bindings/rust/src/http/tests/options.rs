@@ -2,7 +2,7 @@
 
 use super::super::HttpOptions;
 use super::stand_in::options;
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
 use leafid_core::Code;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The proxy variables of the environment, each case in a process of its own.
 
 use super::stand_in::{Reaction, Seen, StandIn, fetch, options, start};
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
 use std::process::Command;
 
 /// Runs the helper below where a proxy is set.

@@ -1,7 +1,7 @@
 //! A server that does what a test says, byte by byte, on a thread for each connection.
 
 use super::super::HttpOptions;
-use crate::segments::range::RangeSource;
+use crate::segments::source::range::RangeSource;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::Result;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};

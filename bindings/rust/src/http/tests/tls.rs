@@ -1,8 +1,8 @@
 //! TLS with an authority of one's own.
 
 use super::stand_in::{Reaction, Seen, StandIn, fetch, options, start};
-use crate::fork;
-use crate::segments::range::RangeSource;
+use crate::os;
+use crate::segments::source::range::RangeSource;
 use leafid_core::{Code, Error};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
@@ -91,7 +91,7 @@ fn the_stack_of_leafid_s_threads_is_enough() {
     let server = authority.server(&["localhost"], |_| (), Seen::right);
     let source = authority.source(https(&server, "localhost"));
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = fork::spawn(c"leafid-test", fork::Code::Ours, move || {
+    let thread = os::spawn(c"leafid-test", os::Code::Ours, move || {
         tell.send(fetch(&source, "order").is_ok()).unwrap();
     });
     assert!(told.recv().unwrap());

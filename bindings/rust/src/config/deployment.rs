@@ -1,0 +1,212 @@
+//! What follows for worker ids from the file system that they are recorded on, and from what is around it.
+//!
+//! A directory that each container has to itself tells its replicas nothing of one another; one on a network is shared
+//! by hosts whose locks may not see one another. The rules are pure functions of what was found.
+
+use crate::os::filesystem_kind::{FileSystem, Kind};
+use crate::os::namespaces::Scope;
+use leafid_core::{Code, Error, Result};
+use std::path::Path;
+
+/// Where containers are made in numbers from one description, if this is such a place.
+pub(crate) fn surroundings() -> Option<&'static str> {
+    surroundings_of(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+fn surroundings_of(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    [
+        ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
+        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
+        ("K_SERVICE", "Cloud Run or Knative"),
+    ]
+    .into_iter()
+    .find_map(|(variable, name)| is_set(variable).then_some(name))
+}
+
+/// `instead`: what else to do. Errors: `state_io` for a network file system, unless the user vouches for its locks.
+pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, instead: &str) -> Result<()> {
+    if fs.kind != Kind::Network || shared_fs {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is on {}, a network file system, where two hosts may both be given one lock; set shared_fs = true if its \
+         locks work between all hosts that use it, or {instead}",
+        path.display(),
+        fs.name
+    );
+    Err(Error::new(Code::StateIo, message))
+}
+
+/// What else to do with records.
+pub(crate) const LOCAL_STATE: &str = "set state_dir to a local disk";
+
+/// Where a range of worker ids is to be claimed.
+pub(crate) struct RangePlace<'a> {
+    pub(crate) fs: &'a FileSystem,
+    pub(crate) path: &'a Path,
+    /// By the user, as an option or in the environment.
+    pub(crate) named: bool,
+    pub(crate) surroundings: Option<&'a str>,
+    /// Who sees a mark made here.
+    pub(crate) scope: Scope,
+    /// The user's word.
+    pub(crate) exclusive: bool,
+}
+
+impl RangePlace<'_> {
+    /// Errors: `invalid_argument` where processes that were given the same range may not see which ids are held here.
+    pub(crate) fn refuse(&self) -> Result<()> {
+        if self.exclusive {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let (because, unless) = match (self.surroundings, self.scope.reason(), self.fs.kind) {
+            (Some(surroundings), ..) => (
+                format!(
+                    "this runs in {surroundings}, where others that are given this range do not see which ids are held"
+                ),
+                true,
+            ),
+            (None, Some(reason), _) => {
+                (format!("{reason}: others of this machine do not see which ids are held"), true)
+            }
+            (None, None, Kind::Ephemeral) if !self.named => (
+                format!(
+                    "no state directory was named: {path} is on {}, where each container has one of its own and would \
+                     get the same ids; name a persistent directory by state_dir or LEAFID_STATE_DIR",
+                    self.fs.name
+                ),
+                false,
+            ),
+            _ => return Ok(()),
+        };
+        let or = if unless { ";" } else { ", or" };
+        let shared = match self.named {
+            true => format!("or all of them share {path}"),
+            false => "or all of them share one directory named by state_dir or LEAFID_STATE_DIR".to_owned(),
+        };
+        let message = format!(
+            "worker is a range, and {because}{or} use one worker id, the ordinal of a StatefulSet with worker \
+             \"hostname:NAME\", or a lease; or, if no other container or host was given this range, {shared}, set \
+             exclusive_range = true or LEAFID_EXCLUSIVE_RANGE=1"
+        );
+        Err(Error::new(Code::InvalidArgument, message))
+    }
+}
+
+/// What a generator opened here is to warn of. `fixed`: the worker id, where it was given as a number.
+pub(crate) fn warning(
+    fs: &FileSystem,
+    path: &Path,
+    named: bool,
+    surroundings: Option<&str>,
+    fixed: Option<u32>,
+) -> Option<String> {
+    let ephemeral = fs.kind == Kind::Ephemeral;
+    let mut parts = Vec::new();
+    if let Some(worker_id) = fixed.filter(|_| ephemeral || surroundings.is_some()) {
+        let here = surroundings
+            .map_or_else(|| format!("on {}, as in a container", fs.name), |name| format!("in {name}"));
+        parts.push(format!(
+            "worker id {worker_id} is fixed {here}: every replica started from the same description would use it, and \
+             make the same ids; take the ordinal of a StatefulSet with worker \"hostname:NAME\", or lease the worker id"
+        ));
+    }
+    if ephemeral {
+        let advice = if named { "set state_dir to" } else { "name by state_dir or LEAFID_STATE_DIR" };
+        parts.push(format!(
+            "{} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
+             clock; {advice} a persistent directory",
+            path.display(),
+            fs.name
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; besides, "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fs(name: &str, kind: Kind) -> FileSystem {
+        FileSystem { name: name.into(), kind }
+    }
+
+    #[test]
+    fn a_network_needs_the_user_s_word() {
+        let path = Path::new("/srv/ids");
+        let nfs = fs("nfs4", Kind::Network);
+        let error = refuse_network(&nfs, path, false, LOCAL_STATE).unwrap_err();
+        assert_eq!(error.code(), Code::StateIo);
+        for said in ["/srv/ids is on nfs4, a network file system", "shared_fs = true", "state_dir"] {
+            assert!(error.message().contains(said), "{error}");
+        }
+        refuse_network(&nfs, path, true, LOCAL_STATE).unwrap();
+        refuse_network(&fs("ext4", Kind::Local), path, false, LOCAL_STATE).unwrap();
+        refuse_network(&fs("tmpfs", Kind::Ephemeral), path, false, LOCAL_STATE).unwrap();
+    }
+
+    #[test]
+    fn a_range_is_refused_where_others_may_not_see_it() {
+        let path = Path::new("/var/lib/leafid");
+        let (local, ephemeral) = (fs("it", Kind::Local), fs("it", Kind::Ephemeral));
+        let network = fs("it", Kind::Network);
+        for (fs, surroundings, named, scope, refused) in [
+            (&local, None, false, Scope::Host, None),
+            (&network, None, false, Scope::Host, None),
+            (&ephemeral, None, false, Scope::Host, Some("/var/lib/leafid is on it")),
+            (&ephemeral, None, true, Scope::Host, None),
+            (&local, Some("Kubernetes"), false, Scope::Host, Some("this runs in Kubernetes")),
+            (&local, Some("AWS Lambda"), true, Scope::Host, Some("this runs in AWS Lambda")),
+            (&ephemeral, Some("Kubernetes"), true, Scope::Container, Some("this runs in Kubernetes")),
+            (&local, None, true, Scope::OwnNetwork, Some("a network namespace of its own")),
+            (&ephemeral, None, false, Scope::Container, Some("a process namespace of its own")),
+            (&local, None, true, Scope::Unseen, Some("cannot be seen")),
+            (&local, None, true, Scope::Unmarked, Some("no held worker id can be marked here")),
+        ] {
+            let place = RangePlace { fs, path, named, surroundings, scope, exclusive: false };
+            match (place.refuse(), refused) {
+                (Ok(()), None) => {}
+                (Err(error), Some(why)) => {
+                    assert_eq!(error.code(), Code::InvalidArgument);
+                    for said in
+                        ["worker is a range", why, "hostname:NAME", "a lease", "exclusive_range = true"]
+                    {
+                        assert!(error.message().contains(said), "{error}");
+                    }
+                    let shared = if named { "share /var/lib/leafid" } else { "LEAFID_STATE_DIR" };
+                    assert!(error.message().contains(shared), "{error}");
+                }
+                (answer, _) => panic!("{surroundings:?} {named} {scope:?}: {answer:?}"),
+            }
+            RangePlace { exclusive: true, ..place }.refuse().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_warned_of() {
+        let path = Path::new("/data");
+        let fixed = "worker id 7 is fixed";
+        let gone = "do not outlive";
+        for (kind, surroundings, worker_id, said, unsaid) in [
+            (Kind::Local, None, Some(7), &[][..], &[fixed, gone][..]),
+            (Kind::Local, Some("Kubernetes"), None, &[], &[fixed, gone]),
+            (Kind::Local, Some("Kubernetes"), Some(7), &[fixed, "in Kubernetes"], &[gone]),
+            (Kind::Ephemeral, None, None, &[gone, "/data is on it"], &[fixed]),
+            (Kind::Ephemeral, None, Some(7), &[fixed, "on it, as in a container", gone], &[]),
+            (Kind::Ephemeral, Some("AWS Lambda"), Some(7), &[fixed, "in AWS Lambda", gone], &[]),
+        ] {
+            let text = warning(&fs("it", kind), path, true, surroundings, worker_id).unwrap_or_default();
+            assert!(said.iter().all(|part| text.contains(part)), "{text}");
+            assert!(!unsaid.iter().any(|part| text.contains(part)), "{text}");
+            assert_eq!(text.is_empty(), said.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_surroundings_are_told_by_the_environment() {
+        assert_eq!(surroundings_of(|_| false), None);
+        assert_eq!(surroundings_of(|name| name == "KUBERNETES_SERVICE_HOST"), Some("Kubernetes"));
+        assert_eq!(surroundings_of(|name| name == "AWS_LAMBDA_FUNCTION_NAME"), Some("AWS Lambda"));
+    }
+}

@@ -1,0 +1,111 @@
+//! What the options of snowflakes and of segments share.
+
+#[cfg(feature = "http")]
+use crate::http::HttpOptions;
+use crate::tasks::with_timeout;
+#[cfg(feature = "http")]
+use crate::worker::settings::milliseconds;
+use leafid_core::{Code, Error, Result};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long the disk may take to open a directory, or to read certificates.
+const OPENS_WITHIN: Duration = Duration::from_secs(2);
+
+/// How servers are asked over HTTP, as the user said it.
+#[derive(Clone, Default)]
+pub(crate) struct Access {
+    pub(crate) token: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) request_timeout_ms: Option<i64>,
+    pub(crate) connect_timeout_ms: Option<i64>,
+}
+
+impl Access {
+    /// Which of them are set: they mean nothing without servers.
+    pub(crate) fn set(&self) -> [(&'static str, bool); 5] {
+        [
+            ("token", self.token.is_some()),
+            ("headers", !self.headers.is_empty()),
+            ("ca_file", self.ca_file.is_some()),
+            ("request_timeout_ms", self.request_timeout_ms.is_some()),
+            ("connect_timeout_ms", self.connect_timeout_ms.is_some()),
+        ]
+    }
+
+    pub(crate) fn set_headers<K: Into<String>, V: Into<String>>(
+        &mut self,
+        headers: impl IntoIterator<Item = (K, V)>,
+    ) {
+        self.headers = headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    }
+
+    /// `option`: which one names the servers. Errors: `invalid_argument`.
+    #[cfg(feature = "http")]
+    pub(crate) fn to(
+        &self,
+        option: &'static str,
+        servers: Vec<String>,
+        connections: usize,
+    ) -> Result<HttpOptions> {
+        let (request_ms, connect_ms) = (self.request_timeout_ms, self.connect_timeout_ms);
+        Ok(HttpOptions {
+            option,
+            servers,
+            token: self.token.clone(),
+            headers: self.headers.clone(),
+            ca_file: self.ca_file.clone(),
+            request_timeout: milliseconds("request_timeout_ms", request_ms.unwrap_or(1_000), 1)?,
+            connect_timeout: milliseconds("connect_timeout_ms", connect_ms.unwrap_or(300), 1)?,
+            connections,
+        })
+    }
+}
+
+/// Without what may be a secret.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = self.set().into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
+        f.debug_set().entries(set).finish()
+    }
+}
+
+/// What says whether files are a group's, where no option does.
+pub(crate) const SHARED_GROUP: &str = "LEAFID_SHARED_GROUP";
+
+/// The option, or else what the environment says. Errors: `invalid_argument` for a word that is neither.
+pub(crate) fn flag(option: Option<bool>, name: &str) -> Result<bool> {
+    match (option, std::env::var_os(name)) {
+        (Some(said), _) => Ok(said),
+        (None, None) => Ok(false),
+        (None, Some(text)) => match text.to_str() {
+            Some("1" | "true") => Ok(true),
+            Some("" | "0" | "false") => Ok(false),
+            _ => Err(Error::invalid(name, format!("{text:?}"), "1 or 0")),
+        },
+    }
+}
+
+/// Opens on a thread of its own what the disk may hold up.
+pub(crate) fn opened<T: Send + 'static>(
+    what: &str,
+    open: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    with_timeout::bounded(OPENS_WITHIN, open).done().unwrap_or_else(|| {
+        let message = format!(
+            "{what} did not answer within {} ms; see the disk, then try again",
+            OPENS_WITHIN.as_millis()
+        );
+        Err(Error::new(Code::StateIo, message))
+    })
+}
+
+/// Errors: `invalid_argument` for an option that would mean nothing.
+pub(crate) fn refuse_options_of(what: &str, set: &[(&str, bool)]) -> Result<()> {
+    match set.iter().find(|(_, set)| *set) {
+        Some((name, _)) => Err(Error::invalid(name, "set", &format!("only with {what}"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,202 @@
+//! Connections: sockets that a forked child closes and never writes to.
+
+use super::deadline;
+use super::resolve;
+use crate::os::Descriptor;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, ShutdownHandle, Transport,
+};
+use ureq::{Error, Timeout};
+
+/// A connected socket that does not block, closed in a forked child.
+pub(crate) struct Socket {
+    descriptor: Descriptor,
+    standing: AtomicU8,
+}
+
+/// A request went over it, whose answer is not judged.
+const UNPROVEN: u8 = 0;
+/// As before; the answer was read to its end.
+const READ: u8 = 1;
+/// The answer was a right one.
+const PROVEN: u8 = 2;
+
+impl Socket {
+    /// Another request may go over it.
+    pub(super) fn prove(&self) {
+        let _ = self.standing.compare_exchange(READ, PROVEN, AcqRel, Acquire);
+    }
+
+    fn connect(address: SocketAddr, by: Instant) -> io::Result<Socket> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let descriptor =
+            Descriptor::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
+        let socket = Socket { descriptor, standing: AtomicU8::new(UNPROVEN) };
+        let fd = socket.descriptor.fd()?;
+        sockopt::set_tcp_nodelay(fd, true)?;
+        match rustix::net::connect(fd, &address) {
+            Ok(()) => {}
+            // Interrupted, it goes on as well. connect(2)
+            Err(Errno::INPROGRESS | Errno::INTR) => {
+                socket.wait(PollFlags::OUT, by)?;
+                sockopt::socket_error(fd)??;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(socket)
+    }
+
+    fn send(&self, mut bytes: &[u8], by: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match rustix::net::send(self.descriptor.fd()?, bytes, SendFlags::NOSIGNAL) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(Errno::AGAIN) => self.wait(PollFlags::OUT, by)?,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// 0 is the end.
+    fn receive(&self, buffer: &mut [u8], by: Instant) -> io::Result<usize> {
+        loop {
+            // Also where bytes keep coming, one by one.
+            if Instant::now() >= by {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match rustix::net::recv(self.descriptor.fd()?, &mut *buffer, RecvFlags::empty()) {
+                Ok((received, _)) => return Ok(received),
+                Err(Errno::AGAIN) => self.wait(PollFlags::IN, by)?,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Until something can be done, or it is closed.
+    fn wait(&self, what: PollFlags, by: Instant) -> io::Result<()> {
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            match poll(&mut [PollFd::from_borrowed_fd(self.descriptor.fd()?, what)], Some(&timeout)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Nothing came that nobody asked for, and the other side has not closed.
+    fn is_quiet(&self) -> bool {
+        let Ok(fd) = self.descriptor.fd() else { return false };
+        let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        matches!(rustix::net::recv(fd, &mut [0; 1], peek), Err(Errno::AGAIN))
+    }
+}
+
+impl ShutdownHandle for Socket {
+    fn shutdown(&self) {
+        if let Ok(fd) = self.descriptor.fd() {
+            let _ = rustix::net::shutdown(fd, Shutdown::Both);
+        }
+    }
+}
+
+/// A connection as ureq uses it.
+pub(crate) struct Connection {
+    socket: Arc<Socket>,
+    buffers: LazyBuffers,
+}
+
+impl Transport for Connection {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
+        self.socket.standing.store(UNPROVEN, Release);
+        deadline::goes_over(&self.socket);
+        let (by, is_connecting) = deadline::deadline();
+        let output = &self.buffers.output()[..amount];
+        self.socket.send(output, by).map_err(|error| timed(error, is_connecting))
+    }
+
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
+        let (by, is_connecting) = deadline::deadline();
+        let buffer = self.buffers.input_append_buf();
+        let received = self.socket.receive(buffer, by).map_err(|error| timed(error, is_connecting))?;
+        self.buffers.input_appended(received);
+        Ok(received > 0)
+    }
+
+    /// Asked when an answer was read to its end, and again before the next request. In between it must have been
+    /// proven, or the connection is closed.
+    fn is_open(&mut self) -> bool {
+        let standing = &self.socket.standing;
+        let was_unproven = standing.compare_exchange(UNPROVEN, READ, AcqRel, Acquire).is_ok();
+        (was_unproven || standing.load(Acquire) == PROVEN) && self.socket.is_quiet()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connection")
+    }
+}
+
+fn timed(error: io::Error, is_connecting: bool) -> Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut if is_connecting => Error::Timeout(Timeout::Connect),
+        io::ErrorKind::TimedOut => Error::Timeout(Timeout::Global),
+        _ => Error::Io(error),
+    }
+}
+
+/// Looks the host's name up and connects, to each of its addresses in turn.
+#[derive(Debug)]
+pub(crate) struct Connect;
+
+impl<In: Transport> Connector<In> for Connect {
+    type Out = Either<In, Connection>;
+
+    fn connect(&self, details: &ConnectionDetails, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
+        // Through a proxy.
+        if let Some(chained) = chained {
+            return Ok(Some(Either::A(chained)));
+        }
+        deadline::connects();
+        let (by, _) = deadline::deadline();
+        let addresses = resolve::addresses(details.uri, by)?;
+        let mut failed = Error::HostNotFound;
+        for (tried, address) in addresses.iter().enumerate() {
+            let now = Instant::now();
+            let share = by.saturating_duration_since(now) / (addresses.len() - tried) as u32;
+            match Socket::connect(*address, now + share) {
+                Ok(socket) => {
+                    let socket = Arc::new(socket);
+                    let handle: Weak<dyn ShutdownHandle> = Arc::downgrade(&socket) as _;
+                    (details.register_shutdown)(handle)?;
+                    let config = details.config;
+                    let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+                    return Ok(Some(Either::B(Connection { socket, buffers })));
+                }
+                Err(error) => failed = timed(error, true),
+            }
+        }
+        Err(failed)
+    }
+}

@@ -1,0 +1,178 @@
+//! What the user says of the servers, checked once.
+
+use super::tls_roots;
+use super::url::ServerUrl;
+use leafid_core::{Error, Result};
+use std::path::PathBuf;
+use std::time::Duration;
+use ureq::config::AutoHeaderValue;
+use ureq::http::{HeaderName, HeaderValue};
+use ureq::tls::TlsConfig;
+use ureq::{Proxy, ProxyProtocol};
+
+/// How servers are asked.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct HttpOptions {
+    /// Which of the user's options names them.
+    pub(crate) option: &'static str,
+    /// `http://` or `https://`; the first is preferred.
+    pub(crate) servers: Vec<String>,
+    /// Sent as `Authorization: Bearer`.
+    pub(crate) token: Option<String>,
+    /// Sent besides.
+    pub(crate) headers: Vec<(String, String)>,
+    /// PEM: authorities that are believed besides the system's.
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Bounds a fetch, however many servers it takes.
+    pub(crate) request_timeout: Duration,
+    /// Bounds the lookup of a name, the connection and TLS together.
+    pub(crate) connect_timeout: Duration,
+    /// So many are kept alive for each server.
+    pub(crate) connections: usize,
+}
+
+/// Connections without a request are closed after this, when the next is made.
+const IDLE: Duration = Duration::from_secs(5);
+/// A head of an answer may be so long.
+const LARGEST_HEAD: usize = 16 * 1024;
+/// All headers of the user's together, and the URL of a request, fit into this.
+const OUTPUT_BYTES: usize = 16 * 1024;
+const MOST_HEADER_BYTES: usize = 8 * 1024;
+const LONGEST_URL: usize = 2_000;
+const MOST_CONNECTIONS: usize = 64;
+const MOST_SERVERS: usize = 64;
+
+/// What HTTP itself decides.
+const RESERVED: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Options that are right.
+pub(super) struct Settings {
+    pub(super) option: &'static str,
+    pub(super) servers: Vec<ServerUrl>,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) request_timeout: Duration,
+    pub(super) connect_timeout: Duration,
+    connections: usize,
+    proxy: Option<Proxy>,
+    tls: Option<TlsConfig>,
+}
+
+impl Settings {
+    /// Reads `ca_file`, the system's authorities and the proxy variables. Errors: `invalid_argument`.
+    pub(super) fn parse(options: HttpOptions) -> Result<Settings> {
+        let option = options.option;
+        if options.servers.is_empty() || options.servers.len() > MOST_SERVERS {
+            let allowed = format!("1 to {MOST_SERVERS} URLs");
+            return Err(Error::invalid(option, format!("{} URLs", options.servers.len()), &allowed));
+        }
+        if let Some(long) = options.servers.iter().find(|server| server.len() > LONGEST_URL) {
+            let allowed = format!("URLs of at most {LONGEST_URL} bytes");
+            return Err(Error::invalid(option, format!("a URL of {} bytes", long.len()), &allowed));
+        }
+        let servers =
+            options.servers.iter().map(|text| ServerUrl::parse(option, text)).collect::<Result<Vec<_>>>()?;
+        let headers = headers(options.token.as_deref(), &options.headers)?;
+        for (name, timeout) in
+            [("request_timeout_ms", options.request_timeout), ("connect_timeout_ms", options.connect_timeout)]
+        {
+            if timeout < Duration::from_millis(1) {
+                return Err(Error::invalid(name, timeout.as_millis(), "1 and more"));
+            }
+        }
+        if !(1..=MOST_CONNECTIONS).contains(&options.connections) {
+            let allowed = format!("1 to {MOST_CONNECTIONS}");
+            return Err(Error::invalid("connections", options.connections, &allowed));
+        }
+        let is_remote = servers.iter().any(|server| !server.is_loopback());
+        let proxy = if is_remote { proxy()? } else { None };
+        let needs_tls = servers.iter().any(ServerUrl::is_tls)
+            || proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
+        let ca_file = options.ca_file.as_deref();
+        // A file that was named is checked, used or not.
+        let tls = if needs_tls || ca_file.is_some() { Some(tls_roots::tls(ca_file)?) } else { None };
+        Ok(Settings {
+            option,
+            servers,
+            headers,
+            request_timeout: options.request_timeout,
+            connect_timeout: options.connect_timeout,
+            connections: options.connections,
+            proxy,
+            tls,
+        })
+    }
+
+    /// Bounds of time are not among them: those are `exchange`'s.
+    pub(super) fn config(&self, server: &ServerUrl) -> ureq::config::Config {
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(self.proxy.clone().filter(|_| !server.is_loopback()))
+            .user_agent(concat!("leafid/", env!("CARGO_PKG_VERSION")))
+            .accept("application/json")
+            .accept_encoding(AutoHeaderValue::None)
+            .max_response_header_size(LARGEST_HEAD)
+            .input_buffer_size(2 * LARGEST_HEAD)
+            .output_buffer_size(OUTPUT_BYTES)
+            .max_idle_connections(self.connections)
+            .max_idle_connections_per_host(self.connections)
+            .max_idle_age(IDLE);
+        if let Some(tls) = &self.tls {
+            config = config.tls_config(tls.clone());
+        }
+        config.build()
+    }
+}
+
+fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(HeaderName, HeaderValue)>> {
+    let mut headers = Vec::new();
+    if let Some(token) = token {
+        // Its text is a secret, and in no message.
+        let value = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| !token.is_empty());
+        let allowed = "at least one character, none of them a control character";
+        let value = value.ok_or_else(|| Error::invalid("token", "another text", allowed))?;
+        headers.push((HeaderName::from_static("authorization"), value));
+    }
+    for (name, value) in others {
+        let wrong = |allowed: &str| Error::invalid("headers", format!("{name:?}"), allowed);
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| wrong("names of letters, digits and -, as HTTP's"))?;
+        if RESERVED.contains(&parsed.as_str()) {
+            return Err(wrong(&format!("other names than {}", RESERVED.join(", "))));
+        }
+        if headers.iter().any(|(known, _)| *known == parsed) {
+            return Err(wrong("each name once, and no Authorization besides `token`"));
+        }
+        let value =
+            HeaderValue::from_str(value).map_err(|_| wrong("a value without control characters for it"))?;
+        headers.push((parsed, value));
+    }
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if bytes > MOST_HEADER_BYTES {
+        let allowed = format!("at most {MOST_HEADER_BYTES}, with the token");
+        return Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed));
+    }
+    Ok(headers)
+}
+
+/// As ALL_PROXY, HTTPS_PROXY, HTTP_PROXY and NO_PROXY say.
+fn proxy() -> Result<Option<Proxy>> {
+    match Proxy::try_from_env() {
+        Some(proxy) if !matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https) => {
+            let allowed = "an http:// or https:// proxy, or the servers named in NO_PROXY";
+            Err(Error::invalid("the proxy of the environment", format!("of {:?}", proxy.protocol()), allowed))
+        }
+        proxy => Ok(proxy),
+    }
+}

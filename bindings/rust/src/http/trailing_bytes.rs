@@ -1,0 +1,59 @@
+//! Answers that go on after their end: a length that is too small cuts an id short.
+
+use super::deadline;
+use std::fmt;
+use ureq::Error;
+use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
+
+/// A connection, with TLS where it has that, which tells when it ends with something unread.
+pub(crate) struct Whole<T: Transport>(T);
+
+/// Ends the making of a connection: what stood before in the chain has made it.
+#[derive(Debug)]
+pub(crate) struct Connected;
+
+impl<In: Transport> Connector<In> for Connected {
+    type Out = Whole<In>;
+
+    fn connect(&self, _: &ConnectionDetails, chained: Option<In>) -> Result<Option<Whole<In>>, Error> {
+        deadline::connected();
+        Ok(chained.map(Whole))
+    }
+}
+
+impl<T: Transport> Transport for Whole<T> {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        self.0.buffers()
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        self.0.transmit_output(amount, timeout)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        self.0.await_input(timeout)
+    }
+
+    fn is_open(&mut self) -> bool {
+        self.0.is_open()
+    }
+
+    fn is_tls(&self) -> bool {
+        self.0.is_tls()
+    }
+}
+
+/// ureq closes a connection on which something is left when an answer was read to its end.
+impl<T: Transport> Drop for Whole<T> {
+    fn drop(&mut self) {
+        if !self.0.buffers().input().is_empty() {
+            deadline::left_over();
+        }
+    }
+}
+
+impl<T: Transport> fmt::Debug for Whole<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Whole")
+    }
+}

@@ -1,0 +1,605 @@
+//! The real clock, disk and randomness.
+
+use crate::os::env::{
+    Access, AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
+};
+use crate::os::filesystem_kind::{self, FileSystem};
+use crate::os::host_lock;
+use crate::os::namespaces::Scope;
+use crate::os::{self, Descriptor};
+use crate::storage::two_slots::FILE_BYTES;
+use leafid_core::Result;
+use nix::time::clock_gettime;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RawDir, SeekFrom};
+use rustix::io::Errno;
+use rustix::time::ClockId;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+impl Env {
+    pub(crate) fn system() -> Env {
+        Env {
+            clock: AnyClock::System,
+            disk: Box::new(SystemDisk),
+            random: Box::new(SystemRandom),
+            built_ms: BUILT_MS,
+        }
+    }
+}
+
+/// The start of the day before leafid was built: machines that build may be in other time zones, or a little ahead.
+const BUILT_MS: i64 = {
+    let digits = env!("LEAFID_BUILT_DAY").as_bytes();
+    let (mut day, mut at) = (0, 0);
+    while at < digits.len() {
+        day = day * 10 + (digits[at] - b'0') as i64;
+        at += 1;
+    }
+    (day - 1) * 86_400_000
+};
+
+/// Unix milliseconds as of the last timer interrupt.
+#[inline]
+pub(crate) fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(ClockId::RealtimeCoarse);
+    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+}
+
+/// How old that reading may be: the interval of the timer, rounded up.
+pub(crate) fn coarse_lag_ms() -> i64 {
+    let step = rustix::time::clock_getres(ClockId::RealtimeCoarse);
+    step.tv_sec * 1_000 + (step.tv_nsec + 999_999) / 1_000_000
+}
+
+/// Which start of the machine it is; empty where the kernel does not say. proc_sys_kernel(5)
+pub(crate) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+}
+
+/// What this host is called.
+pub(crate) fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Unix milliseconds; negative before 1970. Not by way of [`SystemTime`], whose difference costs a fifth of an id.
+#[inline]
+pub(crate) fn now_ms() -> i64 {
+    match clock_gettime(nix::time::ClockId::CLOCK_REALTIME) {
+        // Seconds of any real clock times 1000 fit. The nanoseconds are never negative.
+        Ok(time) => time.tv_sec() * 1_000 + i64::from(time.tv_nsec() as u32 / 1_000_000),
+        // Every system has this clock.
+        Err(_) => now_ns().div_euclid(1_000_000),
+    }
+}
+
+/// Nanoseconds since the Unix epoch, to the year 2262.
+pub(crate) fn now_ns() -> i64 {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => nanoseconds(since),
+        Err(before) => -nanoseconds(before.duration()),
+    }
+}
+
+/// Time since the machine started, suspended or not.
+pub(crate) fn counted() -> Duration {
+    let time = rustix::time::clock_gettime(ClockId::Boottime);
+    // Never negative: it counts from the machine's start.
+    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
+}
+
+struct SystemRandom;
+
+impl Random for SystemRandom {
+    fn number(&self) -> io::Result<u128> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(u128::from_ne_bytes(bytes))
+    }
+}
+
+struct SystemDisk;
+
+impl Disk for SystemDisk {
+    fn directory(&self, path: &Path, access: Access) -> io::Result<(DirectoryId, FileSystem)> {
+        make_directory(path, access)?;
+        let metadata = fs::metadata(path)?;
+        Ok(((metadata.dev(), metadata.ino()), filesystem_kind::of(path)?))
+    }
+
+    fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        // Not File::open: it would wait for a writer where somebody put a pipe.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
+            Ok(file) => read_bounded(&mut File::from(file)).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
+        let open = || {
+            let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+            Ok::<OwnedFd, io::Error>(rustix::fs::open(path, flags, Mode::empty())?)
+        };
+        let descriptor = match (Descriptor::open(open), new) {
+            (Err(error), Some(new)) if error.kind() == io::ErrorKind::NotFound => {
+                create(path, new)?;
+                Descriptor::open(open)?
+            }
+            (opened, _) => opened?,
+        };
+        match lock(descriptor.fd()?) {
+            Ok(()) if locks(open()?)? => {
+                tell_of_others(&descriptor, path);
+                let (directory, root) = (directory_of(path), root());
+                Ok(Some(Box::new(SystemFile { descriptor, path: path.to_owned(), directory, root })))
+            }
+            Ok(()) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its lock was given twice, as by a file system whose locks do not lock",
+            )),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// machine-id(5)
+    fn machine(&self) -> Option<String> {
+        machine_of(&fs::read_to_string("/etc/machine-id").ok()?)
+    }
+
+    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
+        host_lock::appear(name, worker_id)
+    }
+
+    fn scope(&self) -> Scope {
+        host_lock::scope()
+    }
+
+    fn stranger(&self, name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+        host_lock::stranger(name, worker_id, record)
+    }
+
+    fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
+        host_lock::holder(name, worker_id)
+    }
+}
+
+/// None where the file is empty, or says that it is still to be made.
+fn machine_of(text: &str) -> Option<String> {
+    let id = text.trim();
+    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
+}
+
+/// Locks, without a wait; a signal to a caller's thread is none of its concern, where locks are asked of a server.
+fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    rustix::io::retry_on_intr(|| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive))
+}
+
+/// Makes a directory, and those above it that are missing.
+fn make_directory(path: &Path, access: Access) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let make = || fs::DirBuilder::new().mode(0o750).create(path);
+    let made = match (make(), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            make_directory(parent, access)?;
+            make()
+        }
+        (made, _) => made,
+    };
+    match made {
+        // Files made in it are its group's, whatever the group of the process that makes them.
+        Ok(()) if access == Access::Group => fs::set_permissions(path, fs::Permissions::from_mode(0o2770)),
+        Ok(()) => Ok(()),
+        // Another process was first.
+        Err(_) if path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says once of a file of an earlier leafid, or that somebody opened up, that any user of the host may hold its lock.
+fn tell_of_others(file: &Descriptor, path: &Path) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let mode = file.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok()).map_or(0, |stat| stat.st_mode);
+    let may_be_reached =
+        |directory: &Path| fs::metadata(directory).is_ok_and(|found| found.mode() & 0o001 != 0);
+    if mode & 0o004 != 0 && path.parent().is_some_and(may_be_reached) && !TOLD.swap(true, Relaxed) {
+        log::info!(
+            "leafid: any user of this host may read {}, and so hold its lock and stop who needs it: chmod o-rwx it and \
+             the files beside it",
+            path.display()
+        );
+    }
+}
+
+/// The directory of all paths, which chroot changes: device and inode.
+pub(crate) fn root() -> Option<FileId> {
+    fs::metadata("/").ok().map(|root| (root.dev(), root.ino()))
+}
+
+/// The directory of a file, open: it stays the same after a chroot, and tells what is in it to who may no longer search it.
+fn directory_of(path: &Path) -> Option<Descriptor> {
+    let directory = path.parent()?;
+    let open = |access: OFlags| {
+        move || Ok(rustix::fs::open(directory, access | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    };
+    Descriptor::open(open(OFlags::RDONLY)).or_else(|_| Descriptor::open(open(OFlags::PATH))).ok()
+}
+
+/// Whether a second descriptor of a locked file is refused the lock.
+fn locks(second: OwnedFd) -> io::Result<bool> {
+    match lock(second.as_fd()) {
+        Ok(()) => Ok(false),
+        Err(Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Publishes a complete file at a path where there is none; its bytes are durable, and its name is not yet. Another process
+/// may be first: then its file stands.
+fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    match create_unnamed(directory, path, new).or_else(|_| create_named(directory, path, new)) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// By a file that has no name until it is complete: a kill in between leaves nothing behind.
+fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(born(new.access)))?);
+    complete(&mut fresh, new)?;
+    let unnamed = format!("/proc/self/fd/{}", fresh.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// For file systems that have no unnamed files.
+fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
+    let permissions = fs::Permissions::from_mode(born(new.access));
+    let mut fresh =
+        tempfile::Builder::new().prefix(".new-").permissions(permissions).tempfile_in(directory)?;
+    complete(fresh.as_file_mut(), new)?;
+    fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+/// The mode of a new file, of which umask takes its part: a secret is never open to others, at no moment.
+fn born(access: Access) -> u32 {
+    match access {
+        Access::Own => 0o640,
+        Access::Private | Access::Group => 0o600,
+    }
+}
+
+fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
+    file.write_all(new.bytes)?;
+    // Whatever umask took, its owner can use a secret, and a group what it shares.
+    let mode = match new.access {
+        Access::Own => return file.sync_all(),
+        Access::Group => 0o660,
+        Access::Private => 0o600,
+    };
+    rustix::fs::fchmod(&*file, Mode::from_raw_mode(mode))?;
+    file.sync_all()
+}
+
+/// Makes the names in a directory outlive a power cut, and those of the directories above it, which may be as new.
+fn sync_directories(directory: &Path) -> io::Result<()> {
+    for directory in directory.ancestors().take(4) {
+        match File::open(directory).and_then(|directory| directory.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(FILE_BYTES + 1);
+    file.take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+struct SystemFile {
+    descriptor: Descriptor,
+    path: PathBuf,
+    /// None where it cannot be opened.
+    directory: Option<Descriptor>,
+    /// Of this process when the file was opened.
+    root: Option<FileId>,
+}
+
+impl SystemFile {
+    /// Whether it stands in its directory, wherever that is: where the path is no longer this process's to follow. `why`:
+    /// the error where that cannot be told either.
+    fn is_in_directory(&self, why: io::Error) -> io::Result<bool> {
+        let (Some(directory), Some(name)) = (&self.directory, self.path.file_name()) else { return Err(why) };
+        match rustix::fs::statat(directory.fd()?, name, AtFlags::empty()) {
+            Ok(there) => Ok(self.id()? == (there.st_dev, there.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(Errno::ACCESS | Errno::PERM) => self.is_listed(directory, name, why),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// By the names in the directory, which were to be read when it was opened, and so still are.
+    fn is_listed(&self, directory: &Descriptor, name: &OsStr, why: io::Error) -> io::Result<bool> {
+        let fd = directory.fd()?;
+        if rustix::fs::seek(fd, SeekFrom::Start(0)).is_err() {
+            return Err(why);
+        }
+        let mut buffer = [MaybeUninit::uninit(); 8_192];
+        let mut entries = RawDir::new(fd, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let Ok(entry) = entry else { return Err(why) };
+            if entry.file_name().to_bytes() == name.as_bytes() {
+                // Another number may be another file, or that of a layer below.
+                return if entry.ino() == self.id()?.1 { Ok(true) } else { Err(why) };
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl LockedFile for SystemFile {
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; FILE_BYTES + 1];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match rustix::io::pread(self.descriptor.fd()?, &mut bytes[filled..], filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        let mut written = 0;
+        while written < bytes.len() {
+            // No fork comes between the check and the write: a child that wrote late would undo its parent's.
+            let wrote = os::without_signals(|| {
+                let fd = self.descriptor.fd()?;
+                Ok::<_, io::Error>(rustix::io::pwrite(fd, &bytes[written..], (offset + written) as u64))
+            });
+            match wrote? {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(more) => written += more,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        loop {
+            match rustix::fs::fdatasync(self.descriptor.fd()?) {
+                Err(Errno::INTR) => {}
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    fn sync_name(&self) -> io::Result<()> {
+        sync_directories(self.path.parent().unwrap_or(Path::new(".")))
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        match fs::metadata(&self.path) {
+            Ok(there) if self.id()? == (there.dev(), there.ino()) => Ok(true),
+            // After a chroot the path is another's.
+            Ok(_) if self.root != root() => self.is_in_directory(io::ErrorKind::NotFound.into()),
+            Err(error) if self.root != root() || error.kind() == io::ErrorKind::PermissionDenied => {
+                self.is_in_directory(error)
+            }
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn id(&self) -> io::Result<FileId> {
+        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
+        Ok((held.st_dev as u64, held.st_ino as u64))
+    }
+
+    fn changed_ms(&self) -> io::Result<i64> {
+        let held = rustix::fs::fstat(self.descriptor.fd()?)?;
+        Ok(held.st_ctime as i64 * 1_000 + held.st_ctime_nsec as i64 / 1_000_000)
+    }
+
+    fn others_bits(&self) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(self.descriptor.fd()?)?.st_mode as u32 & 0o077)
+    }
+
+    fn unlock(&self) {
+        if let Ok(fd) = self.descriptor.fd() {
+            let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
+        }
+    }
+}
+
+#[cfg(test)]
+mod syncs;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The mode of a file just made, in a child: the umask is the whole process's.
+    fn mode_at_birth(umask: libc::mode_t, make: impl FnOnce(&Path) -> io::Result<()>) -> u32 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        // SAFETY: the child runs this test's own code and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: sets the child's own umask.
+            unsafe { libc::umask(umask) };
+            let mode = make(&path).and_then(|()| fs::metadata(&path)).map_or(0, |made| made.mode() & 0o777);
+            // A status has eight bits: those of the owner are always alike.
+            let status = if mode & 0o700 == 0o600 { mode & 0o077 } else { 0o100 };
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(status as i32) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status));
+        libc::WEXITSTATUS(status) as u32
+    }
+
+    #[test]
+    fn a_file_with_a_secret_is_private_from_its_first_moment() {
+        let new = NewFile { bytes: &[b' '; FILE_BYTES], access: Access::Private };
+        for umask in [0, 0o022, 0o777] {
+            let others = mode_at_birth(umask, |path| SystemDisk.open(path, Some(new)).map(drop));
+            assert_eq!(others, 0, "with the umask {umask:03o}");
+            let others = mode_at_birth(umask, |path| create_named(path.parent().unwrap(), path, new));
+            assert_eq!(others, 0, "with the umask {umask:03o}, where no file is without a name");
+        }
+    }
+
+    #[test]
+    fn which_machine_it_is() {
+        let id = "0123456789abcdef0123456789abcdef";
+        assert_eq!(machine_of(&format!("{id}\n")).as_deref(), Some(id));
+        for none in ["", "\n", "uninitialized\n", &id[1..], &id.replace('f', "x")] {
+            assert_eq!(machine_of(none), None, "{none}");
+        }
+        assert!(SystemDisk.machine().is_none_or(|id| id.len() == 32));
+        assert_eq!(boot().len(), 36, "{}", boot());
+        assert_eq!(hostname(), fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim());
+    }
+
+    #[test]
+    fn no_random_number_is_like_another() {
+        let numbers = [(); 4].map(|()| SystemRandom.number().unwrap());
+        assert!(numbers.iter().all(|one| numbers.iter().filter(|other| one == *other).count() == 1));
+    }
+
+    #[test]
+    fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
+        let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
+        let lag = coarse_lag_ms();
+        // On a machine that is too busy the timer itself is late.
+        assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
+        let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
+        assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
+    }
+
+    #[test]
+    fn a_look_waits_for_nobody_and_tells_missing_from_out_of_reach() {
+        let base = tempfile::tempdir().unwrap();
+        let (pipe, file) = (base.path().join("pipe"), base.path().join("file"));
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert_eq!(SystemDisk.peek(&pipe).unwrap(), Some(Vec::new()));
+        assert_eq!(SystemDisk.peek(&file).unwrap(), None);
+        fs::write(&file, "a file").unwrap();
+        assert!(SystemDisk.peek(&file.join("below")).is_err());
+    }
+
+    #[test]
+    fn directories_are_made_once_and_a_group_s_are_its_own() {
+        let base = tempfile::tempdir().unwrap();
+        let bits = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+        let (own, group) = (base.path().join("own"), base.path().join("group"));
+        make_directory(&own, Access::Own).unwrap();
+        assert_eq!(bits(&own) & 0o2007, 0);
+        make_directory(&group, Access::Group).unwrap();
+        assert_eq!(bits(&group), 0o2770);
+        // Made by another between the look and the making: by itself, on the way.
+        make_directory(&base.path().join("new/../new"), Access::Own).unwrap();
+        fs::write(base.path().join("file"), "a file").unwrap();
+        assert!(make_directory(&base.path().join("file"), Access::Own).is_err());
+    }
+
+    const NEW: NewFile<'_> = NewFile { bytes: &[b'1'; FILE_BYTES], access: Access::Own };
+
+    #[test]
+    fn a_locked_file_is_in_place_until_another_stands_there_or_none() {
+        let base = tempfile::tempdir().unwrap();
+        let (path, moved) = (base.path().join("file"), base.path().join("moved"));
+        let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
+        assert!(file.is_in_place().unwrap());
+        fs::rename(&path, &moved).unwrap();
+        assert!(!file.is_in_place().unwrap(), "none");
+        fs::write(&path, "another").unwrap();
+        assert!(!file.is_in_place().unwrap(), "another");
+        fs::rename(&moved, &path).unwrap();
+        assert!(file.is_in_place().unwrap(), "back again");
+        fs::remove_file(&path).unwrap();
+        assert!(!file.is_in_place().unwrap(), "removed");
+        let (directory, below) = (base.path().join("directory"), base.path().join("directory/file"));
+        fs::create_dir(&directory).unwrap();
+        let file = SystemDisk.open(&below, Some(NEW)).unwrap().unwrap();
+        fs::rename(&directory, base.path().join("elsewhere")).unwrap();
+        fs::write(&directory, "no directory").unwrap();
+        assert!(file.is_in_place().is_err());
+    }
+
+    #[test]
+    fn after_a_chroot_a_file_is_looked_for_in_the_directory_it_was_opened_in() {
+        let base = tempfile::tempdir().unwrap();
+        let (directory, elsewhere) = (base.path().join("directory"), base.path().join("elsewhere"));
+        let path = directory.join("file");
+        fs::create_dir(&directory).unwrap();
+        create(&path, NEW).unwrap();
+        // As it was before the process changed what "/" is.
+        let file = |root| SystemFile {
+            descriptor: Descriptor::open(|| Ok(fs::File::open(&path)?.into())).unwrap(),
+            path: path.clone(),
+            directory: directory_of(&path),
+            root,
+        };
+        let (before, same) = (file(Some((0, 0))), file(root()));
+        fs::rename(&directory, &elsewhere).unwrap();
+        assert!(before.is_in_place().unwrap() && !same.is_in_place().unwrap(), "nothing is at the path");
+        fs::create_dir(&directory).unwrap();
+        fs::write(&path, "another").unwrap();
+        assert!(before.is_in_place().unwrap() && !same.is_in_place().unwrap(), "another is at the path");
+        // By its name alone, where a directory may be read and not searched.
+        let listed = |file: &SystemFile, name: &str| {
+            let directory = file.directory.as_ref().unwrap();
+            file.is_listed(directory, OsStr::new(name), io::ErrorKind::PermissionDenied.into())
+        };
+        fs::write(elsewhere.join("other"), "").unwrap();
+        assert!(listed(&before, "file").unwrap() && !listed(&before, "none").unwrap());
+        assert!(listed(&before, "other").is_err(), "a number that is another's may be a layer's");
+        fs::remove_file(elsewhere.join("file")).unwrap();
+        assert!(!before.is_in_place().unwrap(), "removed");
+    }
+
+    #[test]
+    fn a_lock_is_one_descriptor_s_and_whoever_makes_a_file_first_has_made_it() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("file");
+        let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
+        create(&path, NewFile { bytes: &[b'2'; FILE_BYTES], ..NEW }).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), NEW.bytes);
+        let second = || OwnedFd::from(fs::File::open(&path).unwrap());
+        assert!(locks(second()).unwrap());
+        file.unlock();
+        assert!(!locks(second()).unwrap());
+        assert_eq!(mode_at_birth(0, |path| create(path, NEW)), 0o040);
+    }
+}

@@ -1,0 +1,197 @@
+//! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name, and a lock
+//! file where units that have a network of their own still share a directory.
+
+use crate::os::Descriptor;
+use crate::os::env::Presence;
+use crate::os::lock_file::{self, MarkFile};
+use crate::os::namespaces::{self, Facts, Scope};
+use leafid_core::{Code, Error, Result, Utc};
+use nix::sys::socket::{UnixCredentials, getsockopt, sockopt::PeerCredentials};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
+};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What a holder is seen by, as far as the host can make it.
+struct Marks {
+    socket: Option<Descriptor>,
+    _file: Option<MarkFile>,
+}
+
+impl Presence for Marks {
+    fn drain(&self) {
+        let Some(socket) = &self.socket else { return };
+        while socket.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
+    }
+}
+
+/// Marks this worker id as held; none if a process of this host has. Errors: `state_io`.
+pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
+    let socket = match mark(name, worker_id) {
+        Ok(socket) => Some(socket),
+        Err(Errno::ADDRINUSE) => return Ok(None),
+        // Sandboxes that allow no such socket. Anything else may pass, and unmarked the id could be held twice.
+        Err(
+            error @ (Errno::PERM
+            | Errno::ACCESS
+            | Errno::AFNOSUPPORT
+            | Errno::PROTONOSUPPORT
+            | Errno::NOSYS
+            | Errno::OPNOTSUPP),
+        ) => {
+            log::warn!(
+                "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
+                 and users of the host do not see it"
+            );
+            None
+        }
+        Err(error) => {
+            let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+            return Err(Error::new(Code::StateIo, message));
+        }
+    };
+    match lock_file::lock(Path::new(lock_file::PLACE), name, worker_id) {
+        Ok(None) => Ok(None),
+        Ok(file) => Ok(Some(Box::new(Marks { socket, _file: file }))),
+        // On many systems only root may write there: the socket is enough.
+        Err(error) => {
+            log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::PLACE);
+            Ok(Some(Box::new(Marks { socket, _file: None })))
+        }
+    }
+}
+
+fn address(name: &str, worker_id: u32) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(format!("leafid/{name}/{worker_id}").as_bytes())
+}
+
+fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+}
+
+fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Descriptor> {
+    let address = address(name, worker_id)?;
+    // Registered while unbound, so that a fork in between hands on nothing that holds the id.
+    let descriptor = Descriptor::open(|| Ok(unconnected()?))
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
+    bind(fd, &address)?;
+    // Those who ask who holds the id stay in the queue until the next renewal.
+    listen(fd, 4_096)?;
+    Ok(descriptor)
+}
+
+/// Who sees such marks: a socket that no other can be taken for is looked for among those of process 1.
+pub(crate) fn scope() -> Scope {
+    let (processes, network) = (namespaces::number("pid"), namespaces::number("net"));
+    let probe = || {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        let name = format!("leafid/seen/{:032x}", u128::from_ne_bytes(bytes));
+        // Registered while unbound, as in `mark`.
+        let descriptor = Descriptor::open(|| Ok(unconnected()?)).ok()?;
+        bind(descriptor.fd().ok()?, &SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?).ok()?;
+        Some((namespaces::first_sees(&name), descriptor))
+    };
+    let probed = probe();
+    let first_sees = probed.as_ref().and_then(|(seen, _)| *seen);
+    Facts { processes, network, marks: probed.is_some(), first_sees }.scope()
+}
+
+/// The process that listens, else the one that has the lock file.
+pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
+    let (pid, uid) = match peer(name, worker_id) {
+        Some(peer) => (peer.pid(), Some(peer.uid())),
+        None => {
+            let pid = lock_file::holder(Path::new(lock_file::PLACE), name, worker_id)?;
+            (pid, fs::metadata(format!("/proc/{pid}")).ok().map(|process| process.uid()))
+        }
+    };
+    let other = uid.filter(|&uid| uid != rustix::process::geteuid().as_raw());
+    let user = other.map(|uid| format!(", user id {uid}")).unwrap_or_default();
+    match pid {
+        1.. => Some(describe(pid, started_ms(pid)) + &user),
+        _ => Some(format!("a process of another container of this host{user}")),
+    }
+}
+
+/// The kernel tells whoever connects, with no help of the holder's.
+fn peer(name: &str, worker_id: u32) -> Option<UnixCredentials> {
+    let socket = unconnected().ok()?;
+    connect(&socket, &address(name, worker_id).ok()?).ok()?;
+    // Not rustix: it takes the pid for a number above 0, which that of another container's process is not.
+    getsockopt(&socket, PeerCredentials).ok()
+}
+
+/// The user id that marked a worker id, if it is one that could not have opened its record: neither root's nor this
+/// user's, nor one that the permissions let in.
+pub(crate) fn stranger(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+    let uid = peer(name, worker_id)?.uid();
+    let may_open = || {
+        // Of a record that is missing, who could make it.
+        let found = record.ancestors().find_map(|path| fs::metadata(path).ok());
+        // Who is in the group is not looked up.
+        found.is_none_or(|found| found.uid() == uid || found.mode() & 0o022 != 0)
+    };
+    (uid != 0 && uid != rustix::process::geteuid().as_raw() && !may_open()).then_some(uid)
+}
+
+/// How a holder in this very process is named.
+pub(crate) const THIS_PROCESS: &str = "this process";
+
+/// A process as the messages name it.
+fn describe(pid: i32, started_ms: Option<i64>) -> String {
+    if pid == std::process::id() as i32 {
+        return format!(
+            "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
+        );
+    }
+    let host = crate::os::disk::hostname();
+    match started_ms {
+        Some(ms) => format!("pid {pid} on host {host}, started {}", Utc(ms)),
+        None => format!("pid {pid} on host {host}, start unknown"),
+    }
+}
+
+/// When a process began, Unix milliseconds, as /proc tells it.
+pub(crate) fn started_ms(pid: i32) -> Option<i64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command may hold spaces and brackets: the fields are counted from behind its last one. proc(5), field 22.
+    let ticks: i64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let boot = fs::read_to_string("/proc/stat").ok()?;
+    let boot_s: i64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    Some(boot_s * 1_000 + ticks * 1_000 / rustix::param::clock_ticks_per_second() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_asked_are_let_go_of() {
+        let name = format!("drain-{}", std::process::id());
+        let marks = Marks { socket: Some(mark(&name, 7).unwrap()), _file: None };
+        for _ in 0..3 {
+            assert_eq!(peer(&name, 7).unwrap().pid(), std::process::id() as i32);
+        }
+        marks.drain();
+        assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
+    }
+
+    #[test]
+    fn a_process_began_when_it_was_started() {
+        let now_ms = || crate::os::disk::now_ms();
+        let before = now_ms();
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let after = now_ms();
+        let began = started_ms(child.id() as i32).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // The start of the machine is told in whole seconds.
+        assert!((before - 1_100..after + 1_100).contains(&began), "{before} {began} {after}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Descriptors that a forked child must close: locks and sockets, which a fork hands on.
+//!
+//! A child that keeps the copy of a lock keeps its dead parent's worker id. So every such descriptor stands in a table
+//! that a child walks with nothing but atomics, `fstat` and `close`.
+
+use super::per_process::PerProcess;
+use super::process::{Inherited, current, forks};
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+
+static TABLE: PerProcess<Table> = PerProcess::new();
+
+/// The descriptors of one process: chunks that are never freed.
+pub(crate) struct Table {
+    first: Chunk,
+}
+
+struct Chunk {
+    slots: [Slot; 64],
+    next: AtomicPtr<Chunk>,
+}
+
+/// One descriptor and the file it stands for: a number alone may have been closed and reused by others.
+struct Slot {
+    /// FREE, TAKEN, or a registration: a serial number above 32 bits of the descriptor plus 2.
+    state: AtomicU64,
+    device: AtomicU64,
+    inode: AtomicU64,
+}
+
+const FREE: u64 = 0;
+const TAKEN: u64 = 1;
+
+impl Chunk {
+    const fn new() -> Chunk {
+        Chunk { slots: [const { Slot::new() }; 64], next: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    fn next(&self) -> Option<&'static Chunk> {
+        // SAFETY: chunks are leaked when they are linked, and never freed.
+        unsafe { self.next.load(Acquire).as_ref() }
+    }
+}
+
+impl Slot {
+    const fn new() -> Slot {
+        Slot { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) }
+    }
+
+    /// The descriptor, if it still is the file that was registered.
+    fn descriptor(&self) -> Option<RawFd> {
+        let fd = number(self.state.load(Acquire))?;
+        let known = (self.device.load(Acquire), self.inode.load(Acquire));
+        (identity(fd) == Some(known)).then_some(fd)
+    }
+}
+
+/// The descriptor of a registration.
+fn number(state: u64) -> Option<RawFd> {
+    (state as u32).checked_sub(2).map(|fd| fd as RawFd)
+}
+
+/// Device and inode; none when the descriptor is closed.
+fn identity(fd: RawFd) -> Option<(u64, u64)> {
+    // SAFETY: fstat of a number that is no open descriptor fails and does nothing.
+    let stat = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(fd) }).ok()?;
+    Some((stat.st_dev as u64, stat.st_ino as u64))
+}
+
+impl Table {
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        std::iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| &chunk.slots)
+    }
+
+    /// Registers an open descriptor. Whoever had its number must have lost it to a `close` of others.
+    fn register(&self, fd: RawFd) -> (&Slot, u64) {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        for slot in self.slots() {
+            let state = slot.state.load(Acquire);
+            if number(state) == Some(fd) {
+                let _ = slot.state.compare_exchange(state, FREE, AcqRel, Acquire);
+            }
+        }
+        let slot = self.take();
+        let (device, inode) = identity(fd).unwrap_or_default();
+        slot.device.store(device, Release);
+        slot.inode.store(inode, Release);
+        let state = SERIAL.fetch_add(1, AcqRel) << 32 | (fd as u64 + 2);
+        slot.state.store(state, Release);
+        (slot, state)
+    }
+
+    fn take(&self) -> &Slot {
+        loop {
+            let free = |slot: &&Slot| slot.state.compare_exchange(FREE, TAKEN, AcqRel, Acquire).is_ok();
+            if let Some(slot) = self.slots().find(free) {
+                return slot;
+            }
+            let mut last = &self.first;
+            while let Some(next) = last.next() {
+                last = next;
+            }
+            let fresh = Box::into_raw(Box::new(Chunk::new()));
+            if last.next.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire).is_err() {
+                // SAFETY: made above and never linked.
+                drop(unsafe { Box::from_raw(fresh) });
+            }
+        }
+    }
+}
+
+/// The table that stands, whosever it is: read before the page is seen wiped, it is an ancestor's.
+pub(crate) fn inherited() -> Inherited {
+    TABLE.whosever()
+}
+
+/// Closes what an ancestor had open. Async-signal-safe, and any number of threads may do it at once.
+pub(crate) fn close_all(inherited: Inherited) {
+    for slot in inherited.into_iter().flat_map(Table::slots) {
+        let state = slot.state.load(Acquire);
+        if let Some(fd) = slot.descriptor()
+            && slot.state.compare_exchange(state, FREE, AcqRel, Acquire).is_ok()
+        {
+            // SAFETY: this process's copy of a descriptor that only leafid's table still names.
+            drop(unsafe { OwnedFd::from_raw_fd(fd) });
+        }
+    }
+}
+
+/// An open descriptor that a forked child closes by itself. It holds a lock for its life: it is never unlocked, only
+/// closed, and in a child not even that by `drop`.
+pub(crate) struct Descriptor {
+    fd: ManuallyDrop<OwnedFd>,
+    slot: &'static Slot,
+    /// The slot's, for as long as the registration stands.
+    state: u64,
+    generation: u64,
+}
+
+impl Descriptor {
+    /// Opens by `open` and registers, before any lock is taken on it: a fork between the two would hand on a
+    /// descriptor that no child closes, so then it is opened anew.
+    pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<Descriptor> {
+        let mut tries = 0;
+        loop {
+            let generation = current();
+            let seen = forks();
+            let table = TABLE.get_or_install(|| Table { first: Chunk::new() });
+            // SAFETY: TABLE is a static, and its nodes are never freed.
+            let table: &'static Table = unsafe { &*ptr::from_ref(table) };
+            let fd = open()?;
+            let (slot, state) = table.register(fd.as_raw_fd());
+            // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
+            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, state, generation };
+            tries += 1;
+            if generation == current() && (forks() == seen || tries >= 100) {
+                return Ok(descriptor);
+            }
+        }
+    }
+
+    /// The descriptor, for the process that opened it. Errors: in a forked child, which must not touch its parent's.
+    pub(crate) fn fd(&self) -> io::Result<BorrowedFd<'_>> {
+        match self.generation == current() {
+            true => Ok(self.fd.as_fd()),
+            false => Err(io::Error::other("opened before a fork, by the parent")),
+        }
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        if self.generation != current() {
+            return;
+        }
+        // Otherwise others closed it, and the number may be another's by now.
+        if self.slot.state.load(Acquire) == self.state && self.slot.descriptor().is_some() {
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.fd) };
+        }
+        let _ = self.slot.state.compare_exchange(self.state, FREE, AcqRel, Acquire);
+    }
+}

@@ -1,0 +1,211 @@
+//! A lock file of a worker id, in a directory that units of a host share though each has a network of its own.
+//!
+//! Any user may write in that directory, so nothing in it is believed but a lock: no file is read, no link followed, and
+//! what stands in the way costs this mark alone.
+
+use crate::os::Descriptor;
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// hier(7), file-hierarchy(7)
+pub(crate) const PLACE: &str = "/run/lock";
+/// A file that is removed while it is opened is opened anew so often.
+const TRIES: usize = 8;
+
+/// Held until it is dropped.
+pub(crate) struct MarkFile {
+    descriptor: Descriptor,
+    path: PathBuf,
+}
+
+impl Drop for MarkFile {
+    fn drop(&mut self) {
+        // In a forked child there is none.
+        if let Ok(fd) = self.descriptor.fd() {
+            // Whoever opened it meanwhile sees that it is gone. What another user made stays.
+            if is_at(&self.descriptor, &self.path).unwrap_or(false) {
+                let _ = fs::remove_file(&self.path);
+            }
+            // For all copies of the descriptor.
+            let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
+        }
+    }
+}
+
+/// Makes and locks the file of this worker id; none if another has its lock. Errors: no such mark can be made there.
+pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<MarkFile>> {
+    let path = path_of(directory, name, worker_id);
+    for _ in 0..TRIES {
+        let descriptor = match Descriptor::open(|| open(&path)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match make(directory, &path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => continue,
+            },
+            opened => opened?,
+        };
+        match lock_opened(descriptor, &path)? {
+            Locked::Mine(held) => return Ok(Some(held)),
+            Locked::Taken => return Ok(None),
+            Locked::Not => {}
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::Interrupted, "others make and remove it all the time"))
+}
+
+enum Locked {
+    Mine(MarkFile),
+    Taken,
+    /// It is to be opened anew.
+    Not,
+}
+
+fn lock_opened(descriptor: Descriptor, path: &Path) -> io::Result<Locked> {
+    let found = rustix::fs::fstat(descriptor.fd()?)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
+    }
+    match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Ok(Locked::Taken),
+        Err(Errno::INTR) => return Ok(Locked::Not),
+        Err(error) => return Err(error.into()),
+    }
+    // The last holder may have removed it meanwhile.
+    Ok(match is_at(&descriptor, path)? {
+        true => Locked::Mine(MarkFile { descriptor, path: path.to_owned() }),
+        false => Locked::Not,
+    })
+}
+
+/// Whether an open file is the one at its path.
+fn is_at(descriptor: &Descriptor, path: &Path) -> io::Result<bool> {
+    let held = rustix::fs::fstat(descriptor.fd()?)?;
+    let there = fs::symlink_metadata(path).ok();
+    Ok(there.is_some_and(|there| (there.dev(), there.ino()) == (held.st_dev as u64, held.st_ino as u64)))
+}
+
+/// Whose process has the lock, by proc_locks(5).
+pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32> {
+    let inode = fs::symlink_metadata(path_of(directory, name, worker_id)).ok()?.ino().to_string();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // 1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF; a waiter has an arrow after the colon.
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, "WRITE", pid, file, ..] = words[..] else { return None };
+        (file.rsplit(':').next() == Some(&inode)).then(|| pid.parse().ok())?
+    })
+}
+
+/// Letters, digits, dots, dashes and lines make up a name.
+fn path_of(directory: &Path, name: &str, worker_id: u32) -> PathBuf {
+    directory.join(format!("leafid-{name}-{worker_id}.lock"))
+}
+
+fn open(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::NONBLOCK;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// Made without a name, so that it can be opened by every user from the moment it has one.
+fn make(directory: &Path, path: &Path) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::TMPFILE;
+    let fresh = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?;
+    rustix::fs::fchmod(&fresh, Mode::from_raw_mode(0o444))?;
+    let unnamed = format!("/proc/self/fd/{}", fresh.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_and_nothing_is_left_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        assert!(lock(dir.path(), "orders", 7).unwrap().is_none());
+        assert_eq!(holder(dir.path(), "orders", 7), Some(std::process::id() as i32));
+        let other = lock(dir.path(), "orders", 8).unwrap().unwrap();
+        drop(first);
+        assert!(lock(dir.path(), "orders", 7).unwrap().is_some());
+        drop(other);
+        assert_eq!(holder(dir.path(), "orders", 7), None);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn one_that_a_killed_process_left_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(path_of(dir.path(), "orders", 7), "whatever").unwrap();
+        let held = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        let flags = rustix::io::fcntl_getfd(held.descriptor.fd().unwrap()).unwrap();
+        assert!(flags.contains(rustix::io::FdFlags::CLOEXEC), "no program that is begun has the lock");
+    }
+
+    #[test]
+    fn one_that_its_holder_removed_since_it_was_opened_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = path_of(dir.path(), "orders", 7);
+        let opened = || Descriptor::open(|| open(&path)).unwrap();
+        let first = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        let (late, later) = (opened(), opened());
+        drop(first);
+        assert!(matches!(lock_opened(late, &path).unwrap(), Locked::Not));
+        let second = lock(dir.path(), "orders", 7).unwrap().unwrap();
+        assert!(matches!(lock_opened(later, &path).unwrap(), Locked::Not));
+        assert!(matches!(lock_opened(opened(), &path).unwrap(), Locked::Taken));
+        drop(second);
+    }
+
+    #[test]
+    fn of_many_at_once_one_at_a_time_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..300 {
+                        match lock(dir.path(), "orders", 7) {
+                            Ok(Some(held)) => {
+                                assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                                inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                                drop(held);
+                            }
+                            Ok(None) => {}
+                            // That another made it first is none.
+                            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted, "{error}"),
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn what_others_put_there_is_neither_followed_nor_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = path_of(dir.path(), "orders", 7);
+        let elsewhere = dir.path().join("elsewhere");
+        fs::write(&elsewhere, "").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert!(lock(dir.path(), "orders", 7).is_err());
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("nowhere"), &path).unwrap();
+        assert!(lock(dir.path(), "orders", 7).is_err());
+        assert!(!dir.path().join("nowhere").exists());
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+        assert!(lock(dir.path(), "orders", 7).is_err());
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(lock(dir.path(), "orders", 7).is_err());
+        let missing = lock(&dir.path().join("missing"), "orders", 7).err().unwrap();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+}

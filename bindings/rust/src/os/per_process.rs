@@ -1,0 +1,119 @@
+//! A value of this process: a forked child has none until it installs its own, and never touches its parent's.
+
+use super::current;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
+
+/// A value that belongs to the process that installed it. Lock-free, so that a fork in the middle harms nothing.
+///
+/// An ancestor's value is leaked in the child: dropping it would unlock, join or write what is the parent's.
+pub(crate) struct PerProcess<T: Send + Sync> {
+    node: AtomicPtr<Node<T>>,
+}
+
+struct Node<T> {
+    generation: u64,
+    value: T,
+    /// The one it replaced: others may still read it, so it is freed with the cell.
+    before: *mut Node<T>,
+}
+
+/// A value that is never freed.
+pub(crate) type Leaked<T> = Option<&'static T>;
+
+impl<T: Send + Sync> PerProcess<T> {
+    pub(crate) const fn new() -> Self {
+        PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The value and the generation it belongs to, which may be an ancestor's: what is made with it counts only if
+    /// [`current`] still answers that generation afterwards.
+    #[inline]
+    pub(crate) fn load(&self) -> Option<(&T, u64)> {
+        let node = self.node.load(Acquire);
+        // SAFETY: a node, once published, is freed by `drop` alone, which has `&mut self`.
+        let node = unsafe { node.as_ref() }?;
+        Some((&node.value, node.generation))
+    }
+
+    /// This process's value.
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.load().filter(|&(_, generation)| generation == current()).map(|(value, _)| value)
+    }
+
+    /// This process's value, made if there is none. Two threads may both make one: the loser's is dropped.
+    pub(crate) fn get_or_install(&self, make: impl Fn() -> T) -> &T {
+        loop {
+            let generation = current();
+            if let Some((value, of)) = self.load()
+                && of == generation
+            {
+                return value;
+            }
+            let _ = self.install(make(), generation);
+        }
+    }
+
+    /// Installs the value of the process of this generation, which was read before the value was made: a value made
+    /// across a fork is the parent's, and does not count in the child. If another thread was first, answers the value
+    /// given.
+    pub(crate) fn install(&self, value: T, generation: u64) -> Result<(), T> {
+        let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
+        loop {
+            let found = self.node.load(Acquire);
+            // SAFETY: as in `load`.
+            let of = unsafe { found.as_ref() }.map(|node| node.generation);
+            if of == Some(generation) || of == Some(current()) {
+                // SAFETY: `fresh` was made above and never published.
+                return Err(unsafe { Box::from_raw(fresh) }.value);
+            }
+            // An ancestor's node is left where it is.
+            if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<T: Send + Sync> PerProcess<T> {
+    /// Puts a value in the place of this process's own. Whoever reads the old one may go on: it lives as long as the cell.
+    pub(crate) fn replace(&self, value: T) {
+        let generation = current();
+        let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
+        loop {
+            let found = self.node.load(Acquire);
+            // SAFETY: as in `load`.
+            if unsafe { found.as_ref() }.map(|node| node.generation) != Some(generation) {
+                // A fork came between: the value is the parent's, and leaked as all of its values are.
+                return;
+            }
+            // SAFETY: made above and not yet published.
+            unsafe { (*fresh).before = found };
+            if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> PerProcess<T> {
+    /// The value, whosever it is, for a static that is never dropped.
+    pub(crate) fn whosever(&'static self) -> Leaked<T> {
+        self.load().map(|(value, _)| value)
+    }
+}
+
+impl<T: Send + Sync> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        let mut node = *self.node.get_mut();
+        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what they
+        // replaced is this process's own.
+        unsafe {
+            while let Some(generation) = node.as_ref().map(|node| node.generation)
+                && generation == current()
+            {
+                node = Box::from_raw(node).before;
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The process generation: a number that no ancestor of this process had.
+//!
+//! It lives in a page that the kernel wipes in a forked child (MADV_WIPEONFORK), so that `_Fork`, a raw clone and a
+//! fork inside a signal handler are seen, which skip `pthread_atfork`. The atfork handlers stand besides: they close
+//! inherited locks in a child that never uses the library, and serve kernels without the advice.
+
+use super::inherited_fds;
+use super::per_process::Leaked;
+use crate::tasks::with_timeout;
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::process::{WaitId, WaitIdOptions};
+use std::ptr;
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
+    Ordering::SeqCst, compiler_fence, fence,
+};
+
+/// The wiped page; null before the first use.
+static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+/// The highest generation of this process and its ancestors. Raised before the page is written.
+static HIGHEST: AtomicU64 = AtomicU64::new(0);
+/// Forks begun, in the low half; forks under way, in the high half.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+const UNDER_WAY: u64 = 1 << 32;
+/// The process that entered last; 0 before the first.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// Whether the kernel wipes the page in a child.
+static WIPED: AtomicBool = AtomicBool::new(false);
+/// Whether this is a forked child for which no handler ran.
+static RAW: AtomicBool = AtomicBool::new(false);
+
+/// This process's generation, never 0. It changes in a child before anything of the parent is believed.
+#[inline]
+pub(crate) fn current() -> u64 {
+    #[cfg(test)]
+    if let Some(generation) = super::simulated::played() {
+        return generation;
+    }
+    // A handler's fork resumes in the middle of this thread: what was done before must stay before.
+    compiler_fence(SeqCst);
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // SAFETY: a page that was published is never unmapped.
+        let generation = unsafe { (*page).load(Relaxed) };
+        if generation != 0 {
+            return generation;
+        }
+    }
+    enter()
+}
+
+/// Where the generation stands: had before a step, so that after it one read says whether a fork came between.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch(Option<&'static AtomicU64>);
+
+/// Finds the page, once there is one: it stays where it is, in children too.
+#[inline]
+pub(crate) fn watch() -> Watch {
+    // SAFETY: as in `current`.
+    Watch(unsafe { PAGE.load(Acquire).as_ref() })
+}
+
+impl Watch {
+    /// Whether [`current`] answers this generation; in a child that has none yet, it does not.
+    #[inline]
+    pub(crate) fn is(self, generation: u64) -> bool {
+        #[cfg(test)]
+        if let Some(played) = super::simulated::played() {
+            return generation == played;
+        }
+        // As in `current`.
+        compiler_fence(SeqCst);
+        self.0.is_some_and(|page| page.load(Relaxed) == generation)
+    }
+}
+
+/// The first call in this process: after the start, or after a fork. Async-signal-safe once the page exists.
+#[cold]
+fn enter() -> u64 {
+    let page = page();
+    // Read before the page is found wiped: the table is then an ancestor's, whatever other threads do meanwhile.
+    let inherited = inherited_fds::inherited();
+    let generation = page.load(Acquire);
+    if generation != 0 {
+        return generation;
+    }
+    inherited_fds::close_all(inherited);
+    // One thread of a child finds its parent's number here; those of a process that is no child find none, or their own.
+    let process = std::process::id();
+    let before = PROCESS.swap(process, AcqRel);
+    if before != 0 && before != process {
+        RAW.store(true, Relaxed);
+        // Those under way are the parent's.
+        FORKS.store(0, Relaxed);
+        with_timeout::none_is_stuck();
+    }
+    let next = HIGHEST.fetch_add(1, AcqRel) + 1;
+    match page.compare_exchange(0, next, AcqRel, Acquire) {
+        Ok(_) => next,
+        Err(others) => others,
+    }
+}
+
+fn page() -> &'static AtomicU64 {
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // SAFETY: as in `current`.
+        return unsafe { &*page };
+    }
+    let (fresh, wiped) = map();
+    // Before the page is published: no child may have it without the handlers. Twice does no harm.
+    // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch atomics
+    // and descriptors only, but for `before`, which runs in the forking thread.
+    unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
+    match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
+        Ok(_) => {
+            WIPED.store(wiped, Relaxed);
+            if !wiped {
+                log::warn!(
+                    "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"
+                );
+            }
+            // SAFETY: just published.
+            unsafe { &*fresh }
+        }
+        // Another thread was first; a page is leaked at most once a thread.
+        // SAFETY: published by that thread.
+        Err(others) => unsafe { &*others },
+    }
+}
+
+/// A zeroed word in a page of its own, and whether a fork wipes it.
+fn map() -> (*mut AtomicU64, bool) {
+    let length = rustix::param::page_size();
+    // SAFETY: a fresh anonymous mapping, which overlaps nothing.
+    let page = unsafe {
+        rustix::mm::mmap_anonymous(
+            ptr::null_mut(),
+            length,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+    };
+    let Ok(page) = page else { return (Box::leak(Box::new(AtomicU64::new(0))), false) };
+    // SAFETY: the whole of the mapping made above, which nobody else knows yet.
+    let wiped = unsafe { rustix::mm::madvise(page, length, Advice::LinuxWipeOnFork) }.is_ok();
+    // Pages are zeroed and aligned: a valid AtomicU64.
+    (page.cast(), wiped)
+}
+
+/// Whether forks are seen that skip `pthread_atfork`.
+#[cfg(feature = "cli")]
+pub(crate) fn is_wiped() -> bool {
+    current();
+    WIPED.load(Relaxed)
+}
+
+extern "C" fn before() {
+    FORKS.fetch_add(UNDER_WAY + 1, AcqRel);
+    crate::tasks::fetch_pool::before_fork();
+    crate::tasks::renewal_timer::before_fork();
+    // After it, since it may log.
+    crate::os::log_queue::before_fork();
+}
+
+extern "C" fn after_in_parent() {
+    FORKS.fetch_sub(UNDER_WAY, AcqRel);
+    crate::tasks::fetch_pool::after_fork();
+    crate::tasks::renewal_timer::after_fork();
+}
+
+extern "C" fn after_in_child() {
+    FORKS.store(0, Relaxed);
+    let page = PAGE.load(Acquire);
+    if !page.is_null() {
+        // For kernels that did not wipe it. SAFETY: as in `current`.
+        unsafe { (*page).store(0, Relaxed) };
+    }
+    current();
+    RAW.store(false, Relaxed);
+}
+
+/// Whether the C library was not told that this is a forked child (`_Fork`, a raw clone): its own locks may stand as the
+/// parent's threads left them.
+pub(crate) fn is_raw_child() -> bool {
+    current();
+    RAW.load(Relaxed)
+}
+
+/// Whether this process shares the memory of another one: a child of `vfork`, or of a clone with CLONE_VM. Nothing is wiped
+/// there, and ids that are at hand stay unique; but threads, descriptors and locks that it begins with end with it, while
+/// its parent takes them for its own. Asks the kernel: for slow paths alone.
+pub(crate) fn is_guest() -> bool {
+    #[cfg(test)]
+    if super::simulated::played().is_some() {
+        return false;
+    }
+    current();
+    // Against the thread that enters: the process was written before the page.
+    fence(Acquire);
+    let (owner, this) = (PROCESS.load(Acquire), std::process::id());
+    if owner == this {
+        return false;
+    }
+    let Some(pid) = rustix::process::Pid::from_raw(owner as i32) else { return false };
+    // Such a child may have been the first here, and have ended or called exec since.
+    let ended = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    if ended || rustix::process::waitid(WaitId::Pid(pid), options).is_ok() {
+        let _ = PROCESS.compare_exchange(owner, this, AcqRel, Acquire);
+        return false;
+    }
+    true
+}
+
+pub(crate) const GUEST: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
+                                are at hand, and nothing else; call exec first, or fork by fork()";
+
+/// Why this process can make no thread, if it can make none.
+pub(crate) fn no_threads() -> Option<&'static str> {
+    if is_guest() {
+        return Some(GUEST);
+    }
+    is_raw_child().then_some(
+        "this process is a child of _Fork or a raw clone, in which leafid makes no thread; fork by fork()",
+    )
+}
+
+/// Forks begun so far, once none is under way, or after a bounded wait: a signal handler may have interrupted a fork
+/// of its own thread.
+pub(crate) fn forks() -> u64 {
+    for _ in 0..1_000 {
+        let forks = FORKS.load(Acquire);
+        if forks < UNDER_WAY {
+            return forks;
+        }
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+    FORKS.load(Acquire)
+}
+
+/// What an ancestor left behind, to be walked once in a child.
+pub(crate) type Inherited = Leaked<inherited_fds::Table>;

@@ -1,0 +1,64 @@
+//! How much stack the caller's thread has left.
+
+#[cfg(target_os = "linux")]
+use super::without_signals;
+#[cfg(target_os = "linux")]
+use std::cell::Cell;
+#[cfg(target_os = "linux")]
+use std::mem::MaybeUninit;
+
+/// What a call needs that has other threads do something: twice what was measured, and what a thread of 16 KiB has.
+pub(crate) const TO_ASK: usize = 8 * 1024;
+/// What an opening needs, and a deed that is done on the caller's thread, likewise.
+pub(crate) const TO_DO: usize = 24 * 1024;
+
+/// How much there is where that is less than is needed: none where it is not known, as on a stack that is not the thread's
+/// own.
+pub(crate) fn short_of(needed: usize) -> Option<usize> {
+    left().filter(|&left| left < needed)
+}
+
+#[cfg(target_os = "linux")]
+thread_local! {
+    /// The thread's stack, from the lowest address to the highest; found at the first question.
+    static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
+
+#[cfg(target_os = "linux")]
+fn left() -> Option<usize> {
+    // SAFETY: has no condition. The first thread's stack grows, to megabytes; so does that of a clone's child, mostly.
+    if unsafe { libc::gettid() } == std::process::id() as i32 {
+        return None;
+    }
+    let (low, high) = STACK.get().unwrap_or_else(|| {
+        let found = find().unwrap_or((0, 0));
+        STACK.set(Some(found));
+        found
+    });
+    let here = std::ptr::addr_of!(low).addr();
+    (low..high).contains(&here).then(|| here - low)
+}
+
+#[cfg(target_os = "linux")]
+fn find() -> Option<(usize, usize)> {
+    let mut attributes = MaybeUninit::uninit();
+    let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
+    // It allocates: in no handler's fork.
+    without_signals(|| {
+        // SAFETY: of this thread; the attributes are read once they are initialised, and destroyed after.
+        let found = unsafe {
+            if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+                return None;
+            }
+            let found = libc::pthread_attr_getstack(attributes.as_ptr(), &mut low, &mut bytes);
+            libc::pthread_attr_destroy(attributes.as_mut_ptr());
+            found
+        };
+        (found == 0).then(|| (low.addr(), low.addr() + bytes))
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn left() -> Option<usize> {
+    None
+}

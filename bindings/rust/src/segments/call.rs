@@ -1,0 +1,315 @@
+//! One call for ids: what it has so far, and what it waits for.
+
+use super::Wake;
+use super::fetcher::{Office, closed};
+use super::jobs::Timed;
+use super::tag::Tag;
+use super::tag_state::Tagged;
+use crate::config::allowed::allowed;
+use crate::os;
+use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::fetch_pool::{self, Due};
+use leafid_core::{Code, Dry, Error, Result, Run};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Ids that a list grows by, 8 KiB.
+const AT_ONCE: usize = 1024;
+
+/// A wait is looked at again after this: whether it is to be given up, and whether there are threads to end it.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// A call for ids that is under way. Dropped before it is done, it gives back what it has.
+#[doc(hidden)]
+pub struct Attempt {
+    tag: Tag,
+    /// The process that took what it has.
+    generation: u64,
+    runs: SmallVec<[Run; 4]>,
+    left: usize,
+    count: usize,
+    timeout: Duration,
+    deadline: Instant,
+    began: Instant,
+    /// Fetches that had begun when it began to wait: how they end may be older news than what it asks.
+    ended: Option<u64>,
+    /// Where it is told of changes, under which number, and when at the latest.
+    subscribed: Option<Arc<Tagged>>,
+    number: Option<u64>,
+    timer: Option<Due>,
+    /// Under which number it is served before others, and since when it waits.
+    claim: Option<u64>,
+    may_claim: bool,
+    waits_since: Instant,
+}
+
+/// What a call that has not all its ids waits for.
+struct Waits {
+    office: Arc<Office>,
+    tagged: Arc<Tagged>,
+    seen: u32,
+}
+
+impl Attempt {
+    pub(crate) fn new(tag: Tag, count: usize, timeout: Duration) -> Attempt {
+        let began = Instant::now();
+        Attempt {
+            tag,
+            generation: os::current(),
+            runs: SmallVec::new(),
+            left: count,
+            count,
+            timeout,
+            deadline: began + timeout,
+            began,
+            ended: None,
+            subscribed: None,
+            number: None,
+            timer: None,
+            claim: None,
+            may_claim: true,
+            waits_since: began,
+        }
+    }
+
+    /// For queues of a binding's own, in which it stands for others: it is never served before what is at hand.
+    pub fn never_first(mut self) -> Attempt {
+        self.may_claim = false;
+        self
+    }
+
+    /// Whether its time is over.
+    pub fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Takes what there is; none when it has all. Errors: `closed`; what the source refused for certain.
+    fn step(&mut self) -> Result<Option<Waits>> {
+        if self.count == 0 && self.tag.is_closed() {
+            return Err(closed());
+        }
+        loop {
+            let generation = os::current();
+            if generation != self.generation {
+                // What was taken is the parent's.
+                self.runs.clear();
+                (self.left, self.generation, self.ended) = (self.count, generation, None);
+                // Its number is of the parent's table.
+                (self.number, self.timer, self.claim) = (None, None, None);
+            }
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let (office, tagged) = self.tag.process()?;
+            let seen = tagged.version();
+            if let Some(number) = self.claim {
+                self.receive(tagged.unclaim(number));
+                if self.left == 0 {
+                    continue;
+                }
+            }
+            let taken = tagged.buffer.take_many(self.left);
+            if generation != os::current() {
+                continue;
+            }
+            match taken {
+                Ok((run, wants_fetch)) => {
+                    self.receive([run]);
+                    if wants_fetch && os::may_ask().is_ok() {
+                        office.want(&tagged, None);
+                    }
+                }
+                Err(Dry::Sealed) => return Err(closed()),
+                Err(Dry::Empty) => {
+                    may_fetch(&tagged.name)?;
+                    let Some(wanted) = office.want(&tagged, Some(self.left)) else { continue };
+                    if wanted.poured {
+                        continue;
+                    }
+                    let fresh = self.ended.is_some_and(|before| wanted.ended > before);
+                    match wanted.refused {
+                        Some(error) if fresh || !wanted.awaited => return Err(error),
+                        _ => {}
+                    }
+                    if self.ended.is_none() {
+                        self.ended = Some(wanted.begun);
+                        self.waits_since = Instant::now();
+                        tagged.locked(|state| state.waits += 1);
+                    } else if self.may_claim && fresh && self.waits_since.elapsed() >= SLICE {
+                        // Others were quicker than this one: from here on it is served before them.
+                        self.claim = tagged.claim(self.claim, self.left);
+                    }
+                    return Ok(Some(Waits { office, tagged, seen }));
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self, runs: impl IntoIterator<Item = Run>) {
+        for run in runs {
+            self.left -= run.count;
+            self.runs.push(run);
+            (self.ended, self.claim) = (None, None);
+            self.deadline = Instant::now() + self.timeout;
+        }
+    }
+
+    /// Takes what there is, without a wait; whether it has all.
+    pub(crate) fn try_step(&mut self) -> Result<bool> {
+        Ok(match self.step()? {
+            // Put back meanwhile, perhaps.
+            Some(waits) if waits.tagged.version() != waits.seen => self.step()?.is_none(),
+            waits => waits.is_none(),
+        })
+    }
+
+    /// Waits until it has all, given up when `interrupted` answers true, or at once where the caller's thread may not
+    /// wait so long.
+    pub(crate) fn complete(&mut self, interrupted: Interrupted<'_>) -> Result<()> {
+        while let Some(Waits { office, tagged, seen }) = self.step()? {
+            let mut deadline = self.deadline;
+            if let Some(most) = office.options.max_wait {
+                if office.is_deferred() || self.began.elapsed() >= most {
+                    return Err(would_block(&office, &tagged));
+                }
+                deadline = deadline.min(self.began + most);
+            } else if Instant::now() >= deadline {
+                return Err(office.late(&tagged, self.timeout));
+            }
+            tagged.wait(seen, deadline.saturating_duration_since(Instant::now()).min(SLICE));
+            if interrupted() {
+                return Err(wait::interrupted());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it has all; if not, `wake` is called once when it is to be asked again. Errors: as for a call that waits.
+    pub fn poll(&mut self, wake: impl FnOnce() + Send + 'static) -> Result<bool> {
+        self.unsubscribe();
+        let mut wake: Wake = Box::new(wake);
+        while let Some(Waits { office, tagged, seen }) = self.step()? {
+            let subscribed = tagged.subscribe(seen, self.number, wake);
+            // Looked at last: until then its timer may have run out, and woken nobody.
+            if self.is_late() {
+                if let Ok(number) = subscribed {
+                    tagged.unsubscribe(number);
+                }
+                return Err(office.late(&tagged, self.timeout));
+            }
+            match subscribed {
+                Ok(number) => {
+                    self.number = Some(number);
+                    if self.timer.map(|(time, _)| time) != Some(self.deadline) {
+                        self.take_timer_back();
+                        let wake = Timed::Wake(Arc::downgrade(&tagged), number);
+                        self.timer = Some(fetch_pool::at(self.deadline, wake));
+                    }
+                    self.subscribed = Some(tagged);
+                    return Ok(false);
+                }
+                // Something changed meanwhile.
+                Err(back) => wake = back,
+            }
+        }
+        Ok(true)
+    }
+
+    fn take_timer_back(&mut self) {
+        if let Some(due) = self.timer.take().filter(|_| self.generation == os::current()) {
+            fetch_pool::take_back(due);
+        }
+    }
+
+    fn unsubscribe(&mut self) {
+        if let (Some(tagged), Some(number)) = (self.subscribed.take(), self.number) {
+            tagged.unsubscribe(number);
+        }
+    }
+
+    /// The ids of an attempt that has all. Once more after they are written it is seen whose they are: in the child of a
+    /// fork meanwhile it is false, and the ids are to be taken anew.
+    #[must_use]
+    pub fn write(&mut self, mut out: &mut [i64]) -> bool {
+        for run in &self.runs {
+            let (now, later) = out.split_at_mut(run.count.min(out.len()));
+            run.write(now);
+            out = later;
+        }
+        self.is_ours()
+    }
+
+    /// As [`Attempt::write`], behind the end of a list. New memory is zeroed in pieces that stay in the cache until the ids
+    /// are there: as a whole it would be written twice.
+    #[must_use]
+    pub(super) fn append(&mut self, ids: &mut Vec<i64>) -> bool {
+        for run in &self.runs {
+            let mut left = *run;
+            while left.count > 0 {
+                let (begin, count) = (ids.len(), left.count.min(AT_ONCE));
+                ids.resize(begin + count, 0);
+                left.write(ids.split_at_mut(begin).1);
+                // Wraps behind the last id at most.
+                left.first = left.first.wrapping_add(left.stride.wrapping_mul(count as i64));
+                left.count -= count;
+            }
+        }
+        self.is_ours()
+    }
+
+    fn is_ours(&mut self) -> bool {
+        let ours = self.left == 0 && self.generation == os::current();
+        if ours {
+            self.runs.clear();
+        }
+        ours
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.unsubscribe();
+        self.take_timer_back();
+        if let Some(number) = self.claim.filter(|_| self.generation == os::current())
+            && let Ok((_, tagged)) = self.tag.process()
+        {
+            let runs = tagged.unclaim(number);
+            self.receive(runs);
+        }
+        if !self.runs.is_empty()
+            && self.generation == os::current()
+            && let Ok((_, tagged)) = self.tag.process()
+        {
+            tagged.put_back(&self.runs);
+        }
+    }
+}
+
+/// Whether this process and thread can have a source asked. Errors: `state_io`: who waited would wait for nothing.
+pub(super) fn may_fetch(name: &str) -> Result<()> {
+    os::may_ask()?;
+    match os::no_threads() {
+        Some(why) => {
+            Err(Error::new(Code::StateIo, format!("no id of the tag {name:?} is at hand, and {why}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// For event loops: the thread may not wait.
+fn would_block(office: &Office, tagged: &Tagged) -> Error {
+    let why = match office.is_deferred() {
+        true => "its fetch needs this thread's event loop: return to it, and ask again, or await next",
+        false => "its fetch is under way: ask again, or await next",
+    };
+    Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tagged.name))
+}
+
+/// Errors: `invalid_argument`.
+pub(crate) fn check_timeout(timeout_ms: i64) -> Result<Duration> {
+    match timeout_ms {
+        1..=3_600_000 => Ok(Duration::from_millis(timeout_ms as u64)),
+        _ => Err(Error::invalid("timeout_ms", timeout_ms, allowed("timeout_ms"))),
+    }
+}

@@ -1,0 +1,525 @@
+//! What a `Segments` has in one process: its source, its tags, and what is under way between them.
+
+use super::circuit_breaker::{Gate, Passed};
+use super::high_water::{Accepted, Marks};
+use super::jobs::{Job, Timed};
+use super::settings::{Options, STEP};
+use super::source::callback::{Batch, FetchRequest};
+use super::source::completion::{Pending, Reply};
+use super::tag_state::{Phase, State, Tagged};
+use crate::os;
+use crate::os::env::Env;
+use crate::os::mutex::locked;
+use crate::tasks::fetch_pool;
+use crate::tasks::with_timeout;
+use crate::tasks::with_timeout::Bounded;
+use leafid_core::{AdaptiveStep, Code, Error, Result, Segment, URGENT_MS};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a close waits for threads and for the disk.
+const CLOSE_WAITS: Duration = Duration::from_secs(2);
+/// Of ids that come one by one, those of so many fetches in a row may all be left out before that is an error: what is
+/// remembered of them is bounded, and ids that were long on their way may look like those given meanwhile.
+const LEFT_OUT_AT_MOST: u32 = 4;
+/// Ids that such a tag is fetched, one by one.
+const PREWARMED: i64 = 16;
+/// Tags that are fetched ahead of their first use, at a time.
+const PREWARMED_AT_ONCE: usize = 8;
+
+pub(crate) struct Office {
+    pub(crate) options: Arc<Options>,
+    pub(crate) marks: Marks,
+    env: Arc<Env>,
+    tags: Mutex<BTreeMap<Arc<str>, Arc<Tagged>>>,
+    gate: Mutex<Gate>,
+    /// Tags to be fetched ahead of their first use.
+    prewarm: Mutex<Vec<String>>,
+    closed: AtomicBool,
+    pub(crate) generation: u64,
+}
+
+/// What a caller that found its buffer empty learns.
+pub(crate) struct Wanted {
+    /// Fetches of the tag that have ended so far.
+    pub(crate) ended: u64,
+    /// Those that have begun.
+    pub(crate) begun: u64,
+    /// The source does not know the tag, or does not give it to this program, as it said at the last fetch.
+    pub(crate) refused: Option<Error>,
+    /// A fetch is under way, or to come by itself.
+    pub(crate) awaited: bool,
+    /// There are new ids already.
+    pub(crate) poured: bool,
+}
+
+impl Office {
+    /// `prewarm`: tags to be fetched ahead of their first use.
+    pub(crate) fn open(
+        options: Arc<Options>,
+        marks: Marks,
+        env: Arc<Env>,
+        mut prewarm: Vec<String>,
+    ) -> Arc<Office> {
+        // Taken from the end.
+        prewarm.reverse();
+        let office = Arc::new(Office {
+            options,
+            marks,
+            env,
+            tags: Mutex::default(),
+            gate: Mutex::default(),
+            prewarm: Mutex::new(prewarm),
+            closed: AtomicBool::new(false),
+            generation: os::current(),
+        });
+        fetch_pool::enter(&office);
+        office
+    }
+
+    /// The tag's state in this process; none in a forked child. Errors: `closed`.
+    pub(crate) fn tagged(&self, name: &Arc<str>) -> Option<Result<Arc<Tagged>>> {
+        locked(&self.tags, self.generation, |tags| {
+            if self.is_closed() {
+                return Err(closed());
+            }
+            if let Some(tagged) = tags.get(name) {
+                return Ok(Arc::clone(tagged));
+            }
+            let step = self.options.step.unwrap_or(if self.options.origin.native { 0 } else { STEP });
+            let step = AdaptiveStep::new(step, self.options.adaptive);
+            let stock = self.options.stock();
+            let tagged = Tagged::new(Arc::clone(name), step, self.options.prefetch, stock, self.generation);
+            Ok(Arc::clone(tags.entry(Arc::clone(name)).or_insert(Arc::new(tagged))))
+        })
+    }
+
+    /// Every tag that was used in this process, by name.
+    pub(crate) fn tags(&self) -> Vec<Arc<Tagged>> {
+        locked(&self.tags, self.generation, |tags| tags.values().cloned().collect()).unwrap_or_default()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Acquire)
+    }
+
+    /// Closes connections that nobody uses.
+    pub(crate) fn rest(&self) {
+        if let Some(servers) = &self.options.origin.servers {
+            servers.rest();
+        }
+    }
+
+    /// Whether the source's answers need the threads that ask for ids.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.options.origin.source.is_deferred()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.env.clock.counted().as_millis() as i64
+    }
+
+    /// When the suspend-counting clock will have passed this time.
+    fn instant(&self, at_ms: i64) -> Instant {
+        Instant::now() + Duration::from_millis((at_ms - self.now_ms()).max(0) as u64 + 1)
+    }
+
+    /// Has the tag's next segment fetched unless that is under way or not yet to be: because its prefetch is due, or
+    /// because `need` ids are waited for. None in a forked child.
+    pub(crate) fn want(self: &Arc<Self>, tagged: &Arc<Tagged>, need: Option<usize>) -> Option<Wanted> {
+        let waits = need.is_some();
+        let (deed, wanted) = tagged.locked(|state| {
+            if let Some(need) = need.filter(|&need| need > 1) {
+                state.need = state.need.max(need as i64);
+            }
+            let (poured, deed) = self.decide(tagged, state, waits);
+            let is_refused = |error: &Error| error.code() == Code::UnknownTag || state.is_denied;
+            let refused = state.error.clone().filter(is_refused);
+            let awaited = state.phase != Phase::Idle || poured;
+            let begun = state.ended + u64::from(matches!(state.phase, Phase::Fetching(_)));
+            ((poured, deed), Wanted { ended: state.ended, begun, refused, awaited, poured })
+        })?;
+        self.act(tagged, deed, waits);
+        Some(wanted)
+    }
+
+    /// As [`Office::want`], at the time that the tag was to rest until; not if that has changed since.
+    pub(crate) fn look(self: &Arc<Self>, tagged: &Arc<Tagged>, until_ms: i64) {
+        let deed = tagged.locked(|state| {
+            if state.phase != Phase::Resting(until_ms) {
+                return None;
+            }
+            state.phase = Phase::Idle;
+            let waits = tagged.waiting(state) > 0;
+            Some((self.decide(tagged, state, waits), waits))
+        });
+        if let Some(Some((deed, waits))) = deed {
+            self.act(tagged, deed, waits);
+        }
+    }
+
+    /// Whether there are new ids, and what else is to be done.
+    fn decide(&self, tagged: &Tagged, state: &mut State, waits: bool) -> (bool, Deed) {
+        let poured = tagged.pour(state);
+        (poured, self.decide_fetch(tagged, state, waits))
+    }
+
+    fn decide_fetch(&self, tagged: &Tagged, state: &mut State, waits: bool) -> Deed {
+        let resting = match state.phase {
+            Phase::Idle => None,
+            Phase::Resting(until_ms) => Some(until_ms),
+            Phase::Queued | Phase::Fetching(_) => return Deed::Nothing,
+        };
+        if self.is_closed() || tagged.wants_fetch(state).is_none() {
+            return Deed::Nothing;
+        }
+        let now_ms = self.now_ms();
+        let unknown = state.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag);
+        let urgent = waits || tagged.waiting(state) > 0 || tagged.is_low(state);
+        match state.back_off.ready_at_ms(urgent) {
+            Some(ready_ms) if ready_ms > now_ms => {
+                // A tag that the source does not know is asked for again by who uses it, and not by itself.
+                if unknown {
+                    return Deed::Nothing;
+                }
+                // Seen to again soon: by then somebody may wait.
+                let look_ms = ready_ms.min(now_ms + URGENT_MS);
+                if resting.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
+                    return Deed::Nothing;
+                }
+                state.phase = Phase::Resting(look_ms);
+                Deed::LookAt(look_ms)
+            }
+            _ if unknown && !waits => Deed::Nothing,
+            _ => {
+                state.phase = Phase::Queued;
+                Deed::Fetch
+            }
+        }
+    }
+
+    fn act(self: &Arc<Self>, tagged: &Arc<Tagged>, (poured, deed): (bool, Deed), waits: bool) {
+        if poured {
+            tagged.changed();
+        }
+        match deed {
+            Deed::Nothing if waits && !poured => fetch_pool::tend(true),
+            Deed::Nothing => {}
+            Deed::Fetch => self.push(Arc::clone(tagged), false),
+            Deed::LookAt(at_ms) => {
+                let look = Timed::Look(Arc::downgrade(self), Arc::downgrade(tagged), at_ms);
+                fetch_pool::at(self.instant(at_ms), look);
+            }
+        }
+    }
+
+    pub(crate) fn look_at_gate(self: &Arc<Self>) {
+        let now_ms = self.now_ms();
+        self.pass(|gate| gate.is_due(now_ms));
+    }
+
+    fn pass(self: &Arc<Self>, deed: impl FnOnce(&mut Gate) -> Passed) {
+        match locked(&self.gate, self.generation, deed) {
+            Some(Passed::All(tags)) => tags.into_iter().for_each(|tagged| self.push(tagged, false)),
+            Some(Passed::One(tagged)) => self.push(tagged, true),
+            Some(Passed::Look(at_ms)) => {
+                fetch_pool::at(self.instant(at_ms), Timed::Gate(Arc::downgrade(self)));
+            }
+            Some(Passed::Waits) | None => {}
+        }
+    }
+
+    fn push(self: &Arc<Self>, tagged: Arc<Tagged>, tries: bool) {
+        fetch_pool::push(Job::Fetch(Arc::clone(self), tagged, tries));
+    }
+
+    /// Asks the source, on a fetching thread, unless it is down. `tries`: to see whether it still is.
+    pub(crate) fn fetch(self: Arc<Self>, tagged: Arc<Tagged>, tries: bool) {
+        let now_ms = self.now_ms();
+        let failed = tagged.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
+        if let Some(Some(waits)) =
+            locked(&self.gate, self.generation, |gate| gate.enter(&tagged, tries, failed, now_ms))
+        {
+            return self.pass(|_| waits);
+        }
+        let step = tagged.locked(|state| {
+            tagged.pour(state);
+            let Some(short) = tagged.wants_fetch(state).filter(|_| !self.is_closed()) else {
+                state.phase = Phase::Idle;
+                return None;
+            };
+            state.phase = Phase::Fetching(Instant::now());
+            let wanted = state.step.wanted(now_ms);
+            let need = std::mem::take(&mut state.need);
+            // While it fails, one finds out more.
+            let fails = state.back_off.failures() > 0 || state.left_out > 0;
+            let short = if fails { short.min(1) } else { short };
+            let step = match short {
+                // Not less than the step of a source that has not said it yet.
+                0 if wanted == 0 && need <= STEP => 0,
+                0 => wanted.max(need),
+                short => need.max(short as i64),
+            };
+            let urgent = tagged.waiting(state) > 0 || tagged.left(state) <= short;
+            Some((wanted, step, urgent, std::mem::replace(&mut state.looked, true)))
+        });
+        let Some(Some((wanted, step, urgent, looked))) = step else {
+            if tries {
+                self.pass(|gate| gate.gave_up(now_ms));
+            }
+            return tagged.changed();
+        };
+        if self.options.keep_unused && !looked {
+            match self.marks.take_kept(&tagged.name) {
+                Ok(kept) if !kept.is_empty() => return self.use_kept(&tagged, kept, tries),
+                Ok(_) => {}
+                Err(error) => {
+                    log::warn!("leafid: what was kept of the tag {:?} is not used: {error}", tagged.name)
+                }
+            }
+        }
+        let after = match self.marks.after(&tagged.name) {
+            Ok(after) => after,
+            Err(error) => return self.failed_to_ask(&tagged, error),
+        };
+        let request = FetchRequest { tag: tagged.name.as_ref().into(), step, after, urgent };
+        let source = self.options.origin.source.clone();
+        source.ask(request, Reply::new(Pending { office: self, tagged, after, wanted, requests: 1 }));
+    }
+
+    fn use_kept(self: &Arc<Self>, tagged: &Arc<Tagged>, kept: Vec<Segment>, tries: bool) {
+        tagged.locked(|state| {
+            state.phase = Phase::Idle;
+            kept.into_iter().for_each(|segment| state.pending.push_back(segment));
+            tagged.pour(state);
+        });
+        if tries {
+            let now_ms = self.now_ms();
+            self.pass(|gate| gate.gave_up(now_ms));
+        }
+        tagged.changed();
+        self.prewarm_next();
+    }
+
+    /// The source could not be asked.
+    pub(crate) fn failed_to_ask(self: &Arc<Self>, tagged: &Arc<Tagged>, error: Error) {
+        self.ended(tagged, Err(error), 0, 1);
+    }
+
+    /// A fetch has ended, which took so many requests.
+    fn ended(
+        self: &Arc<Self>,
+        tagged: &Arc<Tagged>,
+        outcome: Result<(Accepted, Option<i64>)>,
+        wanted: i64,
+        requests: usize,
+    ) {
+        let (now_ms, seed) = (self.now_ms(), self.env.random.number().unwrap_or_default() as u64);
+        let error = match &outcome {
+            Ok((accepted, _)) => accepted.refused.clone(),
+            Err(error) => Some(error.clone()),
+        };
+        let denied = self.options.origin.servers.as_ref().filter(|_| outcome.is_err());
+        let is_denied = denied.is_some_and(|servers| servers.denies(&tagged.name));
+        let told = tagged.locked(|state| {
+            state.phase = Phase::Idle;
+            state.ended += 1;
+            state.is_denied = is_denied;
+            let before = state.error.take().map(|error| error.code());
+            let mut failed = false;
+            match outcome {
+                Ok((accepted, step)) => {
+                    state.left_out = 0;
+                    // A source that does not say its step has shown it when it was left the choice.
+                    let shown =
+                        accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
+                    let own = self.options.step.or(step).or(shown);
+                    let own = own.unwrap_or(state.step.source());
+                    state.step.fetched(wanted, own, now_ms);
+                    state.back_off.succeeded();
+                    state.error = accepted.refused;
+                    accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
+                    tagged.pour(state);
+                }
+                Err(error) if self.may_be_left_out(&error) && state.left_out < LEFT_OUT_AT_MOST => {
+                    state.left_out += 1;
+                    state.error = Some(error);
+                }
+                Err(error) => {
+                    failed = true;
+                    state.failures += 1;
+                    state.back_off.failed(now_ms, seed);
+                    state.error = Some(error);
+                }
+            }
+            (failed, before.filter(|_| !failed || state.back_off.failures() > 1))
+        });
+        let Some((failed, told_before)) = told else { return };
+        let answered =
+            is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
+        let was_down = locked(&self.gate, self.generation, |gate| gate.is_down()).unwrap_or(false);
+        let rest_ms = self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true));
+        self.pass(|gate| gate.ended(tagged, answered, requests, rest_ms, now_ms, seed));
+        // Told once, not at each try, nor of each tag.
+        if let Some(error) = &error
+            && (answered || !was_down)
+            && !self.is_closed()
+            && told_before != Some(error.code())
+        {
+            match failed {
+                true => log::warn!("leafid: no segment for the tag {:?}: {error}", tagged.name),
+                // It may be no fault of the source's.
+                false => log::info!("leafid: some ids for the tag {:?} are left out: {error}", tagged.name),
+            }
+        }
+        tagged.changed();
+        // What is given one by one is asked for again until there is enough of it.
+        if failed || self.options.origin.one_by_one {
+            self.want(tagged, None);
+        }
+        self.prewarm_next();
+    }
+
+    fn may_be_left_out(&self, error: &Error) -> bool {
+        self.options.origin.one_by_one && error.code() == Code::SegmentRegressed
+    }
+
+    /// The error of a call whose time is over.
+    pub(crate) fn late(&self, tagged: &Tagged, waited: Duration) -> Error {
+        let state = tagged.locked(|state| (state.error.clone(), state.phase));
+        let (error, phase) = state.unwrap_or((None, Phase::Idle));
+        let waited = waited.as_millis();
+        let asked = match phase {
+            Phase::Fetching(since) => self.options.origin.source.silent_for(&tagged.name, since),
+            _ => None,
+        };
+        let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
+        match (error, asked) {
+            (Some(error), _) => {
+                let code = match error.code() {
+                    code @ (Code::SegmentRegressed
+                    | Code::SourceInvalid
+                    | Code::StateIo
+                    | Code::StateCorrupt
+                    | Code::StateMismatch
+                    | Code::UnknownTag
+                    | Code::InvalidArgument) => code,
+                    _ => Code::SegmentUnavailable,
+                };
+                let name = &tagged.name;
+                Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
+            }
+            (None, asked) => {
+                let why = asked.unwrap_or_else(|| match phase {
+                    Phase::Fetching(_) => "requests for other tags took all `connections`".into(),
+                    _ => "its source was not asked yet".into(),
+                });
+                let message = format!(
+                    "no id of the tag {:?} within {waited} ms: {why}; see the source, or raise timeout_ms",
+                    tagged.name
+                );
+                Error::new(Code::SegmentUnavailable, message)
+            }
+        }
+    }
+
+    /// Fetches tags ahead of their first use, a few at a time.
+    pub(crate) fn begin(self: &Arc<Self>) {
+        (0..PREWARMED_AT_ONCE).for_each(|_| self.prewarm_next());
+    }
+
+    /// How many ids a tag is to have before its first use, where a source gives them one by one.
+    fn prewarmed(&self) -> i64 {
+        if self.options.origin.one_by_one { PREWARMED.min(self.options.step.unwrap_or(STEP)) } else { 0 }
+    }
+
+    fn prewarm_next(self: &Arc<Self>) {
+        // One that is fetched already leaves its turn to the next.
+        while let Some(name) = locked(&self.prewarm, self.generation, Vec::pop).flatten()
+            && let Some(Ok(tagged)) = self.tagged(&name.into())
+            && tagged.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
+            && self.want(&tagged, None).is_some_and(|wanted| !wanted.awaited)
+        {}
+    }
+
+    /// Ends every tag, wakes who waits, and closes the servers; what is left is kept where that is wanted. Errors:
+    /// `state_io`.
+    pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
+        self.end(|| {
+            if let Some(servers) = &self.options.origin.servers {
+                servers.close();
+            }
+        })
+    }
+
+    /// The same of one that nobody uses, besides the one that has the servers now.
+    pub(crate) fn close_unused(self: &Arc<Self>) -> Result<()> {
+        self.end(|| {})
+    }
+
+    fn end(self: &Arc<Self>, close_servers: impl FnOnce()) -> Result<()> {
+        if self.generation != os::current() || self.closed.swap(true, AcqRel) {
+            return Ok(());
+        }
+        let deadline = Instant::now() + CLOSE_WAITS;
+        let rest: Vec<_> =
+            self.tags().iter().map(|tagged| (Arc::clone(&tagged.name), tagged.seal())).collect();
+        close_servers();
+        let kept = match self.options.keep_unused {
+            true => self.keep(rest),
+            false => Ok(()),
+        };
+        fetch_pool::leave(self, deadline.saturating_duration_since(Instant::now()));
+        kept
+    }
+
+    fn keep(self: &Arc<Self>, rest: Vec<(Arc<str>, Vec<Segment>)>) -> Result<()> {
+        let office = Arc::clone(self);
+        let keep = move || {
+            let mut kept = Ok(());
+            for (name, rest) in rest.iter().filter(|(_, rest)| !rest.is_empty()) {
+                kept = kept.and(office.marks.keep(name, rest));
+            }
+            kept
+        };
+        match with_timeout::bounded(CLOSE_WAITS, keep) {
+            Bounded::Done(kept) => kept,
+            Bounded::Forked => Ok(()),
+            _ => {
+                let message =
+                    "the disk did not answer in time; some of what was left of the segments is not kept";
+                Err(Error::new(Code::StateIo, message))
+            }
+        }
+    }
+}
+
+/// What a tag's state asks for.
+enum Deed {
+    Nothing,
+    Fetch,
+    LookAt(i64),
+}
+
+impl Pending {
+    /// Takes an answer: nothing of it is used that was given before, or before the mark above it is durable.
+    pub(crate) fn accept(self, answer: Result<Option<Batch>>) {
+        let Pending { office, tagged, after, wanted, requests } = self;
+        let unknown = || {
+            let message =
+                format!("the source knows no tag {:?}; make it there, or correct the name", tagged.name);
+            Error::new(Code::UnknownTag, message)
+        };
+        let outcome = answer.and_then(|batch| {
+            let batch = batch.ok_or_else(unknown)?;
+            Ok((office.marks.accept(&tagged.name, &batch.segments, after)?, batch.step))
+        });
+        office.ended(&tagged, outcome, wanted, requests);
+    }
+}
+
+pub(crate) fn closed() -> Error {
+    Error::new(Code::Closed, "the segments were closed; open them again")
+}

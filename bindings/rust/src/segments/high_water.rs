@@ -1,0 +1,280 @@
+//! What each tag of a source was given, kept in the state directory: so that a range which this process, another one of
+//! the directory, or one before a restart was given already is refused.
+
+#[cfg(feature = "cli")]
+mod by_hand;
+mod in_memory;
+mod mark;
+mod span_text;
+mod unused;
+
+#[cfg(feature = "cli")]
+pub(crate) use by_hand::{Listed, forget, list, source_of};
+
+use crate::config::deployment;
+use crate::os::disk::root;
+use crate::os::env::{Access, Env, FileId, Sharing};
+use crate::os::filesystem_kind::Kind;
+use crate::storage::file_names::{checksum, file_name};
+use crate::storage::shared_file::{self, Store};
+use crate::storage::state_file::{self, check_root};
+use leafid_core::{Error, Giving, Guard, Result, Segment};
+use mark::{MOST_SPANS, Mark};
+use smallvec::SmallVec;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use unused::{Kept, Start};
+
+/// Tags that were fetched within so long are of today, and rests older than that are dropped: milliseconds.
+const DAY_MS: i64 = 86_400_000;
+/// So often a rest is written, on a machine that is too busy to do it at once.
+const SAVES: usize = 5;
+/// The tags that a start warms by itself.
+const MOST_RECENT: usize = 1_000;
+
+/// Segments that were not given before.
+#[cfg_attr(test, derive(Debug))]
+pub(crate) struct Accepted {
+    /// At least one.
+    pub(crate) segments: SmallVec<[Segment; 1]>,
+    /// Why another one was left out.
+    pub(crate) refused: Option<Error>,
+}
+
+impl Accepted {
+    /// Errors: `segment_regressed` when none is right.
+    fn of(guard: &mut Guard, segments: &[Segment], after: i64) -> Result<Accepted> {
+        let mut accepted = Accepted { segments: SmallVec::new(), refused: None };
+        for &segment in segments {
+            match guard.offer(segment, after) {
+                Ok(()) => accepted.segments.push(segment),
+                Err(error) => drop(accepted.refused.get_or_insert(error)),
+            }
+        }
+        match accepted.refused {
+            Some(error) if accepted.segments.is_empty() => Err(error),
+            _ => Ok(accepted),
+        }
+    }
+}
+
+/// The marks of one source's tags.
+pub(crate) struct Marks {
+    env: Arc<Env>,
+    source: String,
+    giving: Giving,
+    /// None with `persist = false`: then this process alone knows.
+    place: Option<Place>,
+}
+
+struct Place {
+    directory: PathBuf,
+    access: Access,
+    /// Of this process when it was opened.
+    root: Option<FileId>,
+    /// How the names of this source's files begin.
+    prefix: String,
+    /// Which machine the rests of a clean close are bound to; none where they cannot be.
+    machine: Option<String>,
+}
+
+impl Marks {
+    /// The marks of the source of this name in the state directory's sub-directory of an id space, which is made if it is
+    /// missing; in memory without one. Nothing is locked or read yet.
+    ///
+    /// Errors: `state_io`, also for a network file system, unless `shared_fs` vouches for its locks.
+    pub(crate) fn new(
+        env: Arc<Env>,
+        directory: Option<&Path>,
+        source_name: &str,
+        giving: Giving,
+        sharing: impl Into<Sharing>,
+    ) -> Result<Marks> {
+        let sharing = sharing.into();
+        let place = directory.map(|directory| {
+            let made = env.disk.directory(directory, sharing.access());
+            let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
+            deployment::refuse_network(&fs, directory, sharing.fs, deployment::LOCAL_STATE)?;
+            // In the layers of a container a copy can have the file's identity, and in each its machine's.
+            let machine = env.disk.machine().filter(|_| fs.kind == Kind::Local || fs.name == "tmpfs");
+            Ok(Place {
+                directory: directory.to_owned(),
+                access: sharing.access(),
+                root: root(),
+                prefix: prefix_of(source_name),
+                machine,
+            })
+        });
+        Ok(Marks { env, source: source_name.to_owned(), giving, place: place.transpose()? })
+    }
+
+    /// As on a machine of this name, on a disk of its own: what the tests run on may have no name.
+    #[cfg(test)]
+    pub(crate) fn on_machine(mut self, machine: &str) -> Marks {
+        self.place = self.place.map(|place| Place { machine: Some(machine.into()), ..place });
+        self
+    }
+
+    /// The mark of a tag: every id below was given before. 0 at the very first. Errors: `state_io`, `state_corrupt`,
+    /// `state_mismatch`.
+    pub(crate) fn after(&self, tag: &str) -> Result<i64> {
+        let Some(place) = &self.place else { return Ok(in_memory::after(&self.source, tag)) };
+        let path = place.path_of(tag)?;
+        let Some(found) = shared_file::peek::<Mark>(&self.env, &path)? else { return Ok(0) };
+        found.content.check_whose(&self.source, tag, &path)?;
+        Ok(found.content.mark.0)
+    }
+
+    /// Checks segments that the source gave when it was asked after `after`, and makes them known, durably: no id of them
+    /// may be used before. Of several, those that are refused are left out.
+    ///
+    /// Errors: `segment_regressed` when none is right, `segment_unavailable` when others hold the file's lock too long,
+    /// `state_io`, `state_corrupt`, `state_mismatch`.
+    pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
+        let Some(place) = &self.place else {
+            return in_memory::accept(&self.source, tag, self.giving, segments, after);
+        };
+        let path = place.path_of(tag)?;
+        // Of ids that cannot be joined a file holds few: this process remembers more of its own.
+        let mut known = Accepted { segments: segments.into(), refused: None };
+        if self.giving == Giving::Scattered {
+            known = in_memory::accept(&path.to_string_lossy(), tag, self.giving, segments, after)?;
+        }
+        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), place.access)?;
+        let mut mark = self.load(&store, tag, &path)?;
+        let mut guard = mark.guard(self.giving, &path)?;
+        let accepted = Accepted::of(&mut guard, &known.segments, after)?;
+        mark.remember(&guard, self.giving, self.env.clock.believed_ms());
+        self.save(&mut store, &mut mark)?;
+        Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
+    }
+
+    /// Keeps the rest of a tag for the next start: at most [`unused::MOST_KEPT`] segments, none of whose ids this process,
+    /// which may be no forked child of the one that fetched them, issued or will issue. Where they cannot be bound to
+    /// this machine and file they are dropped. Errors: as [`Marks::accept`].
+    pub(crate) fn keep(&self, tag: &str, rest: &[Segment]) -> Result<()> {
+        let Some((place, start)) = self.binding() else { return Ok(()) };
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let path = place.path_of(tag)?;
+        let Some(mut store) = Store::open_existing(&self.env, path.clone())? else { return Ok(()) };
+        let mut mark = self.load(&store, tag, &path)?;
+        let now_ms = self.env.clock.believed_ms();
+        let file = store.id()?;
+        // Another process of the directory may have closed just before.
+        let others = mark.kept.take().and_then(|kept| kept.valid(&start, file, now_ms));
+        mark.kept = Some(Kept::new(others, rest, start, file, now_ms));
+        self.save(&mut store, &mut mark)
+    }
+
+    /// The rest that was kept of a tag, once: it is gone from the disk, durably, when this returns. Errors: as
+    /// [`Marks::accept`].
+    pub(crate) fn take_kept(&self, tag: &str) -> Result<Vec<Segment>> {
+        let Some((place, start)) = self.binding() else { return Ok(Vec::new()) };
+        let path = place.path_of(tag)?;
+        let Some(mut store) = Store::<Mark>::open_existing(&self.env, path.clone())? else {
+            return Ok(Vec::new());
+        };
+        let mut mark = self.load(&store, tag, &path)?;
+        let Some(kept) = mark.kept.take() else { return Ok(Vec::new()) };
+        let other_start = !kept.is_since(&start);
+        let rest = kept.valid(&start, store.id()?, self.env.clock.believed_ms());
+        if other_start {
+            log::info!(
+                "leafid: what was kept unused of {tag:?} is left out: the machine was started anew since, or is another one"
+            );
+        }
+        self.save(&mut store, &mut mark)?;
+        Ok(rest.map(|kept| kept.segments()).unwrap_or_default())
+    }
+
+    /// The tags that were fetched within a day before `now_ms`, at most 1,000, the latest first. Files that cannot be read
+    /// are left out. Errors: `state_io`.
+    pub(crate) fn recent(&self, now_ms: i64) -> Result<Vec<String>> {
+        let Some(place) = &self.place else { return Ok(Vec::new()) };
+        let names = self.env.disk.names(&place.directory);
+        let names = names.map_err(|error| state_file::failed("read", &place.directory, &error))?;
+        let mut tags: Vec<(i64, String)> = names
+            .iter()
+            .filter(|name| name.to_str().is_some_and(|name| name.starts_with(&place.prefix)))
+            .filter_map(|name| {
+                let path = place.directory.join(name);
+                let mark = shared_file::peek::<Mark>(&self.env, &path).ok()??.content;
+                mark.check_whose(&self.source, &mark.tag, &path).ok()?;
+                // Of a long name the beginning is all that stands inside.
+                (place.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
+            })
+            .filter(|(fetched_ms, _)| now_ms.saturating_sub(*fetched_ms).abs() <= DAY_MS)
+            .collect();
+        tags.sort_unstable_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
+        tags.truncate(MOST_RECENT);
+        Ok(tags.into_iter().map(|(_, tag)| tag).collect())
+    }
+
+    /// Where rests can be kept, and for which start of which machine: a clone of one that stood still has all but the
+    /// start in common with it.
+    fn binding(&self) -> Option<(&Place, Start)> {
+        let place = self.place.as_ref()?;
+        let (machine, boot) = (place.machine.clone()?, self.env.clock.boot());
+        (!boot.is_empty()).then_some((place, Start { machine, boot }))
+    }
+
+    /// Writes a mark, and with it the rest that it holds, until the kernel says the same of when that was.
+    fn save(&self, store: &mut Store<Mark>, mark: &mut Mark) -> Result<()> {
+        for _ in 0..SAVES {
+            if let Some(kept) = &mut mark.kept {
+                kept.written_ms = self.env.clock.believed_ms();
+            }
+            store.write(mark)?;
+            let Some(kept) = &mark.kept else { break };
+            // If it never does, as where this process is told another time, the rest is dropped by who finds it.
+            if kept.is_as_written(store.changed_ms()?) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a file says of a tag, as far as it can be believed.
+    fn load(&self, store: &Store<Mark>, tag: &str, path: &Path) -> Result<Mark> {
+        let found = store.found();
+        found.content.check_whose(&self.source, tag, path)?;
+        let mut mark = found.content.clone();
+        let changed_ms = store.changed_ms()?;
+        mark.kept = mark.kept.filter(|kept| kept.is_as_written(changed_ms));
+        if found.damaged {
+            // The slot that cannot be read may have said that the rest was taken.
+            mark.kept = None;
+            log::warn!(
+                "leafid: one slot of {} is damaged; the other one serves, and the segment given last may be unknown to it",
+                path.display()
+            );
+        }
+        Ok(mark)
+    }
+}
+
+fn prefix_of(source: &str) -> String {
+    format!("segment-{}-", checksum(source))
+}
+
+impl Place {
+    /// Errors: `state_io` after a chroot.
+    fn path_of(&self, tag: &str) -> Result<PathBuf> {
+        check_root(self.root, &self.directory)?;
+        Ok(self.directory.join(format!("{}{}.mark", self.prefix, file_name(tag))))
+    }
+}
+
+/// As many spans as a file holds are enough in memory too.
+const _: () = assert!(MOST_SPANS <= leafid_core::MOST_REMEMBERED);
+
+#[cfg(fuzzing)]
+pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+    shared_file::again::<Mark>(bytes)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

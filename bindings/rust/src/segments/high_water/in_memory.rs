@@ -1,0 +1,52 @@
+//! The marks of sources whose state is not kept: this process's alone.
+
+use super::Accepted;
+use super::mark::MOST_SPANS;
+use crate::os::mutex::locked;
+use crate::os::{self, PerProcess};
+use leafid_core::{Giving, Guard, MOST_REMEMBERED, Result, Segment};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// By source name, and by tag.
+type Guards = BTreeMap<String, BTreeMap<Box<str>, Guard>>;
+
+/// A forked child begins with none: its parent may have been anywhere in them.
+static MEMORY: PerProcess<Memory> = PerProcess::new();
+
+struct Memory {
+    generation: u64,
+    guards: Mutex<Guards>,
+}
+
+/// As [`super::Marks::after`].
+pub(crate) fn after(source: &str, tag: &str) -> i64 {
+    with_guards(|guards| guards.get(source).and_then(|guards| guards.get(tag)).map_or(0, Guard::mark))
+}
+
+/// As [`super::Marks::accept`], of which nothing outlives the process.
+pub(crate) fn accept(
+    source: &str,
+    tag: &str,
+    giving: Giving,
+    segments: &[Segment],
+    after: i64,
+) -> Result<Accepted> {
+    with_guards(|guards| {
+        // In order the mark says most of it; 10,000 tags shall be cheap at rest.
+        let most = if giving == Giving::InOrder { MOST_SPANS } else { MOST_REMEMBERED };
+        let guard = guards.entry(source.to_owned()).or_default().entry(tag.into());
+        let guard = guard.or_insert_with(|| Guard::resume(giving, 0, Vec::new(), most));
+        Accepted::of(guard, segments, after)
+    })
+}
+
+fn with_guards<R>(mut deed: impl FnMut(&mut Guards) -> R) -> R {
+    loop {
+        let memory = MEMORY.get_or_install(|| Memory { generation: os::current(), guards: Mutex::default() });
+        // None when a fork came between: then the child makes its own.
+        if let Some(done) = locked(&memory.guards, memory.generation, &mut deed) {
+            return done;
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Marks on a real disk; what a crash does to them is simulated in `simulation/ranges.rs`.
+
+use super::*;
+use leafid_core::{Code, Giving};
+use std::fs;
+use std::path::Path;
+
+fn segment(start: i64, end: i64) -> Segment {
+    Segment::new(start, end, 1).unwrap()
+}
+
+/// As another process of the directory sees it.
+fn marks(directory: &Path) -> Marks {
+    Marks::new(Arc::new(Env::system()), Some(directory), "range:http://a", Giving::InOrder, false)
+        .unwrap()
+        .on_machine("this one")
+}
+
+fn refused(answer: Result<Accepted>, says: &str) {
+    let error = answer.unwrap_err();
+    assert_eq!(error.code(), Code::SegmentRegressed, "{error}");
+    assert!(error.message().contains(says), "{error}");
+}
+
+/// The one mark file of a directory.
+fn file_of(directory: &Path) -> PathBuf {
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).next().unwrap()
+}
+
+fn damage(path: &Path, slot: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[slot * 4096 + 30] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+/// Which slot holds what was written last.
+fn newest_slot(path: &Path) -> usize {
+    let bytes = fs::read(path).unwrap();
+    let number = |slot: &[u8]| {
+        let json: serde_json::Value = serde_json::from_slice(slot).unwrap();
+        json["number"].as_u64().unwrap()
+    };
+    usize::from(number(&bytes[4096..]) > number(&bytes[..4096]))
+}
+
+#[test]
+fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (marks(dir.path()), marks(dir.path()));
+    assert_eq!(one.after("order").unwrap(), 0);
+    one.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    assert_eq!(other.after("order").unwrap(), 1_001);
+    refused(other.accept("order", &[segment(1, 1_001)], 1_001), "1000 below the highest end seen, 1001");
+    refused(other.accept("order", &[segment(500, 1_500)], 0), "cross");
+    // Both ask after 1001, and are answered in the other order.
+    other.accept("order", &[segment(2_001, 3_001)], 1_001).unwrap();
+    one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    refused(one.accept("order", &[segment(2_001, 3_001)], 1_001), "cross");
+    let restarted = marks(dir.path());
+    assert_eq!(restarted.after("order").unwrap(), 3_001);
+    refused(
+        restarted.accept("order", &[segment(1_001, 2_001)], 3_001),
+        "2000 below the highest end seen, 3001",
+    );
+    restarted.accept("order", &[segment(3_001, 4_001)], 3_001).unwrap();
+    // Another tag, and another source, are others.
+    assert_eq!(restarted.after("invoice").unwrap(), 0);
+    let another =
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "range:http://b", Giving::InOrder, false)
+            .unwrap();
+    another.accept("order", &[segment(1, 1_001)], another.after("order").unwrap()).unwrap();
+}
+
+#[test]
+fn without_a_directory_the_process_remembers() {
+    let new =
+        || Marks::new(Arc::new(Env::system()), None, "callback in memory", Giving::Ranges, false).unwrap();
+    let (one, other) = (new(), new());
+    one.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    assert_eq!(other.after("order").unwrap(), 1_001);
+    refused(other.accept("order", &[segment(1_000, 2_000)], 1_001), "cross");
+    other.accept("order", &[segment(5_000, 6_000)], 1_001).unwrap();
+    one.accept("order", &[segment(3_000, 4_000)], 6_000).unwrap();
+    one.keep("order", &[segment(3_500, 4_000)]).unwrap();
+    assert_eq!((one.take_kept("order").unwrap(), one.recent(0).unwrap()), (vec![], vec![]));
+    // SAFETY: the child runs this test's own code and ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let empty = other.after("order").unwrap() == 0;
+        let works = other.accept("order", &[segment(7, 8)], 0).is_ok();
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!(empty && works))) };
+    }
+    let mut status = -1;
+    // SAFETY: waits for the child made above.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0, "a child begins with none");
+    assert_eq!(other.after("order").unwrap(), 6_000);
+}
+
+#[test]
+fn a_damaged_or_foreign_file_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let marks = marks(dir.path());
+    marks.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    let path = file_of(dir.path());
+    let good = fs::read(&path).unwrap();
+    let mut both = good.clone();
+    both[30] ^= 1;
+    both[4096 + 30] ^= 1;
+    for (bytes, says) in [
+        (both, "damaged in both slots"),
+        (b"hello".to_vec(), "5 bytes instead of 8192"),
+        (vec![], "0 bytes"),
+        ([&good[..], b"x"].concat(), "more bytes instead of"),
+    ] {
+        fs::write(&path, &bytes).unwrap();
+        for error in [
+            marks.after("order").unwrap_err(),
+            marks.accept("order", &[segment(2_000, 3_000)], 0).unwrap_err(),
+            marks.take_kept("order").unwrap_err(),
+        ] {
+            assert_eq!(error.code(), Code::StateCorrupt);
+            assert!(
+                error.message().contains(says) && error.message().contains("nothing was changed"),
+                "{error}"
+            );
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes, "never overwritten");
+    }
+    // The file of another tag in its place.
+    fs::write(&path, &good).unwrap();
+    marks.accept("invoice", &[segment(1, 2)], 0).unwrap();
+    let invoice = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let invoice = invoice.into_iter().find(|other| *other != path).unwrap();
+    fs::copy(&invoice, &path).unwrap();
+    let error = marks.after("order").unwrap_err();
+    assert!(error.code() == Code::StateCorrupt && error.message().contains("\"invoice\""), "{error}");
+}
+
+#[test]
+fn one_damaged_slot_leaves_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let marks = marks(dir.path());
+    marks.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    let path = file_of(dir.path());
+    damage(&path, newest_slot(&path));
+    assert_eq!(marks.after("order").unwrap(), 1_001);
+    marks.accept("order", &[segment(2_001, 3_001)], 1_001).unwrap();
+    assert_eq!(marks.after("order").unwrap(), 3_001);
+    assert!(!shared_file::peek::<Mark>(&Env::system(), &path).unwrap().unwrap().damaged, "it was mended");
+}
+
+#[test]
+fn any_tag_has_its_own_mark() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = ["é".repeat(64), format!("{}ü", "é".repeat(63)), "\"".repeat(128)];
+    let tags: Vec<&str> =
+        [".", "..", "/", "a/b", "%", " "].into_iter().chain(long.iter().map(String::as_str)).collect();
+    let marks = marks(dir.path());
+    for (number, tag) in tags.iter().enumerate() {
+        marks.accept(tag, &[segment(0, number as i64 + 1)], 0).unwrap();
+    }
+    for (number, tag) in tags.iter().enumerate() {
+        assert_eq!(marks.after(tag).unwrap(), number as i64 + 1, "{tag}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), tags.len());
+    let mut recent = marks.recent(crate::os::disk::now_ms()).unwrap();
+    recent.sort_unstable();
+    let mut all = tags.clone();
+    all.sort_unstable();
+    assert_eq!(recent, all);
+}
+
+#[test]
+fn the_tags_of_the_last_day_come_latest_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let marks = marks(dir.path());
+    for tag in ["a", "b", "c"] {
+        marks.accept(tag, &[segment(0, 1)], 0).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    marks.accept("a", &[segment(1, 2)], 1).unwrap();
+    fs::write(dir.path().join(format!("{}x.mark", marks.place.as_ref().unwrap().prefix)), "damaged").unwrap();
+    let now_ms = crate::os::disk::now_ms();
+    assert_eq!(marks.recent(now_ms).unwrap(), ["a", "c", "b"]);
+    assert_eq!(marks.recent(now_ms + DAY_MS - 5_000).unwrap().len(), 3);
+    assert!(marks.recent(now_ms + DAY_MS + 5_000).unwrap().is_empty());
+    let another =
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "another", Giving::InOrder, false).unwrap();
+    assert!(another.recent(now_ms).unwrap().is_empty());
+}
+
+#[test]
+fn a_file_that_stays_locked_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let marks = marks(dir.path());
+    marks.accept("order", &[segment(0, 1)], 0).unwrap();
+    let path = file_of(dir.path());
+    let held = fs::File::open(&path).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    assert_eq!(marks.after("order").unwrap(), 1, "read without the lock");
+    let error = marks.accept("order", &[segment(1, 2)], 1).unwrap_err();
+    assert_eq!(error.code(), Code::SegmentUnavailable);
+    assert!(error.message().contains(path.to_str().unwrap()), "{error}");
+    let waits = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(held);
+    });
+    marks.accept("order", &[segment(1, 2)], 1).unwrap();
+    waits.join().unwrap();
+}
+
+/// A directory with a rest, kept by a clean close.
+fn with_rest() -> (tempfile::TempDir, Segment) {
+    let dir = tempfile::tempdir().unwrap();
+    let marks = marks(dir.path());
+    marks.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    let rest = segment(400, 1_001);
+    marks.keep("order", &[rest]).unwrap();
+    (dir, rest)
+}
+
+#[test]
+fn a_rest_is_taken_once() {
+    let (dir, rest) = with_rest();
+    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [rest]);
+    for _ in 0..2 {
+        assert!(marks(dir.path()).take_kept("order").unwrap().is_empty());
+    }
+    assert!(marks(dir.path()).take_kept("unknown").unwrap().is_empty());
+    // Two processes that close one after the other both leave theirs.
+    let marks = marks(dir.path());
+    marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    marks.keep("order", &[segment(500, 1_001)]).unwrap();
+    marks.keep("order", &[segment(1_500, 2_001)]).unwrap();
+    assert_eq!(marks.take_kept("order").unwrap(), [segment(500, 1_001), segment(1_500, 2_001)]);
+}
+
+#[test]
+fn of_many_that_start_at_once_one_has_the_rest() {
+    let (dir, rest) = with_rest();
+    let taken: Vec<Segment> = std::thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| marks(dir.path()).take_kept("order").unwrap())).collect();
+        all.into_iter().flat_map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(taken, [rest]);
+}
+
+#[test]
+fn a_copied_directory_has_no_rest() {
+    let (dir, _) = with_rest();
+    let copy = tempfile::tempdir().unwrap();
+    let path = file_of(dir.path());
+    let copied = copy.path().join(path.file_name().unwrap());
+    fs::copy(&path, &copied).unwrap();
+    assert!(marks(copy.path()).take_kept("order").unwrap().is_empty());
+    assert_eq!(marks(copy.path()).after("order").unwrap(), 1_001, "the mark holds there too");
+    // Nor a restored one, whose file has another identity.
+    let moved = tempfile::tempdir().unwrap();
+    fs::rename(&path, moved.path().join(path.file_name().unwrap())).unwrap();
+    fs::copy(&copied, &path).unwrap();
+    assert!(marks(dir.path()).take_kept("order").unwrap().is_empty());
+}
+
+#[test]
+fn another_machine_has_no_rest() {
+    let (dir, _) = with_rest();
+    assert!(marks(dir.path()).on_machine("another").take_kept("order").unwrap().is_empty());
+    assert!(marks(dir.path()).take_kept("order").unwrap().is_empty(), "it is gone");
+}
+
+#[test]
+fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
+    let start = |machine: &str, boot: &str| Start { machine: machine.into(), boot: boot.into() };
+    let here = start("0123456789abcdef0123456789abcdef", "one");
+    let kept = || Kept::new(None, &[segment(1, 2)], here.clone(), (1, 2), 1_000);
+    assert!(kept().valid(&here, (1, 2), 1_000 + DAY_MS).is_some());
+    assert!(kept().valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "a day is over");
+    assert!(kept().valid(&here, (1, 2), 999).is_none(), "the clock went back");
+    assert!(kept().valid(&start("another", "one"), (1, 2), 1_000).is_none());
+    assert!(kept().valid(&start(&here.machine, "two"), (1, 2), 1_000).is_none(), "or a clone was started");
+    assert!(kept().valid(&here, (1, 3), 1_000).is_none());
+    assert!(kept().valid(&here, (2, 2), 1_000).is_none());
+    let others = Kept::new(Some(kept()), &[segment(3, 4)], here.clone(), (1, 2), 5_000);
+    assert!(others.valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "the oldest counts");
+}
+
+#[test]
+fn a_damaged_slot_may_have_said_that_the_rest_was_taken() {
+    let (dir, rest) = with_rest();
+    let path = file_of(dir.path());
+    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [rest]);
+    damage(&path, newest_slot(&path));
+    let marks = marks(dir.path());
+    // A segment that comes meanwhile mends the file, and must not bring the rest back.
+    assert!(marks.take_kept("order").unwrap().is_empty());
+    let (dir, _) = with_rest();
+    let path = file_of(dir.path());
+    let again = self::marks(dir.path());
+    again.take_kept("order").unwrap();
+    damage(&path, newest_slot(&path));
+    again.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    assert!(again.take_kept("order").unwrap().is_empty());
+}
+
+#[test]
+fn what_was_kept_and_copied_back_over_the_file_is_not_used_again() {
+    let dir = tempfile::tempdir().unwrap();
+    marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
+    marks(dir.path()).keep("order", &[segment(11, 1_001)]).unwrap();
+    let path = file_of(dir.path());
+    let copy = fs::read(&path).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [segment(11, 1_001)]);
+    // The same file, with the same bytes.
+    let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+    let before = inode(&path);
+    fs::write(&path, copy).unwrap();
+    assert_eq!(inode(&path), before);
+    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), []);
+}
+
+#[test]
+fn what_was_kept_stays_when_another_process_is_given_more() {
+    let dir = tempfile::tempdir().unwrap();
+    marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
+    marks(dir.path()).keep("order", &[segment(11, 1_001)]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    marks(dir.path()).accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [segment(11, 1_001)]);
+}
+
+#[test]
+fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let marks =
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", Giving::Scattered, false).unwrap();
+    let id = |n: i64| segment(n * 4_096, n * 4_096 + 1);
+    for n in 0..500 {
+        marks.accept("order", &[id(n)], 0).unwrap();
+    }
+    refused(marks.accept("order", &[id(3)], 0), "cross");
+    let some = marks.accept("order", &[id(3), id(500)], 0).unwrap();
+    assert_eq!((some.segments.as_slice(), some.refused.is_some()), ([id(500)].as_slice(), true));
+}
+
+#[test]
+fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, env) = (marks(dir.path()), Env::system());
+    one.accept("order", &[segment(1, 1_001)], 0).unwrap();
+    let high = segment(i64::MAX - 5, i64::MAX);
+    let error = one.accept("order", &[high], 1_001).unwrap_err();
+    assert_eq!(error.code(), Code::SourceInvalid, "{error}");
+    assert_eq!(one.after("order").unwrap(), 1_001, "nothing of it goes to other servers");
+    one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    // Meant, or a first answer that was wrong.
+    let (source, ours) = ("range:http://a", file_of(dir.path()));
+    assert!(forget(&env, dir.path(), "leaf", "order").unwrap_err().message().contains(source));
+    let file = fs::File::open(&ours).unwrap();
+    file.lock().unwrap();
+    let held = forget(&env, dir.path(), source, "order").unwrap_err();
+    assert_eq!(held.code(), Code::SegmentUnavailable, "{held}");
+    drop(file);
+    assert_eq!(forget(&env, dir.path(), source, "order").unwrap(), 2_001);
+    damage(&ours, newest_slot(&ours));
+    assert_eq!(one.after("order").unwrap(), 0, "neither slot remembers");
+    one.accept("order", &[high], 0).unwrap();
+    let listed = list(&env, dir.path()).unwrap();
+    let [(_, Ok(listed))] = &listed[..] else { panic!("one mark") };
+    assert_eq!((listed.source.as_str(), listed.tag.as_str(), listed.mark), (source, "order", i64::MAX));
+}

@@ -1,0 +1,104 @@
+//! What the threads do, and what is due at some time.
+
+use super::fetcher::Office;
+use super::source::callback::Batch;
+use super::source::completion::Pending;
+use super::tag_state::Tagged;
+use leafid_core::{Error, Result};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
+pub(crate) const STUCK: Duration = Duration::from_secs(1);
+pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
+
+/// What a fetching thread does.
+pub(crate) enum Job {
+    /// Asks the source for a tag's next segment.
+    Fetch(Arc<Office>, Arc<Tagged>, bool),
+    /// Takes an answer.
+    Accept(Pending, Result<Option<Batch>>),
+    /// Makes requests for a source, or fails; whose it is: an address, to compare.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
+    Help(usize, Arc<dyn Helper>),
+}
+
+/// What is done again and again, with a turn for others in between.
+pub(crate) trait Helper: Send + Sync {
+    /// Does one part of it; whether there is more. `ready`: an error where there is no thread to do it on.
+    fn help(self: Arc<Self>, ready: Result<()>) -> bool;
+}
+
+/// What is due at some time; none of it waits for anything.
+pub(crate) enum Timed {
+    /// Sees whether a tag wants to be fetched again.
+    Look(Weak<Office>, Weak<Tagged>, i64),
+    /// Sees whether a source may be asked again.
+    Gate(Weak<Office>),
+    /// Does what a source wants done.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
+    Call(Box<dyn FnOnce() + Send>),
+    /// Wakes a subscriber whose time is over.
+    Wake(Weak<Tagged>, u64),
+}
+
+impl Job {
+    pub(crate) fn may_take(&self) -> Duration {
+        match self {
+            Job::Fetch(office, ..) if !office.options.origin.native => STUCK_IN_CODE,
+            _ => STUCK,
+        }
+    }
+
+    /// Whose it is: an address, to compare.
+    pub(crate) fn office(&self) -> usize {
+        match self {
+            Job::Fetch(office, ..) => Arc::as_ptr(office) as usize,
+            Job::Accept(pending, _) => Arc::as_ptr(&pending.office) as usize,
+            Job::Help(whose, _) => *whose,
+        }
+    }
+
+    /// Answers the job that is to stand in line again.
+    pub(crate) fn run(self) -> Option<Job> {
+        match self {
+            Job::Fetch(office, tagged, tries) => office.fetch(tagged, tries),
+            Job::Accept(pending, answer) => pending.accept(answer),
+            Job::Help(whose, helper) => {
+                return Arc::clone(&helper).help(Ok(())).then_some(Job::Help(whose, helper));
+            }
+        }
+        None
+    }
+
+    pub(crate) fn fail(self, error: Error) {
+        match self {
+            Job::Fetch(office, tagged, _) => office.failed_to_ask(&tagged, error),
+            Job::Accept(pending, _) => pending.accept(Err(error)),
+            Job::Help(_, helper) => while Arc::clone(&helper).help(Err(error.clone())) {},
+        }
+    }
+}
+
+impl Timed {
+    pub(crate) fn run(self) {
+        match self {
+            Timed::Look(office, tagged, until_ms) => {
+                if let (Some(office), Some(tagged)) = (office.upgrade(), tagged.upgrade()) {
+                    office.look(&tagged, until_ms);
+                }
+            }
+            Timed::Gate(office) => {
+                if let Some(office) = office.upgrade() {
+                    office.look_at_gate();
+                }
+            }
+            Timed::Call(call) => call(),
+            Timed::Wake(tagged, subscriber) => {
+                if let Some(tagged) = tagged.upgrade() {
+                    tagged.wake(subscriber);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Ids of a tag that are taken ahead, to be issued one by one outside of its buffer.
+
+use super::call::may_fetch;
+use super::fetcher::closed;
+use super::tag::Tag;
+use crate::os;
+use leafid_core::{Dry, Result, Run};
+
+/// Ids that were taken to be issued later.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct HeldRun {
+    /// The ids.
+    pub run: Run,
+    pub(super) generation: u64,
+}
+
+impl HeldRun {
+    /// Whether it was taken by this process: if not, none of it is issued.
+    #[inline]
+    pub fn is_ours(&self) -> bool {
+        self.generation == os::current()
+    }
+}
+
+impl Tag {
+    /// For bindings: up to `most` ids that are at hand, to be issued one by one; none, with the next segment fetched, when
+    /// there are none. Errors: `closed`, `unknown_tag`.
+    #[doc(hidden)]
+    pub fn take_run(&self, most: usize) -> Result<Option<HeldRun>> {
+        self.take_run_for(most, 1)
+    }
+
+    /// As [`Tag::take_run`]; so many ids are waited for.
+    #[doc(hidden)]
+    pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<HeldRun>> {
+        let mut waited = false;
+        loop {
+            let generation = os::current();
+            let (office, tagged) = self.process()?;
+            let seen = tagged.version();
+            let taken = tagged.buffer.take_run(most);
+            if generation != os::current() {
+                continue;
+            }
+            match taken {
+                Ok((run, wants_fetch)) => {
+                    if wants_fetch && os::may_ask().is_ok() {
+                        office.want(&tagged, None);
+                    }
+                    return Ok(Some(HeldRun { run, generation }));
+                }
+                Err(Dry::Sealed) => return Err(closed()),
+                Err(Dry::Empty) if waited => return Ok(None),
+                Err(Dry::Empty) => {
+                    may_fetch(&tagged.name)?;
+                    let Some(wanted) = office.want(&tagged, Some(need)) else { continue };
+                    if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
+                        return Err(error);
+                    }
+                    // Something may have been put back.
+                    waited = true;
+                    if tagged.version() == seen {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ids at hand for a handle of one thread's: at most `most`, and one of so many parts of their segment.
+    pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<HeldRun> {
+        let ((_, tagged), generation) = self.process.load()?;
+        let (run, wants_fetch) = tagged.buffer.take_part(most, parts).ok()?;
+        let held = HeldRun { run, generation };
+        if !held.is_ours() {
+            return None;
+        }
+        if wants_fetch {
+            self.fetch_ahead();
+        }
+        Some(held)
+    }
+
+    /// For bindings: puts back what was not issued of a run. In a forked child it is the parent's.
+    #[doc(hidden)]
+    pub fn put_back(&self, held: HeldRun) {
+        if held.run.count > 0
+            && held.is_ours()
+            && let Ok((_, tagged)) = self.process()
+        {
+            tagged.put_back(&[held.run]);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The answer to a fetch that is under way.
+
+use super::callback::{Batch, Fetched};
+use crate::os;
+use crate::segments::fetcher::Office;
+use crate::segments::jobs::Job;
+use crate::segments::tag_state::Tagged;
+use crate::tasks::fetch_pool;
+use crate::worker::source::Answer;
+use leafid_core::{Code, Error, Result};
+use std::sync::Arc;
+
+/// The place of the answer to one fetch. Dropped without one, the fetch has failed.
+pub struct Reply(Option<Pending>);
+
+pub(crate) struct Pending {
+    pub(crate) office: Arc<Office>,
+    pub(crate) tagged: Arc<Tagged>,
+    /// The mark as it was before the source was asked.
+    pub(crate) after: i64,
+    /// The step wished for by the tag's use alone.
+    pub(crate) wanted: i64,
+    /// Requests that were made.
+    pub(crate) requests: usize,
+}
+
+impl Reply {
+    pub(crate) fn new(pending: Pending) -> Reply {
+        Reply(Some(pending))
+    }
+
+    /// Answers, from any thread and without a wait; none for a tag that the source does not know.
+    pub fn answer(mut self, answer: Answer<Option<Fetched>>) {
+        let answer = answer.map(|fetched| fetched.map(Batch::from));
+        self.leave(answer.map_err(super::callback::failed));
+    }
+
+    /// It took so many requests.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
+    pub(crate) fn of_requests(mut self, requests: usize) -> Reply {
+        if let Some(pending) = &mut self.0 {
+            pending.requests = requests;
+        }
+        self
+    }
+
+    /// Answers on a fetching thread, which may wait for the disk.
+    pub(crate) fn accept(mut self, answer: Result<Option<Batch>>) {
+        let Some(pending) = self.0.take() else { return };
+        // The user's code may have forked, and returned in the child, too: there it is the parent's.
+        if pending.office.generation == os::current() {
+            pending.accept(answer);
+        } else {
+            std::mem::forget(pending);
+        }
+    }
+
+    /// Answers from a thread that must not wait for the disk.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
+    pub(crate) fn hand_over(mut self, answer: Result<Option<Batch>>) {
+        self.leave(answer);
+    }
+
+    fn leave(&mut self, answer: Result<Option<Batch>>) {
+        let Some(pending) = self.0.take() else { return };
+        // In a forked child it is the parent's.
+        if pending.office.generation == os::current() {
+            fetch_pool::push(Job::Accept(pending, answer));
+        } else {
+            std::mem::forget(pending);
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        let message = "the fetch of a segment ended without an answer; see the code that gives segments";
+        self.leave(Err(Error::new(Code::SegmentUnavailable, message)));
+    }
+}

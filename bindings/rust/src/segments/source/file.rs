@@ -1,0 +1,116 @@
+//! The source `file:DIR`: counters in a directory that several processes of a host share, under locks.
+
+mod counter;
+mod directory;
+
+use crate::os::env::{Env, Sharing};
+use crate::segments::{FetchRequest, Fetched};
+use crate::storage::file_names::check_tag;
+#[cfg(feature = "cli")]
+pub(crate) use counter::Counter;
+pub use counter::FileTag;
+pub(crate) use directory::CounterDirectory;
+#[cfg(test)]
+pub(crate) use directory::MARKER;
+use leafid_core::{Code, Error, Result};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// A directory of counters, one of a tag.
+pub(crate) struct FileSource {
+    env: Arc<Env>,
+    directory: CounterDirectory,
+    /// The tags that the user named, and whether their step was told to the directory.
+    tags: BTreeMap<String, (FileTag, AtomicBool)>,
+}
+
+impl FileSource {
+    /// Opens a directory that was made for counters; with `create` one that is not there is made, and one that is there
+    /// is used as it is. Of `tags` those that have no counter yet are given one when they are asked for first.
+    ///
+    /// Errors: `unknown_tag` for a directory without its marker, `invalid_argument` for a tag, `state_io`, also for a
+    /// network file system, unless `shared_fs` vouches for its locks, `state_corrupt`, `state_mismatch`.
+    pub(crate) fn open(
+        env: Arc<Env>,
+        path: &Path,
+        create: bool,
+        tags: &BTreeMap<String, FileTag>,
+        sharing: impl Into<Sharing>,
+    ) -> Result<FileSource> {
+        for (tag, how) in tags {
+            check_tag(tag)?;
+            how.check(tag)?;
+        }
+        let directory = match create {
+            true => CounterDirectory::create(&env, path, sharing)?,
+            false => CounterDirectory::open(&env, path, sharing)?,
+        };
+        let tags = tags.iter().map(|(tag, how)| (tag.clone(), (*how, AtomicBool::default()))).collect();
+        Ok(FileSource { env, directory, tags })
+    }
+
+    /// Names the directory, wherever it is moved: for the marks.
+    pub(crate) fn source_name(&self) -> String {
+        self.directory.name()
+    }
+
+    /// Takes ids from a tag's counter: durable before this returns. They begin at `after` if the counter is below, as
+    /// after a restore.
+    ///
+    /// Errors: `unknown_tag`; `segment_unavailable` when others hold the counter too long, or it is used up; `state_io`,
+    /// `state_corrupt`, `state_mismatch`.
+    pub(crate) fn fetch(&self, request: &FetchRequest) -> Result<Fetched> {
+        // What was mounted may be gone.
+        self.directory.check(&self.env)?;
+        let named = self.tags.get(&request.tag);
+        let counter = match (self.directory.counter(&self.env, &request.tag)?, named) {
+            (Some(counter), _) => counter,
+            (None, Some((how, _))) => self.directory.make(&self.env, &request.tag, how)?,
+            (None, None) => return Err(self.unknown(&request.tag)),
+        };
+        // Told once: after that, whoever tells another one later is followed.
+        let told = named.filter(|(_, told)| !told.load(Relaxed));
+        let fetched = counter.take(request, told.map(|(how, _)| how.step))?;
+        if let Some((_, told)) = told {
+            told.store(true, Relaxed);
+        }
+        Ok(fetched)
+    }
+
+    fn unknown(&self, tag: &str) -> Error {
+        let known = match self.directory.tags(&self.env) {
+            Err(error) => format!("which it has cannot be told ({error})"),
+            Ok(tags) if tags.is_empty() => "it has none".into(),
+            Ok(tags) => format!("it has {}", list(&tags)),
+        };
+        let path = self.directory.path().display();
+        let message = format!(
+            "{path} has no counter of the tag {tag:?}; {known}. Name it in tags, or make it by: leafid file create {path} \
+             --tag {tag}"
+        );
+        Error::new(Code::UnknownTag, message)
+    }
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn again(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+    use crate::storage::shared_file::again;
+    if marker { again::<directory::Marker>(bytes) } else { again::<Counter>(bytes) }
+}
+
+/// The first of some tags, for messages.
+fn list(tags: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = tags.iter().take(SHOWN).map(|tag| format!("{tag:?}")).collect();
+    let more = tags.len().saturating_sub(SHOWN);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod processes;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

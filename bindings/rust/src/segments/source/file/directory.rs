@@ -1,0 +1,280 @@
+//! A directory of counters: made on purpose, and known by its marker.
+//!
+//! Whether a directory that holds no counters is new, or lost what it held, cannot be told. So nothing begins anew by
+//! itself: a directory without its marker is refused, and so is a new counter where an old one is missing.
+
+use super::counter::{Counter, FileTag, Held};
+use crate::config::deployment;
+use crate::os::disk::root;
+use crate::os::env::{Access, Env, FileId, Sharing};
+use crate::os::filesystem_kind::Kind;
+use crate::storage::file_names::file_name;
+use crate::storage::shared_file::{self, Content, Store, corrupt};
+use crate::storage::state_file::{check_root, denied};
+use leafid_core::{Code, Error, Result, Utc};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that makes a directory one of counters.
+pub(crate) const MARKER: &str = "leafid-file.marker";
+const PREFIX: &str = "tag-";
+const SUFFIX: &str = ".counter";
+
+/// What a directory's marker says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Marker {
+    id: String,
+    pub(crate) created: String,
+    /// How many counters were made; there may be more, after a kill in between.
+    counters: usize,
+}
+
+impl Content for Marker {
+    const KIND: &'static str = "marker";
+    const ADVICE: &'static str =
+        "Put it back as it was, or use another directory, with counters above every id in use";
+
+    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+        failed(doing, path, error)
+    }
+}
+
+/// A directory of counters that was found, or made.
+pub(crate) struct CounterDirectory {
+    path: PathBuf,
+    access: Access,
+    /// Of this process when it was opened.
+    root: Option<FileId>,
+    id: String,
+    created: String,
+}
+
+/// The place, whatever directory the program works in later. Errors: `state_io`.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| failed("find", path, &error))
+}
+
+/// Each counter of a directory: its tag, or its file's name, and what it says.
+pub(crate) type Counters = Vec<(String, Result<shared_file::Found<Counter>>)>;
+
+impl CounterDirectory {
+    /// One that was made before. Errors: `unknown_tag` without its marker, and as [`CounterDirectory::create`].
+    pub(crate) fn open(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
+        let sharing = sharing.into();
+        let path = &absolute(path)?;
+        let marker = shared_file::peek::<Marker>(env, &path.join(MARKER))?;
+        let marker = marker.ok_or_else(|| unmarked(path))?.content;
+        check_place(env, path, sharing)?;
+        Ok(CounterDirectory::marked(path, marker, sharing))
+    }
+
+    /// One that is made unless it was before. Errors: `state_corrupt` for one that has counters and no marker; `state_io`,
+    /// also for a network file system, unless `shared_fs` vouches for its locks; `state_mismatch`.
+    pub(crate) fn create(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
+        let sharing = sharing.into();
+        let path = &absolute(path)?;
+        check_place(env, path, sharing)?;
+        let file = path.join(MARKER);
+        if let Some(found) = shared_file::peek::<Marker>(env, &file)? {
+            return Ok(CounterDirectory::marked(path, found.content, sharing));
+        }
+        if names(env, path)?.next().is_some() {
+            let what = "missing where there are counters";
+            return Err(corrupt::<Marker>(&file, what));
+        }
+        let created = Utc(env.clock.believed_ms()).to_string();
+        let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
+        // Another process may be first: then it is that one's.
+        let marker = Store::open(env, file, &marker, sharing.access())?.found().content.clone();
+        Ok(CounterDirectory::marked(path, marker, sharing))
+    }
+
+    fn marked(path: &Path, marker: Marker, sharing: Sharing) -> CounterDirectory {
+        CounterDirectory {
+            path: path.to_owned(),
+            access: sharing.access(),
+            root: root(),
+            id: marker.id,
+            created: marker.created,
+        }
+    }
+
+    /// Errors: `unknown_tag` when the marker is gone, `state_mismatch` when another directory has taken its place.
+    pub(crate) fn check(&self, env: &Env) -> Result<()> {
+        check_root(self.root, &self.path)?;
+        let marker = shared_file::peek::<Marker>(env, &self.path.join(MARKER))?;
+        let marker = marker.ok_or_else(|| unmarked(&self.path))?.content;
+        self.check_same(&marker)
+    }
+
+    fn check_same(&self, marker: &Marker) -> Result<()> {
+        if marker.id == self.id {
+            return Ok(());
+        }
+        let message = format!(
+            "{} is another directory than the one that was opened: file:{}, made {}, in the place of {}, made {}; close \
+             and open again if that is meant",
+            self.path.display(),
+            marker.id.escape_debug(),
+            marker.created.escape_debug(),
+            self.name(),
+            self.created
+        );
+        Err(Error::new(Code::StateMismatch, message))
+    }
+
+    /// Opens and locks a tag's counter; none if there is none.
+    pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<Held>> {
+        let path = self.path_of(tag);
+        let Some(store) = Store::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
+        store.found().content.check_whose(&self.id, tag, &path)?;
+        Ok(Some(Held { store, path }))
+    }
+
+    /// Makes a tag's counter, and opens and locks it. Errors: `state_corrupt` when one that was made before is missing.
+    pub(crate) fn make(&self, env: &Env, tag: &str, how: &FileTag) -> Result<Held> {
+        self.make_if(env, tag, how, |was, there| was <= there)
+    }
+
+    /// Makes a tag's counter by hand, also where another one is missing. One that is there goes on at `how.start` at least,
+    /// and by `step`, if that is given. Answers what it is now. Errors: `segment_unavailable` when others hold a file's
+    /// lock too long, `unknown_tag`, `state_io`, `state_corrupt`, `state_mismatch`.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line makes counters by hand"))]
+    pub(crate) fn make_by_hand(
+        &self,
+        env: &Env,
+        tag: &str,
+        how: &FileTag,
+        step: Option<i64>,
+    ) -> Result<Counter> {
+        self.make_if(env, tag, how, |_, _| true)?.change(how.start, step)
+    }
+
+    fn make_if(
+        &self,
+        env: &Env,
+        tag: &str,
+        how: &FileTag,
+        allowed: impl Fn(usize, usize) -> bool,
+    ) -> Result<Held> {
+        let file = self.path.join(MARKER);
+        // Its lock is held until the new counter is counted.
+        let mut marker = Store::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
+        self.check_same(&marker.found().content)?;
+        let path = self.path_of(tag);
+        let (was, there) = (marker.found().content.counters, names(env, &self.path)?.count());
+        let is_there = env.disk.peek(&path).map_err(|error| failed("read", &path, &error))?.is_some();
+        if !is_there && !allowed(was, there) {
+            let what = format!(
+                "missing, or another counter of its directory is, which has {there} of the {was} that were made there: \
+                 {tag:?} may be one that was lost"
+            );
+            return Err(corrupt::<Counter>(&path, &what));
+        }
+        let store = Store::open(env, path.clone(), &Counter::new(&self.id, tag, how), self.access)?;
+        store.found().content.check_whose(&self.id, tag, &path)?;
+        let counters = names(env, &self.path)?.count();
+        if counters != was {
+            let counted = Marker { counters, ..marker.found().content.clone() };
+            marker.write(&counted)?;
+        }
+        Ok(Held { store, path })
+    }
+
+    /// As it is named for the marks: by its place, not by what stands in its marker, so that one which was lost and made
+    /// anew is kept above what the other one gave.
+    pub(crate) fn name(&self) -> String {
+        let place = self.path.canonicalize();
+        format!("file:{}", place.as_deref().unwrap_or(&self.path).display())
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// When it was made.
+    pub(crate) fn created(&self) -> &str {
+        &self.created
+    }
+
+    /// The tags that have a counter which can be read, in order.
+    pub(crate) fn tags(&self, env: &Env) -> Result<Vec<String>> {
+        let counters = self.counters(env)?.into_iter();
+        Ok(counters.filter_map(|(tag, counter)| counter.is_ok().then_some(tag)).collect())
+    }
+
+    /// Its counters by tag, read without their locks.
+    pub(crate) fn counters(&self, env: &Env) -> Result<Counters> {
+        let mut counters: Counters = names(env, &self.path)?
+            .filter_map(|name| {
+                let path = self.path.join(&name);
+                let found = shared_file::peek::<Counter>(env, &path).and_then(|found| {
+                    if let Some(found) = &found {
+                        // Its own tag at least, and of this directory.
+                        found.content.check_whose(&self.id, found.content.tag(), &path)?;
+                    }
+                    Ok(found)
+                });
+                match found.transpose()? {
+                    Ok(found) => Some((found.content.tag().to_owned(), Ok(found))),
+                    Err(error) => Some((name, Err(error))),
+                }
+            })
+            .collect();
+        counters.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        Ok(counters)
+    }
+
+    fn path_of(&self, tag: &str) -> PathBuf {
+        self.path.join(format!("{PREFIX}{}{SUFFIX}", file_name(tag)))
+    }
+}
+
+/// The names of a directory's counters.
+fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
+    let names = env.disk.names(path).map_err(|error| failed("read", path, &error))?;
+    let is_counter = |name: &str| name.starts_with(PREFIX) && name.ends_with(SUFFIX);
+    Ok(names
+        .into_iter()
+        .filter_map(move |name| OsStr::to_str(&name).filter(|name| is_counter(name)).map(Into::into)))
+}
+
+/// Errors: `state_io` for a network file system; warns of one that is not kept.
+fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
+    let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
+    deployment::refuse_network(&fs, path, sharing.fs, "use a directory on a local disk")?;
+    if fs.kind == Kind::Ephemeral {
+        log::warn!(
+            "leafid: {} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \
+             persistent directory",
+            path.display(),
+            fs.name
+        );
+    }
+    Ok(())
+}
+
+fn unmarked(path: &Path) -> Error {
+    let message = format!(
+        "{0} is no directory of leafid's counters: there is no {MARKER} in it. If it was one, see that the right disk is \
+         mounted there, or restore it; if not, make it by create = true or: leafid file create {0}",
+        path.display()
+    );
+    Error::new(Code::UnknownTag, message)
+}
+
+/// `state_io`: what failed in such a directory, and what to do.
+pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            return denied(doing, path, error, "or use a directory that it can write");
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "let this user write there",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there",
+        _ => "see that the directory is there and the disk works",
+    };
+    Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
+}

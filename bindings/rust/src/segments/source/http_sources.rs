@@ -1,0 +1,126 @@
+//! What servers speak, and how each dialect is asked.
+
+use super::callback::{FetchRequest, SegmentSource};
+use super::leaf::{LeafServers, Mode};
+use super::range::RangeSource;
+use super::select::{Origin, Servers, ordered};
+use super::tinyid::TinyidServers;
+use crate::config::allowed::allowed;
+use crate::config::http_options::opened;
+use crate::http::{Http, HttpOptions};
+use crate::segments::builder::{Protocol, SegmentsBuilder};
+use crate::snowflake::registry::host;
+use leafid_core::{Error, Giving, LARGEST_STEP, Result};
+use std::sync::Arc;
+
+/// Connections to each server, and requests at the same time where each brings one id.
+const CONNECTIONS: i64 = 4;
+
+/// How servers of one kind are spoken to.
+pub(crate) trait Dialect: Send + Sync {
+    /// Where they are asked.
+    fn http(&self) -> &Http;
+
+    /// Errors: `invalid_argument` for a tag that these servers would take for another.
+    fn check_tag(&self, _tag: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<D: Dialect> Servers for D {
+    fn rest_ms(&self, urgent: bool) -> Option<i64> {
+        self.http().rest_ms(urgent)
+    }
+
+    fn denies(&self, tag: &str) -> bool {
+        self.http().denies(tag)
+    }
+
+    fn last_errors(&self) -> Vec<(String, Option<Error>)> {
+        self.http().last_errors()
+    }
+
+    fn rest(&self) {
+        self.http().rest();
+    }
+
+    fn close(&self) {
+        self.http().close();
+    }
+
+    fn check_tag(&self, tag: &str) -> Result<()> {
+        Dialect::check_tag(self, tag)
+    }
+}
+
+/// The servers that the options name. Errors: `invalid_argument`.
+pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
+    let protocol = builder.protocol.unwrap_or_default();
+    let (options, env) = (options(builder)?, Arc::clone(host().env()));
+    let connections = options.connections;
+    let what = "the certificates of ca_file, or of the system,";
+    if let Some(block_size) = builder.block_size.filter(|_| protocol != Protocol::Leaf) {
+        return Err(Error::invalid("block_size", block_size, "set only with protocol \"leaf\""));
+    }
+    let mut origin = match protocol {
+        Protocol::Leaf | Protocol::LeafSnowflake => {
+            if builder.ordered_source == Some(true) {
+                let allowed =
+                    "false with a Leaf: the ids of its nodes, and of several connections, interleave";
+                return Err(Error::invalid("ordered_source", true, allowed));
+            }
+            let mode = match protocol {
+                Protocol::Leaf => Mode::Segment { block_size: block_size(builder)? },
+                _ => Mode::Snowflake,
+            };
+            let servers = Arc::new(opened(what, move || LeafServers::new(options, mode, env))?);
+            let giving = if mode == Mode::Snowflake { Giving::Scattered } else { Giving::Ranges };
+            let origin = Origin::new(servers.source(connections), protocol.name().into(), true, giving);
+            Origin { servers: Some(servers), one_by_one: true, ..origin }
+        }
+        Protocol::Range => {
+            let giving = ordered(builder);
+            let source = opened(what, move || RangeSource::new(options, giving == Giving::InOrder))?;
+            let source = Arc::new(source);
+            let asks = Arc::clone(&source);
+            let fetch = move |request: &_| Ok(Some(asks.fetch(&pressed(request), env.number()?)?.into()));
+            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, giving);
+            Origin { servers: Some(source), ..origin }
+        }
+        Protocol::Tinyid => {
+            if let Some(step) = builder.step {
+                let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
+                return Err(Error::invalid("step", step, allowed));
+            }
+            let giving = if builder.ordered_source == Some(true) { Giving::InOrder } else { Giving::Ranges };
+            let source = Arc::new(opened(what, move || TinyidServers::new(options))?);
+            let asks = Arc::clone(&source);
+            let fetch = move |request: &_| asks.fetch(&pressed(request), env.number()?).map(Some);
+            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, giving);
+            Origin { servers: Some(source), ..origin }
+        }
+    };
+    origin.threads = connections;
+    Ok(origin)
+}
+
+/// Servers are chosen as if somebody waited: somebody may come to, while one that failed before is tried.
+fn pressed(request: &FetchRequest) -> FetchRequest {
+    FetchRequest { urgent: true, ..request.clone() }
+}
+
+/// Ids an answer of a Leaf.
+fn block_size(builder: &SegmentsBuilder) -> Result<i64> {
+    match builder.block_size {
+        None => Ok(1),
+        Some(size) if (2..=LARGEST_STEP).contains(&size) => Ok(size),
+        Some(size) => Err(Error::invalid("block_size", size, allowed("block_size"))),
+    }
+}
+
+fn options(builder: &SegmentsBuilder) -> Result<HttpOptions> {
+    let connections = builder.connections.unwrap_or(CONNECTIONS);
+    let connections = usize::try_from(connections)
+        .map_err(|_| Error::invalid("connections", connections, allowed("connections")))?;
+    builder.access.to("servers", builder.servers.clone(), connections)
+}

@@ -1,0 +1,110 @@
+//! Which source the options name.
+
+use super::callback::SegmentSource;
+use super::file::FileSource;
+use crate::config::allowed::allowed;
+use crate::config::http_options::{opened, refuse_options_of};
+use crate::segments::builder::SegmentsBuilder;
+use crate::snowflake::registry::host;
+use leafid_core::{Error, Giving, Result};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A source, and what is known of it.
+pub(crate) struct Origin {
+    pub(crate) source: SegmentSource,
+    /// What its marks are kept under.
+    pub(crate) name: String,
+    /// Whether it knows a step of its own.
+    pub(crate) native: bool,
+    /// How it gives ids.
+    pub(crate) giving: Giving,
+    /// Whether each request brings one id, or one block, so that a stock of them is kept.
+    pub(crate) one_by_one: bool,
+    /// Requests at the same time.
+    pub(crate) threads: usize,
+    /// Where it is asked by the network.
+    pub(crate) servers: Option<Arc<dyn Servers>>,
+}
+
+/// What is known of servers.
+pub(crate) trait Servers: Send + Sync {
+    /// How long none is to be asked, in milliseconds; none when one may be now. `urgent`: somebody waits.
+    fn rest_ms(&self, urgent: bool) -> Option<i64>;
+    /// Whether each of them has denied what is asked for a tag, and would until somebody changes it.
+    fn denies(&self, tag: &str) -> bool;
+    /// Each one's URL, and what it failed with last.
+    fn last_errors(&self) -> Vec<(String, Option<Error>)>;
+    /// Closes the connections that no request uses.
+    fn rest(&self);
+    /// Ends the requests under way; there are no further ones.
+    fn close(&self);
+    /// Errors: `invalid_argument` for a tag that these servers would take for another.
+    fn check_tag(&self, tag: &str) -> Result<()>;
+}
+
+impl Origin {
+    /// Errors: `invalid_argument`; those of opening the source.
+    pub(crate) fn parse(builder: &SegmentsBuilder) -> Result<Origin> {
+        let is_file = |server: &String| server.starts_with("file:");
+        match (&builder.source, builder.servers.as_slice()) {
+            (Some(_), [_, ..]) => Err(Error::invalid("fetch", "set together with servers", "one of the two")),
+            (None, []) => Err(Error::invalid("servers", "not set, nor is fetch", allowed("servers"))),
+            (Some(source), []) => {
+                refuse_options_of("servers over HTTP", &builder.set_for_servers())?;
+                refuse_options_of("file:DIR", &builder.set_for_file())?;
+                Ok(Origin::new(source.clone(), "callback".into(), false, ordered(builder)))
+            }
+            (None, [file]) if is_file(file) => {
+                refuse_options_of("servers over HTTP", &builder.set_for_servers())?;
+                Origin::file(builder, &file["file:".len()..])
+            }
+            (None, servers) if servers.iter().any(is_file) => {
+                Err(Error::invalid("servers", servers.join(", "), allowed("servers")))
+            }
+            (None, _) => {
+                refuse_options_of("file:DIR", &builder.set_for_file())?;
+                Origin::http(builder)
+            }
+        }
+    }
+
+    pub(crate) fn new(source: SegmentSource, name: String, native: bool, giving: Giving) -> Origin {
+        Origin { source, name, native, giving, one_by_one: false, threads: 1, servers: None }
+    }
+
+    /// A directory of counters.
+    fn file(builder: &SegmentsBuilder, path: &str) -> Result<Origin> {
+        if path.is_empty() || path.contains('\0') {
+            return Err(Error::invalid(
+                "servers",
+                format!("{:?}", format!("file:{path}")),
+                allowed("servers"),
+            ));
+        }
+        let (env, path) = (Arc::clone(host().env()), PathBuf::from(path));
+        let (create, sharing, tags) = (builder.create, builder.sharing()?, builder.tags.clone());
+        let source = opened("the directory of the counters", move || {
+            FileSource::open(env, &path, create, &tags, sharing)
+        })?;
+        let name = source.source_name();
+        let source = SegmentSource::blocking(move |request| Ok(Some(source.fetch(request)?.into())));
+        Ok(Origin::new(source, name, true, ordered(builder)))
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn http(builder: &SegmentsBuilder) -> Result<Origin> {
+        let allowed = "file:DIR: this leafid was built without the feature http";
+        Err(Error::invalid("servers", builder.servers.join(", "), allowed))
+    }
+
+    #[cfg(feature = "http")]
+    fn http(builder: &SegmentsBuilder) -> Result<Origin> {
+        super::http_sources::origin(builder)
+    }
+}
+
+/// How a source gives ids that says itself that it does in order, unless the user says otherwise.
+pub(crate) fn ordered(builder: &SegmentsBuilder) -> Giving {
+    if builder.ordered_source.unwrap_or(true) { Giving::InOrder } else { Giving::Ranges }
+}

@@ -1,0 +1,213 @@
+//! A tag's buffer with all that goes through it: each id that a source gave is issued once or is still there.
+
+use super::*;
+use crate::cases::holds;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+enum Deed {
+    /// The source gave so many ids by a stride, so far above the last.
+    Fetched(i64, i64, i64),
+    /// It failed.
+    Failed,
+    Take,
+    TakeMany(usize),
+    /// Ids that a handle keeps and issues later.
+    TakeRun(usize),
+    /// What is left of such a run comes back, once so many of it were issued.
+    PutBack(usize, usize),
+    /// A call that has waited for long is served first.
+    Claim(usize),
+    /// It ends: by what it was given, or by its time, so that it puts back all of it.
+    Unclaim {
+        late: bool,
+    },
+    Seal,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let length = prop_oneof![1..5i64, 1..200i64];
+    let deed = prop_oneof![
+        5 => (length, prop_oneof![3 => Just(1), 1 => 1..5i64], 0..4i64).prop_map(|(l, s, a)| Deed::Fetched(l, s, a)),
+        1 => Just(Deed::Failed),
+        8 => Just(Deed::Take),
+        3 => (1..60usize).prop_map(Deed::TakeMany),
+        4 => (1..60usize).prop_map(Deed::TakeRun),
+        3 => (0..4usize, 0..60usize).prop_map(|(which, issued)| Deed::PutBack(which, issued)),
+        1 => (1..100usize).prop_map(Deed::Claim),
+        1 => any::<bool>().prop_map(|late| Deed::Unclaim { late }),
+    ];
+    (prop::collection::vec(deed, 1..150), any::<bool>()).prop_map(|(mut deeds, early)| {
+        if early {
+            deeds.insert(deeds.len() * 2 / 3, Deed::Seal);
+        }
+        deeds
+    })
+}
+
+fn ids(run: &Run) -> impl Iterator<Item = i64> + use<> {
+    let Run { first, stride, count } = *run;
+    (0..count as i64).map(move |n| first + n * stride)
+}
+
+/// All that the source gave and nobody was issued.
+struct Model {
+    tagged: Tagged,
+    end: i64,
+    at_hand: BTreeSet<i64>,
+    /// Runs that handles keep.
+    kept: Vec<Run>,
+    claims: Vec<u64>,
+    sealed: bool,
+    /// The last id, while they can only come in order.
+    ordered: Option<i64>,
+}
+
+impl Model {
+    fn new(stock: Option<Stock>) -> Model {
+        let tagged =
+            Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, stock, crate::os::current());
+        Model {
+            tagged,
+            end: 0,
+            at_hand: BTreeSet::new(),
+            kept: Vec::new(),
+            claims: Vec::new(),
+            sealed: false,
+            ordered: Some(-1),
+        }
+    }
+
+    /// These leave the tag: each must have been at hand.
+    fn leaves(&mut self, run: &Run) -> std::result::Result<(), TestCaseError> {
+        prop_assert!(!self.sealed, "{:?} after the seal", run);
+        for id in ids(run) {
+            prop_assert!(self.at_hand.remove(&id), "{} was not at hand", id);
+            if let Some(last) = &mut self.ordered {
+                prop_assert!(id > *last, "{} after {}", id, last);
+                *last = id;
+            }
+        }
+        Ok(())
+    }
+
+    fn comes_back(&mut self, run: Run) {
+        self.ordered = None;
+        self.tagged.put_back(&[run]);
+        self.at_hand.extend(ids(&run));
+    }
+
+    fn do_it(&mut self, deed: Deed) -> std::result::Result<(), TestCaseError> {
+        match deed {
+            Deed::Fetched(length, stride, above) if !self.sealed => {
+                let start = self.end + above;
+                let segment = Segment::new(start, start + length * stride, stride).unwrap();
+                self.end = segment.end();
+                self.at_hand.extend((0..segment.len()).filter_map(|n| segment.id(n)));
+                let poured = self.tagged.locked(|state| {
+                    state.pending.push_back(segment);
+                    self.tagged.pour(state);
+                });
+                prop_assert!(poured.is_some());
+            }
+            Deed::Fetched(..) => {}
+            Deed::Failed => {
+                self.tagged.locked(|state| state.back_off.failed(1, 2));
+            }
+            Deed::Take => {
+                if let Ok((first, _)) = self.tagged.buffer.take() {
+                    self.leaves(&Run { first, stride: 1, count: 1 })?;
+                }
+            }
+            Deed::TakeMany(most) => {
+                if let Ok((run, _)) = self.tagged.buffer.take_many(most) {
+                    self.leaves(&run)?;
+                }
+            }
+            Deed::TakeRun(most) => {
+                if let Ok((run, _)) = self.tagged.buffer.take_run(most) {
+                    self.leaves(&run)?;
+                    self.kept.push(run);
+                }
+            }
+            Deed::PutBack(which, issued) => {
+                if !self.kept.is_empty() {
+                    let Run { first, stride, count } = self.kept.swap_remove(which % self.kept.len());
+                    let issued = issued.min(count);
+                    self.comes_back(Run {
+                        first: first + issued as i64 * stride,
+                        stride,
+                        count: count - issued,
+                    });
+                }
+            }
+            Deed::Claim(left) => {
+                self.ordered = None;
+                self.claims.extend(self.tagged.claim(None, left));
+            }
+            Deed::Unclaim { late } => {
+                if let Some(number) = self.claims.pop() {
+                    let runs = self.tagged.unclaim(number);
+                    for run in &runs {
+                        // Maybe given before a seal, or put back after it.
+                        for id in ids(run) {
+                            prop_assert!(self.at_hand.remove(&id), "{} was not at hand", id);
+                        }
+                    }
+                    if late {
+                        runs.into_iter().rev().for_each(|run| self.comes_back(run));
+                    }
+                }
+            }
+            Deed::Seal => self.seal()?,
+        }
+        Ok(())
+    }
+
+    /// What is left is told exactly; what calls were given already stays theirs.
+    fn seal(&mut self) -> std::result::Result<(), TestCaseError> {
+        while let Some(number) = self.claims.pop() {
+            let runs = self.tagged.unclaim(number);
+            let held: BTreeSet<i64> = runs.iter().flat_map(ids).collect();
+            self.at_hand.retain(|id| !held.contains(id));
+        }
+        let rest = self.tagged.seal();
+        let told: Vec<i64> =
+            rest.iter().flat_map(|part| (0..part.len()).filter_map(|n| part.id(n))).collect();
+        prop_assert!(told.iter().copied().eq(std::mem::take(&mut self.at_hand)), "{:?}", rest);
+        self.sealed = true;
+        Ok(())
+    }
+
+    /// Besides what calls hold, the tag counts as many at hand as there are.
+    fn counts(&self) -> std::result::Result<(), TestCaseError> {
+        let (left, held) = self
+            .tagged
+            .locked(|state| {
+                let held: usize =
+                    state.claims.values().flat_map(|claim| &claim.runs).map(|run| run.count).sum();
+                (self.tagged.left(state), held)
+            })
+            .unwrap_or_default();
+        prop_assert!(self.sealed || left as usize + held == self.at_hand.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn each_id_of_a_source_is_issued_once_or_is_still_there() {
+    let stock = (1..300u64, any::<bool>(), 0..=100u64).prop_map(|(most, adaptive, prefetch)| Stock {
+        most,
+        adaptive,
+        prefetch,
+    });
+    holds(2_000, (prop::option::of(stock), deeds()), |(stock, deeds)| {
+        let mut model = Model::new(stock);
+        for deed in deeds {
+            model.do_it(deed)?;
+            model.counts()?;
+        }
+        if model.sealed { Ok(()) } else { model.seal() }
+    });
+}

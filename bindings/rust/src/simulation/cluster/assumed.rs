@@ -1,0 +1,106 @@
+//! What the simulation assumes, and what it does not play: the README's list of what is not covered.
+
+/// A line of the README's list, and why no world of the simulation does that.
+pub(crate) struct Line {
+    /// As it stands there.
+    pub(crate) readme: &'static str,
+    /// What the simulation does instead.
+    pub(crate) here: Here,
+}
+
+pub(crate) enum Here {
+    /// The worlds are made so: what they keep to.
+    Assumed(&'static str),
+    /// No world has it: why.
+    Outside(&'static str),
+}
+
+use Here::{Assumed, Outside};
+
+pub(crate) const NOT_COVERED: &[Line] = &[
+    Line {
+        readme: "Two hosts that are given the same worker id, or ranges that overlap, at the same time.",
+        here: Assumed("each machine has worker ids of its own, or leases them"),
+    },
+    Line {
+        readme: "A worker id that moves without its record to a host whose clock is behind: a pod moved without its \
+                 volume, a container on tmpfs made anew after the clock went back, another state directory. \
+                 `no_record_wait_ms` waits the difference out; leases need no wait.",
+        here: Assumed(
+            "where the record is gone, the next start comes once the clock has passed what the last holder may have used, or \
+             is behind that by less than `no_record_wait_ms`",
+        ),
+    },
+    Line {
+        readme: "Replicas that share no state directory and are given the same ranges by their source.",
+        here: Assumed("a source that repeats ranges repeats them to the machine that was given them"),
+    },
+    Line {
+        readme: "A machine that is cloned, or rewound to a snapshot, while leafid runs on it.",
+        here: Outside("memory is copied by forks alone"),
+    },
+    Line {
+        readme: "A machine that is cloned while it is stopped, with its worker ids, and then runs twice. (What \
+                 `keep_unused` kept is not used twice: it is for one start of the machine.)",
+        here: Outside("no machine is made from another"),
+    },
+    Line {
+        readme: "A state directory or `file:` source that is restored from a backup, and a state file that is deleted.",
+        here: Assumed(
+            "a record that is lost or put back is followed by a pause of max_backwards_ms and three seconds, what was kept of \
+             a tag is put back no sooner than its file's stamp shows, and counters are left alone",
+        ),
+    },
+    Line {
+        readme: "A database that loses commits which it has acknowledged, asked from different hosts.",
+        here: Assumed(
+            "the lease server keeps what it has stored; a source that forgets does so towards one machine",
+        ),
+    },
+    Line {
+        readme: "Network file systems whose locks do not work, where `shared_fs` says that they do.",
+        here: Assumed("a lock or a mark may vanish, never both at once"),
+    },
+    Line {
+        readme: "Disks that lie about fsync, together with a clock that went back.",
+        here: Assumed("what was synced stays; a slot goes bad only while the clock does not go back"),
+    },
+    Line {
+        readme: "`persist=false`, when the clock goes back between two starts.",
+        here: Assumed(
+            "where nothing is recorded, the next start comes once the clock has passed its highest reading",
+        ),
+    },
+    Line {
+        readme: "Schemes, layouts or epochs mixed in one column.",
+        here: Assumed("a world has one layout, and snowflakes are not compared with ids of segments"),
+    },
+    Line {
+        readme: "A Leaf in snowflake mode that repeats an id after more than 1,000 others of a tag, or after a restart \
+                 and some 300: no more are remembered.",
+        here: Outside("no world has a Leaf: its dialect gives ids one by one"),
+    },
+];
+
+pub(crate) fn print() {
+    println!("it assumes, of what the README does not cover:");
+    for Line { readme, here } in NOT_COVERED {
+        match here {
+            Assumed(what) => println!("  {what} ({readme})"),
+            Outside(why) => println!("  not played, for {why} ({readme})"),
+        }
+    }
+}
+
+#[test]
+fn what_is_assumed_is_what_the_readme_says_is_not_covered() {
+    let readme = include_str!("../../../../../README.md");
+    let after = readme.split_once("\n### Not covered\n").map(|(_, after)| after);
+    let section = after.and_then(|after| after.split("\n#").next()).unwrap_or_default();
+    let lines: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    let here: Vec<&str> = NOT_COVERED.iter().map(|line| line.readme).collect();
+    assert_eq!(
+        here, lines,
+        "each line of README.md below \"Not covered\" stands here, and says what worlds do"
+    );
+}

@@ -1,0 +1,167 @@
+//! What goes wrong with files: records, locks, marks.
+
+use super::Simulation;
+use super::disk::File;
+use super::faults::FORGETS_MS;
+use super::machine::Machine;
+use crate::os::mutex::lock;
+use crate::storage::record_format;
+use crate::storage::shared_file::is_stamp_of;
+use crate::storage::two_slots::SLOT_BYTES;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+impl Simulation {
+    /// A record that was in use a moment ago, or one of the others.
+    fn some_file(&mut self, machine: &Machine) -> Option<PathBuf> {
+        let files = lock(&machine.files);
+        let all: Vec<&PathBuf> = files.keys().filter(|path| is_record(path)).collect();
+        (!all.is_empty()).then(|| self.draw.of(&all).clone())
+    }
+
+    /// A slot goes bad, as in a crash.
+    fn damage(&mut self, at: usize, file: &Mutex<File>) {
+        self.troubles[at].steady_until_ms = self.machines.0[at].now_ms() + FORGETS_MS;
+        let offset = SLOT_BYTES * self.draw.below(2) as usize + 20;
+        lock(file).bytes[offset] ^= 1;
+        lock(file).durable[offset] ^= 1;
+        self.count("slot damaged");
+        if self.draw.one_in(2) {
+            self.kill_all(at);
+        }
+    }
+
+    /// A copy of a mark, and of the rest that it keeps, is put back over it: of a source that never lies. Not within the
+    /// milliseconds in which a stamp is that of its write: sooner nobody has copied it, used it, and put it back.
+    pub(crate) fn put_back(&mut self, at: usize, machine: &Machine) {
+        let clock_ms = machine.now_ms();
+        let marked = &mut self.troubles[at].marked;
+        if let Some((path, bytes, _)) =
+            marked.take_if(|(_, _, changed_ms)| !is_stamp_of(clock_ms, *changed_ms))
+        {
+            machine.place(&path, bytes, 0, true);
+            self.count("rest of segments put back");
+        }
+    }
+
+    /// Takes the copy of it, as of a directory at rest.
+    pub(crate) fn copy_mark(&mut self, at: usize) {
+        let kept = |file: &Vec<u8>| {
+            let text = String::from_utf8_lossy(file);
+            text.contains("\"source\":\"file:") && text.contains("\"kept\"")
+        };
+        let files = lock(&self.machines.0[at].files);
+        let found = files.iter().map(|(path, file)| (path, lock(file)));
+        let mut found = found.filter(|(_, file)| kept(&file.bytes));
+        self.troubles[at].marked =
+            found.next().map(|(path, file)| (path.clone(), file.bytes.clone(), file.changed_ms));
+    }
+
+    pub(crate) fn trouble_files(&mut self, at: usize, machine: &Machine) {
+        let clock_ms = machine.now_ms();
+        let steady = clock_ms >= self.troubles[at].highest_ms;
+        let kind = self.draw.below(10);
+        if kind == 9 {
+            return self.put_back(at, machine);
+        }
+        if kind < 2 {
+            if clock_ms >= self.troubles[at].steady_until_ms && at != crate::simulation::cluster::CONTAINERS {
+                machine.step_clock(-1 - self.draw.amount(4_500));
+                self.count("clock steps back");
+            }
+            return;
+        }
+        let Some(path) = self.some_file(machine) else { return };
+        let Some(file) = lock(&machine.files).get(&path).cloned() else { return };
+        if kind == 2 {
+            // Its mark on the host keeps others from it.
+            lock(&file).locked = None;
+            return self.count("lock vanishes");
+        }
+        if kind == 3 {
+            // Its lock does.
+            let held = lock(&machine.marks).keys().next().cloned();
+            if let Some(held) = held {
+                lock(&machine.marks).remove(&held);
+                self.count("mark on the host vanishes");
+            }
+            return;
+        }
+        if kind == 4 {
+            let bytes = lock(&file).bytes.clone();
+            self.troubles[at].copied = Some((path, bytes));
+            return;
+        }
+        if kind == 5 {
+            let found = record_format::read_file(&path, &lock(&file).bytes);
+            if found.is_ok_and(|found| found.newest.record.granted_at_ms <= clock_ms) {
+                self.damage(at, &file);
+            }
+            return;
+        }
+        // What is forgotten may lie ahead of a clock that stepped back.
+        if !steady || at == crate::simulation::cluster::CONTAINERS {
+            return;
+        }
+        self.troubles[at].steady_until_ms = clock_ms + FORGETS_MS;
+        let inode = self.draw.number();
+        match kind {
+            6 => {
+                machine.unlink(&path);
+                self.count("record vanishes");
+            }
+            7 => {
+                let all: Vec<_> =
+                    lock(&machine.files).keys().filter(|path| is_record(path)).cloned().collect();
+                all.iter().for_each(|path| machine.unlink(path));
+                self.count("records of the directory vanish");
+            }
+            _ => {
+                let Some((copied, bytes)) = self.troubles[at].copied.take() else { return };
+                let onto = if self.draw.one_in(2) { copied } else { path };
+                machine.place(&onto, bytes, inode, self.draw.one_in(2));
+                self.count("record copied or restored");
+            }
+        }
+        self.troubles[at].closed_until_ms = clock_ms + FORGETS_MS;
+    }
+
+    /// Removes what cannot be read, once its time has passed: as an operator does who was told.
+    pub(crate) fn tidy(&mut self, at: usize) {
+        let machine = Arc::clone(&self.machines.0[at]);
+        let clock_ms = machine.now_ms();
+        let in_use = |number: u64| {
+            self.flakes.iter().flat_map(|unit| &unit.running).any(|p| p.world.fate.number == number)
+        };
+        let held = |id: Option<u64>| id.is_some_and(in_use);
+        let unreadable: Vec<PathBuf> = lock(&machine.files)
+            .iter()
+            .filter(|(path, file)| {
+                let file = lock(file);
+                let found = record_format::read_file(path, &file.bytes);
+                let right = found.is_ok_and(|found| {
+                    name_of(found.newest.record.worker_id)
+                        == path.file_name().and_then(|n| n.to_str()).unwrap_or_default()
+                });
+                is_record(path) && !right && !held(file.locked)
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
+        if !unreadable.is_empty()
+            && clock_ms >= self.troubles[at].highest_ms
+            && clock_ms >= self.troubles[at].steady_until_ms
+        {
+            unreadable.iter().for_each(|path| machine.unlink(path));
+            self.troubles[at].steady_until_ms = clock_ms + FORGETS_MS;
+            self.troubles[at].closed_until_ms = clock_ms + FORGETS_MS;
+        }
+    }
+}
+
+fn name_of(id: u32) -> String {
+    format!("worker-{id}.state")
+}
+
+fn is_record(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "state")
+}

@@ -1,0 +1,96 @@
+//! Where processes live besides on a machine's own disk: in a network namespace of it, whose marks the machine does not
+//! see, and in pods, which move to another machine without what they wrote.
+
+use super::machine::{Draw, Machine};
+use super::snowflakes::Unit;
+use super::{DISKS, Simulation};
+use crate::SnowflakeBuilder;
+use crate::os::filesystem_kind::Kind;
+use crate::os::namespaces::Scope;
+use leafid_core::Layout;
+use std::sync::Arc;
+
+/// What a record that is gone may have been ahead of the clock, and what `no_record_wait_ms` says of clocks besides.
+pub(crate) const WAITS_MS: i64 = 20_000;
+/// Worker ids of pods.
+const PODS: i64 = 50;
+/// Of namespaces, some for each machine.
+const NAMESPACES: i64 = 64;
+
+/// Where the processes of a unit live, one after another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// On one machine, or in one namespace of it.
+    Stays,
+    /// Each starts on a machine of its own, with an empty disk. At the latest after so long by any clock it is known how
+    /// far ahead of this one's clock the last one's was.
+    Moves { waits_ms: i64 },
+    /// As [`Home::Stays`], and nothing is recorded.
+    Forgets,
+}
+
+impl Home {
+    /// By how much a clock that is behind may lie below the highest that an earlier process read, for a start to be safe.
+    fn bridged_ms(self) -> i64 {
+        match self {
+            Home::Moves { waits_ms } => waits_ms - super::faults::FORGETS_MS,
+            _ => -1,
+        }
+    }
+}
+
+fn unit(
+    machine: &Arc<Machine>,
+    layout: Layout,
+    home: Home,
+    builder: SnowflakeBuilder,
+    draw: &mut Draw,
+) -> Unit {
+    let unit = Unit::with(machine, builder, false, layout, draw);
+    Unit { home, ..unit }
+}
+
+/// Those that live so.
+pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) -> Vec<Unit> {
+    let builder = crate::Snowflake::builder;
+    let mut units = Vec::new();
+    for (waits_ms, pod) in [(0, PODS), (WAITS_MS, PODS + 1), (WAITS_MS, PODS + 2)] {
+        let machine = machines[0].apart(Kind::Local, Scope::Container);
+        let pod = builder().worker(pod as u32).no_record_wait_ms(waits_ms);
+        units.push(unit(&machine, layout, Home::Moves { waits_ms }, pod, draw));
+    }
+    for (at, machine) in machines.iter().enumerate().take(DISKS) {
+        let apart = machine.apart(Kind::Local, Scope::OwnNetwork);
+        let first = (NAMESPACES + 4 * at as i64) as u32;
+        let given = builder().worker(first..=first + 2).exclusive_range(true);
+        // The range of the machine's own processes, which see none of its marks: refused, whatever the environment says.
+        let others = builder().worker(8 * at as u32..=8 * at as u32 + 3).exclusive_range(false);
+        for builder in [given.clone(), given, others] {
+            units.push(unit(&apart, layout, Home::Stays, builder, draw));
+        }
+        let forgets = builder().worker(first + 3).persist(false);
+        units.push(unit(&apart, layout, Home::Forgets, forgets, draw));
+    }
+    units
+}
+
+impl Simulation {
+    /// Whether the next process of a unit may start; if it moves, to another machine.
+    pub(crate) fn may_start(&mut self, at: usize) -> bool {
+        let unit = &mut self.flakes[at];
+        if unit.home == Home::Stays {
+            let machine = unit.machine.number;
+            return self.is_open(machine);
+        }
+        if let Home::Moves { .. } = unit.home {
+            let node = &self.machines.0[self.draw.below(DISKS as i64) as usize];
+            unit.machine = node.apart(Kind::Local, Scope::Container);
+        }
+        let safe = unit.machine.now_ms() + unit.home.bridged_ms() > unit.highest_ms;
+        if safe && unit.highest_ms > 0 && unit.home != Home::Forgets {
+            let behind = unit.machine.now_ms() < unit.highest_ms;
+            self.count(if behind { "pod moved to a clock behind" } else { "pod moved" });
+        }
+        safe
+    }
+}

@@ -1,0 +1,264 @@
+//! Machines, their clocks, and what a process of theirs lives in.
+
+use super::disk::{File, ProcessDisk};
+use crate::os::clock_filter::Timeline;
+use crate::os::env::{AnyClock, Clock, Env, Random};
+use crate::os::filesystem_kind::Kind;
+use crate::os::mutex::lock;
+use crate::os::namespaces::Scope;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) const START_MS: i64 = 1_700_000_000_000;
+const MS: i64 = 1_000_000;
+
+/// Chance, which a seed decides.
+#[derive(Clone)]
+pub(crate) struct Draw(u64);
+
+impl Draw {
+    pub(crate) fn new(seed: u64) -> Draw {
+        Draw(seed ^ 0x5851_f42d_4c95_7f2d)
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: i64) -> i64 {
+        (self.number() % end as u64) as i64
+    }
+
+    /// As [`Draw::below`], and one in eight lies at a boundary: the least, the most, or beside them.
+    pub(crate) fn amount(&mut self, end: i64) -> i64 {
+        match self.below(8) {
+            0 => self.of(&[0, 1, end - 2, end - 1]).clamp(0, end - 1),
+            _ => self.below(end),
+        }
+    }
+
+    /// Whether one in so many comes true.
+    pub(crate) fn one_in(&mut self, many: i64) -> bool {
+        self.below(many) == 0
+    }
+
+    pub(crate) fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as i64) as usize]
+    }
+}
+
+struct MachineClock {
+    now_ns: AtomicI64,
+    counted_ns: AtomicI64,
+    /// Parts per million.
+    drift: i64,
+    boots: AtomicI64,
+}
+
+/// What a machine has: clocks, a disk, and the marks of the worker ids that are taken.
+pub(crate) struct Machine {
+    pub(crate) number: usize,
+    clock: Arc<MachineClock>,
+    /// Who sees the marks that are made here.
+    pub(crate) scope: Scope,
+    pub(crate) kind: Kind,
+    pub(crate) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
+    /// What stands in its directories since they were synced last: a name that is new, or gone, with what a power cut may
+    /// leave there instead.
+    pub(crate) names: Mutex<BTreeMap<PathBuf, Option<Arc<Mutex<File>>>>>,
+    /// Each with the number of the process that has it.
+    pub(crate) marks: Mutex<BTreeMap<(String, u32), u64>>,
+    /// Writes fail: the disk is full, or broken.
+    pub(crate) failing: AtomicBool,
+    /// Writes and syncs that failed by themselves.
+    pub(crate) failures: AtomicI64,
+}
+
+impl Machine {
+    pub(crate) fn new(number: usize, kind: Kind, draw: &mut Draw) -> Arc<Machine> {
+        let clock = MachineClock {
+            now_ns: AtomicI64::new((START_MS + draw.below(4_000)) * MS),
+            counted_ns: AtomicI64::new(draw.below(1_000_000) * MS),
+            drift: draw.below(401) - 200,
+            boots: AtomicI64::new(0),
+        };
+        Machine::with(number, Arc::new(clock), kind, Scope::Host)
+    }
+
+    /// A part of the machine with marks and a disk of its own: a namespace, or a container.
+    pub(crate) fn apart(&self, kind: Kind, scope: Scope) -> Arc<Machine> {
+        Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
+    }
+
+    fn with(number: usize, clock: Arc<MachineClock>, kind: Kind, scope: Scope) -> Arc<Machine> {
+        Arc::new(Machine {
+            number,
+            clock,
+            scope,
+            kind,
+            files: Mutex::default(),
+            names: Mutex::default(),
+            marks: Mutex::default(),
+            failing: AtomicBool::new(false),
+            failures: AtomicI64::new(0),
+        })
+    }
+
+    /// In whole milliseconds.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now_ns.load(Relaxed) / MS
+    }
+
+    pub(crate) fn step_clock(&self, by_ms: i64) {
+        self.clock.now_ns.fetch_add(by_ms * MS, Relaxed);
+    }
+
+    /// Starts anew after a power cut.
+    pub(crate) fn boot(&self) {
+        self.clock.boots.fetch_add(1, Relaxed);
+        self.clock.counted_ns.store(0, Relaxed);
+        lock(&self.marks).clear();
+    }
+}
+
+/// All machines, on which the same time passes.
+#[derive(Clone)]
+pub(crate) struct Machines(pub(crate) Arc<Vec<Arc<Machine>>>);
+
+impl Machines {
+    pub(crate) fn pass(&self, ms: i64) {
+        for machine in self.0.iter() {
+            let clock = &machine.clock;
+            clock.now_ns.fetch_add(ms * (MS + clock.drift), Relaxed);
+            clock.counted_ns.fetch_add(ms * MS, Relaxed);
+        }
+    }
+}
+
+/// What a process has of its own: its number, its end, and the clock that it believes.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) machines: Machines,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) fate: Arc<Fate>,
+    line: Arc<Timeline>,
+}
+
+/// When a process ends in the middle of what it does.
+pub(crate) struct Fate {
+    pub(crate) number: u64,
+    dead: AtomicBool,
+    /// So many writes and syncs go well yet; below 0 all of them do.
+    left: AtomicI64,
+    pub(crate) draw: Mutex<Draw>,
+}
+
+impl Fate {
+    pub(crate) fn arm(&self, left: i64) {
+        self.left.store(left, Relaxed);
+    }
+
+    pub(crate) fn kill(&self) {
+        self.dead.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead.load(Relaxed)
+    }
+
+    /// Errors: the process was killed before.
+    pub(crate) fn alive(&self) -> io::Result<()> {
+        if self.is_dead() { Err(killed()) } else { Ok(()) }
+    }
+
+    /// Comes to a point where a process may be killed: whether it is.
+    pub(crate) fn ends_here(&self) -> bool {
+        let left = self.left.load(Relaxed);
+        self.left.store((left - 1).max(-1), Relaxed);
+        if left == 0 {
+            self.kill();
+        }
+        left == 0
+    }
+
+    pub(crate) fn below(&self, end: i64) -> i64 {
+        lock(&self.draw).below(end)
+    }
+
+    pub(crate) fn amount(&self, end: i64) -> i64 {
+        lock(&self.draw).amount(end)
+    }
+}
+
+impl World {
+    /// Whether a write or a sync fails here.
+    pub(crate) fn fails(&self) -> bool {
+        let now_and_then = self.fate.below(50) == 0;
+        self.machine.failures.fetch_add(i64::from(now_and_then), Relaxed);
+        now_and_then || self.machine.failing.load(Relaxed)
+    }
+}
+
+pub(crate) fn killed() -> io::Error {
+    io::Error::other("the process was killed")
+}
+
+impl World {
+    /// A new process; a forked child goes on with its parent's `line`.
+    pub(crate) fn new(
+        machines: &Machines,
+        machine: &Arc<Machine>,
+        number: u64,
+        seed: u64,
+        line: Option<&World>,
+    ) -> World {
+        let draw = Mutex::new(Draw::new(seed));
+        let (dead, left) = (AtomicBool::new(false), AtomicI64::new(-1));
+        World {
+            machines: machines.clone(),
+            machine: Arc::clone(machine),
+            fate: Arc::new(Fate { number, dead, left, draw }),
+            line: line.map_or_else(|| Arc::new(Timeline::new()), |parent| Arc::clone(&parent.line)),
+        }
+    }
+
+    pub(crate) fn env(&self) -> Env {
+        Env {
+            clock: AnyClock::Other(Arc::new(self.clone()), Arc::clone(&self.line)),
+            disk: Box::new(ProcessDisk(self.clone())),
+            random: Box::new(self.clone()),
+            built_ms: 0,
+        }
+    }
+}
+
+impl Clock for World {
+    #[inline]
+    fn now_ns(&self) -> i64 {
+        self.machine.now_ms() * MS
+    }
+    fn counted(&self) -> Duration {
+        Duration::from_millis((self.machine.clock.counted_ns.load(Relaxed) / MS) as u64)
+    }
+    fn boot(&self) -> String {
+        format!("machine {} start {}", self.machine.number, self.machine.clock.boots.load(Relaxed))
+    }
+    fn sleep(&self, time: Duration) {
+        self.machines.pass((time.as_micros() as i64 + 999).max(1_000) / 1_000);
+    }
+}
+
+impl Random for World {
+    fn number(&self) -> io::Result<u128> {
+        let mut draw = lock(&self.fate.draw);
+        Ok(u128::from(draw.number()) << 64 | u128::from(draw.number()))
+    }
+}

@@ -1,0 +1,200 @@
+//! A process that makes snowflakes, while it runs.
+
+use super::issued::Seen;
+use super::machine::{Draw, World};
+use super::snowflakes::{Process, Turn};
+use crate::Snowflake;
+use crate::os::env::Presence;
+use crate::os::mutex::lock;
+use crate::os::simulated;
+use crate::snowflake::generator::Live;
+use crate::snowflake::renewal_log::Spans;
+use crate::storage::record_format;
+use crate::storage::state_file::{self, StateFile, this_process};
+use crate::worker::claim::{Claim, Terms};
+use crate::worker::settings::Settings;
+use leafid_core::{Deed, Run, Span};
+use std::sync::Arc;
+
+/// So far ahead of the clock a process waits for it.
+const PATIENCE_MS: i64 = 3_000;
+
+struct Nowhere;
+impl Presence for Nowhere {}
+
+impl Process {
+    /// The generator as a fork copies it: at the position where it stands, with the spans that it has.
+    pub(crate) fn copy(&self, world: &World, settings: &Arc<Settings>) -> Option<Arc<Live>> {
+        let live = self.live.newest();
+        let from = live.core.first_unused()?;
+        let record = {
+            let keeper = lock(&live.keeper);
+            keeper.as_ref()?.file.record().clone()
+        };
+        let env = Arc::new(world.env());
+        let mut file = StateFile::unpersisted(&settings.key, live.worker_id);
+        let (writer, seed) = (this_process(&env), (record.owner >> 64) as u64);
+        file.write(record, &writer).ok()?;
+        let first = Span { from, until: live.core.until().max(from) };
+        let rules = *live.core.rules();
+        let claim = Claim {
+            file,
+            presence: Box::new(Nowhere),
+            first,
+            begins_ms: None,
+            writer,
+            seed,
+            rules,
+            lease: None,
+        };
+        let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
+        let (renewer, settings) = (Arc::clone(&self.host.renewer), Arc::clone(settings));
+        let copy = Live::new(env, renewer, settings, terms, claim, Spans::default(), 0);
+        copy.core.grant(first);
+        Some(Arc::new(copy))
+    }
+
+    pub(crate) fn play(&mut self) {
+        self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
+        simulated::play(self.world.fate.number);
+    }
+
+    /// What its background thread does when it gets to run, and calls of the giver that came to their turn.
+    pub(crate) fn background(&mut self, now_ms: i64) {
+        self.play();
+        let live = Arc::clone(self.live.newest());
+        live.renew(false);
+        self.take_calls(now_ms);
+        let mut at = 0;
+        while at < self.calls.len() {
+            if self.calls[at].0 <= now_ms {
+                (self.calls.swap_remove(at).1)();
+                self.take_calls(now_ms);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    fn take_calls(&mut self, now_ms: i64) {
+        for call in simulated::left() {
+            let delay_ms = if self.world.fate.below(8) == 0 { self.world.fate.amount(9_000) } else { 0 };
+            self.calls.push((now_ms + delay_ms, call));
+        }
+    }
+
+    pub(crate) fn call_all(&mut self) {
+        for _ in 0..10 {
+            let calls = std::mem::take(&mut self.calls);
+            calls.into_iter().for_each(|(_, call)| call());
+            self.take_calls(0);
+        }
+        self.calls.clear();
+    }
+
+    /// Makes some ids, a few at a time.
+    pub(crate) fn issue(&mut self, draw: &mut Draw, seen: &mut Seen, now_ms: i64) -> Turn {
+        self.play();
+        let many = draw.one_in(2);
+        let mut left = if draw.one_in(40) { draw.below(40_000) } else { draw.below(1_000) };
+        let late = draw.one_in(10);
+        for _ in 0..400 {
+            if left <= 0 || self.world.fate.is_dead() {
+                break;
+            }
+            if self.live.successor.get().is_some() {
+                self.live = Arc::clone(self.live.newest());
+                self.flake = Snowflake::of(&self.live);
+            }
+            let live = Arc::clone(&self.live);
+            let before = live.core.until();
+            if !many && !late {
+                // As a user's call does it.
+                while left > 0
+                    && let Some(id) = self.flake.try_next()
+                {
+                    self.seen(&live, Run { first: id, stride: 1, count: 1 }, seen, before)?;
+                    left -= 1;
+                }
+            }
+            let clock_ms = if late { self.old_ms } else { live.env.clock.believed_ms() };
+            let most = if many { draw.below(3_000) as usize + 1 } else { 1 };
+            match live.core.reserve(clock_ms, most) {
+                Ok(run) => {
+                    left -= run.count as i64;
+                    self.seen(&live, run, seen, before)?;
+                }
+                Err(Deed::NeedSpan) => match self.obtain(&live, now_ms) {
+                    true => {}
+                    false => break,
+                },
+                Err(Deed::WaitUntil(ms)) => {
+                    let wait_ms = ms - live.env.clock.believed_ms();
+                    if late || wait_ms > PATIENCE_MS {
+                        break;
+                    }
+                    self.world.machines.pass(wait_ms.max(1));
+                    if draw.one_in(8) {
+                        break;
+                    }
+                }
+                Err(_) => break,
+            }
+        }
+        self.old_ms = self.live.env.clock.believed_ms();
+        self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
+        Ok(())
+    }
+
+    /// Whether all that may be used is durable: what a power cut would leave says so.
+    pub(crate) fn is_durable(&self) -> bool {
+        let live = self.live.newest();
+        if live.core.first_unused().is_none() || !live.settings.key.persist {
+            return true;
+        }
+        let path = state_file::path_of(&self.live.settings.directory, live.worker_id);
+        let file = lock(&self.world.machine.files).get(&path).cloned();
+        let durable = file.and_then(|file| record_format::read_file(&path, &lock(&file).durable).ok());
+        self.world.machine.is_named(&path)
+            && durable.is_some_and(|durable| durable.newest.record.run.until >= live.core.until())
+    }
+
+    fn seen(&self, live: &Live, run: Run, seen: &mut Seen, until: u64) -> Turn {
+        let tick = seen.flakes(live.core.layout(), live.worker_id, run)?;
+        match tick < until {
+            true => Ok(()),
+            false => Err(format!("{} lies outside the spans that were granted", run.first)),
+        }
+    }
+
+    /// One id, or a few, if they are to be had at once.
+    pub(crate) fn issue_few(&mut self, seen: &mut Seen, now_ms: i64) -> Turn {
+        self.play();
+        if self.world.fate.is_dead() {
+            return Ok(());
+        }
+        let live = Arc::clone(self.live.newest());
+        for _ in 0..2 {
+            let before = live.core.until();
+            match live.core.reserve(live.env.clock.believed_ms(), 3) {
+                Ok(run) => return self.seen(&live, run, seen, before),
+                Err(Deed::NeedSpan) if self.obtain(&live, now_ms) && !self.world.fate.is_dead() => {}
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// A span for a caller that needs one, as `Live::obtain`: whether it is worth asking again.
+    fn obtain(&mut self, live: &Arc<Live>, now_ms: i64) -> bool {
+        let before = live.core.until();
+        match live.locked(|spans| spans.first.take()).flatten() {
+            Some(first) => live.core.grant(first),
+            None => {
+                live.renew(true);
+            }
+        }
+        self.take_calls(now_ms);
+        live.core.until() != before
+    }
+}

@@ -1,0 +1,296 @@
+//! Processes that issue segments: sources, marks and buffers, in the order in which the host's threads use them.
+
+use super::issued::Seen;
+use super::machine::{Draw, Machine, World};
+use super::network::{Answer, Asked, Network};
+use crate::http::{Reply, Verdict};
+use crate::os::env::Env;
+use crate::os::simulated;
+use crate::segments::high_water::Marks;
+use crate::segments::source::file::FileSource;
+use crate::segments::source::range;
+use crate::{FetchRequest, FileTag};
+use leafid_core::{DoubleBuffer, Dry, Filler, Giving, Result, Segment};
+use serde_json::json;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A new one now and then, whose files are new as well.
+fn tag_of(number: i64) -> String {
+    format!("order-{number}")
+}
+
+/// A server of ranges that all machines ask. It gives each range once, and may say again what it said before to the same
+/// state directory: as one that was restored, a cache, or a fail-over without the last commits.
+pub(crate) struct Ranges {
+    pub(crate) space: u32,
+    pub(crate) giving: Giving,
+    /// Counters, each of which gives one residue.
+    next: Vec<i64>,
+    /// By machine and tag.
+    given: BTreeMap<(usize, String), Vec<Segment>>,
+    pub(crate) lies: bool,
+    network: Network,
+}
+
+/// Whom a unit asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A directory of its machine.
+    File,
+    Ranges(usize),
+}
+
+pub(crate) struct Numbers {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) asks: Asks,
+    pub(crate) running: Option<Issuer>,
+    pub(crate) starts_at_ms: i64,
+    /// The number of the tag.
+    tag: i64,
+}
+
+pub(crate) struct Issuer {
+    pub(crate) world: World,
+    tag: String,
+    marks: Marks,
+    file: Option<FileSource>,
+    buffer: DoubleBuffer,
+    filler: Filler,
+    pending: VecDeque<Segment>,
+    /// An answer that is on its way, the mark before it was asked for, and when it comes.
+    coming: Option<(i64, i64, Segment)>,
+}
+
+impl Ranges {
+    pub(crate) fn new(space: u32, giving: Giving) -> Ranges {
+        let next = if giving == Giving::InOrder { vec![1] } else { vec![1, 2] };
+        Ranges { space, giving, next, given: BTreeMap::new(), lies: false, network: Network::default() }
+    }
+
+    /// What a client of this machine makes of an answer to its request, over the network; none: it failed.
+    pub(crate) fn ask(
+        &mut self,
+        machine: usize,
+        request: &FetchRequest,
+        draw: &mut Draw,
+        count: &mut dyn FnMut(&'static str),
+    ) -> Option<Segment> {
+        let nonce = format!("{:032x}", draw.number());
+        let asked = Asked { from: machine, path: range::path(request, &nonce), body: Vec::new() };
+        let mut network = std::mem::take(&mut self.network);
+        let (mut theirs, mut met) = (Draw::new(draw.number()), Vec::new());
+        let mut serve = |asked: &Asked| self.serve(asked, &mut theirs, &mut |kind| met.push(kind));
+        let answer = network.carry(&asked, &mut serve, draw, count);
+        met.into_iter().for_each(count);
+        self.network = network;
+        let (status, body) = answer?;
+        match range::read(&Reply::of(status, &body), &request.tag, &nonce) {
+            Verdict::Answer(fetched) => Some(fetched.segment),
+            _ => None,
+        }
+    }
+
+    fn serve(&mut self, asked: &Asked, draw: &mut Draw, count: &mut dyn FnMut(&'static str)) -> Answer {
+        let (path, query) = asked.path.split_once('?').unwrap_or_default();
+        let told = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        let tag = path.rsplit('/').next().unwrap_or_default();
+        let after = told("after").and_then(|after| after.parse().ok()).unwrap_or_default();
+        match self.fetch((asked.from, tag.to_owned()), after, draw, count) {
+            Some(segment) => {
+                let (start, end) = (segment.start().to_string(), segment.end().to_string());
+                let (stride, nonce) = (segment.stride(), told("nonce"));
+                let answer =
+                    json!({"tag": tag, "start": start, "end": end, "stride": stride, "nonce": nonce});
+                (200, answer.to_string().into_bytes())
+            }
+            None => (503, Vec::new()),
+        }
+    }
+
+    fn fetch(
+        &mut self,
+        whose: (usize, String),
+        after: i64,
+        draw: &mut Draw,
+        count: &mut dyn FnMut(&'static str),
+    ) -> Option<Segment> {
+        if draw.one_in(20) {
+            count("segment source fails");
+            return None;
+        }
+        let before = self.given.entry(whose).or_default();
+        if self.lies && !before.is_empty() && draw.one_in(4) {
+            // What was given lately, the same or a part of it.
+            let lately = if draw.one_in(4) { 400 } else { 3 };
+            let back = draw.below(before.len().min(lately) as i64) as usize;
+            let told = before[before.len() - 1 - back];
+            let from = draw.below(told.len() as i64) as u64;
+            count("segment source lies or is stale");
+            let last = self.next.iter_mut().find(|next| **next == told.end());
+            return match (draw.below(4), last) {
+                (0 | 1, _) => Some(told),
+                // One id of it, and new ones above.
+                (2, Some(next)) => {
+                    *next += 100 * told.stride();
+                    Segment::new(told.end() - told.stride(), *next, told.stride()).ok()
+                }
+                _ => Segment::new(told.id(from)?, told.end(), told.stride()).ok(),
+            };
+        }
+        let counters = self.next.len() as i64;
+        let counter = draw.below(counters) as usize;
+        let stride = counters;
+        if self.giving == Giving::InOrder {
+            // As a server that goes on above `after`.
+            self.next[counter] = self.next[counter].max(after);
+        }
+        let start = self.next[counter];
+        let end = start + (1 + draw.amount(20_000)) * stride;
+        self.next[counter] = end;
+        let segment = Segment::new(start, end, stride).ok()?;
+        before.push(segment);
+        Some(segment)
+    }
+}
+
+impl Numbers {
+    pub(crate) fn new(machine: &Arc<Machine>, asks: Asks) -> Numbers {
+        Numbers { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0, tag: 0 }
+    }
+
+    pub(crate) fn space(&self, all: &[Ranges]) -> u32 {
+        match self.asks {
+            Asks::File => 1_000 + 100_000 * self.machine.number as u32 + self.tag as u32,
+            Asks::Ranges(at) => all[at].space,
+        }
+    }
+
+    /// Starts a process, with what the last one left.
+    pub(crate) fn start(&mut self, world: World, all: &[Ranges], tag: Option<i64>) -> Result<()> {
+        simulated::play(world.fate.number);
+        self.tag = tag.unwrap_or(self.tag);
+        let tag = tag_of(self.tag);
+        let env: Arc<Env> = Arc::new(world.env());
+        let (name, giving, file) = match self.asks {
+            Asks::File => {
+                let tags = BTreeMap::from([(tag.clone(), FileTag { start: 1, step: 5_000 })]);
+                let file =
+                    FileSource::open(Arc::clone(&env), Path::new("/simulated/numbers"), true, &tags, false)?;
+                (file.source_name(), Giving::InOrder, Some(file))
+            }
+            Asks::Ranges(at) => (format!("ranges {at}"), all[at].giving, None),
+        };
+        let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, giving, false)?;
+        let (buffer, filler) = DoubleBuffer::new();
+        let pending = marks.take_kept(&tag)?.into();
+        if !world.fate.is_dead() {
+            self.running = Some(Issuer { world, tag, marks, file, buffer, filler, pending, coming: None });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn kill(&mut self) {
+        if let Some(issuer) = self.running.take() {
+            issuer.world.fate.kill();
+            simulated::play(issuer.world.fate.number);
+            drop(issuer);
+        }
+    }
+
+    /// Closes it, and keeps what is left for the next start.
+    pub(crate) fn close(&mut self, space: u32, seen: &mut Seen) -> std::result::Result<(), String> {
+        let Some(issuer) = self.running.take() else { return Ok(()) };
+        simulated::play(issuer.world.fate.number);
+        let mut rest = issuer.buffer.seal(&issuer.filler);
+        rest.extend(issuer.pending.iter().copied());
+        // An error costs the rest. A call in another thread, which began before:
+        let _ = issuer.marks.keep(&issuer.tag, &rest);
+        match issuer.buffer.take_many(1) {
+            Ok((run, _)) if !issuer.world.fate.is_dead() => seen.segment(space, run),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Issuer {
+    /// Takes some ids, and fetches what is wanted.
+    pub(crate) fn issue(
+        &mut self,
+        ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>,
+        draw: &mut Draw,
+        space: u32,
+        seen: &mut Seen,
+        now_ms: i64,
+    ) -> std::result::Result<(), String> {
+        simulated::play(self.world.fate.number);
+        for _ in 0..20 {
+            if let Some((due_ms, after, segment)) = self.coming.take() {
+                match due_ms <= now_ms {
+                    true => self.take(after, segment),
+                    false => self.coming = Some((due_ms, after, segment)),
+                }
+            }
+            self.pour();
+            let most = if draw.one_in(3) { 1 } else { draw.amount(4_000) as usize + 1 };
+            let taken = match most {
+                1 => self
+                    .buffer
+                    .take()
+                    .map(|(id, wants)| (leafid_core::Run { first: id, stride: 1, count: 1 }, wants)),
+                _ => self.buffer.take_many(most),
+            };
+            if self.world.fate.is_dead() {
+                break;
+            }
+            match taken {
+                Ok((run, wants)) => {
+                    // By the residue of its counter also where one id was taken.
+                    let stride = if space == 1 { 2 } else { 1 };
+                    seen.segment(space, leafid_core::Run { stride, ..run })?;
+                    if wants && self.pending.is_empty() {
+                        self.fetch(ask, draw, now_ms);
+                    }
+                }
+                Err(Dry::Empty) if self.coming.is_none() => self.fetch(ask, draw, now_ms),
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn pour(&mut self) {
+        while self.buffer.has_room(&self.filler)
+            && let Some(segment) = self.pending.pop_front()
+        {
+            let _ = self.buffer.offer(&mut self.filler, segment, 10);
+        }
+    }
+
+    fn fetch(&mut self, ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>, draw: &mut Draw, now_ms: i64) {
+        if self.coming.is_some() {
+            return;
+        }
+        let Ok(after) = self.marks.after(&self.tag) else { return };
+        let request = FetchRequest { tag: self.tag.clone(), step: draw.below(9_000), after, urgent: false };
+        let answer = match &self.file {
+            Some(file) => file.fetch(&request).ok().map(|fetched| fetched.segment),
+            None => ask(&request),
+        };
+        let Some(segment) = answer else { return };
+        match draw.one_in(6) {
+            true => self.coming = Some((now_ms + draw.below(2_000), after, segment)),
+            false => self.take(after, segment),
+        }
+    }
+
+    /// Makes known what was answered, and has it used.
+    fn take(&mut self, after: i64, segment: Segment) {
+        if let Ok(accepted) = self.marks.accept(&self.tag, &[segment], after)
+            && !self.world.fate.is_dead()
+        {
+            self.pending.extend(accepted.segments);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Processes that make snowflakes: the host's own code, from the opening to the close.
+
+use super::homes::Home;
+use super::issued::Seen;
+use super::lease_server::{Client, Giver};
+use super::machine::{Draw, Machine, Machines, World};
+use crate::os::simulated::{self, Deed as Left};
+use crate::snowflake::generator::Live;
+use crate::snowflake::registry::Host;
+use crate::worker::settings::Settings;
+use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
+use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
+use std::sync::Arc;
+
+/// What processes are started as, one after another.
+pub(crate) struct Unit {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) machine: Arc<Machine>,
+    /// The worker ids that it may have.
+    pub(crate) leased: bool,
+    pub(crate) running: Option<Process>,
+    /// By the time of the simulation.
+    pub(crate) starts_at_ms: i64,
+    /// Starts that were refused since the last that was not, for the clock.
+    pub(crate) refused: u32,
+    /// Whether it is a forked child, which is not started again.
+    pub(crate) child: bool,
+    /// The worker id that its parent had.
+    pub(crate) parents: Option<u32>,
+    pub(crate) home: Home,
+    /// The highest that the clocks of its processes read.
+    pub(crate) highest_ms: i64,
+}
+
+pub(crate) struct Process {
+    pub(crate) world: World,
+    pub(crate) host: Host,
+    pub(crate) live: Arc<Live>,
+    pub(crate) flake: Snowflake,
+    /// Calls of the giver that are under way, and when they come to their turn.
+    pub(crate) calls: Vec<(i64, Left)>,
+    /// What a thread read the clock as before it slept.
+    pub(crate) old_ms: i64,
+    /// The highest that its clock read.
+    pub(crate) highest_ms: i64,
+    pub(crate) stopped_until_ms: i64,
+}
+
+/// How the ids of one turn came to an end.
+pub(crate) type Turn = Result<(), String>;
+
+impl Unit {
+    pub(crate) fn new(settings: Settings, machine: &Arc<Machine>, leased: bool) -> Unit {
+        Unit {
+            settings: Arc::new(settings),
+            machine: Arc::clone(machine),
+            leased,
+            running: None,
+            starts_at_ms: 0,
+            refused: 0,
+            child: false,
+            parents: None,
+            home: Home::Stays,
+            highest_ms: 0,
+        }
+    }
+
+    /// One of this machine, whose options a draw decides.
+    pub(crate) fn of(
+        machine: &Arc<Machine>,
+        ids: [i64; 2],
+        giver: Option<&Arc<Giver>>,
+        layout: Layout,
+        draw: &mut Draw,
+    ) -> Unit {
+        let builder = match giver {
+            Some(giver) => {
+                Snowflake::builder().worker(WorkerSource::leases(Client::new(giver, machine.number)))
+            }
+            None => Snowflake::builder().worker(ids[0] as u32..=ids[1] as u32),
+        };
+        Unit::with(machine, builder, giver.is_some(), layout, draw)
+    }
+
+    /// One that gets its worker ids as the builder says; a draw decides the rest.
+    pub(crate) fn with(
+        machine: &Arc<Machine>,
+        builder: SnowflakeBuilder,
+        leased: bool,
+        layout: Layout,
+        draw: &mut Draw,
+    ) -> Unit {
+        let wait = draw.one_in(4);
+        let (backwards, borrow) =
+            if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
+        let forgets = builder.persist == Some(false);
+        let ephemeral = forgets || machine.kind == crate::os::filesystem_kind::Kind::Ephemeral;
+        let builder = builder
+            .state_dir("/simulated")
+            .layout(layout)
+            .on_clock_backwards(backwards)
+            .on_exhausted(if borrow && !ephemeral { OnExhausted::Borrow } else { OnExhausted::Wait })
+            .random_start(draw.of(&[0, 100]));
+        let settings = Settings::parse(&builder);
+        Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, leased)
+    }
+
+    /// Starts a process. Errors: why it was refused.
+    pub(crate) fn start(&mut self, world: World) -> Result<(), Error> {
+        simulated::play(world.fate.number);
+        let host = Host::new(world.env());
+        let attached = host.attach(&self.settings, self.parents, &mut || false);
+        let started = attached.and_then(|live| match world.fate.is_dead() {
+            true => Err(Error::new(Code::Internal, "killed")),
+            false => Ok(live),
+        });
+        let started = started.map(|live| {
+            let (flake, old_ms) = (Snowflake::of(&live), world.machine.now_ms());
+            Process {
+                world,
+                host,
+                live,
+                flake,
+                calls: Vec::new(),
+                old_ms,
+                highest_ms: old_ms,
+                stopped_until_ms: 0,
+            }
+        });
+        self.refused = match &started {
+            Err(error) if error.code() == Code::ClockBackwards => self.refused + 1,
+            _ => 0,
+        };
+        self.running = Some(started?);
+        Ok(())
+    }
+
+    /// What a fork makes of it: a child with a copy of the generator, which it must not use.
+    pub(crate) fn fork(&self, number: u64, seed: u64, machines: &Machines) -> Option<Unit> {
+        let parent = self.running.as_ref()?;
+        let world = World::new(machines, &self.machine, number, seed, Some(&parent.world));
+        simulated::play(parent.world.fate.number);
+        let copied = parent.copy(&world, &self.settings)?;
+        let mut child = Unit::new(Settings::clone(&self.settings), &self.machine, self.leased);
+        child.home = self.home;
+        (child.child, child.parents) = (true, Some(parent.live.worker_id));
+        child.running = Some(Process {
+            host: Host::new(world.env()),
+            flake: Snowflake::of(&copied),
+            live: copied,
+            world,
+            calls: Vec::new(),
+            old_ms: 0,
+            highest_ms: 0,
+            stopped_until_ms: 0,
+        });
+        Some(child)
+    }
+
+    /// The ids of a child before it has a generator of its own: what it is given was its parent's, in a copy.
+    pub(crate) fn child_uses_its_copy(&mut self, seen: &mut Seen) -> Turn {
+        let Some(process) = &mut self.running else { return Ok(()) };
+        simulated::play(process.world.fate.number);
+        for _ in 0..4 {
+            while let Some(id) = process.flake.try_next() {
+                let run = Run { first: id, stride: 1, count: 1 };
+                seen.flakes(process.live.core.layout(), process.live.worker_id, run)?;
+            }
+            process.world.machines.pass(1);
+        }
+        simulated::play(process.live.generation);
+        self.running = None;
+        Ok(())
+    }
+
+    /// Ends it as a kill does: nothing is written any more.
+    pub(crate) fn kill(&mut self) {
+        if let Some(process) = self.running.take() {
+            self.highest_ms = self.highest_ms.max(process.highest_ms);
+            process.world.fate.kill();
+            simulated::play(process.live.generation);
+            drop(process);
+        }
+    }
+
+    /// Closes it. Answers the generator, which no thread can use any more, and its process.
+    pub(crate) fn close(&mut self) -> Option<(u64, Arc<Live>)> {
+        let mut process = self.running.take()?;
+        self.highest_ms = self.highest_ms.max(process.highest_ms);
+        simulated::play(process.world.fate.number);
+        process.call_all();
+        let live = Arc::clone(process.live.newest());
+        // An error costs what was not used.
+        let _ = process.host.detach(&process.live);
+        (!process.world.fate.is_dead()).then(|| (process.world.fate.number, live))
+    }
+}

@@ -1,0 +1,179 @@
+//! Forks in the middle of fetching and of taking segments: the child has a copy of what its parent had at hand, of what it
+//! had taken and of what was on its way, and none of it is the child's.
+
+use super::issued::Seen;
+use super::machine::{Draw, World};
+use super::{DISKS, Simulation};
+use crate::os::mutex::lock;
+use crate::os::simulated::{self, Deed};
+use crate::segments::simulated::Opened;
+use crate::{Attempt, FetchRequest, HeldRun, Reply, SegmentSource, Segments};
+use leafid_core::{Run, Segment};
+use std::sync::{Arc, Mutex};
+
+/// Ids of one counter, which is told apart from the others by this.
+pub(crate) const SPACE: u32 = 2;
+
+/// The counter that these processes ask, and the requests that it has not answered.
+pub(crate) struct Counter {
+    next: i64,
+    asked: Vec<(FetchRequest, Reply)>,
+}
+
+impl Counter {
+    pub(crate) fn new() -> Arc<Mutex<Counter>> {
+        Arc::new(Mutex::new(Counter { next: 1, asked: Vec::new() }))
+    }
+}
+
+/// One process of the two, with what it has of the calls that the fork came into.
+struct Side {
+    world: World,
+    opened: Opened,
+    held: Option<HeldRun>,
+    attempt: Option<Attempt>,
+    wanted: usize,
+    asked: Vec<(FetchRequest, Reply)>,
+    jobs: Vec<Deed>,
+}
+
+impl Side {
+    /// What the fork finds: ids taken by a call that goes on, others to be issued one by one, a request without an answer.
+    /// Both sides do the same, and the parent is played.
+    fn middle(&mut self, counter: &Mutex<Counter>, [run, call, empties]: [usize; 3]) {
+        self.held = self.opened.tag.take_run(run).ok().flatten();
+        self.wanted = call;
+        self.attempt = self.opened.tag.attempt(call, None).ok();
+        if let Some(attempt) = &mut self.attempt {
+            let _ = attempt.poll(|| {});
+        }
+        (0..empties).for_each(|_| drop(self.opened.tag.try_next()));
+        self.jobs = simulated::left();
+        if empties % 2 == 0 {
+            std::mem::take(&mut self.jobs).into_iter().for_each(|job| job());
+        }
+        self.asked = std::mem::take(&mut lock(counter).asked);
+        // Others of the process's are done later, as by its threads.
+        self.jobs.extend(simulated::left());
+    }
+
+    /// Uses what it has, then goes on.
+    fn go_on(&mut self, counter: &Mutex<Counter>, draw: &mut Draw, seen: &mut Seen) -> Result<(), String> {
+        simulated::play(self.world.fate.number);
+        for _ in 0..4 {
+            match self.opened.tag.at_hand() {
+                Some(id) => one(seen, id)?,
+                None => break,
+            }
+        }
+        if let Some(held) = self.held.take().filter(HeldRun::is_ours) {
+            seen.segment(SPACE, held.run)?;
+        }
+        for round in 0..4 {
+            if let Some(attempt) = &mut self.attempt {
+                let mut ids = vec![0; self.wanted];
+                if attempt.poll(|| {}).unwrap_or(false) && attempt.write(&mut ids) {
+                    ids.into_iter().try_for_each(|id| one(seen, id))?;
+                    self.attempt = None;
+                }
+            }
+            for _ in 0..draw.amount(200) {
+                match self.opened.tag.try_next() {
+                    Ok(Some(id)) => one(seen, id)?,
+                    _ => break,
+                }
+            }
+            self.jobs.extend(simulated::left());
+            std::mem::take(&mut self.jobs).into_iter().for_each(|job| job());
+            let asked = std::mem::take(&mut lock(counter).asked);
+            for (request, reply) in self.asked.drain(..).chain(asked) {
+                let answer = lock(counter).answer(&request, draw);
+                reply.answer(Ok(answer.map(Into::into)));
+            }
+            if round < 3 {
+                simulated::left().into_iter().for_each(|job| job());
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self, kept: bool) {
+        simulated::play(self.world.fate.number);
+        if !kept {
+            self.world.fate.kill();
+        }
+        drop(self);
+        simulated::left();
+    }
+}
+
+impl Counter {
+    fn answer(&mut self, request: &FetchRequest, draw: &mut Draw) -> Option<Segment> {
+        let start = self.next.max(request.after);
+        self.next = start + 1 + draw.amount(400);
+        Segment::new(start, self.next, 1).ok()
+    }
+}
+
+fn one(seen: &mut Seen, id: i64) -> Result<(), String> {
+    seen.segment(SPACE, Run { first: id, stride: 1, count: 1 })
+}
+
+impl Simulation {
+    /// A process that has segments forks, in the middle of what it does.
+    pub(crate) fn fork_among_segments(&mut self) -> Result<(), String> {
+        let at = self.draw.below(DISKS as i64) as usize;
+        let machine = Arc::clone(&self.machines.0[at]);
+        let (world, doomed) = (self.world(&machine, false), self.draw.one_in(4));
+        self.processes += 1;
+        let seed = self.draw.number();
+        let childs = World::new(&self.machines, &machine, self.processes, seed, Some(&world));
+        let counter = Arc::clone(&self.counter);
+        let asked = Arc::clone(&counter);
+        let source = SegmentSource::deferred(move |request, reply| lock(&asked).asked.push((request, reply)));
+        let builder = Segments::builder().source(source).state_dir("/simulated").keep_unused(false);
+        simulated::play(world.fate.number);
+        let env = Arc::new(world.env());
+        // The disk may be full.
+        let Ok(opened) = Opened::new(&builder, &env) else { return Ok(()) };
+        let side = |world, opened| Side {
+            world,
+            opened,
+            held: None,
+            attempt: None,
+            wanted: 0,
+            asked: Vec::new(),
+            jobs: Vec::new(),
+        };
+        let mut parent = side(world, opened);
+        let (draw, seen) = (&mut self.draw, &mut self.seen);
+        for _ in 0..draw.below(4) {
+            parent.go_on(&counter, draw, seen)?;
+        }
+        let Ok(copy) = parent.opened.copy(&env) else {
+            parent.end(false);
+            return Ok(());
+        };
+        let mut child = side(childs, copy);
+        let middle = [1 + draw.amount(40) as usize, 1 + draw.amount(300) as usize, draw.below(4) as usize];
+        child.middle(&counter, middle);
+        // The threads that would do it are its parent's.
+        child.jobs.clear();
+        parent.middle(&counter, middle);
+        simulated::play(child.world.fate.number);
+        let begun = child.opened.begin(&Arc::new(child.world.env()));
+        self.count("forked among segments");
+        let (draw, seen) = (&mut self.draw, &mut self.seen);
+        let child_first = draw.one_in(2);
+        if begun.is_ok() && child_first {
+            child.go_on(&counter, draw, seen)?;
+        }
+        parent.go_on(&counter, draw, seen)?;
+        if begun.is_ok() && !child_first {
+            child.go_on(&counter, draw, seen)?;
+        }
+        child.end(!doomed);
+        parent.end(!doomed);
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Batches: many ids in one call.
+
+use crate::Snowflake;
+use crate::config::allowed::allowed;
+use crate::os;
+use crate::snowflake::wait;
+use leafid_core::{Code, Error, OnExhausted, Result, Run};
+use smallvec::SmallVec;
+use std::time::{Duration, Instant};
+
+/// The most ids that one call makes.
+pub const MOST_IDS: usize = 1 << 24;
+/// How often a long batch asks whether to give up.
+const ASK: Duration = Duration::from_millis(50);
+
+impl Snowflake {
+    /// As many ids as asked for, up to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
+    /// `invalid_argument`; for no ids `closed` alone. A batch that goes on making ids is not cut short by `timeout_ms`.
+    pub fn take(&self, n: usize) -> Result<Vec<i64>> {
+        self.take_unless(n, &mut || false)
+    }
+
+    /// [`Snowflake::take`], given up with `would_block` when `interrupted` answers true.
+    #[doc(hidden)]
+    pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
+        check_n(n)?;
+        let mut ids: Vec<i64> = Vec::new();
+        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
+        unforked(|| ids.try_reserve_exact(n)).map_err(no_memory)?;
+        ids.resize(n, 0);
+        self.fill_unless(&mut ids, interrupted)?;
+        Ok(ids)
+    }
+
+    /// Fills the slice with ids in increasing order: all of it, or none on an error. Errors: as [`Snowflake::take`].
+    pub fn fill(&self, out: &mut [i64]) -> Result<()> {
+        self.fill_unless(out, &mut || false)
+    }
+
+    /// [`Snowflake::fill`], given up with `would_block` when `interrupted` answers true.
+    #[doc(hidden)]
+    pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
+        check_n(out.len())?;
+        if out.is_empty() {
+            return self.check_open();
+        }
+        self.check_one_tick(out.len())?;
+        let mut asked = Instant::now();
+        loop {
+            let mut runs: SmallVec<[Run; 8]> = SmallVec::new();
+            let mut left = out.len();
+            let mut born = 0;
+            while left > 0 {
+                let (run, generation) =
+                    self.step(interrupted, |live, now_ms| live.core.reserve(now_ms, left))?;
+                if !runs.is_empty() && generation != born {
+                    // A fork came between: what was reserved before it is the parent's.
+                    runs.clear();
+                    left = out.len();
+                }
+                born = generation;
+                left -= run.count.min(left);
+                if runs.len() == runs.capacity() {
+                    unforked(|| runs.reserve(64));
+                }
+                runs.push(run);
+                if asked.elapsed() > ASK {
+                    asked = Instant::now();
+                    if interrupted() {
+                        return Err(wait::interrupted());
+                    }
+                }
+            }
+            write(&runs, out);
+            if runs.spilled() {
+                unforked(|| drop(runs));
+            }
+            // Once more after the last id is written: the child of a fork meanwhile fills anew.
+            if born == os::current() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where a tick is longer than the thread may wait, a batch is had from one tick, or nothing is reserved.
+    fn check_one_tick(&self, n: usize) -> Result<()> {
+        let Some(most) = self.settings.max_wait else { return Ok(()) };
+        let layout = &self.settings.key.layout;
+        let tick = Duration::from_millis(layout.tick_ms() as u64);
+        if tick <= most || self.settings.key.rules.on_exhausted == OnExhausted::Borrow {
+            return Ok(());
+        }
+        // What is left of a tick under the largest random start.
+        let size = layout.max_sequence() as usize + 1;
+        let always = size - size / 8;
+        if n > always {
+            let allowed =
+                format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
+            return Err(Error::invalid("n", n, &allowed));
+        }
+        let live = self.live()?;
+        match n > live.core.left_in_tick(live.env.clock.believed_ms()) {
+            true => wait::may_wait(&self.settings, tick),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Allocates or frees with signals blocked: the C library's `fork`, called by a handler that interrupted its `malloc`,
+/// waits for that for ever once a process has had a second thread.
+fn unforked<T>(memory: impl FnOnce() -> T) -> T {
+    os::without_signals(memory)
+}
+
+fn write(runs: &[Run], mut out: &mut [i64]) {
+    for run in runs {
+        let (now, later) = out.split_at_mut(run.count.min(out.len()));
+        run.write(now);
+        out = later;
+    }
+}
+
+fn check_n(n: usize) -> Result<()> {
+    if n > MOST_IDS {
+        return Err(Error::invalid("n", n, allowed("n")));
+    }
+    Ok(())
+}

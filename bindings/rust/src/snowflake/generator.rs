@@ -1,0 +1,313 @@
+//! An open generator: the core, what it is held by, and the spans between them.
+
+use crate::os;
+use crate::os::env::{AnyClock, Env};
+use crate::os::mutex::{Pause, later, lock, locked};
+use crate::snowflake::recovery::{Heal, Life};
+use crate::snowflake::renewal_log::Spans;
+use crate::snowflake::span_writer::{Extended, Keeper, Outcome};
+use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::renewal_timer::Renewer;
+use crate::tasks::with_timeout;
+use crate::tasks::with_timeout::Bounded;
+use crate::worker::claim::{Claim, Terms};
+use crate::worker::lease_cache::Memory;
+use crate::worker::lease_schedule::Held;
+use crate::worker::settings::Settings;
+use leafid_core::{Code, Error, Result, Snowflake as Core};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Spans are renewed in the background while ids were issued within this.
+const IN_USE_MS: i64 = 60_000;
+/// A caller that has waited so long sees whether it can have the span without the background thread.
+const STUCK: Duration = Duration::from_millis(100);
+
+/// A generator of this process, shared by all handles of the same settings.
+pub(crate) struct Live {
+    pub(crate) core: Core,
+    /// As the hot path reads it.
+    pub(crate) clock: AnyClock,
+    pub(crate) worker_id: u32,
+    pub(crate) env: Arc<Env>,
+    pub(crate) renewer: Arc<Renewer>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) terms: Terms,
+    /// Held while the disk is written.
+    pub(crate) keeper: Mutex<Option<Keeper>>,
+    spans: Mutex<Spans>,
+    /// Whether it came with a lease.
+    pub(crate) leased: bool,
+    /// Where its lease is remembered, until it is closed.
+    pub(crate) memory: Mutex<Option<Memory>>,
+    /// Renewals tried.
+    pub(crate) tried: AtomicU64,
+    opened: Duration,
+    /// The clock's reading before which nothing is issued, for want of a record.
+    pub(crate) begins_ms: Option<i64>,
+    /// Whether it is closed, or its lease lost; and the generator that took its place then.
+    pub(crate) life: Mutex<Life>,
+    pub(crate) successor: OnceLock<Arc<Live>>,
+    /// Leases lost before this one without a renewal between, and whether this one was renewed.
+    pub(crate) losses: u32,
+    pub(crate) kept: AtomicBool,
+    /// The process that it belongs to.
+    pub(crate) generation: u64,
+}
+
+/// What a caller that needs a span does next.
+pub(crate) enum Obtained {
+    /// Ask the core again.
+    Granted,
+    /// Ask again a tick later.
+    NoRoom,
+}
+
+impl Live {
+    /// `before`, `losses`: what the generator counted whose place it takes.
+    pub(crate) fn new(
+        env: Arc<Env>,
+        renewer: Arc<Renewer>,
+        settings: Arc<Settings>,
+        terms: Terms,
+        claim: Claim,
+        before: Spans,
+        losses: u32,
+    ) -> Live {
+        let (layout, worker_id, first) =
+            (claim.file.record().layout, claim.file.record().worker_id, claim.first);
+        let spans = Spans {
+            first: Some(first),
+            until: first.until,
+            outcome: None,
+            claims: before.claims + 1,
+            lease_until_ms: claim.lease.as_ref().map(|held| held.lease.until_ms),
+            ..before
+        };
+        let begins_ms = claim.begins_ms;
+        let owner = claim.file.record().owner;
+        Live {
+            leased: claim.lease.is_some(),
+            memory: Mutex::new(Memory::new(&env, &settings, worker_id, owner)),
+            core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
+            clock: env.clock.read_as(settings.key.clock_source),
+            worker_id,
+            opened: env.clock.counted(),
+            begins_ms,
+            env,
+            renewer,
+            settings,
+            terms,
+            keeper: Mutex::new(Some(Keeper::new(claim))),
+            spans: Mutex::new(spans),
+            tried: AtomicU64::new(0),
+            life: Mutex::default(),
+            successor: OnceLock::new(),
+            losses,
+            kept: AtomicBool::new(false),
+            generation: os::current(),
+        }
+    }
+
+    /// Has the background thread grant the core's next span, and waits for it until the deadline. `may_wait`: whether
+    /// the user's own code can run meanwhile.
+    pub(crate) fn obtain(
+        self: &Arc<Self>,
+        deadline: Instant,
+        may_wait: bool,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Obtained> {
+        let Some(first) = self.locked(|spans| spans.first.take()) else { return Ok(Obtained::Granted) };
+        if let Some(first) = first {
+            self.core.grant(first);
+            // The thread is started with the first id, and renews from here on.
+            self.renewer.ask(self, true);
+            return Ok(Obtained::Granted);
+        }
+        let tried = self.tried.load(Acquire);
+        self.renewer.ask(self, false);
+        let asked = Instant::now();
+        let mut looked = asked;
+        let (mut pause, mut helped) = (Pause::new(), false);
+        while self.tried.load(Acquire) == tried {
+            let in_time = pause.until(deadline);
+            if !self.is_ours() {
+                // In the child of a fork meanwhile nobody renews this: the caller finds out.
+                return Ok(Obtained::Granted);
+            }
+            if !in_time {
+                return Err(self.late());
+            }
+            if !may_wait && self.waits_for_users_code() {
+                return Err(self.needs_caller());
+            }
+            if looked.elapsed() > STUCK {
+                looked = Instant::now();
+                if interrupted() {
+                    return Err(wait::interrupted());
+                }
+            }
+            if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
+                // The thread is held up by another generator's disk, not by this one's.
+                helped = true;
+                let live = Arc::clone(self);
+                with_timeout::bounded(deadline.saturating_duration_since(Instant::now()), move || {
+                    live.renew(true)
+                });
+            }
+        }
+        match self.locked(|spans| spans.outcome.clone()).flatten() {
+            Some(Outcome::Failed(error)) => Err(error),
+            Some(Outcome::NoRoom) => Ok(Obtained::NoRoom),
+            Some(Outcome::Granted) | None => Ok(Obtained::Granted),
+        }
+    }
+
+    fn late(&self) -> Error {
+        let spans = self.spans();
+        let before = spans
+            .lease_error
+            .or(spans.last_error)
+            .map(|error| format!(" (before: {error})"))
+            .unwrap_or_default();
+        let (code, what) = match self.waits_for_users_code() {
+            true => {
+                (Code::WorkerLost, "renewed in time by the giver of its lease: see that, or raise timeout_ms")
+            }
+            false => {
+                let disk = "durable in time; the disk is slow: see the state directory, or raise timeout_ms";
+                (Code::StateIo, disk)
+            }
+        };
+        let message = format!("the next span of worker id {} was not {what}{before}", self.worker_id);
+        Error::new(code, message)
+    }
+
+    /// None in a forked child.
+    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut Spans) -> R) -> Option<R> {
+        locked(&self.spans, self.generation, deed)
+    }
+
+    /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.generation == os::current()
+    }
+
+    /// As [`locked`], for what says whether it lives.
+    pub(crate) fn with_life<R>(&self, deed: impl FnOnce(&mut Life) -> R) -> Option<R> {
+        locked(&self.life, self.generation, deed)
+    }
+
+    /// Extends the span if half of it is used: the background thread's deed. Answers when to come again, while the
+    /// generator is in use or leased; that somebody waits for it is a use.
+    pub(crate) fn renew(self: &Arc<Self>, waited_for: bool) -> Option<Duration> {
+        if !self.is_ours() {
+            return None;
+        }
+        match self.heal_if_lost(waited_for) {
+            Heal::NotLost => {}
+            Heal::Done => {
+                self.note(None, self.core.until());
+                return None;
+            }
+            Heal::UnderWay(again) => return Some(again),
+            Heal::Failed(error, again) => {
+                self.note(Some(Outcome::Failed(error)), self.core.until());
+                return Some(again);
+            }
+        }
+        let mut held = lock(&self.keeper);
+        let (Some(keeper), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
+            drop(held);
+            // Closed meanwhile: who waits is told by the core.
+            self.note(None, self.core.until());
+            return None;
+        };
+        keeper.presence.drain();
+        let now_ms = self.env.clock.believed_ms();
+        let layout = self.core.layout();
+        let counted = self.env.clock.counted();
+        let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
+        let extended = match in_use {
+            true => keeper.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
+            false => Extended::NotNeeded,
+        };
+        let short = matches!(extended, Extended::Leased);
+        let lease = keeper.lease.as_mut().map(|lease| {
+            let call = lease.begin_call(counted, now_ms, short && waited_for);
+            let over = lease.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
+            (call, lease.due_in(counted), lease.has_failed(counted).then(|| lease.used_up(counted)), over)
+        });
+        let (failed, until) = (keeper.failed, keeper.file.record().run.until);
+        drop(held);
+        // From here on no lock is held: the user's code is called, and a logger may ask for an id.
+        let lease_due = match &lease {
+            Some((Some(ask), due, ..)) => {
+                self.call_giver(ask.clone());
+                Some(*due)
+            }
+            Some((None, _, Some(error), true)) => return Some(self.lose(error.clone())),
+            Some((None, due, ..)) => Some(*due),
+            None => None,
+        };
+        let tried = match (extended, lease) {
+            (Extended::NotNeeded, _) => None,
+            (Extended::Tried(outcome), _) => Some(outcome),
+            (Extended::Leased, Some((_, _, Some(error), _))) => Some(Outcome::Failed(error)),
+            // Who waits goes on waiting: for the giver.
+            (Extended::Leased, _) => return lease_due,
+        };
+        let span_due = match &tried {
+            // Nothing brings it back.
+            Some(Outcome::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => None,
+            Some(Outcome::Failed(_)) => Some(later(failed.saturating_sub(1))),
+            _ => {
+                // Read anew: the write took its time.
+                let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);
+                let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
+                Some(Duration::from_millis(1 + left_ms as u64 / 2))
+            }
+        };
+        self.note(tried, until);
+        span_due.filter(|_| in_use).into_iter().chain(lease_due).min()
+    }
+
+    /// Seals the core, writes the exact mark, and lets the worker id go, in this order; then the lease.
+    pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        let (successor, lost) = self.close_life();
+        if let Some(successor) = successor {
+            return successor.shut(patience);
+        }
+        let Some(first_unused) = self.core.seal() else { return Ok(()) };
+        self.note(None, self.core.until());
+        let live = Arc::clone(self);
+        let (written, lease) = match with_timeout::bounded(patience, move || live.let_go_of(first_unused)) {
+            Bounded::Done(done) => done,
+            Bounded::Forked => return Ok(()),
+            _ => {
+                let message = "the disk did not answer in time; the record stays as it is, and the worker id is held \
+                               until it does or the process ends";
+                return Err(Error::new(Code::StateIo, message));
+            }
+        };
+        if let Some(held) = lease.filter(|_| !lost) {
+            self.release(held, first_unused, deadline);
+        }
+        written
+    }
+
+    /// Writes the mark of a sealed generator and drops the lock; a lease that is held is not given back.
+    pub(crate) fn let_go(&self, first_unused: u64) -> Result<()> {
+        self.let_go_of(first_unused).0
+    }
+
+    fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<Held>) {
+        let Some(mut keeper) = lock(&self.keeper).take() else { return (Ok(()), None) };
+        let written = keeper.mark(first_unused, &self.env);
+        // While the record is locked: nobody may go on with a lease that was given back.
+        let forgotten = self.forget();
+        (written, keeper.lease.take().filter(|_| forgotten))
+    }
+}

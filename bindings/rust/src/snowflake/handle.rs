@@ -1,0 +1,266 @@
+//! The handle that users hold.
+
+use crate::os::{self, PerProcess};
+use crate::snowflake::generator::Live;
+use crate::snowflake::registry::{host, this_host};
+use crate::snowflake::wait::{Interrupted, Wait};
+use crate::worker::settings::Settings;
+use crate::{SnowflakeBuilder, Stats};
+use leafid_core::{Code, Deed, Error, Layout, Result, Run};
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst, fence,
+};
+
+/// A snowflake generator: unique 64-bit ids in nanoseconds, from any number of threads.
+///
+/// A clone is another handle of the same generator; the generator ends when the last handle is closed or dropped. A
+/// handle that a fork has copied claims a worker id of its own at its first use in the child.
+pub struct Snowflake {
+    pub(crate) settings: Arc<Settings>,
+    live: PerProcess<Arc<Live>>,
+    closed: AtomicBool,
+    /// Whether this process's generator was told that the handle is gone.
+    released: AtomicBool,
+}
+
+impl Snowflake {
+    /// The options, to be opened.
+    pub fn builder() -> SnowflakeBuilder {
+        SnowflakeBuilder::default()
+    }
+
+    pub(crate) fn open(settings: Settings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
+        let flake = Snowflake {
+            settings: Arc::new(settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(false),
+            released: AtomicBool::new(false),
+        };
+        if !flake.settings.lazy {
+            flake.live_unless(interrupted)?;
+        }
+        Ok(flake)
+    }
+
+    /// A handle of this generator, for the simulation.
+    #[cfg(test)]
+    pub(crate) fn of(live: &Arc<Live>) -> Snowflake {
+        let flake = Snowflake {
+            settings: Arc::clone(&live.settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(false),
+            released: AtomicBool::new(true),
+        };
+        let _ = flake.live.install(Arc::clone(live), os::current());
+        flake
+    }
+
+    /// Issues one id, larger than every one before it from this generator.
+    ///
+    /// It waits, at most `timeout_ms`, for the next tick when one is used up and for a span to become durable.
+    /// Errors: `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `worker_lost`, `closed`; in a forked
+    /// child's first call those of opening, too.
+    #[inline]
+    pub fn next(&self) -> Result<i64> {
+        match self.try_next() {
+            Some(id) => Ok(id),
+            None => self.next_slowly(),
+        }
+    }
+
+    /// One id if it is to be had at once: without a wait, a span, a claim or an error. `None` says: call `next`.
+    #[inline]
+    pub fn try_next(&self) -> Option<i64> {
+        let (live, generation) = self.live.load()?;
+        let watch = os::watch();
+        let id = live.core.next(live.clock.now_ms()).ok()?;
+        // After the step: in a forked child the step was made on a copy of the parent's generator.
+        (watch.is(generation) && !self.closed.load(Relaxed)).then_some(id)
+    }
+
+    /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
+    #[doc(hidden)]
+    pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
+        self.step(interrupted, |live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
+    }
+
+    /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
+    pub fn stats(&self) -> Result<Stats> {
+        let live = self.live()?;
+        Ok(Stats::of(live, host().handles(live)))
+    }
+
+    /// The worker id held. Errors: as [`Snowflake::stats`].
+    pub fn worker_id(&self) -> Result<u32> {
+        Ok(self.live()?.worker_id)
+    }
+
+    /// The id space.
+    pub fn name(&self) -> &str {
+        &self.settings.key.name
+    }
+
+    /// The layout of the ids.
+    pub fn layout(&self) -> Layout {
+        self.settings.key.layout
+    }
+
+    /// Closes this handle; a second time does nothing. The last handle writes the exact mark and lets the worker id go.
+    ///
+    /// Calls under way in other threads end with `closed`. Errors: `state_io`, `worker_lost`: the handle is closed all
+    /// the same, and the record says more than was used. But it stays open in a child of vfork, and on a thread with too
+    /// little stack.
+    pub fn close(&self) -> Result<()> {
+        os::may_ask()?;
+        self.closed.store(true, Relaxed);
+        // Against an attaching in another thread: it sees this, or this sees what it attached.
+        fence(SeqCst);
+        self.release()
+    }
+
+    /// Tells the generator, once, that the handle is gone. In a child that never used it there is none to tell.
+    fn release(&self) -> Result<()> {
+        match (self.live.get(), this_host()) {
+            (Some(live), Some(host)) if !self.released.swap(true, AcqRel) => host.detach(live),
+            _ => Ok(()),
+        }
+    }
+
+    /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
+    pub(crate) fn live(&self) -> Result<&Arc<Live>> {
+        self.live_unless(&mut || false)
+    }
+
+    /// [`Snowflake::live`], given up with `would_block` when `interrupted` answers true while a claim is waited for.
+    pub(crate) fn live_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Live>> {
+        if self.closed.load(Acquire) {
+            return Err(closed());
+        }
+        let live = loop {
+            if let Some(live) = self.live.get() {
+                if live.successor.get().is_none() {
+                    break live;
+                }
+                // Its lease was lost, and another generator took its place.
+                self.live.replace(Arc::clone(live.newest()));
+                continue;
+            }
+            os::may_do()?;
+            // An ancestor's: this is a forked child.
+            let parents = self.live.load().map(|(live, _)| live.worker_id);
+            let generation = os::current();
+            let attached = host().attach(&self.settings, parents, interrupted);
+            if generation != os::current() {
+                // A fork came between: what was attached, or failed, is the parent's. It is left alone.
+                std::mem::forget(attached);
+                continue;
+            }
+            if let Err(extra) = self.live.install(attached?, generation) {
+                host().detach(&extra)?;
+            }
+        };
+        fence(SeqCst);
+        if self.closed.load(Acquire) {
+            self.release()?;
+            return Err(closed());
+        }
+        Ok(live)
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
+    }
+
+    /// Errors: `closed`.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.is_closed() { Err(closed()) } else { Ok(()) }
+    }
+
+    /// Up to `most` ids of one tick, at least one, with the generation that they were taken in.
+    pub(crate) fn reserve(&self, most: usize) -> Result<(Run, u64)> {
+        self.step(&mut || false, |live, now_ms| live.core.reserve(now_ms, most))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(&self) -> Result<i64> {
+        self.next_unless(&mut || false)
+    }
+
+    /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
+    pub(crate) fn step<T>(
+        &self,
+        interrupted: Interrupted<'_>,
+        mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>,
+    ) -> Result<(T, u64)> {
+        let mut wait = Wait::new(&self.settings, interrupted);
+        loop {
+            let generation = os::current();
+            let live = self.live_unless(wait.interrupted)?;
+            let stepped = step(live, live.env.clock.believed_ms());
+            let done = match stepped {
+                Ok(made) => Ok(Some((made, generation))),
+                Err(_) if self.closed.load(Relaxed) => Err(closed()),
+                Err(Deed::Sealed) if live.successor.get().is_some() => Ok(None),
+                Err(deed) => wait.until_done(live, deed).map(|()| None),
+            };
+            // After a fork meanwhile, neither an id nor an error is this process's.
+            if generation != os::current() {
+                continue;
+            }
+            match done? {
+                Some(_) if self.closed.load(Relaxed) => return Err(closed()),
+                Some(made) => return Ok(made),
+                None => {}
+            }
+        }
+    }
+}
+
+fn closed() -> Error {
+    Error::new(Code::Closed, "the snowflake was closed; open another one")
+}
+
+/// A panic, of the user's code too, leaves it as it was: whatever it holds is changed in one step.
+impl UnwindSafe for Snowflake {}
+impl RefUnwindSafe for Snowflake {}
+
+/// Another handle of the same generator.
+impl Clone for Snowflake {
+    fn clone(&self) -> Snowflake {
+        let flake = Snowflake {
+            settings: Arc::clone(&self.settings),
+            live: PerProcess::new(),
+            closed: AtomicBool::new(self.closed.load(Acquire)),
+            released: AtomicBool::new(false),
+        };
+        // Not for a lazy one that was never used. An error shows at the first use. In a forked child it is this handle that
+        // knows what its parent held.
+        if self.live.load().is_some() && self.live().is_ok() {
+            let _ = flake.live();
+        }
+        flake
+    }
+}
+
+impl Drop for Snowflake {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            log::warn!("leafid: closing by drop: {error}");
+        }
+    }
+}
+
+impl fmt::Debug for Snowflake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = &self.settings.key;
+        f.debug_struct("Snowflake")
+            .field("name", &key.name)
+            .field("layout", &key.layout)
+            .finish_non_exhaustive()
+    }
+}

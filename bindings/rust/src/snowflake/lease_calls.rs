@@ -1,0 +1,189 @@
+//! Calls of the user's source of leases.
+
+use crate::os;
+use crate::os::env::Env;
+use crate::os::mutex::{Pause, lock, locked};
+use crate::snowflake::generator::Live;
+use crate::tasks::user_calls::{self, on_a_thread};
+use crate::tasks::with_timeout;
+use crate::tasks::with_timeout::Bounded;
+use crate::worker::grant::Given;
+use crate::worker::lease_cache::Memory;
+use crate::worker::lease_schedule::{Ask, Call, Held, Renewed, WISH_MS};
+use crate::worker::source::{Answer, ClaimRequest, WorkerSource};
+use leafid_core::{Code, Error, Renewal, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Release;
+use std::time::{Duration, Instant};
+
+impl Live {
+    /// Has the giver renew the lease, on a thread of its own: it is the user's code.
+    pub(crate) fn call_giver(self: &Arc<Self>, asked_for: Ask) {
+        let live = Arc::clone(self);
+        let call = Arc::clone(&asked_for.call);
+        let begun = on_a_thread(move || {
+            let Ask { source, lease, wish_ms, call } = asked_for;
+            let asked = live.env.clock.counted();
+            let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&lease, wish_ms)))
+                .unwrap_or_else(|_| Err("the renewal panicked".into()));
+            let kept = live.take_renewal(&call, answer, asked);
+            // Somebody may wait for the span, and nobody for what is remembered of it.
+            live.renewer.ask(&live, false);
+            if kept {
+                live.remember();
+            }
+        });
+        if let Err(error) = begun {
+            // As text: whatever its code, the giver has not said that the lease is lost.
+            self.take_renewal(&call, Err(error.message().into()), self.env.clock.counted());
+        }
+    }
+
+    /// Takes what the giver answered; `asked`: the suspend-counting clock before the call. Answers whether that was a
+    /// renewal.
+    fn take_renewal(self: &Arc<Self>, call: &Call, answer: Answer<Option<Renewal>>, asked: Duration) -> bool {
+        let (renewed, until_ms) = {
+            let mut keeper = lock(&self.keeper);
+            let Some(held) = keeper.as_mut().and_then(|keeper| keeper.lease.as_mut()) else {
+                call.ends_late(answer);
+                return false;
+            };
+            call.ends();
+            let renewed = held.take(answer, asked, self.core.layout(), &self.env);
+            (renewed, held.lease.until_ms)
+        };
+        match renewed {
+            Renewed::Kept => {
+                self.kept.store(true, Release);
+                self.note_lease(until_ms, None);
+                return true;
+            }
+            Renewed::Failed(error) => {
+                log::warn!("leafid: the lease of worker id {} was not renewed: {error}", self.worker_id);
+                self.note_lease(until_ms, Some(error));
+            }
+            Renewed::Lost(error) => {
+                self.forget();
+                self.lose(error);
+            }
+        }
+        false
+    }
+
+    /// Remembers the lease as it is now, for a start while no server can be reached. What fails is logged, and costs only
+    /// that. The disk is waited for.
+    pub(crate) fn remember(&self) {
+        let mut memory = lock(&self.memory);
+        let Some(remembered) = memory.as_mut() else { return };
+        let held = lock(&self.keeper).as_ref().and_then(|keeper| {
+            let held = keeper.lease.as_ref()?;
+            Some((held.lease.clone(), held.ends()?))
+        });
+        let Some((lease, ends)) = held else { return };
+        if let Err(error) = remembered.keep(&lease, ends) {
+            drop(memory);
+            log::warn!("leafid: the lease of worker id {} is not remembered: {error}", self.worker_id);
+        }
+    }
+
+    /// [`Live::remember`], where there is something to remember, given up after so long: what is late goes on by itself.
+    pub(crate) fn remember_within(self: &Arc<Self>, patience: Duration) {
+        if locked(&self.memory, self.generation, |memory| memory.is_some()) == Some(true) {
+            let live = Arc::clone(self);
+            with_timeout::bounded(patience, move || live.remember());
+        }
+    }
+
+    /// Forgets it, durably and for good. Answers whether it did: only then may it be given back.
+    pub(crate) fn forget(&self) -> bool {
+        let mut memory = lock(&self.memory);
+        let Some(Err(error)) = memory.as_ref().map(Memory::forget) else {
+            *memory = None;
+            return true;
+        };
+        drop(memory);
+        log::warn!(
+            "leafid: worker id {} is not released, for its lease is still remembered: {error}; it ends by itself",
+            self.worker_id
+        );
+        false
+    }
+
+    /// Whether what comes next waits for the user's code.
+    pub(crate) fn waits_for_users_code(&self) -> bool {
+        self.is_claiming() || os::without_signals(|| self.is_calling())
+    }
+
+    /// Whether a renewal of the lease is under way. While the disk is written this is not known: then it is that which
+    /// is waited for.
+    fn is_calling(&self) -> bool {
+        let Ok(keeper) = self.keeper.try_lock() else { return false };
+        keeper.as_ref().and_then(|keeper| keeper.lease.as_ref()).is_some_and(Held::is_calling)
+    }
+
+    /// The error of a thread that must return for the user's code to run.
+    pub(crate) fn needs_caller(&self) -> Error {
+        let by = match self.settings.key.workers.source().and_then(WorkerSource::as_servers) {
+            Some(_) => "and its server has not answered yet",
+            None => "by code that runs on this thread's event loop",
+        };
+        let message = format!(
+            "the lease of worker id {} is being renewed, or another one claimed, {by}; return to the event loop, and ask \
+             again",
+            self.worker_id
+        );
+        Error::new(Code::WouldBlock, message)
+    }
+
+    /// Gives the lease back, within the time that is left, once no renewal is under way. What fails is logged: the lease
+    /// ends by itself.
+    pub(crate) fn release(&self, held: Held, first_unused: u64, deadline: Instant) {
+        let until_ms = self.core.layout().tick_start_ms(first_unused);
+        let waits = !held.source.runs_on_callers_thread();
+        let mut pause = Pause::new();
+        while waits && held.is_calling() {
+            // A renewal that closes its own generator would wait for itself.
+            if user_calls::is_this_thread() || !pause.until(deadline) {
+                log::warn!("leafid: worker id {} is not released: a renewal is under way", self.worker_id);
+                return;
+            }
+        }
+        let Some(lease) = held.call.latest(held.lease) else { return };
+        let given = Given {
+            generation: self.generation,
+            asked_ago: Duration::ZERO,
+            worker_id: lease.worker_id,
+            lease: Some((held.source, lease)),
+        };
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let release = move || given.release(until_ms);
+        if let Bounded::Late = with_timeout::bounded_unless(patience, os::Code::Users, &mut || false, release)
+        {
+            log::warn!("leafid: the release of worker id {} did not answer in time", self.worker_id);
+        }
+    }
+}
+
+/// What a claim is asked with.
+pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<ClaimRequest> {
+    let random = env.number()?;
+    let now_ms = env.clock.believed_ms();
+    Ok(ClaimRequest {
+        name: name.into(),
+        instance: format!("{random:032x}"),
+        previous,
+        now_ms,
+        until_ms: now_ms + WISH_MS,
+    })
+}
+
+/// Asks the user's code; a panic of it is an error.
+pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Given> {
+    catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
+        Err(Error::new(
+            Code::WorkerLost,
+            "the claim of a worker id panicked; see the code that gives worker ids, then try again",
+        ))
+    })
+}

@@ -1,0 +1,304 @@
+//! How a generator that lost its lease comes to another.
+
+use crate::os::mutex::{Pause, RETRY, later};
+use crate::snowflake::generator::Live;
+use crate::snowflake::lease_calls::{guarded_claim, request};
+use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::user_calls::on_a_thread;
+use crate::worker::acquire::{is_held_here, lenders_agree};
+use crate::worker::claim::{self, Terms};
+use crate::worker::worker_ids::WorkerIds;
+use leafid_core::{Code, Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
+use std::time::{Duration, Instant};
+
+/// Whether a generator lives.
+#[derive(Default)]
+pub(crate) struct Life {
+    closed: bool,
+    lost: Option<Lost>,
+}
+
+/// A lease that was lost, and the claims made since.
+struct Lost {
+    why: Error,
+    /// A claim is under way, since when.
+    claiming: Option<Duration>,
+    /// Claims made. One that hangs was given up when it is no longer the last.
+    round: u64,
+    failed: u32,
+    /// When the last claim failed, by the suspend-counting clock, and when the next one is due.
+    failed_at: Duration,
+    due: Duration,
+    /// The first tick that the next generator may use, once this one is sealed.
+    floor: u64,
+}
+
+impl Lost {
+    fn fails(&mut self, error: &Error, worker_id: u32, counted: Duration) {
+        self.due = counted + later(self.failed);
+        self.failed = self.failed.saturating_add(1);
+        self.failed_at = counted;
+        self.claiming = None;
+        let message = format!(
+            "the lease of worker id {worker_id} was lost, and no other could be claimed: {}; it is tried again by \
+             itself, ask again later",
+            error.message()
+        );
+        self.why = Error::new(Code::WorkerLost, message);
+    }
+}
+
+/// What became of a loss.
+pub(crate) enum Heal {
+    NotLost,
+    /// Another generator took its place.
+    Done,
+    /// A claim is under way, or was made: look again after this.
+    UnderWay(Duration),
+    /// The last one failed: the next is made after this.
+    Failed(Error, Duration),
+}
+
+impl Live {
+    /// Notes that the lease is lost, and begins to claim anew. What is left of the span is still used.
+    pub(crate) fn lose(self: &Arc<Self>, why: Error) -> Duration {
+        log::warn!("leafid: {why}");
+        let until_ms = self.spans().lease_until_ms.unwrap_or(0);
+        self.note_lease(until_ms, Some(why.clone()));
+        let counted = self.env.clock.counted();
+        // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
+        let failed = if self.kept.load(Acquire) { 0 } else { self.losses };
+        let due = if failed == 0 { counted } else { counted + later(failed - 1) };
+        self.with_life(|life| {
+            life.lost.get_or_insert(Lost {
+                why,
+                claiming: None,
+                round: 0,
+                failed,
+                failed_at: counted,
+                due,
+                floor: 0,
+            });
+        });
+        match self.heal_if_lost(false) {
+            Heal::UnderWay(again) | Heal::Failed(_, again) => again,
+            Heal::NotLost | Heal::Done => RETRY,
+        }
+    }
+
+    /// Begins a claim if the lease is lost and one is due; `waited_for`: by a caller that has no span.
+    pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
+        let counted = self.env.clock.counted();
+        let patience =
+            claim::call_bound(&self.settings) + claim::bound(&self.settings, &self.terms.rules, false);
+        let found = self.with_life(|life| {
+            let Some(lost) = life.lost.as_mut().filter(|_| !life.closed) else {
+                return (Heal::NotLost, None);
+            };
+            if self.successor.get().is_some() {
+                return (Heal::Done, None);
+            }
+            if lost.claiming.is_some_and(|since| counted >= since + patience) {
+                let why = format!("the claim has not answered for {} ms", patience.as_millis());
+                lost.fails(&Error::new(Code::WorkerLost, why), self.worker_id, counted);
+            }
+            let pressed = waited_for && counted >= lost.failed_at + RETRY;
+            if lost.claiming.is_some() {
+                (Heal::UnderWay(RETRY), None)
+            } else if counted >= lost.due || pressed {
+                lost.claiming = Some(counted);
+                lost.round += 1;
+                (Heal::UnderWay(RETRY), Some(lost.round))
+            } else {
+                (Heal::Failed(lost.why.clone(), lost.due - counted), None)
+            }
+        });
+        let Some((heal, begins)) = found else { return Heal::NotLost };
+        if let Some(round) = begins {
+            let live = Arc::clone(self);
+            if let Err(error) = on_a_thread(move || live.heal(round)) {
+                return Heal::Failed(self.claim_failed(round, &error), RETRY);
+            }
+        }
+        heal
+    }
+
+    /// Claims anew, ends this generator, and lets the next take its place above all that this one issued.
+    fn heal(self: &Arc<Self>, round: u64) {
+        match self.next_life(round) {
+            Ok(Some(next)) => {
+                let next = Arc::new(next);
+                next.remember();
+                let installed = self.with_life(|life| {
+                    let current = life.lost.as_ref().is_some_and(|lost| lost.round == round);
+                    current && !life.closed && self.successor.set(Arc::clone(&next)).is_ok()
+                });
+                match installed {
+                    Some(true) => {
+                        log::info!(
+                            "leafid: worker id {} took the place of the lost {}",
+                            next.worker_id,
+                            self.worker_id
+                        );
+                        next.renewer.ask(&next, true);
+                    }
+                    // Closed or given up meanwhile.
+                    Some(false) => {
+                        if let Err(error) = next.shut(Duration::from_secs(2)) {
+                            log::warn!("leafid: closing: {error}");
+                        }
+                    }
+                    None => {}
+                }
+                self.note(None, self.core.until());
+            }
+            // Given up meanwhile.
+            Ok(None) => return,
+            Err(error) => {
+                self.claim_failed(round, &error);
+            }
+        }
+        self.renewer.ask(self, false);
+    }
+
+    /// Notes that the claim of this round failed; answers what callers are told.
+    fn claim_failed(&self, round: u64, error: &Error) -> Error {
+        let counted = self.env.clock.counted();
+        let why = self.with_life(|life| {
+            let lost = life.lost.as_mut()?;
+            if lost.round == round {
+                lost.fails(error, self.worker_id, counted);
+            }
+            Some(lost.why.clone())
+        });
+        why.flatten().unwrap_or_else(|| error.clone())
+    }
+
+    /// None: the round was given up.
+    fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Live>> {
+        let WorkerIds::Asked(source) = &self.settings.key.workers else {
+            return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
+        };
+        if let Some(peers) = &self.settings.peer_times {
+            peers.check(|| self.env.clock.believed_ms())?;
+        }
+        let request = request(&self.env, &self.settings.key.name, Some(self.worker_id))?;
+        let asked = self.env.clock.counted();
+        let given = guarded_claim(source, &request)?;
+        let asked = asked.saturating_sub(given.asked_ago);
+        let unused = |error: &Error| {
+            if !is_held_here(&self.env, &self.settings, Some(&given), error) {
+                given.clone().release_unused();
+            }
+        };
+        lenders_agree(&self.env, &given).inspect_err(unused)?;
+        let current = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.round == round));
+        if current != Some(true) {
+            given.release_unused();
+            return Ok(None);
+        }
+        if let Some(sealed) = self.core.seal() {
+            self.with_life(|life| life.lost.as_mut().map(|lost| lost.floor = sealed));
+            // Without its lease: that is lost.
+            if let Err(error) = self.let_go(sealed) {
+                log::warn!("leafid: the record of worker id {} was not closed: {error}", self.worker_id);
+            }
+        }
+        let floor = self.with_life(|life| life.lost.as_ref().map_or(0, |lost| lost.floor)).unwrap_or(0);
+        let terms = Terms {
+            floor: floor.max(self.terms.floor),
+            given: Some((given.clone(), asked)),
+            recall: None,
+            inherited: false,
+            ..self.terms.clone()
+        };
+        let claim = claim::claim(&self.env, &self.settings, &terms).inspect_err(unused)?;
+        let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
+        let settings = Arc::clone(&self.settings);
+        let terms = Terms { given: None, ..terms };
+        let losses = if self.kept.load(Acquire) { 1 } else { self.losses.saturating_add(1) };
+        Ok(Some(Live::new(env, renewer, settings, terms, claim, self.spans(), losses)))
+    }
+
+    /// The generator in whose favour this one ended, or itself.
+    pub(crate) fn newest(self: &Arc<Self>) -> &Arc<Live> {
+        let mut live = self;
+        while let Some(next) = live.successor.get() {
+            live = next;
+        }
+        live
+    }
+
+    /// Whether a claim after a loss is under way.
+    pub(crate) fn is_claiming(&self) -> bool {
+        let claiming = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.claiming.is_some()));
+        claiming == Some(true)
+    }
+
+    /// Whether both are lives of one generator: one of them came to take the other's place. Once true it stays so.
+    pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Live>) -> bool {
+        self.leads_to(other) || other.leads_to(self)
+    }
+
+    fn leads_to(self: &Arc<Self>, other: &Arc<Live>) -> bool {
+        std::iter::successors(Some(self), |live| live.successor.get()).any(|live| Arc::ptr_eq(live, other))
+    }
+
+    /// Waits for the generator that takes the place of this sealed one. Errors: why there is none.
+    pub(crate) fn await_successor(
+        self: &Arc<Self>,
+        deadline: Instant,
+        may_wait: bool,
+        interrupted: Interrupted<'_>,
+    ) -> Result<()> {
+        let mut pause = Pause::new();
+        loop {
+            if self.successor.get().is_some() || !self.is_ours() {
+                return Ok(());
+            }
+            let lost = self
+                .with_life(|life| life.lost.as_ref().map(|lost| (lost.why.clone(), lost.claiming.is_some())));
+            let Some((why, claiming)) = lost.flatten() else {
+                return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
+            };
+            if !claiming {
+                // Once more for this caller, unless the last was just now.
+                match self.heal_if_lost(true) {
+                    Heal::Failed(..) | Heal::NotLost => return Err(why),
+                    Heal::UnderWay(_) | Heal::Done => {}
+                }
+            }
+            if !may_wait {
+                return Err(why);
+            }
+            if !pause.until(deadline) {
+                return Err(why);
+            }
+            if interrupted() {
+                return Err(wait::interrupted());
+            }
+        }
+    }
+
+    /// Marks it closed. Answers the generator that took its place, which is to be closed, and whether this one lost its
+    /// lease: that is not given back, for it may be another's.
+    pub(crate) fn close_life(&self) -> (Option<Arc<Live>>, bool) {
+        let closed = self.with_life(|life| {
+            life.closed = true;
+            (self.successor.get().cloned(), life.lost.is_some())
+        });
+        closed.unwrap_or_default()
+    }
+}
+
+/// One after another: a generator that lost many leases has a long line of successors.
+impl Drop for Live {
+    fn drop(&mut self) {
+        let mut next = self.successor.take();
+        while let Some(mut live) = next.and_then(Arc::into_inner) {
+            next = live.successor.take();
+        }
+    }
+}

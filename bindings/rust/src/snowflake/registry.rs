@@ -1,0 +1,318 @@
+//! The generators open in this process: one for the same settings.
+
+use crate::config::clock_check::check_clock;
+use crate::config::deployment;
+use crate::os::env::{DirectoryId, Env};
+use crate::os::filesystem_kind::Kind;
+use crate::os::mutex::{Pause, locked};
+use crate::os::{self, PerProcess};
+use crate::snowflake::generator::Live;
+use crate::snowflake::renewal_log::Spans;
+use crate::snowflake::wait::{self, Interrupted};
+use crate::storage::state_file::{check_root, failed};
+use crate::tasks::renewal_timer::Renewer;
+use crate::tasks::with_timeout;
+use crate::tasks::with_timeout::Bounded;
+use crate::worker::acquire::{self, Asked, give_back, leases};
+use crate::worker::claim::{self, Claim, Terms};
+use crate::worker::settings::{Key, Settings};
+use crate::worker::worker_ids::WorkerIds;
+use leafid_core::{Code, Error, OnExhausted, Result};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a close waits for a disk that does not answer.
+/// So many worker ids that are held on this host may be leased one after another, before an opening gives up.
+const MOST_HELD_HERE: usize = 8;
+const CLOSE_WAITS: Duration = Duration::from_secs(2);
+
+static HOST: PerProcess<Host> = PerProcess::new();
+
+/// What this process has open. A forked child begins with nothing.
+pub(crate) struct Host {
+    env: Arc<Env>,
+    entries: Mutex<Vec<Entry>>,
+    pub(crate) renewer: Arc<Renewer>,
+    /// The process that it belongs to.
+    generation: u64,
+}
+
+struct Entry {
+    directory: DirectoryId,
+    key: Key,
+    state: State,
+}
+
+enum State {
+    /// Being claimed, or being let go: others wait.
+    Busy,
+    Open {
+        live: Arc<Live>,
+        handles: usize,
+    },
+}
+
+/// This process's host.
+pub(crate) fn host() -> &'static Host {
+    // A static's value is never dropped.
+    HOST.get_or_install(|| Host::new(Env::system()))
+}
+
+/// This process's host, if it has one.
+pub(crate) fn this_host() -> Option<&'static Host> {
+    HOST.get()
+}
+
+impl Host {
+    pub(crate) fn new(env: Env) -> Host {
+        Host {
+            env: Arc::new(env),
+            entries: Mutex::new(Vec::new()),
+            renewer: Arc::new(Renewer::new()),
+            generation: os::current(),
+        }
+    }
+
+    /// The world that it lives in.
+    pub(crate) fn env(&self) -> &Arc<Env> {
+        &self.env
+    }
+
+    /// The generator of these settings, one handle more; claimed if this process has none. `parents`: the worker id of
+    /// the process that this one was forked from, where it had one.
+    pub(crate) fn attach(
+        &self,
+        settings: &Arc<Settings>,
+        parents: Option<u32>,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Arc<Live>> {
+        check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.believed_ms())?;
+        if parents.is_some() && settings.key.persist {
+            check_root(settings.root, &settings.directory)?;
+        }
+        let (directory, forgets) = self.place(settings)?;
+        // As others wait for it: a source of worker ids is asked, then the disk.
+        let rules = if forgets { settings.key.rules.never_ahead() } else { settings.key.rules };
+        let inherited = parents.is_some();
+        let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
+        let deadline = Instant::now() + bound.max(CLOSE_WAITS);
+        let mut pause = Pause::new();
+        loop {
+            let found = self.locked(|entries| {
+                let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
+                match found.map(|entry| &mut entry.state) {
+                    Some(State::Open { live, handles }) => {
+                        *handles += 1;
+                        *live = Arc::clone(live.newest());
+                        Found::Open(Arc::clone(live))
+                    }
+                    Some(State::Busy) => Found::Busy,
+                    None => {
+                        entries.push(Entry { directory, key: settings.key.clone(), state: State::Busy });
+                        Found::Ours
+                    }
+                }
+            });
+            match found {
+                Some(Found::Open(live)) => return Ok(live),
+                Some(Found::Ours) => break,
+                Some(Found::Busy) if pause.until(deadline) => {}
+                // Or, in a forked child, the parent's: the caller finds out.
+                Some(Found::Busy) | None => {
+                    let message = "another thread is opening or closing this generator and its disk does not \
+                                   answer; try again, or see the state directory's disk";
+                    return Err(Error::new(Code::StateIo, message));
+                }
+            }
+        }
+        // Removed again by its drop, unless the claim succeeds: also when it panics.
+        let busy = BusyEntry { host: self, directory, key: &settings.key };
+        let (begun, mut tries) = (Instant::now(), 0);
+        let (terms, claim) = loop {
+            let Asked { given, recall } = acquire::ask(&self.env, settings, parents, interrupted)?;
+            let terms = Terms { rules, floor: 0, given, recall, forgets, inherited };
+            tries += 1;
+            match self.claim(settings, terms.clone(), interrupted) {
+                Ok(claim) => break (terms, claim),
+                Err(error) => {
+                    let given = terms.given.as_ref().map(|(given, _)| given);
+                    match acquire::is_held_here(&self.env, settings, given, &error) {
+                        true if tries < MOST_HELD_HERE && begun.elapsed() < settings.timeout => continue,
+                        true => {}
+                        false => give_back(terms.given, settings),
+                    }
+                    return Err(error);
+                }
+            }
+        };
+        let leased = claim.lease.is_some();
+        let terms = Terms { given: None, recall: None, ..terms };
+        let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
+        let live = Arc::new(Live::new(env, renewer, Arc::clone(settings), terms, claim, Spans::default(), 0));
+        live.remember_within(claim::disk_bound(settings));
+        busy.becomes(State::Open { live: Arc::clone(&live), handles: 1 });
+        if leased {
+            // A lease runs out by itself, also before the first id.
+            self.renewer.ask(&live, true);
+        }
+        Ok(live)
+    }
+
+    /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not. Answers what
+    /// identifies it, and whether what is recorded there may be gone at the next start.
+    fn place(&self, settings: &Arc<Settings>) -> Result<(DirectoryId, bool)> {
+        if !settings.key.persist {
+            return Ok((DirectoryId::default(), !leases(settings)));
+        }
+        let bound = claim::disk_bound(settings);
+        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
+        let found = with_timeout::bounded(bound, move || {
+            env.disk.directory(&wanted.directory, wanted.sharing.access())
+        });
+        let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
+        let path = &settings.directory;
+        let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
+        deployment::refuse_network(&system, path, settings.sharing.fs, deployment::LOCAL_STATE)?;
+        let surroundings = deployment::surroundings();
+        let fixed = match settings.key.workers {
+            WorkerIds::Within { first, last, by_hostname: false } if first != last => {
+                let (scope, exclusive) = (self.env.disk.scope(), settings.exclusive_range);
+                deployment::RangePlace {
+                    fs: &system,
+                    path,
+                    named: settings.named,
+                    surroundings,
+                    scope,
+                    exclusive,
+                }
+                .refuse()?;
+                None
+            }
+            WorkerIds::Within { first, by_hostname: false, .. } => Some(first),
+            _ => None,
+        };
+        let forgets = system.kind == Kind::Ephemeral && !leases(settings);
+        if forgets && settings.key.rules.on_exhausted == OnExhausted::Borrow {
+            let allowed = format!(
+                "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
+                system.name
+            );
+            return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
+        }
+        if let Some(warning) = deployment::warning(&system, path, settings.named, surroundings, fixed) {
+            log::warn!("leafid: {warning}");
+        }
+        Ok((id, forgets))
+    }
+
+    /// Claims, likewise. What is claimed after the caller was interrupted is let go at once.
+    fn claim(&self, settings: &Arc<Settings>, terms: Terms, interrupted: Interrupted<'_>) -> Result<Claim> {
+        let bound = claim::bound(settings, &terms.rules, terms.inherited);
+        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
+        let claim = move || claim::claim(&env, &wanted, &terms);
+        match with_timeout::bounded_unless(bound, os::Code::Ours, interrupted, claim) {
+            Bounded::Interrupted => Err(wait::interrupted()),
+            claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
+        }
+    }
+
+    /// One handle less; the last one closes the generator.
+    pub(crate) fn detach(&self, live: &Arc<Live>) -> Result<()> {
+        let last = self.locked(|entries| {
+            let this = |e: &&mut Entry| matches!(&e.state, State::Open { live: l, .. } if l.is_same(live));
+            let entry = entries.iter_mut().find(this)?;
+            if let State::Open { handles, .. } = &mut entry.state
+                && *handles > 1
+            {
+                *handles -= 1;
+                return None;
+            }
+            entry.state = State::Busy;
+            Some((entry.directory, entry.key.clone()))
+        });
+        let Some((directory, key)) = last.flatten() else { return Ok(()) };
+        let _busy = BusyEntry { host: self, directory, key: &key };
+        let deadline = Instant::now() + CLOSE_WAITS;
+        let closed = live.shut(CLOSE_WAITS);
+        if let Some(source) = live.settings.key.workers.source() {
+            source.end_calls();
+        }
+        self.renewer.forget(live.newest(), deadline.saturating_duration_since(Instant::now()));
+        closed
+    }
+
+    /// How many handles share this generator.
+    pub(crate) fn handles(&self, live: &Arc<Live>) -> usize {
+        let count = self.locked(|entries| {
+            let counts = entries.iter().filter_map(|entry| match &entry.state {
+                State::Open { live: l, handles } if l.is_same(live) => Some(*handles),
+                _ => None,
+            });
+            counts.sum()
+        });
+        count.unwrap_or(0)
+    }
+
+    /// What is open, each with the number of its handles.
+    pub(crate) fn open(&self) -> Vec<(Arc<Live>, usize)> {
+        let open = self.locked(|entries| {
+            let open = entries.iter().filter_map(|entry| match &entry.state {
+                State::Open { live, handles } => Some((Arc::clone(live.newest()), *handles)),
+                State::Busy => None,
+            });
+            open.collect()
+        });
+        open.unwrap_or_default()
+    }
+
+    /// None in a forked child.
+    fn locked<R>(&self, deed: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
+        locked(&self.entries, self.generation, deed)
+    }
+}
+
+/// What was found under a key.
+enum Found {
+    Open(Arc<Live>),
+    Busy,
+    /// Nothing: it is the caller's to claim.
+    Ours,
+}
+
+fn no_answer(settings: &Settings, waited: Duration) -> Error {
+    let message = format!(
+        "{} did not answer within {} ms; see the disk, or raise timeout_ms",
+        settings.directory.display(),
+        waited.as_millis()
+    );
+    Error::new(Code::StateIo, message)
+}
+
+/// An entry that others wait for.
+struct BusyEntry<'a> {
+    host: &'a Host,
+    directory: DirectoryId,
+    key: &'a Key,
+}
+
+impl BusyEntry<'_> {
+    fn becomes(self, state: State) {
+        self.host.locked(|entries| {
+            if let Some(entry) = entries.iter_mut().find(|entry| self.is(entry)) {
+                entry.state = state;
+            }
+        });
+    }
+
+    fn is(&self, entry: &Entry) -> bool {
+        entry.directory == self.directory && entry.key == *self.key
+    }
+}
+
+impl Drop for BusyEntry<'_> {
+    fn drop(&mut self) {
+        self.host.locked(|entries| {
+            entries.retain(|entry| !(matches!(entry.state, State::Busy) && self.is(entry)));
+        });
+    }
+}

@@ -1,0 +1,104 @@
+//! What a generator holds its worker id by, and how its span is extended.
+
+use crate::os::env::{Env, Presence};
+use crate::storage::record_format::Writer;
+use crate::storage::state_file::StateFile;
+use crate::worker::claim::Claim;
+use crate::worker::lease_schedule::Held;
+use leafid_core::{Error, Record, Result, Snowflake as Core, Span, next_until};
+use std::time::Duration;
+
+/// The record, the mark on the host, and the lease, if there is one. Held under a lock while the disk is written.
+pub(crate) struct Keeper {
+    /// Extensions that failed since the last that did not.
+    pub(crate) failed: u32,
+    /// Dropped first: the lock goes before the mark.
+    pub(crate) file: StateFile,
+    pub(crate) presence: Box<dyn Presence>,
+    writer: Writer,
+    pub(crate) lease: Option<Held>,
+}
+
+/// How an extension ended.
+#[derive(Clone)]
+pub(crate) enum Outcome {
+    Granted,
+    /// The logical clock is so far ahead that no span may be given yet.
+    NoRoom,
+    Failed(Error),
+}
+
+/// What an extension came to.
+pub(crate) enum Extended {
+    /// Enough is left.
+    NotNeeded,
+    Tried(Outcome),
+    /// The lease has no more; its giver is being asked, or is to be.
+    Leased,
+}
+
+impl Keeper {
+    pub(crate) fn new(claim: Claim) -> Keeper {
+        let Claim { file, presence, writer, lease, .. } = claim;
+        Keeper { failed: 0, file, presence, writer, lease }
+    }
+
+    /// Extends the span if half of it is used. `first_unused`: the core's.
+    pub(crate) fn extend(
+        &mut self,
+        env: &Env,
+        core: &Core,
+        first_unused: u64,
+        now_ms: i64,
+        life: Duration,
+    ) -> Extended {
+        let now = core.layout().tick_at(now_ms).unwrap_or(0);
+        let record = self.file.record().clone();
+        let position = first_unused.max(now);
+        let left = record.run.until.saturating_sub(position);
+        let from = record.first_free(position);
+        let until =
+            next_until(core.layout(), core.rules(), &record.burnt, from, now_ms, life.as_millis() as i64);
+        let lent = self.lease.as_ref().map_or(u64::MAX, |held| held.bound(env.clock.counted()));
+        match until.map(|until| until.min(lent)).filter(|until| *until > from) {
+            // Half of what there could be is left.
+            Some(until) if left > 0 && 2 * left > until - position => Extended::NotNeeded,
+            Some(until) => {
+                self.writer.stamp(&env.clock);
+                Extended::Tried(self.write(core, record, Span { from, until }, now_ms))
+            }
+            _ if left > 0 => Extended::NotNeeded,
+            _ if lent <= from => Extended::Leased,
+            _ => Extended::Tried(Outcome::NoRoom),
+        }
+    }
+
+    /// Records the span, then grants it: in this order.
+    fn write(&mut self, core: &Core, record: Record, goal: Span, now_ms: i64) -> Outcome {
+        match self.file.write(record.extend(goal, now_ms), &self.writer) {
+            Ok(()) => {
+                self.failed = 0;
+                core.grant(goal);
+                Outcome::Granted
+            }
+            Err(error) => {
+                self.failed = self.failed.saturating_add(1);
+                Outcome::Failed(error)
+            }
+        }
+    }
+
+    /// Writes the exact mark of a generator that was sealed.
+    pub(crate) fn mark(&mut self, first_unused: u64, env: &Env) -> Result<()> {
+        let record = self.file.record().clone();
+        let run =
+            Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
+        let granted_at_ms = env.clock.believed_ms().max(record.granted_at_ms);
+        // A clock that went back is noticed by the next start: the record stays that of the time before.
+        if granted_at_ms > record.granted_at_ms {
+            self.writer.stamp(&env.clock);
+        }
+        // On an error the record says more than was used: safe.
+        self.file.write(Record { run, granted_at_ms, ..record }, &self.writer)
+    }
+}

@@ -1,0 +1,67 @@
+//! What a generator tells of itself.
+
+use crate::snowflake::generator::Live;
+
+/// A snowflake generator as it stands. Times are Unix milliseconds.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// The id space.
+    pub name: String,
+    /// The worker id held.
+    pub worker_id: u32,
+    /// The directory of the records, with the id space's sub-directory; empty where none are kept.
+    pub state_dir: String,
+    /// The layout: a preset's name, or bits as in `35|5|23`.
+    pub layout: String,
+    /// The layout's epoch.
+    pub epoch_ms: i64,
+    /// When the layout's timestamp bits end.
+    pub expires_at_ms: i64,
+    /// Ids are durable up to here, exclusive.
+    pub reserved_until_ms: i64,
+    /// How far the logical clock is ahead of the clock, in milliseconds; 0 when it is not.
+    pub lead_ms: i64,
+    /// How late the clock of `clock_source` may be, in milliseconds; 0 for the system's.
+    pub clock_lag_ms: i64,
+    /// Where the lease of the worker id ends; none without one.
+    pub lease_until_ms: Option<i64>,
+    /// How often a worker id was claimed: more than once when leases were lost.
+    pub claims: u64,
+    /// Handles of this process that share the generator.
+    pub handles: usize,
+    /// Spans made durable since the generator was opened, the first one not counted.
+    pub renewals: u64,
+    /// Renewals of spans and leases that failed.
+    pub renewal_failures: u64,
+    /// The last error of a renewal, none after a success.
+    pub last_error: Option<String>,
+}
+
+impl Stats {
+    /// Reads no disk and waits for none.
+    pub(crate) fn of(live: &Live, handles: usize) -> Stats {
+        let settings = &live.settings;
+        let layout = live.core.layout();
+        let spans = live.spans();
+        let now = layout.tick_at(live.env.clock.believed_ms()).unwrap_or(0);
+        let last = live.core.first_unused().unwrap_or(0).saturating_sub(1);
+        Stats {
+            name: settings.key.name.clone(),
+            worker_id: live.worker_id,
+            state_dir: settings.directory.display().to_string(),
+            layout: layout.to_string(),
+            epoch_ms: layout.epoch_ms(),
+            expires_at_ms: layout.expires_at_ms(),
+            reserved_until_ms: layout.tick_start_ms(spans.until),
+            lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
+            clock_lag_ms: live.clock.lag_ms(),
+            lease_until_ms: spans.lease_until_ms,
+            claims: spans.claims,
+            handles,
+            renewals: spans.renewals,
+            renewal_failures: spans.failures,
+            last_error: spans.last_error.or(spans.lease_error).map(|error| error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a caller does that got no id: waits for the clock or for a span, within its bound.
+
+use crate::os;
+use crate::snowflake::generator::{Live, Obtained};
+use crate::worker::settings::Settings;
+use leafid_core::{Code, Deed, Error, Result, Utc};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A sleep ends up to this much late: the rest is spun.
+const LATE: Duration = Duration::from_micros(150);
+/// A clock may be set while one sleeps: it is read again after this.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// The waits of one id, or of one step of a batch.
+pub(crate) struct Wait<'a> {
+    settings: &'a Settings,
+    pub(crate) interrupted: Interrupted<'a>,
+    deadline: Option<Instant>,
+    refused: bool,
+}
+
+/// Asked now and then during a long call: whether to give up, as for Ctrl-C in an interpreter.
+pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
+
+/// Errors: `would_block`, when the handle's thread may not wait so long.
+pub(crate) fn may_wait(settings: &Settings, left: Duration) -> Result<()> {
+    match settings.max_wait {
+        Some(most) if left > most => {
+            let ms = left.as_millis() + 1;
+            let message = format!(
+                "the next id is to be had in {ms} ms, more than this thread may wait; ask again then"
+            );
+            Err(Error::new(Code::WouldBlock, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl<'a> Wait<'a> {
+    pub(crate) fn new(settings: &'a Settings, interrupted: Interrupted<'a>) -> Wait<'a> {
+        Wait { settings, interrupted, deadline: None, refused: false }
+    }
+
+    /// Does what the core asks for; afterwards it is to be asked again. Errors: what the core refuses, the span's
+    /// error, `would_block`, and what was waited for when the time is up.
+    pub(crate) fn until_done(&mut self, live: &Arc<Live>, deed: Deed) -> Result<()> {
+        let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
+        if let Some(ms) = live.begins_ms
+            && deed != Deed::Sealed
+            && live.env.clock.believed_ms() < ms
+        {
+            return self.until_begin(live, ms, deadline);
+        }
+        if let Deed::NeedSpan | Deed::Sealed = deed {
+            os::may_ask()?;
+        }
+        match deed {
+            Deed::WaitUntil(ms) => self.until(live, ms, deadline),
+            Deed::NeedSpan => {
+                match live.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
+                    Obtained::Granted => Ok(()),
+                    Obtained::NoRoom => {
+                        let tick_ms = live.core.layout().tick_ms();
+                        self.until(live, live.env.clock.believed_ms() + tick_ms, deadline)
+                    }
+                }
+            }
+            // Sealed, and not by a close: its lease was lost.
+            Deed::Sealed => {
+                live.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
+            }
+            // The thread may have slept since it read the clock.
+            Deed::ClockBackwards { .. } if !self.refused => {
+                self.refused = true;
+                Ok(())
+            }
+            refused => Err(live.core.error(refused)),
+        }
+    }
+
+    /// As `until`, for a generator that found no record.
+    fn until_begin(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
+        let left_ms = ms - live.env.clock.believed_ms();
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
+            let message = format!(
+                "no record of worker id {} was found at the start, so nothing is issued before {} (no_record_wait_ms): \
+                 the first id is to be had in {left_ms} ms, longer than timeout_ms ({}) allows; ask again then",
+                live.worker_id,
+                Utc(ms),
+                self.settings.timeout.as_millis()
+            );
+            return Err(Error::new(Code::ClockBackwards, message));
+        }
+        self.until(live, ms, deadline)
+    }
+
+    fn until(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
+        let clock = &live.env.clock;
+        let target_ns = ms.saturating_mul(1_000_000);
+        // A time that has passed is no wait.
+        let left = Duration::from_nanos(target_ns.saturating_sub(clock.believed_ns()).max(0) as u64);
+        may_wait(self.settings, left)?;
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        if left > allowed {
+            let timeout = self.settings.timeout.as_millis();
+            // Further off than the next tick: the clock is behind, not the tick used up.
+            let behind = left.as_millis() as i64 > live.core.layout().tick_ms();
+            let (code, why) = match behind {
+                true => (Code::ClockBackwards, "the clock is behind the ids issued"),
+                false => (Code::WouldBlock, "the ids of this tick are used up"),
+            };
+            let message = format!(
+                "{why}: the next id is to be had in {} ms, longer than timeout_ms ({timeout}) allows; ask again then, \
+                 or raise timeout_ms",
+                left.as_millis() + 1
+            );
+            return Err(Error::new(code, message));
+        }
+        if left > LATE {
+            clock.sleep((left - LATE).min(SLICE));
+            if left > SLICE && (self.interrupted)() {
+                return Err(interrupted());
+            }
+        } else {
+            // The last stretch, shorter than a sleep would be late.
+            let begun = Instant::now();
+            while clock.believed_ns() < target_ns && begun.elapsed() < LATE {
+                std::hint::spin_loop();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a call ends with that was told to give up.
+pub(crate) fn interrupted() -> Error {
+    Error::new(Code::WouldBlock, "interrupted while waiting; ask again")
+}

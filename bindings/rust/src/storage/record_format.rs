@@ -1,0 +1,261 @@
+//! The record of a worker id as it stands in a slot of its state file.
+
+use crate::os::env::AnyClock;
+use crate::storage::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use leafid_core::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const FORMAT: u32 = 1;
+
+/// Who wrote a record, and when: for messages, and for what the clock is believed to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Writer {
+    pub(crate) pid: i32,
+    pub(crate) host: String,
+    pub(crate) started: String,
+    /// Which start of the machine it was, and what the suspend-counting clock read when the record was granted: by these
+    /// the next process of the same start sees a leap of the clock that it did not live through.
+    #[serde(default)]
+    pub(crate) boot: String,
+    #[serde(default)]
+    pub(crate) counted_ms: i64,
+    /// The leap of the clock that was not followed then: how far, and since when by the suspend-counting clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) leap_ms: Option<(i64, i64)>,
+}
+
+impl Writer {
+    /// Notes how the clocks stand.
+    pub(crate) fn stamp(&mut self, clock: &AnyClock) {
+        self.counted_ms = clock.counted().as_millis() as i64;
+        self.leap_ms = clock.leap_ms();
+    }
+}
+
+/// A record as it stands in a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) number: u64,
+    pub(crate) name: String,
+    pub(crate) record: Record,
+    pub(crate) writer: Writer,
+}
+
+/// What a file's slots hold.
+pub(crate) struct Slots {
+    pub(crate) newest: Stored,
+    /// The slot that does not hold the newest: the one to write next.
+    pub(crate) spare: usize,
+    /// The other slot could not be read, so that the newest may be lost.
+    pub(crate) damaged: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Json {
+    leafid_state: u32,
+    number: u64,
+    name: String,
+    worker_id: u32,
+    epoch_ms: i64,
+    tick_ms: i64,
+    timestamp_bits: i64,
+    worker_bits: i64,
+    sequence_bits: i64,
+    order: String,
+    first_ms: i64,
+    until_ms: i64,
+    granted_at_ms: i64,
+    owner: String,
+    burnt_ms: Vec<(i64, i64)>,
+    /// Missing in files that the first version wrote.
+    #[serde(default)]
+    former_ms: Vec<(i64, i64)>,
+    writer: Writer,
+    /// Written, and compared, as text: see `two_slots`.
+    #[serde(default, skip_serializing)]
+    #[allow(dead_code)]
+    crc32: String,
+}
+
+/// What every format says first.
+#[derive(Deserialize)]
+struct Format {
+    leafid_state: u32,
+    number: u64,
+}
+
+impl Head for Format {
+    fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+impl Stored {
+    /// The slot's bytes: JSON, its checksum, blanks and a line feed.
+    pub(crate) fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
+        let layout = &self.record.layout;
+        let fields = layout.fields();
+        let json = Json {
+            leafid_state: FORMAT,
+            number: self.number,
+            name: self.name.clone(),
+            worker_id: self.record.worker_id,
+            epoch_ms: fields.epoch_ms,
+            tick_ms: fields.tick_ms,
+            timestamp_bits: fields.timestamp_bits,
+            worker_bits: fields.worker_bits,
+            sequence_bits: fields.sequence_bits,
+            order: fields.order.name().into(),
+            first_ms: layout.tick_start_ms(self.record.run.from),
+            until_ms: layout.tick_start_ms(self.record.run.until),
+            granted_at_ms: self.record.granted_at_ms,
+            owner: format!("{:032x}", self.record.owner),
+            burnt_ms: in_ms(layout, &self.record.burnt),
+            former_ms: in_ms(layout, &self.record.former),
+            writer: self.writer.clone(),
+            crc32: String::new(),
+        };
+        two_slots::seal(&json)
+    }
+}
+
+fn in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
+    spans.iter().map(|span| (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))).collect()
+}
+
+/// The bytes of a file whose worker id was never used.
+pub(crate) fn unused_file(mut stored: Stored) -> Result<[u8; FILE_BYTES]> {
+    two_slots::new_file(|number| {
+        stored.number = number;
+        stored.to_bytes()
+    })
+}
+
+/// Reads a state file. Errors: `state_corrupt` when no slot can be believed, `state_mismatch` for another format.
+pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
+    let corrupt = |what: &str| {
+        let message = format!(
+            "{} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
+             max_backwards_ms (5000) and three seconds more have passed since its last use, for ids may run so far ahead of the clock",
+            path.display()
+        );
+        Error::new(Code::StateCorrupt, message)
+    };
+    let newest = two_slots::newest::<Format>(bytes, "state").map_err(|what| corrupt(&what))?;
+    if newest.head.leafid_state != FORMAT {
+        let message = format!(
+            "{} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
+            path.display(),
+            newest.head.leafid_state
+        );
+        return Err(Error::new(Code::StateMismatch, message));
+    }
+    let stored = parse(newest.text)
+        .ok_or_else(|| corrupt("not a leafid state file: its fields are not as written"))?;
+    Ok(Slots { newest: stored, spare: newest.spare, damaged: newest.damaged })
+}
+
+/// What one slot holds, for tests.
+#[cfg(test)]
+pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<Stored> {
+    parse(two_slots::checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?)
+}
+
+fn parse(text: &str) -> Option<Stored> {
+    let json: Json = serde_json::from_str(text).ok()?;
+    let layout = Layout::new(LayoutFields {
+        epoch_ms: json.epoch_ms,
+        tick_ms: json.tick_ms,
+        timestamp_bits: json.timestamp_bits,
+        worker_bits: json.worker_bits,
+        sequence_bits: json.sequence_bits,
+        order: Order::parse(&json.order).ok()?,
+    })
+    .ok()?;
+    let tick = |ms: i64| layout.tick_at(ms).filter(|&tick| layout.tick_start_ms(tick) == ms);
+    let span =
+        |(from, until)| Some(Span { from: tick(from)?, until: tick(until)? }).filter(|s| s.from <= s.until);
+    let record = Record {
+        worker_id: json.worker_id,
+        layout,
+        run: span((json.first_ms, json.until_ms))?,
+        granted_at_ms: json.granted_at_ms,
+        owner: u128::from_str_radix(&json.owner, 16).ok()?,
+        burnt: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
+        former: json.former_ms.into_iter().map(span).collect::<Option<_>>()?,
+    };
+    Some(Stored { number: json.number, name: json.name, record, writer: json.writer })
+}
+
+#[cfg(test)]
+mod properties;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leafid_core::{MOST_BURNT, MOST_FORMER};
+
+    /// The largest record that can be: every number as long as it gets, text of bytes that JSON writes in six.
+    #[test]
+    fn the_largest_record_fits_its_slot() {
+        let layout = Layout::new(LayoutFields {
+            epoch_ms: 1_000_000_000_000_000,
+            tick_ms: 3_600_000,
+            timestamp_bits: 30,
+            worker_bits: 10,
+            sequence_bits: 12,
+            order: Order::WorkerSequence,
+        })
+        .unwrap();
+        let last = layout.last_tick() + 1;
+        let spans = |count: usize| -> Vec<Span> {
+            (0..count as u64).map(|i| Span { from: last - 2 * i - 1, until: last - 2 * i }).rev().collect()
+        };
+        let record = Record {
+            worker_id: 1_023,
+            layout,
+            run: Span { from: last - 1, until: last },
+            granted_at_ms: i64::MIN,
+            owner: u128::MAX,
+            burnt: spans(MOST_BURNT),
+            former: spans(MOST_FORMER),
+        };
+        let writer = Writer {
+            pid: i32::MIN,
+            host: "\u{1}".repeat(64),
+            started: "+292278994-08-17T07:12:55.807Z".into(),
+            boot: "b".repeat(36),
+            counted_ms: i64::MAX,
+            leap_ms: Some((i64::MIN, i64::MIN)),
+        };
+        let stored = Stored { number: u64::MAX, name: "n".repeat(64), record, writer };
+        let bytes = stored.to_bytes().unwrap();
+        assert_eq!(parse(two_slots::checked(&bytes).unwrap()).unwrap(), stored);
+    }
+
+    /// It would stay the newest for ever, whatever is written after it.
+    #[test]
+    fn a_number_after_which_none_comes_is_not_believed() {
+        let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
+        let mut stored =
+            Stored { number: u64::MAX, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let slot = stored.to_bytes().unwrap();
+        stored.number = 1;
+        let other = stored.to_bytes().unwrap();
+        let found = read_file(Path::new("f"), &[slot, other].concat()).unwrap();
+        assert!(found.newest == stored && found.spare == 0 && found.damaged);
+        let error = read_file(Path::new("f"), &[slot, slot].concat()).err().unwrap();
+        assert_eq!(error.code(), Code::StateCorrupt);
+    }
+
+    #[test]
+    fn a_file_without_former_runs_is_read() {
+        let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
+        let stored = Stored { number: 3, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let bytes = stored.to_bytes().unwrap();
+        let text = two_slots::checked(&bytes).unwrap().replace(",\"former_ms\":[]", "");
+        assert!(!text.contains("former") && parse(&text) == Some(stored));
+    }
+}

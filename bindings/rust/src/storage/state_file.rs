@@ -1,0 +1,356 @@
+//! The record of one worker id on disk, locked for as long as its generator lives.
+
+use crate::os::env::{Env, FileId, LockedFile, NewFile};
+use crate::os::host_lock::started_ms;
+use crate::storage::record_format::{self, Slots, Stored, Writer};
+use crate::storage::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
+use crate::worker::settings::{Key, Settings};
+use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A worker id's state file, whose lock this process holds.
+pub(crate) struct StateFile {
+    /// None where no record is kept: then everything is as written.
+    file: Option<Box<dyn LockedFile>>,
+    path: PathBuf,
+    /// What this generator wrote last, or found.
+    stored: Stored,
+    /// The slot to write next: never the one that holds `stored`.
+    spare: usize,
+    /// The highest number tried: a write that failed may have reached the disk all the same.
+    tried: u64,
+}
+
+pub(crate) fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
+    directory.join(format!("worker-{worker_id}.state"))
+}
+
+/// `state_io`: what failed, where, and what to do.
+pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            return denied(doing, path, error, "or set state_dir to one that it can write");
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "set state_dir to a directory that this user can write",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space there, or set state_dir elsewhere"
+        }
+        _ => "see that the directory is there and the disk works, or set state_dir elsewhere",
+    };
+    Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
+}
+
+/// `state_io` where a permission is missing: which user's, for a process may have changed it since it opened.
+pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> Error {
+    let message = format!(
+        "cannot {doing} {}: {error}; this process runs as user {} and group {}, perhaps since it gave up privileges after \
+         the opening: let that user read and write there, open after privileges are given up, {or}",
+        path.display(),
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw()
+    );
+    Error::new(Code::StateIo, message)
+}
+
+/// Errors: `state_io` in a process that changed its root after `then`: a path is another place since.
+pub(crate) fn check_root(then: Option<FileId>, path: &Path) -> Result<()> {
+    if then == crate::os::disk::root() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was opened before this process changed its root (chroot), and is not where that path leads now; open after the \
+         chroot, with a state_dir inside of it",
+        path.display()
+    );
+    Err(Error::new(Code::StateIo, message))
+}
+
+/// What a worker id's record says, read without its lock: a hint for choosing, and for messages.
+pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option<Stored>> {
+    let path = path_of(directory, worker_id);
+    match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
+        None => Ok(None),
+        Some(bytes) => {
+            let newest = record_format::read_file(&path, &bytes)?.newest;
+            learn(env, &newest);
+            Ok(Some(newest))
+        }
+    }
+}
+
+/// Who wrote a worker id's record last, for messages.
+pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Option<String> {
+    let Writer { pid, host, started, .. } = peek(env, directory, worker_id).ok()??.writer;
+    (pid > 0).then(|| format!("pid {pid} on host {host}, started {started}"))
+}
+
+impl StateFile {
+    /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
+    /// cannot have written, `state_mismatch`.
+    pub(crate) fn open(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
+        StateFile::open_checked(env, settings, &settings.key, worker_id, Record::check)
+    }
+
+    fn open_checked(
+        env: &Env,
+        settings: &Settings,
+        key: &Key,
+        worker_id: u32,
+        check: impl Fn(&Record) -> Result<()>,
+    ) -> Result<Option<StateFile>> {
+        let path = path_of(&settings.directory, worker_id);
+        let access = settings.sharing.access();
+        let bytes = record_format::unused_file(unused(key, worker_id))?;
+        let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access }));
+        let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
+        let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
+        let Slots { mut newest, spare, damaged } = record_format::read_file(&path, &bytes)?;
+        if newest.name != key.name || newest.record.worker_id != worker_id {
+            let message = format!(
+                "{} is the record of worker id {} of {:?}, not of {worker_id} of {:?}: it was moved or copied here; \
+                 nothing was changed, put it back",
+                path.display(),
+                newest.record.worker_id,
+                newest.name,
+                key.name
+            );
+            return Err(Error::new(Code::StateCorrupt, message));
+        }
+        check_layout(&newest.record, key, &path)?;
+        check(&newest.record).map_err(|error| error.context(path.display()))?;
+        if newest.number <= NUMBER_OF_NEW {
+            file.sync_name().map_err(|error| failed("make durable the name of", &path, &error))?;
+        }
+        learn(env, &newest);
+        if damaged {
+            assume_the_worst(&mut newest.record, key, env.clock.believed_ms());
+            log::warn!(
+                "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
+                path.display(),
+                Utc(key.layout.tick_start_ms(newest.record.run.until))
+            );
+        }
+        let tried = newest.number;
+        Ok(Some(StateFile { file: Some(file), path, stored: newest, spare, tried }))
+    }
+
+    /// No file: for a generator whose record is not kept.
+    pub(crate) fn unpersisted(key: &Key, worker_id: u32) -> StateFile {
+        StateFile { file: None, path: PathBuf::new(), stored: unused(key, worker_id), spare: 0, tried: 0 }
+    }
+
+    /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
+    pub(crate) fn open_any(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
+        let Settings { directory, key, .. } = settings;
+        let Some(found) = peek(env, directory, worker_id)? else {
+            let path = path_of(directory, worker_id);
+            let allowed =
+                format!("a worker id of {:?} that was used: there is no {}", key.name, path.display());
+            return Err(Error::invalid("worker", worker_id, &allowed));
+        };
+        let key = Key { layout: found.record.layout, ..key.clone() };
+        StateFile::open_checked(env, settings, &key, worker_id, |_| Ok(()))
+    }
+
+    /// The record as this generator wrote it last, or found it.
+    pub(crate) fn record(&self) -> &Record {
+        &self.stored.record
+    }
+
+    /// Makes a record durable. After an error the one before it stands, and the lock is kept.
+    ///
+    /// Errors: `state_io`; `worker_lost` when the file is no longer the one at its path, or no longer holds what was
+    /// written.
+    pub(crate) fn write(&mut self, record: Record, writer: &Writer) -> Result<()> {
+        let Some(file) = &self.file else {
+            self.stored.record = record;
+            return Ok(());
+        };
+        self.check_ours(file.as_ref())?;
+        self.tried += 1;
+        let stored =
+            Stored { number: self.tried, name: self.stored.name.clone(), record, writer: writer.clone() };
+        let bytes = stored.to_bytes()?;
+        file.write(self.spare * SLOT_BYTES, &bytes).map_err(|error| failed("write", &self.path, &error))?;
+        self.spare = 1 - self.spare;
+        self.stored = stored;
+        Ok(())
+    }
+
+    fn check_ours(&self, file: &dyn LockedFile) -> Result<()> {
+        let unreadable = |error: io::Error| failed("read", &self.path, &error);
+        if !file.is_in_place().map_err(unreadable)? {
+            return Err(self.lost("was deleted, moved or replaced"));
+        }
+        let slots = record_format::read_file(&self.path, &file.read().map_err(unreadable)?);
+        match slots {
+            // The last record, or one of a write that was reported as failed.
+            Ok(Slots { newest, .. })
+                if newest.record.owner == self.stored.record.owner
+                    && (self.stored.number..=self.tried).contains(&newest.number) =>
+            {
+                Ok(())
+            }
+            _ => Err(self.lost("was overwritten")),
+        }
+    }
+
+    fn lost(&self, what: &str) -> Error {
+        let message = format!(
+            "{} {what} while worker id {} was in use; no further ids are issued by this generator: find out what \
+             changed the file, then close and open again",
+            self.path.display(),
+            self.stored.record.worker_id
+        );
+        Error::new(Code::WorkerLost, message)
+    }
+}
+
+/// Has the clock compared with the record of another process of this start of the machine.
+fn learn(env: &Env, stored: &Stored) {
+    if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot() {
+        let Writer { counted_ms, leap_ms, .. } = &stored.writer;
+        env.clock.learn(stored.record.granted_at_ms, *counted_ms, *leap_ms);
+    }
+}
+
+fn unused(key: &Key, worker_id: u32) -> Stored {
+    Stored {
+        number: 0,
+        name: key.name.clone(),
+        record: Record::unused(worker_id, key.layout),
+        writer: Writer::default(),
+    }
+}
+
+/// Errors: `state_mismatch` when the record is of another layout or epoch.
+pub(crate) fn check_layout(record: &Record, key: &Key, path: &Path) -> Result<()> {
+    if record.layout == key.layout {
+        return Ok(());
+    }
+    let (was, is) = (&record.layout, &key.layout);
+    let message = format!(
+        "{} was written for the layout {was} with epoch_ms {} and tick_ms {}, not for {is} with epoch_ms {} and \
+         tick_ms {}; ids of two layouts in one column can be alike: use the same layout, or another name",
+        path.display(),
+        was.epoch_ms(),
+        was.tick_ms(),
+        is.epoch_ms(),
+        is.tick_ms()
+    );
+    Err(Error::new(Code::StateMismatch, message))
+}
+
+/// The slot that cannot be read may have held a later span. None is longer than the longest, and none ended further
+/// beyond the clock than the rule allows.
+fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
+    let ahead_ms = match key.rules.on_clock_backwards {
+        OnClockBackwards::Continue => LONGEST_SPAN_MS.max(key.rules.max_backwards_ms),
+        OnClockBackwards::Wait => LONGEST_SPAN_MS,
+    };
+    let longer_ms = key.layout.tick_start_ms(record.run.until) + LONGEST_SPAN_MS;
+    if let Some(tick) = key.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
+        record.run.until = record.run.until.max(tick.min(key.layout.last_tick() + 1));
+    }
+}
+
+/// This process, as the record names it.
+pub(crate) fn this_process(env: &Env) -> Writer {
+    let pid = std::process::id() as i32;
+    let now_ms = env.clock.believed_ms();
+    let mut writer = Writer {
+        pid,
+        host: crate::os::disk::hostname(),
+        started: Utc(started_ms(pid).unwrap_or(now_ms)).to_string(),
+        boot: env.clock.boot(),
+        ..Writer::default()
+    };
+    writer.stamp(&env.clock);
+    writer
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Snowflake;
+    use leafid_core::Span;
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    /// A life like this one, to the last number, but another's.
+    #[test]
+    fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
+        let mut ours = StateFile::open(&env, &settings, 7).unwrap().unwrap();
+        let writer = this_process(&env);
+        let record = ours.record().begin(Span { from: 10, until: 20 }, 1, 1);
+        ours.write(record.clone(), &writer).unwrap();
+        let file = File::options().write(true).open(path_of(&settings.directory, 7)).unwrap();
+        let put = |stored: &Stored, slot: usize| {
+            file.write_all_at(&stored.to_bytes().unwrap(), (slot * SLOT_BYTES) as u64).unwrap();
+        };
+        let (mine, slot) = (ours.stored.clone(), 1 - ours.spare);
+        put(&Stored { record: Record { owner: 2, ..record.clone() }, ..mine.clone() }, slot);
+        assert_eq!(ours.write(record.clone(), &writer).unwrap_err().code(), Code::WorkerLost);
+        put(&mine, slot);
+        ours.write(record, &writer).unwrap();
+    }
+
+    /// A write that is torn takes the older record of the two, never the newest.
+    #[test]
+    fn each_write_leaves_the_record_before_it() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
+        let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
+        let writer = this_process(&env);
+        assert_eq!(writer.host, crate::os::disk::hostname());
+        for number in 2..6 {
+            file.write(file.record().clone(), &writer).unwrap();
+            let bytes = std::fs::read(path_of(&settings.directory, 7)).unwrap();
+            let mut numbers = [0, 1].map(|slot| record_format::read_slot(&bytes, slot).unwrap().number);
+            numbers.sort_unstable();
+            assert_eq!(numbers, [number - 1, number]);
+        }
+    }
+
+    #[test]
+    fn a_damaged_slot_is_taken_for_the_latest_that_it_may_have_held() {
+        use OnClockBackwards::{Continue, Wait};
+        const NOW_MS: i64 = 1_700_000_000_000;
+        let builder =
+            Snowflake::builder().worker(7).state_dir("/nowhere").max_backwards_ms(LONGEST_SPAN_MS + 7);
+        let layout = leafid_core::Layout::LEAF;
+        let after_last = layout.last_tick() + 1;
+        let last_ms = layout.tick_start_ms(layout.last_tick());
+        for (rule, now_ms, until_ms, worst_ms) in [
+            (Wait, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS),
+            (Continue, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS + 7),
+            (Wait, NOW_MS, NOW_MS + 60_000, NOW_MS + 60_000 + LONGEST_SPAN_MS),
+            (Wait, NOW_MS, last_ms - LONGEST_SPAN_MS + 1, layout.tick_start_ms(after_last)),
+        ] {
+            let key = Settings::parse(&builder.clone().on_clock_backwards(rule)).unwrap().key;
+            let mut record = Record::unused(7, layout);
+            record.run.until = layout.tick_at(until_ms).unwrap();
+            assume_the_worst(&mut record, &key, now_ms);
+            assert_eq!(layout.tick_start_ms(record.run.until), worst_ms, "{rule:?}, {until_ms}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_any_layout_is_opened_to_be_reset() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let builder = Snowflake::builder().worker(7).state_dir(directory.path());
+        let settings = |layout| Settings::parse(&builder.clone().layout(layout)).unwrap();
+        let (was, is) = (settings(leafid_core::Layout::SONYFLAKE), settings(leafid_core::Layout::LEAF));
+        env.disk.directory(&was.directory, was.sharing.access()).unwrap();
+        drop(StateFile::open(&env, &was, 7).unwrap().unwrap());
+        assert_eq!(StateFile::open(&env, &is, 7).err().unwrap().code(), Code::StateMismatch);
+        assert!(StateFile::open_any(&env, &is, 7).unwrap().is_some());
+    }
+}

@@ -1,0 +1,402 @@
+//! The threads that ask sources for segments: at most four, or as many as a source has `connections`, gone after ten
+//! idle seconds, and one that minds the time. Four more are for sources for which none of these works.
+//!
+//! They call the user's code, which may hang. One that was held up for long no longer counts among the four, so that
+//! others are served; there is a bound to that, too.
+
+pub(crate) mod fair_queue;
+mod schedule;
+
+use crate::os::mutex::{Pause, lock, locked};
+use crate::os::{self, PerProcess, Thread};
+use crate::segments::fetcher::Office;
+use crate::segments::jobs::{Job, STUCK, Timed};
+use leafid_core::{Code, Error};
+use schedule::Work;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Release};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// A thread without work goes after this.
+const IDLE: Duration = Duration::from_secs(10);
+/// How long a fork waits for the threads to end before it goes on regardless.
+const FORK_WAITS: Duration = Duration::from_millis(100);
+
+static POOL: PerProcess<Arc<Pool>> = PerProcess::new();
+
+thread_local! {
+    static OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Pool {
+    work: Mutex<Work>,
+    /// Wakes a thread that fetches, and the one that minds the time.
+    fetch: Condvar,
+    tick: Condvar,
+    generation: u64,
+}
+
+struct Running {
+    thread: Thread,
+    ended: Arc<AtomicBool>,
+}
+
+fn pool() -> &'static Arc<Pool> {
+    POOL.get_or_install(Pool::new)
+}
+
+/// Whether this thread is one of these.
+pub(crate) fn is_this_thread() -> bool {
+    OURS.get()
+}
+
+/// Has a job done by the next free thread.
+pub(crate) fn push(job: Job) {
+    #[cfg(test)]
+    if os::simulated::played().is_some() {
+        return os::simulated::leave(move || {
+            let _ = job.run();
+        });
+    }
+    let pool = pool();
+    pool.locked(|work| work.jobs.push(job.office(), job));
+    pool.tend(false);
+}
+
+/// When something is due; two at the same time have numbers of their own.
+pub(crate) type Due = (Instant, u64);
+
+/// Has something done at its time, unless it is taken back before.
+pub(crate) fn at(time: Instant, timed: Timed) -> Due {
+    #[cfg(test)]
+    if os::simulated::played().is_some() {
+        // Whoever calls later looks at it again.
+        return (time, 0);
+    }
+    let pool = pool();
+    let number = pool.locked(|work| {
+        // Whoever it is for was woken by the close of the last one: a thread would outlive that.
+        if work.offices.is_empty() {
+            return 0;
+        }
+        work.number += 1;
+        work.due.insert((time, work.number), timed);
+        work.number
+    });
+    pool.tick.notify_one();
+    pool.tend(false);
+    (time, number.unwrap_or(0))
+}
+
+/// Takes back what [`at`] was told, in the process that told it.
+pub(crate) fn take_back(due: Due) {
+    if let Some(pool) = POOL.get() {
+        pool.locked(|work| work.due.remove(&due));
+    }
+}
+
+/// Sees that there are threads for what is to be done: after a fork, which ends them, nobody else does. `waits`: somebody
+/// waits.
+pub(crate) fn tend(waits: bool) {
+    #[cfg(test)]
+    if os::simulated::played().is_some() {
+        return;
+    }
+    pool().tend(waits);
+}
+
+/// An office was opened.
+pub(crate) fn enter(office: &Arc<Office>) {
+    #[cfg(test)]
+    if os::simulated::played().is_some() {
+        return;
+    }
+    pool().locked(|work| {
+        work.offices.push((Arc::downgrade(office), office.options.origin.threads));
+    });
+}
+
+/// An office was closed; the last one ends the threads that are idle.
+pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
+    #[cfg(test)]
+    if os::simulated::played().is_some() {
+        return;
+    }
+    let pool = pool();
+    let left = pool.locked(|work| {
+        work.offices
+            .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**office));
+        // They would keep it until somebody else has something done.
+        let its = work.jobs.take_all(Arc::as_ptr(office) as usize);
+        if work.offices.is_empty() {
+            work.due.clear();
+        }
+        (work.offices.is_empty(), its)
+    });
+    let last = left.map(|(last, _)| last);
+    if last == Some(true) && !is_this_thread() {
+        pool.stop(patience, true);
+        pool.tend(false);
+    }
+}
+
+/// What is open in this process.
+pub(crate) fn offices() -> Vec<Arc<Office>> {
+    let Some(pool) = POOL.get() else { return Vec::new() };
+    pool.locked(|work| work.offices()).unwrap_or_default()
+}
+
+/// Ends the threads before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
+pub(crate) fn before_fork() {
+    rest(FORK_WAITS);
+}
+
+/// Ends the threads, waiting at most so long.
+pub(crate) fn rest(patience: Duration) {
+    if let Some(pool) = POOL.get() {
+        pool.stop(patience, false);
+    }
+}
+
+/// Begins no thread for what nobody waits for, until [`release`].
+pub(crate) fn hold() {
+    if let Some(pool) = POOL.get() {
+        pool.locked(|work| work.held = true);
+    }
+}
+
+/// Ends a [`hold`].
+pub(crate) fn release() {
+    if let Some(pool) = POOL.get() {
+        pool.locked(|work| work.held = false);
+    }
+}
+
+/// The fork is over, and this is the parent.
+pub(crate) fn after_fork() {
+    if let Some(pool) = POOL.get() {
+        pool.tend(false);
+    }
+}
+
+impl Pool {
+    fn new() -> Arc<Pool> {
+        Arc::new(Pool {
+            work: Mutex::default(),
+            fetch: Condvar::new(),
+            tick: Condvar::new(),
+            generation: os::current(),
+        })
+    }
+
+    fn locked<R>(&self, deed: impl FnOnce(&mut Work) -> R) -> Option<R> {
+        locked(&self.work, self.generation, deed)
+    }
+
+    fn tend(self: &Arc<Self>, waits: bool) {
+        let failed = self.locked(|work| {
+            work.reap();
+            if work.stop || (work.held && !waits) {
+                return None;
+            }
+            let mut failed = None;
+            let now = Instant::now();
+            if work.wants_thread(now) {
+                failed = self.begin(work, c"leafid-fetch", Pool::fetch).err();
+                if failed.is_none() {
+                    work.idle += 1;
+                }
+            }
+            if !work.due.is_empty() || work.jobs.len() > work.idle {
+                self.begin_timer(work);
+            }
+            // Without any thread nobody would ever do it.
+            failed.filter(|_| work.idle + work.busy.len() == 0).map(|error| (error, work.jobs.drain()))
+        });
+        self.fetch.notify_one();
+        if let Some(Some((error, jobs))) = failed {
+            let message = format!(
+                "the system gives no thread to ask the source of segments on ({error}); see its limits"
+            );
+            jobs.for_each(|job| job.fail(Error::new(Code::StateIo, message.clone())));
+        }
+    }
+
+    /// Whether this is the child of a fork in what one of its threads ran.
+    fn is_of_parent(&self) -> bool {
+        self.generation != os::current()
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        work: &mut Work,
+        name: &'static std::ffi::CStr,
+        run: fn(&Arc<Pool>),
+    ) -> std::io::Result<()> {
+        let (pool, ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
+        let end = Ended(Arc::clone(&ended));
+        let thread = os::spawn(name, os::Code::Users, move || {
+            let _end = end;
+            run(&pool);
+        })?;
+        work.threads.push(Running { thread, ended });
+        Ok(())
+    }
+
+    fn begin_timer(self: &Arc<Self>, work: &mut Work) {
+        if !work.timer {
+            work.timer = self.begin(work, c"leafid-time", Pool::mind_the_time).is_ok();
+        }
+    }
+
+    /// A fetching thread. It came counted as idle.
+    fn fetch(self: &Arc<Self>) {
+        OURS.set(true);
+        let mut work = lock(&self.work);
+        work.number += 1;
+        let me = work.number;
+        let mut since = Instant::now();
+        let mut idle = Vec::new();
+        while !work.stop {
+            let next = work.next_office(Instant::now());
+            let Some(job) = next.and_then(|office| work.jobs.take(office)) else {
+                let left = IDLE.saturating_sub(since.elapsed());
+                if left.is_zero() || work.offices.is_empty() {
+                    idle = work.offices();
+                    break;
+                }
+                // Whose turn they are not is seen to once those at work are held up.
+                if !work.jobs.is_empty() && !work.held {
+                    self.begin_timer(&mut work);
+                }
+                work =
+                    self.fetch.wait_timeout(work, left).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+                continue;
+            };
+            work.idle -= 1;
+            work.busy.insert(me, (Instant::now() + job.may_take(), job.office()));
+            drop(work);
+            let busy = Busy { pool: self, me };
+            let again = job.run();
+            drop(busy);
+            if self.is_of_parent() {
+                // The user's code has forked: of this process it is the only thread, and ends it.
+                return;
+            }
+            since = Instant::now();
+            work = lock(&self.work);
+            // This thread looks for the next job now: it begins no other.
+            again.into_iter().for_each(|job| work.jobs.push(job.office(), job));
+        }
+        work.idle -= 1;
+        drop(work);
+        idle.into_iter().for_each(|office| office.rest());
+    }
+
+    fn mind_the_time(self: &Arc<Self>) {
+        OURS.set(true);
+        let mut work = lock(&self.work);
+        let mut since = Instant::now();
+        while !work.stop {
+            let now = Instant::now();
+            if let Some(first) = work.due.first_entry().filter(|first| first.key().0 <= now) {
+                let timed = first.remove();
+                drop(work);
+                // It may run a waker of the user's.
+                let _ = catch_unwind(AssertUnwindSafe(|| timed.run()));
+                if self.is_of_parent() {
+                    return;
+                }
+                since = Instant::now();
+                work = lock(&self.work);
+                continue;
+            }
+            let due = work.due.first_key_value().map(|((time, _), _)| *time);
+            // Jobs that wait for a thread get another one when those at work are held up.
+            let held_up =
+                if work.jobs.is_empty() { None } else { work.busy.values().map(|(from, _)| *from).min() };
+            let idle = (due.is_none() && work.jobs.is_empty()).then(|| since + IDLE);
+            let Some(next) = [due, held_up, idle].into_iter().flatten().min() else {
+                // Jobs, and nobody busy: somebody is about to take them.
+                work =
+                    self.tick.wait_timeout(work, STUCK).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+                continue;
+            };
+            if next > now {
+                work = self
+                    .tick
+                    .wait_timeout(work, next - now)
+                    .map_or_else(|e| e.into_inner().0, |(work, _)| work);
+                continue;
+            }
+            if idle.is_some() {
+                break;
+            }
+            drop(work);
+            self.tend(true);
+            // Threads that were left for others may be idle.
+            self.fetch.notify_all();
+            // As many are held up as may be: then it is waited for.
+            work = lock(&self.work);
+            work =
+                self.tick.wait_timeout(work, STUCK / 10).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+        }
+        work.timer = false;
+    }
+
+    /// Ends the threads; those that are at a job when it is done. `idle`: does not wait for those.
+    fn stop(&self, patience: Duration, idle: bool) {
+        let deadline = Instant::now() + patience;
+        let mut pause = Pause::new();
+        loop {
+            let ended = self.locked(|work| {
+                work.stop = true;
+                work.reap();
+                work.threads.is_empty() || (idle && !work.timer && work.idle == 0)
+            });
+            if ended != Some(false) {
+                break;
+            }
+            self.fetch.notify_all();
+            self.tick.notify_all();
+            if !pause.until(deadline) {
+                break;
+            }
+        }
+        self.locked(|work| work.stop = false);
+    }
+}
+
+/// A thread is at a job, also while that panics.
+struct Busy<'a> {
+    pool: &'a Pool,
+    me: u64,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        if self.pool.is_of_parent() {
+            return;
+        }
+        let mut work = lock(&self.pool.work);
+        work.busy.remove(&self.me);
+        // A panic ends the thread.
+        if !std::thread::panicking() {
+            work.idle += 1;
+        }
+    }
+}
+
+/// Says that a thread has ended, also by a panic.
+struct Ended(Arc<AtomicBool>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.store(true, Release);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,446 @@
+//! How a process comes to hold a worker id.
+
+use crate::config::deployment;
+use crate::os::env::{Env, Presence};
+use crate::os::host_lock;
+use crate::os::namespaces::Scope;
+use crate::storage::record_format::Writer;
+use crate::storage::state_file::{self, StateFile};
+use crate::worker::grant::Given;
+use crate::worker::lease_schedule::Held;
+use crate::worker::offline_start::Recall;
+use crate::worker::settings::Settings;
+use crate::worker::usable_lease::{Lent, of_servers};
+use crate::worker::worker_ids::WorkerIds;
+use leafid_core::{
+    Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
+};
+use std::time::Duration;
+
+/// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
+pub(crate) const EXEC: Duration = Duration::from_millis(50);
+/// Claims of a range that collide pass within this; who waits longer waits for a holder to end.
+const RACE: Duration = Duration::from_millis(100);
+/// A daemon's parent exits within this, and lets its fixed id go.
+const PARENT_EXITS: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(3);
+/// Between two looks at a range whose ids are held for longer than a race lasts.
+const LONG_PAUSE: Duration = Duration::from_millis(20);
+
+/// A worker id that is held, with its first span durable.
+pub(crate) struct Claim {
+    /// Dropped first: the lock goes before the mark.
+    pub(crate) file: StateFile,
+    pub(crate) presence: Box<dyn Presence>,
+    /// Empty while the record is so far ahead of the clock that no span may be given yet.
+    pub(crate) first: Span,
+    /// The clock's reading before which nothing is issued, for want of a record.
+    pub(crate) begins_ms: Option<i64>,
+    pub(crate) writer: Writer,
+    /// For the generator's random starts.
+    pub(crate) seed: u64,
+    pub(crate) rules: Rules,
+    pub(crate) lease: Option<Held>,
+}
+
+/// What a claim goes by, beside the settings.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    /// The settings' rules, or stricter ones where the record may not outlive the machine's next start.
+    pub(crate) rules: Rules,
+    /// Nothing below this tick.
+    pub(crate) floor: u64,
+    /// What the user's source of worker ids answered, and the suspend-counting clock before it was asked.
+    pub(crate) given: Option<(Given, Duration)>,
+    /// What may be gone on with, where it could not be asked.
+    pub(crate) recall: Option<Recall>,
+    /// Whether what an earlier holder issued may be recorded nowhere.
+    pub(crate) forgets: bool,
+    /// A forked child whose parent held an id.
+    pub(crate) inherited: bool,
+}
+
+/// How long a held worker id is asked for again.
+fn patience(settings: &Settings, inherited: bool) -> Duration {
+    // The JavaScript thread opens as others do, but asks a lazy handle for an id in the middle of its work.
+    let may_wait = settings.max_wait.is_none() || !settings.lazy;
+    match (settings.key.workers.is_range(), inherited) {
+        // A process that is being replaced ends once its successor has started.
+        (true, _) if may_wait => settings.timeout.max(RACE),
+        (true, _) => RACE,
+        (false, true) => PARENT_EXITS,
+        (false, false) => EXEC,
+    }
+}
+
+/// A disk that answers has at least so long to do it, whatever `timeout_ms` says.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// How long the disk may take for a deed of an opening.
+pub(crate) fn disk_bound(settings: &Settings) -> Duration {
+    settings.timeout.max(LEAST)
+}
+
+/// How long a renewal of a lease may take.
+pub(crate) fn call_bound(settings: &Settings) -> Duration {
+    settings.timeout.max(Duration::from_secs(1))
+}
+
+/// How long a claim may last: what it waits for by rule, and the time for the disk.
+pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Duration {
+    let waits_ms = match rules.on_clock_backwards {
+        OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
+        OnClockBackwards::Continue => 0,
+    };
+    disk_bound(settings) + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
+}
+
+/// Claims a worker id of the settings.
+pub(crate) fn claim(env: &Env, settings: &Settings, terms: &Terms) -> Result<Claim> {
+    let patience = patience(settings, terms.inherited);
+    let (begun, mut first, mut told) = (env.clock.counted(), true, false);
+    while_in_use(env, patience, |last| {
+        let claimed = any(env, settings, terms, Pass { first, last });
+        first = false;
+        let waits = claimed.as_ref().is_err_and(|error| error.code() == Code::WorkerInUse) && !last;
+        if waits && !told && settings.key.workers.is_range() && env.clock.counted() - begun >= RACE {
+            told = true;
+            log::warn!(
+                "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
+                 as many ids as processes nobody waits, also while processes are replaced",
+                settings.key.name,
+                patience.as_millis()
+            );
+        }
+        claimed
+    })
+}
+
+/// One search through the worker ids.
+#[derive(Clone, Copy, Default)]
+struct Pass {
+    first: bool,
+    last: bool,
+}
+
+/// Does a deed again for so long as the worker id is held; `deed` is told when it is the last time.
+pub(crate) fn while_in_use<T>(
+    env: &Env,
+    patience: Duration,
+    mut deed: impl FnMut(bool) -> Result<T>,
+) -> Result<T> {
+    let begun = env.clock.counted();
+    loop {
+        let last = env.clock.counted() - begun >= patience;
+        match deed(last) {
+            Err(error) if error.code() == Code::WorkerInUse && !last => {
+                let raced = env.clock.counted() - begun >= RACE;
+                env.clock.sleep(if raced { LONG_PAUSE } else { PAUSE });
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The first id of the range that can be had, those first whose record the clock has passed.
+fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Claim> {
+    if let Some(recall) = &terms.recall {
+        return recall.first(pass.last, |worker_id| one(env, settings, terms, worker_id, false));
+    }
+    let (from, to) = match (&settings.key.workers, &terms.given) {
+        (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
+        (WorkerIds::Asked(_), Some((given, _))) => {
+            let id = settings.key.layout.claimed_id(given.worker_id);
+            let id = id.map_err(|error| of_servers(settings, error))?;
+            (id, id)
+        }
+        (WorkerIds::Asked(_), None) => {
+            return Err(Error::new(
+                Code::Internal,
+                "a worker id was claimed without its source; report this",
+            ));
+        }
+    };
+    if from == to {
+        return one(env, settings, terms, from, pass.last);
+    }
+    let now_ms = env.clock.believed_ms();
+    let mut ahead = Vec::new();
+    let mut refusals = Refusals { first: pass.first, ..Refusals::default() };
+    for worker_id in from..=to {
+        let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
+            Ok(Some(stored)) => {
+                let path = state_file::path_of(&settings.directory, worker_id);
+                state_file::check_layout(&stored.record, &settings.key, &path)?;
+                let (record, layout) = (&stored.record, &stored.record.layout);
+                let now = layout.tick_at(now_ms).unwrap_or(0);
+                layout.tick_start_ms(record.first_free(record.run.until.max(now)))
+            }
+            // One that has to wait is as good as one whose record lies so far ahead.
+            Ok(None) if settings.no_record_wait_ms > 0 => now_ms + settings.no_record_wait_ms,
+            Ok(None) => 0,
+            Err(error) => {
+                refusals.add(error)?;
+                continue;
+            }
+        };
+        if until_ms > now_ms {
+            ahead.push((until_ms, worker_id));
+            continue;
+        }
+        match one(env, settings, terms, worker_id, false) {
+            Ok(claim) => return Ok(claim),
+            Err(error) => {
+                if pass.first && error.code() == Code::WorkerInUse {
+                    tell_of_stranger(env, settings, worker_id);
+                }
+                refusals.add(error)?;
+            }
+        }
+    }
+    ahead.sort_unstable();
+    for (_, worker_id) in ahead {
+        match one(env, settings, terms, worker_id, false) {
+            Ok(claim) => return Ok(claim),
+            Err(error) => refusals.add(error)?,
+        }
+    }
+    Err(refusals.summary(settings, from, to))
+}
+
+/// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
+/// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
+fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holder: bool) -> Result<Claim> {
+    let key = &settings.key;
+    let in_use = |holder: &dyn Fn() -> Option<String>| {
+        let holder = if name_holder { holder() } else { None };
+        let holder = holder.unwrap_or_else(|| "another process of this host".into());
+        let path = state_file::path_of(&settings.directory, worker_id);
+        let stranger = match name_holder && key.persist {
+            true => env.disk.stranger(&key.name, worker_id, &path),
+            false => None,
+        };
+        let no_holder = stranger.map_or_else(String::new, |_| {
+            ", which cannot open this record and so is no holder of it, but may be one of another directory".into()
+        });
+        let advice = match holder.starts_with(host_lock::THIS_PROCESS) {
+            _ if key.workers.source().is_some_and(|source| source.as_servers().is_some()) => {
+                "its lease has ended, as the server says: end that process, or let it go on"
+            }
+            true => "close that generator, or open this one with the same options to share it",
+            false => {
+                "end that process, or give each process an id of its own, such as a range \"0-31\" for several processes"
+            }
+        };
+        let record = match key.persist {
+            true => format!(" ({})", path.display()),
+            false => String::new(),
+        };
+        let message = format!(
+            "worker id {worker_id} of {:?}{record} is held by {holder}{no_holder}; {advice}",
+            key.name
+        );
+        Error::new(Code::WorkerInUse, message)
+    };
+    let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
+    let marked = || env.disk.holder(&key.name, worker_id).or_else(recorded);
+    let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
+    // Locked but not marked: by a process that sees other marks, as in another container.
+    let mut file = match key.persist {
+        true => StateFile::open(env, settings, worker_id)?.ok_or_else(|| in_use(&recorded))?,
+        false => StateFile::unpersisted(key, worker_id),
+    };
+    let rules = &terms.rules;
+    let now_ms = env.clock.believed_ms();
+    let lent = Lent::of(env, settings, terms, &file, now_ms)?;
+    let lowest = lent.as_ref().map_or(0, |lent| lent.span.from).max(terms.floor);
+    check_start(settings, rules, now_ms)?;
+    let record = file.record().clone().raised_to(lowest.max(key.start));
+    let unrecorded = is_unused(file.record());
+    let waits_from = waits_from(settings, file.record(), &record, now_ms)?;
+    let mut from = match waits_from {
+        Some(from) => from,
+        None => admitted(env, settings, &record, rules)?,
+    };
+    let now_ms = env.clock.believed_ms();
+    if terms.forgets && waits_from.is_none() {
+        // An earlier holder may have used this tick, and none after it.
+        from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
+    }
+    let burnt = record.burnt.clone();
+    let bound = lent.as_ref().map_or(u64::MAX, |lent| lent.span.until);
+    let until = match waits_from {
+        // The next start sees by this that the wait is not over.
+        Some(from) => from,
+        None => next_until(&key.layout, rules, &burnt, from, now_ms, 0).unwrap_or(from).min(bound).max(from),
+    };
+    let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
+    let random = env.number()?;
+    let lease = lent.map(|lent| lent.held(now_ms, call_bound(settings)));
+    let first = Span { from, until };
+    let writer = state_file::this_process(env);
+    file.write(file.record().begin(first, now_ms, random), &writer)?;
+    env.clock.use_it();
+    if unrecorded && lease.is_none() {
+        tell_of_no_record(env, settings, worker_id, begins_ms, terms.forgets);
+    }
+    log::info!(
+        "leafid: {}, worker id {worker_id} of {:?}, layout {}{}",
+        match key.persist {
+            true => format!("state directory {}", settings.directory.display()),
+            false => "no record is kept".to_owned(),
+        },
+        key.name,
+        key.layout,
+        if unrecorded && key.persist { ", no earlier record" } else { "" }
+    );
+    Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+}
+
+/// Says in the log that a worker id of a range is left to a user who has nothing to do with its record.
+fn tell_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
+    let path = state_file::path_of(&settings.directory, worker_id);
+    if let Some(uid) = env.disk.stranger(&settings.key.name, worker_id, &path) {
+        log::warn!(
+            "leafid: worker id {worker_id} of {:?} is marked on this host by user id {uid}, which cannot open {}; the next \
+             worker id of the range is tried",
+            settings.key.name,
+            path.display()
+        );
+    }
+}
+
+/// Whether nothing was ever granted by it: as good as no record.
+fn is_unused(record: &Record) -> bool {
+    *record == Record { owner: record.owner, ..Record::unused(record.worker_id, record.layout) }
+}
+
+/// The tick that a start waits for which finds no record, or that of an earlier start which waits: whoever had the
+/// worker id elsewhere, by a clock ahead of this one by no more than the wait, issued nothing at or above it. None where
+/// nothing is to be waited for. `record`: what was found, raised to what the user said.
+fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64) -> Result<Option<u64>> {
+    let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.layout);
+    if wait_ms == 0 {
+        return Ok(None);
+    }
+    let tick_at = |ms| layout.tick_at(ms).ok_or_else(|| layout.before_epoch(ms));
+    let tick = if is_unused(found) {
+        tick_at(now_ms + wait_ms)? + 1
+    } else if found.run.is_empty() && found.run.until > tick_at(now_ms)? {
+        found.run.until
+    } else {
+        return Ok(None);
+    };
+    let from = record.first_free(tick.max(record.run.until));
+    match from > layout.last_tick() {
+        true => Err(layout.time_exhausted(layout.tick_start_ms(from))),
+        false => Ok(Some(from)),
+    }
+}
+
+/// Says in the log what a start without a record does not cover, where another may have used the worker id before.
+fn tell_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
+    let name = &settings.key.name;
+    if let Some(begins_ms) = begins_ms {
+        log::info!(
+            "leafid: no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} \
+             (no_record_wait_ms)",
+            Utc(begins_ms)
+        );
+        return;
+    }
+    // Without records every start is one: the user's own choice.
+    if !settings.key.persist {
+        return;
+    }
+    let moves = forgets || deployment::surroundings().is_some() || env.disk.scope() != Scope::Host;
+    if !moves {
+        return;
+    }
+    log::warn!(
+        "leafid: no record of worker id {worker_id} of {name:?} is in {}: if it was in use before, in another directory, \
+         container or host, by a clock ahead of this one, ids may come twice; have the state directory move with the \
+         worker id, set no_record_wait_ms to what clocks may differ by, or lease the worker id",
+        settings.directory.display()
+    );
+}
+
+/// The tick at which the record lets a generator begin, waited for where the rule says so.
+fn admitted(env: &Env, settings: &Settings, record: &Record, rules: &Rules) -> Result<u64> {
+    loop {
+        match record.admit(rules, env.clock.believed_ms()) {
+            Admission::From(tick) => return Ok(tick),
+            // At most the longest span: `admit` refuses what lies further ahead.
+            Admission::WaitUntil(ms) => {
+                let left_ms = (ms - env.clock.believed_ms()).max(0);
+                crate::snowflake::wait::may_wait(settings, Duration::from_millis(left_ms as u64))?;
+                env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
+            }
+            Admission::Refused(error) => return Err(error),
+        }
+    }
+}
+
+/// Errors: `clock_backwards` when `start_after` lies further ahead of the clock than the rules bridge.
+fn check_start(settings: &Settings, rules: &Rules, now_ms: i64) -> Result<()> {
+    let starts_ms = settings.key.layout.tick_start_ms(settings.key.start);
+    let bound_ms = rules.bridged_ms();
+    if settings.key.start == 0 || starts_ms - now_ms <= bound_ms {
+        return Ok(());
+    }
+    let message = format!(
+        "start_after is an id of {} ms, {} ms ahead of the clock, which reads {now_ms} ms ({}); at most {bound_ms} ms \
+         are bridged: see that the id is of this layout and epoch, or correct the clock",
+        starts_ms - settings.key.layout.tick_ms(),
+        starts_ms - now_ms,
+        Utc(now_ms)
+    );
+    Err(Error::new(Code::ClockBackwards, message))
+}
+
+/// Why the ids of a range could not be had.
+#[derive(Default)]
+struct Refusals {
+    /// Whether this is the first pass through the range: what is amiss with one id is told once.
+    first: bool,
+    in_use: usize,
+    other: Option<Error>,
+}
+
+impl Refusals {
+    /// Notes a refusal of one id; errors that hold for all of them end the search.
+    fn add(&mut self, error: Error) -> Result<()> {
+        match error.code() {
+            Code::WorkerInUse => self.in_use += 1,
+            Code::StateCorrupt | Code::StateIo | Code::ClockBackwards => {
+                if self.first {
+                    log::warn!("leafid: {error}; the next worker id of the range is tried");
+                }
+                self.other.get_or_insert(error);
+            }
+            _ => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn summary(self, settings: &Settings, first: u32, last: u32) -> Error {
+        match self.other {
+            Some(error) if self.in_use == 0 => error,
+            other => {
+                let also = other.map(|error| format!("; besides: {}", error.message())).unwrap_or_default();
+                let message = format!(
+                    "every worker id of {first}-{last} of {:?} that can be used is held, by other processes or by generators of this one ({} held){also}; \
+                     none came free within {} ms: widen the range to twice as many ids as processes, or end a process{}",
+                    settings.key.name,
+                    self.in_use,
+                    patience(settings, false).as_millis(),
+                    match settings.max_wait.is_some() && settings.lazy {
+                        true => "; here nobody waits longer, `await Snowflake.open` without lazy does",
+                        false => "",
+                    }
+                );
+                Error::new(Code::WorkerInUse, message)
+            }
+        }
+    }
+}

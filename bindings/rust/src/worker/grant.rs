@@ -1,0 +1,92 @@
+//! What a source of worker ids gave.
+
+use crate::os;
+use crate::worker::source::WorkerLeases;
+use leafid_core::Lease;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An answered claim.
+#[derive(Clone)]
+pub(crate) struct Given {
+    /// The process that asked. A child that a fork made of it meanwhile gives nothing back: it is its parent's.
+    pub(crate) generation: u64,
+    /// How long before the answer the user's code was asked, where that was before the call.
+    pub(crate) asked_ago: Duration,
+    pub(crate) worker_id: i64,
+    pub(crate) lease: Option<(Arc<dyn WorkerLeases>, Lease)>,
+}
+
+impl Given {
+    /// Gives back a lease that came to no use.
+    pub(crate) fn release_unused(self) {
+        let from_ms = self.lease.as_ref().map_or(0, |(_, lease)| lease.from_ms);
+        self.release(from_ms);
+    }
+
+    /// Gives a lease back of which nothing at or after `until_ms` was or will be used. An error is logged: the lease ends
+    /// by itself.
+    pub(crate) fn release(self, until_ms: i64) {
+        if let Some((source, lease)) = self.lease
+            && self.generation == os::current()
+            && let Err(error) = source.release(&lease, until_ms)
+        {
+            log::warn!(
+                "leafid: worker id {} was not released: {error}; its lease ends by itself",
+                lease.worker_id
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+    use leafid_core::{Lease, Renewal};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    #[derive(Default)]
+    struct Counts(Arc<AtomicUsize>);
+
+    impl WorkerLeases for Counts {
+        fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
+            Ok(Some(Lease { worker_id: 5, ..Lease::default() }))
+        }
+        fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
+            Ok(None)
+        }
+        fn release(&self, _: &Lease, _: i64) -> Answer<()> {
+            self.0.fetch_add(1, SeqCst);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_forked_child_gives_nothing_of_its_parent_s_back() {
+        let counts = Counts::default();
+        let released = Arc::clone(&counts.0);
+        let request = ClaimRequest {
+            name: "n".into(),
+            instance: String::new(),
+            previous: None,
+            now_ms: 0,
+            until_ms: 0,
+        };
+        let given = WorkerSource::leases(counts).claim(&request).unwrap();
+        // SAFETY: the child runs this test's own code and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            given.release_unused();
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(released.load(SeqCst) as i32) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(status, 0, "it is the parent's lease");
+        given.release_unused();
+        assert_eq!(released.load(SeqCst), 1);
+    }
+}

@@ -1,0 +1,234 @@
+//! The client of lease servers.
+
+use super::lease_protocol::{self, Request};
+#[cfg(test)]
+use crate::http::Ask;
+use crate::http::{Http, HttpOptions, Reply, Verdict};
+use crate::os::PerProcess;
+use crate::os::mutex::lock;
+use crate::snowflake::registry::host;
+use crate::worker::source::{Answer, ClaimRequest, WorkerLeases};
+use leafid_core::{Code, Error, Lease, Renewal, Result};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+use std::time::Duration;
+
+/// Servers that lease worker ids of one id space.
+pub(crate) struct HttpLeases {
+    http: Http,
+    options: HttpOptions,
+    name: String,
+    /// Whether the last claim was answered, rightly or not.
+    reached: AtomicBool,
+    #[cfg(test)]
+    simulated: Option<Simulated>,
+}
+
+#[cfg(test)]
+type Exchange = dyn Fn(&Ask) -> Option<Reply> + Send + Sync;
+
+/// What a simulation puts in the place of connections, and of chance.
+#[cfg(test)]
+pub(crate) struct Simulated {
+    /// The answer, if one comes.
+    pub(crate) exchange: Box<Exchange>,
+    pub(crate) number: Box<dyn Fn() -> u128 + Send + Sync>,
+}
+
+/// Claims whose answers never came, by servers and id space: made again they have the same answers, and take no second
+/// worker id. A forked child makes its own.
+static UNANSWERED: PerProcess<Mutex<BTreeMap<String, Unanswered>>> = PerProcess::new();
+
+struct Unanswered {
+    instance: String,
+    /// The suspend-counting clock before it was made first: what the servers lease may run from there.
+    asked: Duration,
+}
+
+/// What a server says: yes, or an error that all of them would answer.
+type Said<T> = std::result::Result<T, Error>;
+
+impl HttpLeases {
+    /// Reads files and the environment. Errors: `invalid_argument`.
+    pub(crate) fn new(options: HttpOptions, name: String) -> Result<HttpLeases> {
+        let mut http = Http::new(options.clone())?;
+        http.nonsense = Code::WorkerLost;
+        Ok(HttpLeases {
+            http,
+            options,
+            name,
+            reached: AtomicBool::new(false),
+            #[cfg(test)]
+            simulated: None,
+        })
+    }
+
+    /// The same client, without connections.
+    #[cfg(test)]
+    pub(crate) fn over(self, simulated: Simulated) -> HttpLeases {
+        HttpLeases { simulated: Some(simulated), ..self }
+    }
+
+    /// A random number.
+    fn number(&self) -> Result<u128> {
+        #[cfg(test)]
+        if let Some(simulated) = &self.simulated {
+            return Ok((simulated.number)());
+        }
+        host().env().number()
+    }
+
+    /// Whether they are the same servers, asked in the same way; where they were named makes no difference.
+    pub(crate) fn is_same(&self, other: &HttpLeases) -> bool {
+        let named_alike = HttpOptions { option: self.options.option, ..other.options.clone() };
+        self.options == named_alike && self.name == other.name
+    }
+
+    /// Asks whichever server can be reached. `read`: what its answer says; none for one that means nothing.
+    ///
+    /// Errors: `source_invalid` of an answer to another request, `worker_lost` of one that is wrong; else what kept all of
+    /// them from answering.
+    fn ask<T>(&self, request: &Request, read: &dyn Fn(&Reply) -> Option<Result<Said<T>>>) -> Result<Said<T>> {
+        let verdict = |_: u32, reply: &Reply| {
+            if matches!(reply.status, 502..=504) {
+                // By what stands before a server that is down, or by one without its database.
+                return Verdict::Wrong(
+                    reply.failure().unwrap_or_else(|| lease_protocol::wrong(reply, "is none")),
+                );
+            }
+            self.reached.store(true, Release);
+            if let Some(error) = reply.failure() {
+                return Verdict::Wrong(Error::new(Code::WorkerLost, error.message()));
+            }
+            match read(reply) {
+                Some(Ok(said)) => Verdict::Answer(said),
+                Some(Err(error)) => Verdict::Wrong(error),
+                None => Verdict::Wrong(lease_protocol::wrong(reply, "is no lease server's")),
+            }
+        };
+        #[cfg(test)]
+        if let Some(simulated) = &self.simulated {
+            let lost = || Error::new(Code::SegmentUnavailable, "no answer came");
+            return match verdict(0, &(simulated.exchange)(&request.ask()).ok_or_else(lost)?) {
+                Verdict::Answer(said) => Ok(said),
+                Verdict::Refused(error)
+                | Verdict::Elsewhere(error)
+                | Verdict::Wrong(error)
+                | Verdict::Denied(error) => Err(error),
+            };
+        }
+        self.http.ask("", true, request.seed(), &|_| request.ask(), &verdict)
+    }
+
+    /// A lease, and how long before this call it was asked for.
+    pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
+        let now = host().env().clock.counted();
+        let unanswered = UNANSWERED.get_or_install(Mutex::default);
+        let key = format!("{} {}", self.name, self.options.servers.join(" "));
+        // Nobody else makes it meanwhile: two would be answered the same lease.
+        let before = lock(unanswered).remove(&key);
+        let claim = before.unwrap_or_else(|| Unanswered { instance: request.instance.clone(), asked: now });
+        let asked_ago = now.saturating_sub(claim.asked);
+        match self.try_claim(&ClaimRequest { instance: claim.instance.clone(), ..request.clone() }) {
+            Ok(lease) => Ok((lease, asked_ago)),
+            Err(error) => {
+                if !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument) {
+                    lock(unanswered).insert(key, claim);
+                }
+                Err(match error.code() {
+                    // As the transport says it, of whatever it is asked for.
+                    Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
+                    _ => error,
+                })
+            }
+        }
+    }
+
+    pub(crate) fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
+        self.reached.store(false, Release);
+        let said = self.ask(&Request::claim(request)?, &|reply| match (
+            reply.status,
+            lease_protocol::refusal(reply),
+        ) {
+            (200, _) => Some(lease_protocol::claimed(reply, &request.instance).map(Ok)),
+            (409, Some((Code::WorkerInUse, told))) => {
+                let message = format!(
+                    "no free worker id for {:?}: {told}; end a process, or widen the pool",
+                    self.name
+                );
+                Some(Ok(Err(Error::new(Code::WorkerInUse, message))))
+            }
+            (400, Some((Code::InvalidArgument, told))) => {
+                Some(Ok(Err(Error::new(Code::InvalidArgument, format!("the claim was refused: {told}")))))
+            }
+            _ => None,
+        });
+        said?
+    }
+
+    /// Whether the last claim failed because no server was to be had: none has answered, nor did one the last time that
+    /// it was asked.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        let unknown = |error: &Option<Error>| {
+            error.as_ref().is_none_or(|error| error.code() == Code::SegmentUnavailable)
+        };
+        !self.reached.load(Acquire) && self.http.last_errors().iter().all(|(_, error)| unknown(error))
+    }
+
+    /// Ends the requests under way.
+    pub(crate) fn end_calls(&self) {
+        self.http.end_requests();
+    }
+
+    /// The URLs, as they were written.
+    pub(crate) fn urls(&self) -> &[String] {
+        &self.options.servers
+    }
+
+    fn is_lost(&self, reply: &Reply) -> Option<Error> {
+        let (code, told) = lease_protocol::refusal(reply).filter(|_| reply.status == 409)?;
+        let message = format!(
+            "the lease is no longer this holder's: {told}; a new one is claimed by itself, ask again"
+        );
+        (code == Code::WorkerLost).then(|| Error::new(Code::WorkerLost, message))
+    }
+
+    /// An answer to a renewal or a release that is none, but that another server would give as well.
+    fn refused<T>(&self, reply: &Reply) -> Option<Result<Said<T>>> {
+        let (_, told) = lease_protocol::refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
+        Some(Ok(Err(Error::new(Code::InvalidArgument, format!("it was refused: {told}")))))
+    }
+}
+
+impl WorkerLeases for HttpLeases {
+    fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+        Ok(Some(self.claim_since(request)?.0))
+    }
+
+    fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+        let nonce = format!("{:032x}", self.number()?);
+        let request = Request::renewal(&self.name, lease, until_ms, &nonce)?;
+        let said = self.ask(&request, &|reply| match reply.status {
+            200 => Some(lease_protocol::renewed(reply, &nonce).map(Ok)),
+            _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
+        });
+        match said {
+            Ok(Ok(renewal)) => Ok(Some(renewal)),
+            Ok(Err(lost)) if lost.code() == Code::WorkerLost => Err(lost.into()),
+            Ok(Err(error)) => Err(error.message().into()),
+            Err(error) if error.code() == Code::SourceInvalid => Err(error.into()),
+            // As text: a server that cannot be asked has not said that the lease is lost.
+            Err(error) => Err(error.message().into()),
+        }
+    }
+
+    fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+        let request = Request::release(&self.name, lease, until_ms)?;
+        let said = self.ask(&request, &|reply| match reply.status {
+            204 => Some(Ok(Ok(()))),
+            _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
+        });
+        Ok(said??)
+    }
+}

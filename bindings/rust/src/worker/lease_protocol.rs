@@ -1,0 +1,218 @@
+//! What lease servers are asked, and what they answer: JSON of leafid's own protocol.
+
+use crate::http::{Ask, Body, Method, Reply};
+use crate::worker::source::ClaimRequest;
+use leafid_core::{Code, Error, Lease, Renewal, Result};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Made again it has the same answer.
+const CLAIM: &str = "/api/worker/claim";
+/// A token is kept and sent back: one that is longer than this is a mistake.
+const LONGEST_TOKEN: usize = 1_024;
+/// So many characters of a server's message are told.
+const TOLD: usize = 300;
+
+#[derive(Serialize)]
+struct Claim<'a> {
+    name: &'a str,
+    instance: &'a str,
+    now: i64,
+    until: i64,
+}
+
+/// Of a renewal and a release.
+#[derive(Serialize)]
+struct Holder<'a> {
+    name: &'a str,
+    worker_id: i64,
+    token: &'a str,
+    until: i64,
+    /// Of a renewal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'a str>,
+}
+
+/// What an answer repeats of its request, if it is that request's.
+#[derive(Deserialize)]
+struct Echo {
+    instance: Option<Value>,
+    nonce: Option<Value>,
+}
+
+/// 200 to a claim. What it holds besides is for later versions.
+#[derive(Deserialize)]
+struct Claimed {
+    worker_id: i64,
+    from: i64,
+    until: i64,
+    lease_ms: i64,
+    peer_times: Vec<i64>,
+    token: String,
+}
+
+/// 200 to a renewal.
+#[derive(Deserialize)]
+struct Renewed {
+    until: i64,
+    lease_ms: i64,
+    token: String,
+}
+
+/// 4xx with this.
+#[derive(Deserialize)]
+struct Refusal<'a> {
+    #[serde(borrow)]
+    error: Cow<'a, str>,
+    #[serde(borrow, default)]
+    message: Cow<'a, str>,
+}
+
+/// A request, the same to whichever server.
+pub(crate) struct Request {
+    path: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn claim(request: &ClaimRequest) -> Result<Request> {
+        let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
+        Request::new(CLAIM, &Claim { name, instance, now: *now_ms, until: *until_ms })
+    }
+
+    /// Wished to end at `until_ms`. `nonce`: of this renewal alone.
+    pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<Request> {
+        Request::new("/api/worker/renew", &Holder::of(name, lease, until_ms, Some(nonce)))
+    }
+
+    /// Nothing at or after `until_ms` was or will be used.
+    pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
+        Request::new("/api/worker/release", &Holder::of(name, lease, until_ms, None))
+    }
+
+    fn new(path: &'static str, body: &impl Serialize) -> Result<Request> {
+        let bytes = serde_json::to_vec(body).map_err(|error| {
+            Error::new(Code::Internal, format!("a request is no JSON: {error}; report this"))
+        })?;
+        Ok(Request { path, bytes })
+    }
+
+    pub(crate) fn ask(&self) -> Ask {
+        let body = Body { content_type: "application/json", bytes: self.bytes.clone() };
+        Ask { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
+    }
+
+    /// Makes the rests of servers differ between those who ask.
+    pub(crate) fn seed(&self) -> u64 {
+        crc32fast::hash(&self.bytes).into()
+    }
+}
+
+impl<'a> Holder<'a> {
+    fn of(name: &'a str, lease: &'a Lease, until_ms: i64, nonce: Option<&'a str>) -> Holder<'a> {
+        let token = lease.token.as_deref().unwrap_or_default();
+        Holder { name, worker_id: lease.worker_id, token, until: until_ms, nonce }
+    }
+}
+
+/// What the claim of this `instance` was answered. Errors: `source_invalid`, of the answer to another request;
+/// `worker_lost`, of one that is none.
+pub(crate) fn claimed(reply: &Reply, instance: &str) -> Result<Lease> {
+    let none = |why| wrong(reply, &format!("is no lease: {why}"));
+    let echo: Echo = reply.object().map_err(none)?;
+    check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
+    let answer: Claimed = reply.object().map_err(none)?;
+    let Claimed { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
+    if worker_id < 0 {
+        return Err(wrong(reply, &format!("has the worker_id {worker_id}, which is below 0")));
+    }
+    if until <= from {
+        return Err(wrong(reply, &format!("has until {until}, which is not above from {from}")));
+    }
+    check(reply, lease_ms, &token)?;
+    Ok(Lease {
+        worker_id,
+        from_ms: from,
+        until_ms: until,
+        lease_ms: Some(lease_ms),
+        token: Some(token),
+        peer_times_ms: peer_times,
+    })
+}
+
+/// What the renewal with this `nonce` was answered. Errors: as [`claimed`].
+pub(crate) fn renewed(reply: &Reply, nonce: &str) -> Result<Renewal> {
+    let none = |why| wrong(reply, &format!("is no renewal: {why}"));
+    let echo: Echo = reply.object().map_err(none)?;
+    check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
+    let answer: Renewed = reply.object().map_err(none)?;
+    let Renewed { until, lease_ms, token } = answer;
+    check(reply, lease_ms, &token)?;
+    Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
+}
+
+/// What stands between can give an answer to two requests, an older one, or that of another: a lease would have two
+/// holders. Only the answer to this request has what this request alone sent.
+fn check_echo(reply: &Reply, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
+    let what = match echo {
+        Some(Value::String(echo)) if echo == sent => return Ok(()),
+        Some(Value::String(_)) => format!("has the {name} of another request"),
+        Some(_) => format!("has {} {name} that is no text", if name == "instance" { "an" } else { "a" }),
+        None => format!("does not repeat the {name} of its request"),
+    };
+    let message = format!(
+        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} that it was \
+         sent (docs/LEASES.md), and what stands between, as a cache or a proxy, may have repeated or mixed up answers: \
+         see both",
+        reply.url, reply.status
+    );
+    Err(Error::new(Code::SourceInvalid, message))
+}
+
+fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {
+    if lease_ms < 1 {
+        return Err(wrong(reply, &format!("has the lease_ms {lease_ms}, which is below 1")));
+    }
+    match token.len() {
+        _ if token.contains(char::is_control) => Err(wrong(reply, "has a token with control characters")),
+        1..=LONGEST_TOKEN => Ok(()),
+        long => Err(wrong(reply, &format!("has a token of {long} bytes instead of 1 to {LONGEST_TOKEN}"))),
+    }
+}
+
+/// An error as the server names it, with its message.
+pub(crate) fn refusal(reply: &Reply) -> Option<(Code, String)> {
+    let Refusal { error, message } = reply.object().ok()?;
+    let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
+    // What is no text is left out, of a log most of all.
+    let told: String = message.chars().filter(|c| !c.is_control()).take(TOLD).collect();
+    let told = if told.is_empty() { code.name().to_owned() } else { told };
+    Some((code, format!("{told} ({} answered {})", reply.url, reply.status)))
+}
+
+/// `worker_lost`; `why` goes on a sentence about the answer.
+pub(crate) fn wrong(reply: &Reply, why: &str) -> Error {
+    let advice = "see the URL in `worker`, and what answers there";
+    // With the right status it may hold a token, which is nobody else's to see.
+    let said = match (reply.status, reply.object::<IgnoredAny>()) {
+        (200, Ok(_)) => format!("{} answered 200", reply.url),
+        _ => reply.said(),
+    };
+    Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_claim_may_be_made_again() {
+        let claim = Claim { name: "shop", instance: "x", now: 1, until: 2 };
+        assert!(!Request::new(CLAIM, &claim).unwrap().ask().once);
+        let lease = Lease::default();
+        assert!(Request::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);
+        assert!(Request::release("shop", &lease, 9).unwrap().ask().once);
+    }
+}

@@ -1,0 +1,43 @@
+//! Worker ids leased from servers, which `worker` names by their URLs.
+
+#[cfg(feature = "http")]
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;
+
+#[cfg(feature = "http")]
+use super::lease_client::HttpLeases;
+#[cfg(feature = "http")]
+use crate::config::http_options::opened;
+use crate::{SnowflakeBuilder, WorkerSource};
+use leafid_core::Result;
+
+#[cfg(not(feature = "http"))]
+pub(crate) fn source(
+    said: &'static str,
+    urls: Vec<String>,
+    _: &str,
+    _: &SnowflakeBuilder,
+) -> Result<WorkerSource> {
+    let allowed = "a worker id, a range or a source: this leafid was built without the feature http";
+    Err(leafid_core::Error::invalid(said, urls.join(", "), allowed))
+}
+
+/// The source of worker ids that these URLs and the options with them name. `said`: what holds the URLs, the option or the
+/// environment's variable; `name`: the id space. No server is asked yet.
+///
+/// Errors: `invalid_argument`; `state_io` when the disk does not give the certificates in time.
+#[cfg(feature = "http")]
+pub(crate) fn source(
+    said: &'static str,
+    urls: Vec<String>,
+    name: &str,
+    builder: &SnowflakeBuilder,
+) -> Result<WorkerSource> {
+    // One call at a time is made.
+    let options = builder.access.to(said, urls, 1)?;
+    let name = name.to_owned();
+    let open = move || HttpLeases::new(options, name);
+    let leases = opened("the certificates of ca_file, or of the system,", open)?;
+    Ok(WorkerSource::servers(leases))
+}

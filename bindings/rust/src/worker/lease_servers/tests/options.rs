@@ -1,0 +1,83 @@
+//! How lease servers are named, and the options that go with them.
+
+use crate::worker::settings::Settings;
+use crate::{Snowflake, SnowflakeBuilder, Worker};
+use leafid_core::Code;
+
+fn builder(worker: impl Into<Worker>) -> SnowflakeBuilder {
+    Snowflake::builder().worker(worker).persist(false)
+}
+
+/// What an opening that is lazy says at once.
+fn refusal(builder: SnowflakeBuilder) -> String {
+    let error = builder.lazy(true).open().unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+    error.message().into()
+}
+
+#[test]
+fn urls_are_checked_at_once_by_the_name_of_the_option() {
+    for (worker, says) in [
+        (Worker::from("https://ids:0"), "worker is \"https://ids:0\""),
+        ("http://a, http://b?c".into(), "worker is \"http://b?c\""),
+        ("http://a,".into(), "worker is \"\""),
+        (vec!["http://a", "7"].into(), "worker is \"7\""),
+        (Vec::<String>::new().into(), "worker is 0 URLs"),
+        ("http://ann:secret@ids".into(), "worker is a URL with an @"),
+        ("ftp://ids".into(), "a lease server"),
+    ] {
+        let said = refusal(builder(worker.clone()));
+        assert!(said.contains(says) && !said.contains("secret"), "{worker:?}: {said}");
+    }
+}
+
+#[test]
+fn options_are_checked_at_once_also_when_lazy() {
+    let url = || builder("http://127.0.0.1:9");
+    for (builder, says) in [
+        (url().token(""), "token is"),
+        (url().token("a\nb"), "token is"),
+        (url().headers([("Host", "x")]), "headers is \"Host\""),
+        (url().headers([("Authorization", "x")]).token("y"), "headers is \"Authorization\""),
+        (url().ca_file("/no/such/file"), "ca_file is /no/such/file"),
+        (url().request_timeout_ms(0), "request_timeout_ms is 0"),
+        (url().connect_timeout_ms(3_600_001), "connect_timeout_ms is 3600001"),
+    ] {
+        let said = refusal(builder);
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn options_of_servers_mean_nothing_without_them() {
+    let seven = || builder(7);
+    for (builder, says) in [
+        (seven().token("x"), "token"),
+        (seven().headers([("x", "y")]), "headers"),
+        (seven().ca_file("/x"), "ca_file"),
+        (seven().request_timeout_ms(500), "request_timeout_ms"),
+        (seven().connect_timeout_ms(500), "connect_timeout_ms"),
+    ] {
+        let said = refusal(builder);
+        assert!(said.starts_with(says) && said.contains("only with the URL of a lease server"), "{said}");
+    }
+}
+
+#[test]
+fn the_same_servers_asked_in_the_same_way_are_one_source() {
+    let key = |builder: SnowflakeBuilder| Settings::parse(&builder).unwrap().key;
+    let one = || builder("http://a, http://b");
+    assert_eq!(key(one()), key(builder(["http://a", "http://b"]).timeout_ms(7)));
+    assert_eq!(key(one()), key(one().request_timeout_ms(1_000).connect_timeout_ms(300)));
+    for other in [
+        builder(["http://b", "http://a"]),
+        builder(["http://a"]),
+        one().token("x"),
+        one().headers([("x", "y")]),
+        one().request_timeout_ms(999),
+        one().name("other"),
+        builder(7),
+    ] {
+        assert_ne!(key(one()), key(other.clone()), "{other:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! A start while no lease server can be reached: with a span that is still held, or not at all.
+
+use crate::os::env::Env;
+use crate::storage::state_file::StateFile;
+use crate::tasks::with_timeout;
+use crate::worker::claim::{self, Claim};
+use crate::worker::lease_cache;
+use crate::worker::settings::Settings;
+use crate::worker::source::{WorkerLeases, WorkerSource};
+use leafid_core::{Code, Error, Lease, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The worker ids whose leases are remembered.
+#[derive(Clone)]
+pub(crate) struct Recall {
+    source: Arc<dyn WorkerLeases>,
+    servers: Vec<String>,
+    ids: Vec<u32>,
+    /// Why no server was to be had.
+    why: Error,
+}
+
+impl Recall {
+    /// Looks for what this directory remembers of these servers' leases. Errors: `worker_lost` where that is nothing.
+    pub(crate) fn find(
+        env: &Arc<Env>,
+        settings: &Arc<Settings>,
+        source: &WorkerSource,
+        why: Error,
+    ) -> Result<Recall> {
+        let Some((source, servers)) = source.as_servers().filter(|_| settings.key.persist) else {
+            return Err(refused(&why, "and none is remembered with persist = false"));
+        };
+        let servers = servers.to_vec();
+        let (env, wanted, theirs) = (Arc::clone(env), Arc::clone(settings), servers.clone());
+        let find = move || lease_cache::candidates(&env, &wanted, &theirs);
+        let ids = with_timeout::bounded(claim::disk_bound(settings), find).done().unwrap_or_default();
+        match ids.is_empty() {
+            true => Err(refused(&why, NONE)),
+            false => Ok(Recall { source, servers, ids, why }),
+        }
+    }
+
+    /// Claims the first of the worker ids that can be had. `last`: whether it is not tried again.
+    ///
+    /// Errors: `worker_in_use` while others hold them; `worker_lost` the last time; `clock_backwards`.
+    pub(crate) fn first(&self, last: bool, mut claim: impl FnMut(u32) -> Result<Claim>) -> Result<Claim> {
+        let mut in_use = None;
+        for &worker_id in &self.ids {
+            match claim(worker_id) {
+                Ok(claim) => {
+                    log::warn!(
+                        "leafid: {}; worker id {worker_id} goes on with the lease that it still holds",
+                        self.why
+                    );
+                    return Ok(claim);
+                }
+                Err(error) if error.code() == Code::WorkerInUse => in_use = Some(error),
+                Err(error) if error.code() == Code::ClockBackwards => return Err(error),
+                Err(error) => log::warn!("leafid: {error}; the lease of worker id {worker_id} is left alone"),
+            }
+        }
+        match in_use {
+            Some(error) if !last => Err(error),
+            Some(_) => Err(refused(&self.why, "and other processes hold those that are remembered")),
+            None => Err(refused(&self.why, NONE)),
+        }
+    }
+
+    /// The lease of the worker id whose record was just locked. Errors: `worker_lost` where none may be gone on with.
+    pub(crate) fn lease(
+        &self,
+        env: &Env,
+        settings: &Settings,
+        file: &StateFile,
+    ) -> Result<(Arc<dyn WorkerLeases>, Lease, Duration)> {
+        let record = file.record();
+        let found = lease_cache::recall(env, settings, &self.servers, record.worker_id, record.owner)?;
+        let (lease, asked) = found.ok_or_else(|| refused(&self.why, NONE))?;
+        Ok((Arc::clone(&self.source), lease, asked))
+    }
+}
+
+const NONE: &str = "and no span of one is still held here";
+
+fn refused(why: &Error, held: &str) -> Error {
+    let message = format!("no lease server can be reached, {held}: {}", why.message());
+    Error::new(Code::WorkerLost, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::source::Silent;
+
+    #[test]
+    fn what_a_start_says_that_finds_none_it_can_have() {
+        use Code::{ClockBackwards, StateCorrupt, WorkerInUse, WorkerLost};
+        for (met, last, code, says) in [
+            (&[WorkerInUse, StateCorrupt][..], false, WorkerInUse, "met"),
+            (&[WorkerInUse, StateCorrupt], true, WorkerLost, "other processes hold"),
+            (&[StateCorrupt], false, WorkerLost, NONE),
+            (&[StateCorrupt], true, WorkerLost, NONE),
+            (&[ClockBackwards, WorkerInUse], true, ClockBackwards, "met"),
+        ] {
+            let ids = (0..met.len() as u32).collect();
+            let why = Error::new(WorkerLost, "why");
+            let recall = Recall { source: Arc::new(Silent), servers: Vec::new(), ids, why };
+            let error = recall.first(last, |id| Err(Error::new(met[id as usize], "met"))).err().unwrap();
+            assert_eq!(error.code(), code, "{met:?}, {last}");
+            assert!(error.message().contains(says), "{error}");
+        }
+    }
+}

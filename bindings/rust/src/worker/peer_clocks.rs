@@ -1,0 +1,46 @@
+//! What the clocks of peers read, as a callback of the user's answers it.
+
+use crate::worker::source::Answer;
+use leafid_core::{PEERS_THRESHOLD_MS, Result, peers_agree};
+use std::fmt;
+use std::sync::Arc;
+
+/// The callback.
+#[derive(Clone)]
+pub(crate) struct PeerTimes(Arc<dyn Fn() -> Answer<Vec<i64>> + Send + Sync>);
+
+impl PeerTimes {
+    pub(crate) fn new(ask: impl Fn() -> Answer<Vec<i64>> + Send + Sync + 'static) -> PeerTimes {
+        PeerTimes(Arc::new(ask))
+    }
+
+    /// Asks, and compares with this clock, which is read before and after: the answer took its time.
+    ///
+    /// Errors: `clock_backwards`; `invalid_argument` where the callback says so. Any other failure is logged: peers that
+    /// cannot be asked must not keep a service from starting.
+    pub(crate) fn check(&self, now_ms: impl Fn() -> i64) -> Result<()> {
+        let before_ms = now_ms();
+        let samples_ms = match (self.0)() {
+            Ok(samples_ms) => samples_ms,
+            Err(error) => match error.downcast::<leafid_core::Error>() {
+                Ok(error) if error.code() == leafid_core::Code::InvalidArgument => return Err(*error),
+                Ok(error) => return warn(&*error),
+                Err(error) => return warn(&*error),
+            },
+        };
+        // Whichever of the two suits better: a slow answer is no wrong clock.
+        peers_agree(before_ms, &samples_ms, PEERS_THRESHOLD_MS)
+            .or_else(|_| peers_agree(now_ms(), &samples_ms, PEERS_THRESHOLD_MS))
+    }
+}
+
+fn warn(error: &dyn fmt::Display) -> Result<()> {
+    log::warn!("leafid: the clocks of the peers are not known: {error}; the start goes on without them");
+    Ok(())
+}
+
+impl fmt::Debug for PeerTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PeerTimes")
+    }
+}

@@ -1,0 +1,47 @@
+//! Giving up a record that lies ahead of the clock: what it granted there is burnt, and ids begin at the clock again.
+
+use crate::os::env::Env;
+use crate::storage::state_file::{self, StateFile};
+use crate::worker::claim::{EXEC, while_in_use};
+use crate::worker::settings::Settings;
+use leafid_core::{Code, Error, Record, Result};
+
+/// A record before and after its reset.
+#[derive(Debug)]
+pub(crate) struct Reset {
+    pub(crate) before: Record,
+    pub(crate) after: Record,
+}
+
+/// Resets the record of a worker id that nobody holds; it is held meanwhile, as by a claim. Errors: `worker_in_use`
+/// naming the holder, `invalid_argument` where there is no record, `state_io`, `state_corrupt`, `state_mismatch`,
+/// `before_epoch`, `time_exhausted`.
+pub(crate) fn reset(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
+    while_in_use(env, EXEC, |_| once(env, settings, worker_id))
+}
+
+fn once(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
+    let (directory, name) = (&settings.directory, &settings.key.name);
+    let in_use = |holder: Option<String>| {
+        let holder = holder.unwrap_or_else(|| "another process".into());
+        let path = state_file::path_of(directory, worker_id);
+        let message = format!(
+            "worker id {worker_id} of {name:?} ({}) is held by {holder}; a record is reset only while nobody holds \
+             it: end that process first",
+            path.display()
+        );
+        Error::new(Code::WorkerInUse, message)
+    };
+    let recorded = || state_file::recorded_holder(env, directory, worker_id);
+    // Dropped last: the lock goes before the mark.
+    let _presence = env
+        .disk
+        .appear(name, worker_id)?
+        .ok_or_else(|| in_use(env.disk.holder(name, worker_id).or_else(recorded)))?;
+    let mut file = StateFile::open_any(env, settings, worker_id)?.ok_or_else(|| in_use(recorded()))?;
+    let now_ms = env.clock.believed_ms();
+    let before = file.record().clone();
+    let after = before.reset(now_ms)?;
+    file.write(after.clone(), &state_file::this_process(env))?;
+    Ok(Reset { before, after })
+}

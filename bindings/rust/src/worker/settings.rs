@@ -1,0 +1,187 @@
+//! Options, checked.
+
+use crate::config::allowed::allowed;
+use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of};
+use crate::config::state_dir;
+use crate::os::env::{FileId, Sharing};
+use crate::worker::lease_servers;
+use crate::worker::peer_clocks::PeerTimes;
+use crate::worker::source::WorkerSource;
+use crate::worker::worker_ids::WorkerIds;
+use crate::{ClockSource, SnowflakeBuilder, Worker};
+use leafid_core::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a snowflake was opened with: valid, and complete but for the state of the world.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// What makes two openings the same generator, but for the directory's identity.
+    pub(crate) key: Key,
+    /// The directory of the id space: the state directory's sub-directory `name`.
+    pub(crate) directory: PathBuf,
+    /// Whether the user, or what started the program, said which state directory.
+    pub(crate) named: bool,
+    pub(crate) sharing: Sharing,
+    /// The user's word that nobody who cannot see this process's marks has the range.
+    pub(crate) exclusive_range: bool,
+    /// How long a start without a record issues nothing; 0 is off.
+    pub(crate) no_record_wait_ms: i64,
+    /// Of this process when it was opened, or in a forked child its parent.
+    pub(crate) root: Option<FileId>,
+    pub(crate) lazy: bool,
+    pub(crate) peer_times: Option<PeerTimes>,
+    pub(crate) timeout: Duration,
+    /// The longest wait for the clock that this handle takes part in.
+    pub(crate) max_wait: Option<Duration>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) workers: WorkerIds,
+    pub(crate) layout: Layout,
+    pub(crate) rules: Rules,
+    pub(crate) clock_source: ClockSource,
+    pub(crate) persist: bool,
+    /// The first tick that may be used, by the largest id that existed before.
+    pub(crate) start: u64,
+}
+
+impl Settings {
+    pub(crate) fn parse(options: &SnowflakeBuilder) -> Result<Settings> {
+        let layout = match options.epoch_ms {
+            Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
+            None => options.layout,
+        };
+        let (said, worker) = match &options.worker {
+            Some(worker) => ("worker", worker.clone()),
+            None => match std::env::var_os("LEAFID_WORKER") {
+                Some(text) => ("LEAFID_WORKER", Worker::Text(text.to_string_lossy().into_owned())),
+                None => {
+                    return Err(Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker")));
+                }
+            },
+        };
+        let name = space(options.name.as_deref())?;
+        if options.on_exhausted == OnExhausted::Borrow && options.on_clock_backwards == OnClockBackwards::Wait
+        {
+            let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
+            return Err(Error::invalid("on_exhausted", "\"borrow\"", allowed));
+        }
+        let (least, most) = options.on_clock_backwards.max_ms_range();
+        let rules = Rules {
+            on_clock_backwards: options.on_clock_backwards,
+            max_backwards_ms: match options.max_backwards_ms {
+                None => options.on_clock_backwards.default_max_ms(),
+                Some(ms) if (least..=most).contains(&ms) => ms,
+                Some(ms) => return Err(Error::invalid("max_backwards_ms", ms, allowed("max_backwards_ms"))),
+            },
+            on_exhausted: options.on_exhausted,
+            random_start: match options.random_start {
+                None => Rules::default().random_start,
+                // Fits: checked here.
+                Some(below @ 0..=1_000_000) => below as u32,
+                Some(below) => return Err(Error::invalid("random_start", below, allowed("random_start"))),
+            },
+        };
+        let workers = match worker.servers() {
+            Some(urls) => WorkerIds::Asked(lease_servers::source(said, urls, &name, options)?),
+            None => {
+                let what = "the URL of a lease server as worker";
+                refuse_options_of(what, &options.access.set())?;
+                WorkerIds::parse(said, &worker, &layout)?
+            }
+        };
+        let persist = options.persist.unwrap_or(true);
+        if !persist {
+            check_unpersisted(&workers, &rules)?;
+        }
+        let no_record_wait_ms = no_record_wait(options.no_record_wait_ms, &workers)?;
+        let start = match options.start_after {
+            None => 0,
+            Some(id) => {
+                let parts = layout
+                    .decode(id)
+                    .map_err(|_| Error::invalid("start_after", id, allowed("start_after")))?;
+                layout.tick_at(parts.timestamp_ms).unwrap_or(0) + 1
+            }
+        };
+        let (directory, named) = match persist {
+            true => state_dir::state_dir(options.state_dir.as_deref())?,
+            false => (PathBuf::new(), true),
+        };
+        Ok(Settings {
+            directory: if persist { directory.join(&name) } else { directory },
+            named,
+            sharing: Sharing { fs: options.shared_fs, group: flag(options.shared_group, SHARED_GROUP)? },
+            exclusive_range: flag(options.exclusive_range, "LEAFID_EXCLUSIVE_RANGE")?,
+            no_record_wait_ms,
+            root: crate::os::disk::root(),
+            lazy: options.lazy,
+            peer_times: options.peer_times.clone(),
+            key: Key { name, workers, layout, rules, clock_source: options.clock_source, persist, start },
+            timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
+            max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
+        })
+    }
+}
+
+/// The id space. Errors: `invalid_argument`.
+pub(crate) fn space(name: Option<&str>) -> Result<String> {
+    let name = name.unwrap_or("default");
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    if !(1..=64).contains(&name.len()) || !name.bytes().all(word) || name.starts_with('.') {
+        return Err(Error::invalid("name", format!("{name:?}"), allowed("name")));
+    }
+    Ok(name.into())
+}
+
+/// The time of an option, at least so many milliseconds. Errors: `invalid_argument`.
+pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
+    match ms {
+        1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
+        0 if least == 0 => Ok(Duration::ZERO),
+        _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
+    }
+}
+
+/// Errors: `invalid_argument`, also with leases, no span of which was ever given before. What the environment says of
+/// all generators means nothing to those.
+fn no_record_wait(option: Option<i64>, workers: &WorkerIds) -> Result<i64> {
+    let (option_name, variable) = ("no_record_wait_ms", "LEAFID_NO_RECORD_WAIT_MS");
+    let leased = workers.source().is_some_and(WorkerSource::leases_spans);
+    let (name, ms) = match (option, std::env::var_os(variable)) {
+        (Some(0), _) | (None, None) => return Ok(0),
+        (Some(ms), _) if leased => {
+            let allowed = "0 with leases, which give no span twice";
+            return Err(Error::invalid(option_name, ms, allowed));
+        }
+        (Some(ms), _) => (option_name, ms),
+        (None, Some(_)) if leased => return Ok(0),
+        (None, Some(text)) => match text.to_str().and_then(|text| text.parse().ok()) {
+            Some(ms) => (variable, ms),
+            None if text.is_empty() => return Ok(0),
+            None => return Err(Error::invalid(variable, format!("{text:?}"), allowed(option_name))),
+        },
+    };
+    match ms {
+        0..=3_600_000 => Ok(ms),
+        _ => Err(Error::invalid(name, ms, allowed(option_name))),
+    }
+}
+
+/// Errors: what cannot be had without a record.
+fn check_unpersisted(workers: &WorkerIds, rules: &Rules) -> Result<()> {
+    let refuse = |name, value: &str, allowed| Err(Error::invalid(name, value, allowed));
+    if workers.is_range() {
+        let allowed = "true with a range of worker ids: without records two hosts or containers would take the same one";
+        return refuse("persist", "false", allowed);
+    }
+    let leased = matches!(workers, WorkerIds::Asked(source) if source.leases_spans());
+    if rules.on_exhausted == OnExhausted::Borrow && !leased {
+        let allowed = "\"wait\" with persist = false, which never runs ahead of the clock";
+        return refuse("on_exhausted", "\"borrow\"", allowed);
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Log records on their way into another language.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+use common::Place;
+use leafid::log_queue::{self, Level, LevelFilter, Relay};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+static RELAY: Relay = Relay::new(sink);
+/// What arrived, with the name of the thread.
+static ARRIVED: Mutex<Vec<(Level, String, String)>> = Mutex::new(Vec::new());
+/// While set, a delivery lasts.
+static HELD: AtomicBool = AtomicBool::new(false);
+const ENOUGH: Duration = Duration::from_secs(10);
+
+fn sink(level: Level, message: &str) {
+    while HELD.load(SeqCst) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let thread = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
+    ARRIVED.lock().unwrap().push((level, message.to_owned(), thread.trim().to_owned()));
+    assert!(!message.contains("panic"), "as asked");
+}
+
+/// One test at a time: a process has one logger.
+fn alone(level: LevelFilter) -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    HELD.store(false, SeqCst);
+    log_queue::wait(ENOUGH);
+    RELAY.install(level);
+    ARRIVED.lock().unwrap().clear();
+    alone
+}
+
+/// What has arrived once nothing is on its way.
+fn arrived() -> Vec<(Level, String)> {
+    log_queue::wait(ENOUGH);
+    let arrived = std::mem::take(&mut *ARRIVED.lock().unwrap());
+    arrived.into_iter().map(|(level, message, _)| (level, message)).collect()
+}
+
+fn delivering_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
+    names.filter(|name| name.trim() == "leafid-log").count()
+}
+
+#[test]
+fn an_opening_is_told_on_a_thread_that_then_is_gone() {
+    let _alone = alone(LevelFilter::Info);
+    let place = Place::new();
+    place.builder().worker(7).open().unwrap();
+    log_queue::wait(ENOUGH);
+    assert_eq!(delivering_threads(), 0);
+    let (level, message, thread) = ARRIVED.lock().unwrap()[0].clone();
+    assert_eq!((level, thread.as_str()), (Level::Info, "leafid-log"));
+    let directory = place.dir.path().join(&place.name);
+    let said = format!("state directory {}, worker id 7 of {:?}", directory.display(), place.name);
+    assert!(message.starts_with(&said), "{message}");
+}
+
+#[test]
+fn a_damaged_slot_is_a_warning_and_information_is_left_out_on_demand() {
+    let _alone = alone(LevelFilter::Warn);
+    let place = Place::new();
+    place.builder().worker(7).open().unwrap();
+    assert_eq!(arrived(), []);
+    let file = std::fs::OpenOptions::new().write(true).open(place.file(7)).unwrap();
+    file.write_all_at(b"damaged", 0).unwrap();
+    place.builder().worker(7).open().unwrap();
+    let told = arrived();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, Level::Warn);
+    assert!(told[0].1.starts_with("one slot of ") && told[0].1.contains("is damaged"), "{told:?}");
+}
+
+#[test]
+fn what_is_too_much_is_dropped_and_that_is_said() {
+    let _alone = alone(LevelFilter::Info);
+    HELD.store(true, SeqCst);
+    let first = Instant::now();
+    log::info!(target: "leafid", "leafid: first");
+    // The first one leaves the queue.
+    std::thread::sleep(Duration::from_millis(50));
+    for number in 0..300 {
+        log::info!(target: "leafid", "leafid: {number}");
+    }
+    assert!(first.elapsed() < ENOUGH, "who logs does not wait");
+    HELD.store(false, SeqCst);
+    while first.elapsed() < ENOUGH && ARRIVED.lock().unwrap().len() < 257 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    log::info!(target: "leafid", "leafid: next");
+    log::info!(target: "leafid", "leafid: last");
+    let messages: Vec<String> = arrived().into_iter().map(|(_, message)| message).collect();
+    assert_eq!(messages.len(), 259);
+    assert_eq!((messages[0].as_str(), messages[256].as_str()), ("first", "255"));
+    assert_eq!(messages[257], "next (44 records before this one were dropped: more came than were handled)");
+    assert_eq!(messages[258], "last");
+}
+
+#[test]
+fn records_of_other_libraries_and_of_lower_levels_are_left_out() {
+    let _alone = alone(LevelFilter::Info);
+    log::info!(target: "ureq", "not leafid's");
+    log::debug!(target: "leafid", "too fine");
+    log::warn!(target: "leafid", "panic, please");
+    log::warn!(target: "leafid", "after the panic");
+    let messages: Vec<String> = arrived().into_iter().map(|(_, message)| message).collect();
+    assert_eq!(messages, ["panic, please", "after the panic"]);
+}
+
+#[test]
+fn a_child_delivers_nothing_of_its_parents() {
+    let _alone = alone(LevelFilter::Info);
+    HELD.store(true, SeqCst);
+    for number in 0..10 {
+        log::info!(target: "leafid", "of the parent {number}");
+    }
+    let before = Instant::now();
+    // SAFETY: the child runs this test's own code and ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let ran = std::panic::catch_unwind(|| {
+            HELD.store(false, SeqCst);
+            assert_eq!(arrived(), []);
+            log_queue::settle();
+            log::info!(target: "leafid", "of the child");
+            assert_eq!(arrived(), [(Level::Info, "of the child".to_owned())]);
+        });
+        // SAFETY: ends the child without its parent's exit handlers.
+        unsafe { libc::_exit(i32::from(ran.is_err())) };
+    }
+    assert!(before.elapsed() < ENOUGH, "the fork waits for the handler, but not for ever");
+    let mut status = -1;
+    // SAFETY: waits for the child made above.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0);
+    HELD.store(false, SeqCst);
+    assert_eq!(arrived().len(), 10, "none is lost in the parent");
+}
+
+#[test]
+fn a_fork_finds_no_thread_of_quick_records() {
+    let _alone = alone(LevelFilter::Info);
+    for _ in 0..50 {
+        log::info!(target: "leafid", "quick");
+        let hook = delivering_at_fork();
+        assert_eq!(hook, 0);
+    }
+}
+
+/// How many delivering threads there are right after a fork, in the parent.
+fn delivering_at_fork() -> usize {
+    // SAFETY: the child ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: as above.
+        unsafe { libc::_exit(0) };
+    }
+    let threads = delivering_threads();
+    // SAFETY: waits for the child made above.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    threads
+}
+
+#[test]
+fn settling_waits_for_the_delivery_under_way() {
+    let _alone = alone(LevelFilter::Info);
+    log_queue::settle();
+    HELD.store(true, SeqCst);
+    log::info!(target: "leafid", "slow");
+    // The delivery has begun.
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(delivering_threads(), 1);
+    let release = std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_millis(100));
+        HELD.store(false, SeqCst);
+    });
+    log_queue::settle();
+    assert!(!HELD.load(SeqCst));
+    assert_eq!(ARRIVED.lock().unwrap().len(), 1);
+    release.join().unwrap();
+}
+
+#[test]
+fn what_is_logged_while_quiesced_comes_after() {
+    let _alone = alone(LevelFilter::Info);
+    log::info!(target: "leafid", "before");
+    leafid::quiesce(ENOUGH);
+    assert_eq!(ARRIVED.lock().unwrap().len(), 1, "it waits for what there was");
+    log::info!(target: "leafid", "meanwhile");
+    assert_eq!(delivering_at_fork(), 0);
+    assert_eq!(ARRIVED.lock().unwrap().len(), 1);
+    leafid::resume();
+    let messages: Vec<String> = arrived().into_iter().map(|(_, message)| message).collect();
+    assert_eq!(messages, ["before", "meanwhile"]);
+}

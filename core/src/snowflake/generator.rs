@@ -1,0 +1,296 @@
+//! The snowflake generator: lock-free, inside the spans granted to it.
+
+use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use crate::{Deed, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
+
+/// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
+const SEALED: u64 = u64::MAX;
+/// No step ahead of the clock was made yet.
+const NEVER: u64 = u64::MAX;
+/// While ahead, one tick in so many lasts two of the clock's, so that the lead melts even under full load.
+const MELT: u64 = 256;
+/// How old a reading of the clock may be when it is used: longer than a thread is commonly off the processor.
+const LAG_MS: i64 = 50;
+
+/// On a cache line of its own: the one word that every id writes.
+#[repr(align(64))]
+struct Hot(AtomicU64);
+
+/// A generator of one worker id. Ids strictly increase whatever the clock does; any number of threads may call.
+///
+/// ```
+/// use leafid_core::{Layout, Rules, Snowflake, Span};
+/// let now_ms = 1_600_000_000_000;
+/// let tick = Layout::LEAF.tick_at(now_ms).unwrap_or(0);
+/// let flake = Snowflake::new(Layout::LEAF, Rules { random_start: 0, ..Rules::default() }, 39, tick, 0);
+/// flake.grant(Span { from: tick, until: tick + 3_000 });
+/// assert_eq!(flake.next(now_ms), Ok(1_305_120_710_456_406_016));
+/// ```
+pub struct Snowflake {
+    /// The first unused position, or SEALED.
+    next: Hot,
+    /// The first tick outside the spans granted.
+    until: AtomicU64,
+    /// The clock's tick when the logical clock last stepped on ahead of it, or NEVER.
+    pace: AtomicU64,
+    layout: Layout,
+    rules: Rules,
+    sequence_bits: u32,
+    sequence_mask: u64,
+    tick_shift: u32,
+    stride: i64,
+    /// The first position of all: a generator that still stands there has issued nothing.
+    origin: u64,
+    /// The worker id in its place.
+    worker: i64,
+    random_start: u64,
+    seed: u64,
+}
+
+/// Where a step may land.
+struct Target {
+    tick: u64,
+    /// Whether the tick has begun, so that its ids go on; else it begins anew.
+    begun: bool,
+    /// The value of `pace` that this step must still find, and the one it leaves.
+    pace: Option<(u64, u64)>,
+}
+
+impl Snowflake {
+    /// A generator that begins at the tick `from` and has no span yet. `worker_id` is within the layout.
+    pub fn new(layout: Layout, rules: Rules, worker_id: u32, from: u64, seed: u64) -> Snowflake {
+        let (worker_shift, sequence_shift) = layout.shifts();
+        let eighth = (u64::from(layout.max_sequence()) + 1) / 8;
+        Snowflake {
+            next: Hot(AtomicU64::new(from << layout.sequence_bits())),
+            until: AtomicU64::new(from),
+            pace: AtomicU64::new(NEVER),
+            layout,
+            rules,
+            sequence_bits: layout.sequence_bits(),
+            sequence_mask: u64::from(layout.max_sequence()),
+            tick_shift: layout.tick_shift(),
+            stride: 1 << sequence_shift,
+            origin: from << layout.sequence_bits(),
+            worker: i64::from(worker_id.min(layout.max_worker_id())) << worker_shift,
+            random_start: u64::from(rules.random_start).min(eighth),
+            seed,
+        }
+    }
+
+    /// Issues one id, or says what to do first.
+    #[inline]
+    pub fn next(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
+        match self.one_more(now_ms) {
+            Some(id) => Ok(id),
+            None => self.next_by_step(now_ms),
+        }
+    }
+
+    /// Issues up to `most` ids of one tick in one step, at least one, or says what to do first. Ask again for the rest.
+    pub fn reserve(&self, now_ms: i64, most: usize) -> core::result::Result<Run, Deed> {
+        // More than any tick holds is as good as 2^32, and adds to a position without overflow.
+        let (position, count) = self.step(now_ms, (most as u64).clamp(1, 1 << 32))?;
+        Ok(Run { first: self.id(position), stride: self.stride, count: count as usize })
+    }
+
+    /// Adds a span. It begins where the last one ended, or above: ticks between are never used.
+    pub fn grant(&self, span: Span) {
+        if span.is_empty() || span.until > self.layout.last_tick() + 1 {
+            return;
+        }
+        if span.from > self.until.load(Relaxed) {
+            // Before the bound is raised: no step may land in the gap. A sealed generator stays sealed.
+            self.next.0.fetch_max(span.from << self.sequence_bits, Relaxed);
+        }
+        self.until.fetch_max(span.until, Release);
+    }
+
+    /// Ends the generator in one atomic step and answers the exact first unused tick; none if it was sealed before.
+    pub fn seal(&self) -> Option<u64> {
+        self.first_unused_of(self.next.0.swap(SEALED, Relaxed))
+    }
+
+    /// The first tick of which no id was issued; none once sealed.
+    pub fn first_unused(&self) -> Option<u64> {
+        self.first_unused_of(self.next.0.load(Relaxed))
+    }
+
+    /// How many ids one [`Snowflake::reserve`] would give now, as far as the tick goes.
+    pub fn left_in_tick(&self, now_ms: i64) -> usize {
+        let at = self.next.0.load(Relaxed);
+        let now = self.layout.tick_at(now_ms).unwrap_or(0).min(self.layout.last_tick());
+        let tick = at >> self.sequence_bits;
+        if tick > now && at & self.sequence_mask == 0 {
+            return 0;
+        }
+        let start = if now > tick { self.begin(now) } else { at };
+        ((self.sequence_mask + 1) - (start & self.sequence_mask)) as usize
+    }
+
+    /// The first tick outside the spans granted.
+    pub fn until(&self) -> u64 {
+        self.until.load(Acquire)
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The error of a refusal; for a deed that is none, what it was waiting for.
+    #[cold]
+    pub fn error(&self, deed: Deed) -> Error {
+        deed.error(&self.layout, &self.rules)
+    }
+
+    /// One more id of the clock's tick, which has begun and is not used up: what nearly every call comes to. The same as a
+    /// step of one position, without all that it could come to else; none says nothing.
+    #[inline(always)]
+    fn one_more(&self, now_ms: i64) -> Option<i64> {
+        let now = self.layout.tick_at(now_ms)?;
+        // Before the shift, as in `step`.
+        if now >= self.until.load(Acquire) {
+            return None;
+        }
+        let at = self.next.0.load(Relaxed);
+        // Of a tick that has not begun it is 0; of one behind or ahead, or sealed, more than there is.
+        let sequence = at.wrapping_sub(now << self.sequence_bits);
+        if sequence.wrapping_sub(1) >= self.sequence_mask {
+            return None;
+        }
+        self.next.0.compare_exchange_weak(at, at + 1, Relaxed, Relaxed).ok()?;
+        Some(self.composed(now, sequence))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_by_step(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
+        self.step(now_ms, 1).map(|(position, _)| self.id(position))
+    }
+
+    /// The one step: takes up to `want` positions of one tick.
+    #[inline(always)]
+    fn step(&self, now_ms: i64, want: u64) -> core::result::Result<(u64, u64), Deed> {
+        let Some(now) = self.layout.tick_at(now_ms) else { return Err(Deed::BeforeEpoch { now_ms }) };
+        let mut at = self.next.0.load(Relaxed);
+        loop {
+            let tick = at >> self.sequence_bits;
+            let target = if now >= tick {
+                let begun = now == tick && at & self.sequence_mask != 0;
+                Target { tick: now, begun, pace: None }
+            } else {
+                self.ahead(at, now, now_ms)?
+            };
+            // Before the shift of `begin`: past the last tick it would lose bits.
+            if target.tick >= self.until.load(Acquire) {
+                return Err(self.outside(target.tick, now_ms));
+            }
+            if let Some((found, left)) = target.pace
+                && self.pace.compare_exchange(found, left, Relaxed, Relaxed).is_err()
+            {
+                at = self.next.0.load(Relaxed);
+                continue;
+            }
+            let start = if target.begun { at } else { self.begin(target.tick) };
+            let end = (start + want).min((target.tick + 1) << self.sequence_bits);
+            match self.next.0.compare_exchange_weak(at, end, Relaxed, Relaxed) {
+                Ok(_) => return Ok((start, end - start)),
+                Err(found) => at = found,
+            }
+        }
+    }
+
+    /// What to do at a position whose tick lies ahead of the clock.
+    #[cold]
+    #[inline(never)]
+    fn ahead(&self, at: u64, now: u64, now_ms: i64) -> core::result::Result<Target, Deed> {
+        if at == SEALED {
+            return Err(Deed::Sealed);
+        }
+        let tick = at >> self.sequence_bits;
+        let begun = at & self.sequence_mask != 0;
+        let last = if begun { tick } else { tick - 1 };
+        let bound = self.rules.max_backwards_ms;
+        let lead_ms = (last - now) as i64 * self.layout.tick_ms();
+        if lead_ms > bound {
+            if at == self.origin && self.rules.on_clock_backwards == OnClockBackwards::Continue {
+                // Admitted, but no span may be given so far ahead: a restart after a step back begins a little later.
+                return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick + 1) - bound));
+            }
+            return Err(Deed::ClockBackwards { last_ms: self.layout.tick_start_ms(last), now_ms });
+        }
+        if self.rules.on_clock_backwards == OnClockBackwards::Wait {
+            return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick)));
+        }
+        if begun {
+            return Ok(Target { tick, begun, pace: None });
+        }
+        let fresh = Target { tick, begun, pace: None };
+        // In whole ticks, so that the wait ends where the step becomes possible, whatever the tick's length. A step
+        // beyond the bound would turn the next call into a refusal.
+        let soonest = tick.saturating_sub((bound / self.layout.tick_ms()).max(0) as u64);
+        if self.rules.on_exhausted == OnExhausted::Borrow {
+            return if now >= soonest {
+                Ok(fresh)
+            } else {
+                Err(Deed::WaitUntil(self.layout.tick_start_ms(soonest)))
+            };
+        }
+        if last == now {
+            return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick)));
+        }
+        // Ahead of the clock: step on as the clock does. A clock that reads a little less than at the last step was
+        // read by a thread that slept since, and must not earn a step of its own, or the lead grows with every such
+        // reading; one that reads much less went back: one step, and the count begins anew.
+        let paced = self.pace.load(Relaxed);
+        let lag = 1 + (LAG_MS / self.layout.tick_ms()) as u64;
+        let anew = paced == NEVER || now + lag < paced;
+        let due = if anew { now } else { paced + 1 + u64::from(tick.is_multiple_of(MELT)) };
+        let due = due.max(soonest);
+        if now >= due {
+            return Ok(Target { pace: Some((paced, now)), ..fresh });
+        }
+        Err(Deed::WaitUntil(self.layout.tick_start_ms(due)))
+    }
+
+    #[cold]
+    fn outside(&self, tick: u64, now_ms: i64) -> Deed {
+        if tick > self.layout.last_tick() { Deed::TimeExhausted { now_ms } } else { Deed::NeedSpan }
+    }
+
+    /// The first position of a fresh tick: a pseudo-random sequence number below `random_start`.
+    #[inline]
+    fn begin(&self, tick: u64) -> u64 {
+        let mut position = tick << self.sequence_bits;
+        if self.random_start > 1 {
+            // The finisher of splitmix64: every bit of the tick reaches the high bits.
+            let mut z = (tick ^ self.seed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            position |= ((z >> 32) * self.random_start) >> 32;
+        }
+        position
+    }
+
+    #[inline]
+    fn id(&self, position: u64) -> i64 {
+        self.composed(position >> self.sequence_bits, position & self.sequence_mask)
+    }
+
+    #[inline]
+    fn composed(&self, tick: u64, sequence: u64) -> i64 {
+        // At most 63 bits, by Layout::new.
+        (tick << self.tick_shift) as i64 | self.worker | (sequence as i64 * self.stride)
+    }
+
+    fn first_unused_of(&self, position: u64) -> Option<u64> {
+        let begun = u64::from(position & self.sequence_mask != 0);
+        (position != SEALED).then_some((position >> self.sequence_bits) + begun)
+    }
+}

@@ -1,0 +1,172 @@
+//! The record of a worker id, and whether a new generator may go on from it.
+
+use crate::snowflake::span::step_over;
+use crate::{
+    Code, Error, LONGEST_SPAN_MS, Layout, MOST_BURNT, MOST_FORMER, OnClockBackwards, Result, Rules, Span, Utc,
+};
+use alloc::format;
+use alloc::vec::Vec;
+
+/// A start is refused whose record ends further ahead of the clock than this. The rules bridge an hour at most, and several
+/// starts on clocks that went back one after another a little more.
+const MOST_LEAD_MS: i64 = 86_400_000;
+/// No run is so long ahead of the clock and begins below it: clocks that leap end a run's span.
+const LONGEST_RUN_AHEAD_MS: i64 = 366 * 86_400_000;
+
+/// What is kept of a worker id: enough that the next holder issues nothing that a former one may have issued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The worker id.
+    pub worker_id: u32,
+    /// The layout and epoch of its ids.
+    pub layout: Layout,
+    /// The current, or last, run: its first tick and the first tick that it may not use.
+    pub run: Span,
+    /// The clock when `run.until` was granted, in Unix milliseconds.
+    pub granted_at_ms: i64,
+    /// The random number of the generator that wrote it.
+    pub owner: u128,
+    /// Spans given up by a reset: never issued from again.
+    pub burnt: Vec<Span>,
+    /// The spans of runs before this one, in order: what a reset must burn besides.
+    pub former: Vec<Span>,
+}
+
+/// Whether a new generator may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// At this tick; nothing at or above it was ever granted.
+    From(u64),
+    /// Once the clock reads this.
+    WaitUntil(i64),
+    /// Not: the error says why.
+    Refused(Error),
+}
+
+impl Record {
+    /// A record of a worker id that was never used.
+    pub fn unused(worker_id: u32, layout: Layout) -> Record {
+        let run = Span { from: 0, until: 0 };
+        Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, burnt: Vec::new(), former: Vec::new() }
+    }
+
+    /// Whether the next generator may begin, and where.
+    ///
+    /// Under continue it goes on at `run.until` if the record was not granted more than `max_backwards_ms` ahead of
+    /// the clock, and does not end more than a day ahead of it. Under wait it begins once the clock has reached
+    /// `run.until`, which is at most the longest span ahead; the bound of 5 ms is for the running generator.
+    pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
+        let Some(now) = self.layout.tick_at(now_ms) else {
+            return Admission::Refused(self.layout.before_epoch(now_ms));
+        };
+        let from = self.first_free(self.run.until.max(now));
+        if from > self.layout.last_tick() {
+            return Admission::Refused(
+                self.layout.time_exhausted(now_ms.max(self.layout.tick_start_ms(from))),
+            );
+        }
+        match rules.on_clock_backwards {
+            OnClockBackwards::Continue
+                if self.granted_at_ms.saturating_sub(now_ms) > rules.max_backwards_ms =>
+            {
+                Admission::Refused(self.clock_backwards(self.granted_at_ms, now_ms, rules.max_backwards_ms))
+            }
+            OnClockBackwards::Continue => match self.false_lead_ms(now_ms) {
+                Some(until_ms) => {
+                    Admission::Refused(self.clock_backwards(until_ms, now_ms, rules.max_backwards_ms))
+                }
+                None => Admission::From(from),
+            },
+            OnClockBackwards::Wait => {
+                let begins = self.layout.tick_start_ms(from);
+                if from == now {
+                    Admission::From(from)
+                } else if begins - now_ms <= LONGEST_SPAN_MS + self.layout.tick_ms() {
+                    Admission::WaitUntil(begins)
+                } else {
+                    Admission::Refused(self.clock_backwards(begins, now_ms, LONGEST_SPAN_MS))
+                }
+            }
+        }
+    }
+
+    /// Whether its spans are as the rules write them. Where it ends is for [`Record::admit`], which knows the clock.
+    ///
+    /// Errors: `state_corrupt` for spans that are not in order, lie outside the layout, or are more than are kept.
+    pub fn check(&self) -> Result<()> {
+        let end = self.layout.last_tick() + 1;
+        let mut flaw = (self.run.from > self.run.until || self.run.until > end)
+            .then(|| format!("its run begins at tick {} and ends at {}", self.run.from, self.run.until));
+        for (what, spans, most) in [("burnt", &self.burnt, MOST_BURNT), ("former", &self.former, MOST_FORMER)]
+        {
+            if spans.len() > most {
+                flaw = Some(format!("it has {} {what} spans, and at most {most} are kept", spans.len()));
+            } else if spans.iter().any(|span| span.is_empty() || span.until > end)
+                || spans.windows(2).any(|pair| pair[0].until > pair[1].from)
+            {
+                flaw =
+                    Some(format!("its {what} spans are empty, not in order, or past the layout's last tick"));
+            }
+        }
+        flaw.map_or(Ok(()), |flaw| {
+            let message = format!(
+                "the record of worker id {0} is not as leafid writes it: {flaw}; nothing was changed. Find out what wrote \
+                 it, then use another worker id or give the record up by `leafid state reset {0} --confirm {0}`",
+                self.worker_id
+            );
+            Err(Error::new(Code::StateCorrupt, message))
+        })
+    }
+
+    /// Where the run ends, if that is so far ahead of the clock that nobody waits for it. Not where it is empty above what
+    /// was burnt, which is as long as it is.
+    fn false_lead_ms(&self, now_ms: i64) -> Option<i64> {
+        let rests =
+            self.run.is_empty() && self.former.last().is_some_and(|span| span.until >= self.run.until);
+        let until_ms = self.layout.tick_start_ms(self.run.until);
+        (!rests && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms()).then_some(until_ms)
+    }
+
+    /// The run as far as it can be believed. One that began below the clock and ends more than a year above it was
+    /// written by no rules: then all that any rules can have granted, whatever stood there before.
+    pub(crate) fn believed_run(&self, now_ms: i64) -> Span {
+        let Span { from, until } = self.run;
+        let from_ms = self.layout.tick_start_ms(from);
+        let until_ms = self.layout.tick_start_ms(until);
+        if from_ms > now_ms || until_ms.saturating_sub(now_ms) <= LONGEST_RUN_AHEAD_MS {
+            return self.run;
+        }
+        let most_ms = OnClockBackwards::Continue.max_ms_range().1 + LONGEST_SPAN_MS;
+        let most = self.layout.tick_from(now_ms.saturating_add(most_ms)).unwrap_or(until);
+        Span { from, until: until.min(most) }
+    }
+
+    /// The same record with nothing left below this tick: what another giver, or ids made elsewhere, may have used.
+    pub fn raised_to(mut self, floor: u64) -> Record {
+        if floor > self.run.until {
+            self.run = Span { from: floor, until: floor };
+        }
+        self
+    }
+
+    /// The first tick at or above this one that no reset has burnt.
+    pub fn first_free(&self, tick: u64) -> u64 {
+        step_over(&self.burnt, tick)
+    }
+
+    fn clock_backwards(&self, recorded_ms: i64, now_ms: i64, bound_ms: i64) -> Error {
+        let message = format!(
+            "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms ({}); \
+             at most {bound_ms} ms are bridged: correct the clock, wait until it has caught up, or, if the recorded \
+             time is the wrong one, use another worker id or give the record up by \
+             `leafid state reset {} --confirm {}`",
+            Utc(now_ms),
+            recorded_ms.saturating_sub(now_ms),
+            self.worker_id,
+            Utc(recorded_ms),
+            self.worker_id,
+            self.worker_id
+        );
+        Error::new(Code::ClockBackwards, message)
+    }
+}

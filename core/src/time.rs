@@ -1,0 +1,3 @@
+//! When a thing is done again.
+
+pub(crate) mod back_off;

@@ -1,0 +1,23 @@
+//! A source without servers.
+
+use super::callback::SegmentSource;
+use leafid_core::{Error, Result};
+use std::sync::Arc;
+
+pub(crate) struct Origin {
+    pub(crate) source: SegmentSource,
+    pub(crate) name: String,
+    pub(crate) native: bool,
+    pub(crate) one_by_one: bool,
+    pub(crate) threads: usize,
+    pub(crate) servers: Option<Arc<dyn Servers>>,
+}
+
+pub(crate) trait Servers: Send + Sync {
+    fn rest_ms(&self, urgent: bool) -> Option<i64>;
+    fn denies(&self, tag: &str) -> bool;
+    fn last_errors(&self) -> Vec<(String, Option<Error>)>;
+    fn rest(&self);
+    fn close(&self);
+    fn check_tag(&self, tag: &str) -> Result<()>;
+}

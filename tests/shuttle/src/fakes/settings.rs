@@ -1,0 +1,31 @@
+//! Options, as the models set them.
+
+use super::source::select::Origin;
+use super::stock::Stock;
+use leafid_core::Result;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) struct Options {
+    pub(crate) name: String,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) origin: Origin,
+    pub(crate) step: Option<i64>,
+    pub(crate) adaptive: bool,
+    pub(crate) prefetch: u32,
+    pub(crate) timeout: Duration,
+    pub(crate) max_wait: Option<Duration>,
+    pub(crate) keep_unused: bool,
+}
+
+pub(crate) const STEP: i64 = 1_000;
+
+impl Options {
+    pub(crate) fn check_tag(&self, _tag: &str) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn stock(&self) -> Option<Stock> {
+        None
+    }
+}

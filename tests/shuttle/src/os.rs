@@ -1,0 +1,70 @@
+//! The process, which never forks here, and threads of leafid's own.
+
+use crate::world;
+use crate::{Error, Result};
+use std::ffi::CStr;
+use std::io;
+
+pub(crate) mod env;
+include!(concat!(env!("OUT_DIR"), "/mutex.rs"));
+include!(concat!(env!("OUT_DIR"), "/per_process.rs"));
+pub(crate) use per_process::PerProcess;
+
+pub(crate) fn current() -> u64 {
+    1
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Watch;
+
+pub(crate) fn watch() -> Watch {
+    Watch
+}
+
+impl Watch {
+    pub(crate) fn is(self, generation: u64) -> bool {
+        generation == current()
+    }
+}
+
+pub(crate) fn may_ask() -> Result<()> {
+    Ok(())
+}
+
+pub(crate) fn may_do() -> Result<()> {
+    Ok(())
+}
+
+pub(crate) fn no_threads() -> Option<&'static str> {
+    None
+}
+
+pub(crate) fn without_signals<R>(deed: impl FnOnce() -> R) -> R {
+    deed()
+}
+
+pub(crate) enum Code {
+    Ours,
+    Users,
+}
+
+pub(crate) struct Thread(shuttle::thread::JoinHandle<()>);
+
+impl Thread {
+    pub(crate) fn join(self) {
+        let _ = self.0.join();
+    }
+}
+
+pub(crate) fn spawn(
+    name: &'static CStr,
+    _code: Code,
+    run: impl FnOnce() + Send + 'static,
+) -> io::Result<Thread> {
+    let alive = world::Alive::new(name);
+    let run = move || {
+        let _alive = alive;
+        run();
+    };
+    shuttle::thread::Builder::new().name(name.to_string_lossy().into()).spawn(run).map(Thread)
+}
