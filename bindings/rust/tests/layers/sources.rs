@@ -1,0 +1,308 @@
+//! What the sources of a crate import, read as text: enough for `use`, and for paths by `crate`, `super`, or an imported
+//! module.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// For each module (`segments/source/leaf`; the crate's own is empty) those that it names.
+pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
+
+pub(crate) struct Crate {
+    pub(crate) files: BTreeMap<String, Source>,
+}
+
+pub(crate) struct Source {
+    /// Without comments, strings and what is compiled for tests alone.
+    code: String,
+    /// What `use` brings in: a name, and the path it stands for, as written.
+    uses: Vec<(String, Vec<String>)>,
+    pub(crate) lines: usize,
+    pub(crate) types: Vec<String>,
+    pub(crate) is_unsafe: bool,
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+impl Crate {
+    pub(crate) fn read(folder: &Path) -> Crate {
+        let mut sources = Crate { files: BTreeMap::new() };
+        sources.add("", &folder.join("lib.rs"), folder);
+        sources
+    }
+
+    fn add(&mut self, module: &str, file: &Path, folder: &Path) {
+        let code = without_tests(&without_text(&read(file)));
+        for line in code.lines() {
+            let Some((_, name)) =
+                line.split_once("mod ").filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
+            else {
+                continue;
+            };
+            if let Some(name) = name.strip_suffix(';') {
+                let inner = if module.is_empty() { name.to_owned() } else { format!("{module}/{name}") };
+                let path = folder.join(format!("{inner}.rs"));
+                self.add(&inner, &path, folder);
+            }
+        }
+        let words = words(&code);
+        let types =
+            words.windows(2).filter(|two| ["struct", "enum", "trait", "type"].contains(&two[0].as_str()));
+        // Associated types are no names of the module's.
+        let types = types.map(|two| two[1].clone()).filter(|name| {
+            code.lines().any(|line| {
+                !line.starts_with(' ')
+                    && ["struct ", "enum ", "trait ", "type "]
+                        .iter()
+                        .any(|kind| line.contains(&format!("{kind}{name}")))
+            })
+        });
+        let source = Source {
+            lines: code.lines().filter(|line| !line.trim().is_empty()).count(),
+            types: types.collect::<BTreeSet<_>>().into_iter().collect(),
+            is_unsafe: words.iter().any(|word| word == "unsafe"),
+            uses: uses(&code),
+            code,
+        };
+        self.files.insert(module.to_owned(), source);
+    }
+
+    pub(crate) fn imports(&self) -> Imports {
+        let imports = self.files.iter().map(|(module, source)| {
+            let used = source.uses.iter().map(|(_, path)| path.clone());
+            let named = paths(&source.code);
+            let found = used.chain(named).filter_map(|path| self.module_of(module, &path));
+            (module.clone(), found.filter(|to| to != module).collect())
+        });
+        imports.collect()
+    }
+
+    /// The module in which what a path names is written; none where it is of another crate, or of a function's own.
+    fn module_of(&self, module: &str, path: &[String]) -> Option<String> {
+        let path = self.absolute(module, path, 0)?;
+        self.written_in(&path, 0)
+    }
+
+    fn absolute(&self, module: &str, path: &[String], depth: usize) -> Option<Vec<String>> {
+        let here: Vec<String> =
+            module.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let first = path.first()?.as_str();
+        let rest = &path[1..];
+        match first {
+            "crate" => Some(rest.to_vec()),
+            "self" => Some([&here, rest].concat()),
+            "super" => {
+                let (_, above) = here.split_last()?;
+                let above = above.join("/");
+                let rest = if rest.first().is_some_and(|next| next == "super") {
+                    rest.to_vec()
+                } else {
+                    [&["self".to_owned()], rest].concat()
+                };
+                self.absolute(&above, &rest, depth)
+            }
+            _ if self.files.contains_key(&[&here, &path[..1]].concat().join("/")) => {
+                Some([&here, path].concat())
+            }
+            _ if depth < 8 => {
+                let (_, from) = self
+                    .files
+                    .get(module)?
+                    .uses
+                    .iter()
+                    .find(|(name, from)| name == first && *from != path[..1])?;
+                self.absolute(module, &[from, rest].concat(), depth + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// Follows what a module hands on from those below it.
+    fn written_in(&self, path: &[String], depth: usize) -> Option<String> {
+        let (module, rest) = (0..=path.len()).rev().find_map(|at| {
+            let module = path[..at].join("/");
+            self.files.contains_key(&module).then(|| (module, &path[at..]))
+        })?;
+        let Some(item) = rest.first().filter(|_| depth < 8) else { return Some(module) };
+        let handed_on = self.files[&module].uses.iter().find(|(name, _)| name == item);
+        let further = handed_on.and_then(|(_, from)| self.absolute(&module, from, 0));
+        match further {
+            Some(further) if further != path => self.written_in(&further, depth + 1),
+            _ => Some(module),
+        }
+    }
+}
+
+/// Without comments, and with nothing inside of strings.
+fn without_text(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let raw = rest.starts_with("r\"") || rest.starts_with("r#\"");
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if raw && !code.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            let end = if rest.starts_with("r#") { "\"#" } else { "\"" };
+            let begun = end.len() + 1;
+            begun + rest[begun..].find(end).unwrap() + end.len()
+        } else if next == '"' {
+            end_of_string(rest)
+        } else if next == '\'' {
+            end_of_char(rest)
+        } else {
+            0
+        };
+        let taken = if skipped == 0 { next.len_utf8() } else { skipped };
+        match skipped {
+            0 => code.push(next),
+            _ => code.extend(rest[..taken].chars().filter(|c| *c == '\n')),
+        }
+        rest = &rest[taken..];
+    }
+    code
+}
+
+/// None, 0, where it is a lifetime.
+fn end_of_char(text: &str) -> usize {
+    if text.starts_with("'\\") {
+        return text[3..].find('\'').map_or(0, |more| more + 4);
+    }
+    text.char_indices().nth(2).filter(|(_, next)| *next == '\'').map_or(0, |(at, _)| at + 1)
+}
+
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = false;
+    let ends = text.char_indices().skip(1).find(|(_, next)| {
+        let ends = *next == '"' && !escaped;
+        escaped = *next == '\\' && !escaped;
+        ends
+    });
+    ends.map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// Without what follows an attribute that has it compiled for tests, or for fuzzing.
+fn without_tests(code: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = code;
+    loop {
+        let marks = [
+            "#[cfg(test)]",
+            "#[cfg(fuzzing)]",
+            "#[cfg(all(test,",
+            "#[cfg(all(fuzzing,",
+            "#[cfg(any(test, fuzzing",
+        ];
+        let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() else { break };
+        kept += &rest[..at];
+        rest = &rest[at..];
+        // Up to the end of the item: a semicolon, or its braces.
+        let mut depth = 0;
+        let end = rest.char_indices().find(|(at, next)| {
+            depth += match next {
+                '{' | '(' | '[' => 1,
+                '}' | ')' | ']' => -1,
+                _ => 0,
+            };
+            depth == 0 && (*next == ';' || *next == ',' || *next == '}') || depth < 0 && *at > 0
+        });
+        let (at, last) = end.unwrap_or((rest.len() - 1, ' '));
+        rest = &rest[if depth < 0 { at } else { at + last.len_utf8() }..];
+    }
+    kept + rest
+}
+
+/// Identifiers and the signs between them.
+fn words(code: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut open = false;
+    for next in code.chars() {
+        let part = next.is_alphanumeric() || next == '_';
+        match words.last_mut() {
+            Some(word) if part && open => word.push(next),
+            Some(word) if next == ':' && word == ":" => word.push(next),
+            _ if next.is_whitespace() => {}
+            _ => words.push(next.to_string()),
+        }
+        open = part;
+    }
+    words
+}
+
+/// What each `use` at the left brings in.
+fn uses(code: &str) -> Vec<(String, Vec<String>)> {
+    let words = words(code);
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if word == "use" {
+            tree(&words, at + 1, &[], &mut found);
+        }
+    }
+    found
+}
+
+/// Reads a tree of `use` at a word, and answers which word is after it.
+fn tree(words: &[String], mut at: usize, prefix: &[String], found: &mut Vec<(String, Vec<String>)>) -> usize {
+    let mut path = prefix.to_vec();
+    loop {
+        match words[at].as_str() {
+            "{" => {
+                at += 1;
+                while words[at] != "}" {
+                    at = tree(words, at, &path, found);
+                    at += usize::from(words[at] == ",");
+                }
+                return at + 1;
+            }
+            "::" => {}
+            word if words[at + 1] == "::" => path.push(word.to_owned()),
+            word => {
+                if word != "self" {
+                    path.push(word.to_owned());
+                }
+                let alias = (words[at + 1] == "as").then(|| words[at + 2].clone());
+                let name = alias.clone().or_else(|| path.last().cloned()).unwrap_or_default();
+                found.push((name, path));
+                return at + if alias.is_some() { 3 } else { 1 };
+            }
+        }
+        at += 1;
+    }
+}
+
+/// The paths in the code besides `use`.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let words = words(code);
+    let is_name = |word: &String| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at + 1 < words.len() {
+        let mut path = Vec::new();
+        while at + 1 < words.len() && is_name(&words[at]) && words[at + 1] == "::" {
+            path.push(words[at].clone());
+            at += 2;
+        }
+        if !path.is_empty() && is_name(&words[at]) {
+            path.push(words[at].clone());
+        }
+        if !path.is_empty() {
+            found.push(path);
+        }
+        at += 1;
+    }
+    found
+}
+
+/// What each script of a folder requires of the same folder.
+pub(crate) fn script_imports(folder: &Path) -> Imports {
+    let mut imports = Imports::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = read(&path);
+        let required = text.split("require(\"./").skip(1).filter_map(|rest| rest.split('"').next());
+        let required = required.map(|name| name.trim_end_matches(".js").to_owned()).collect();
+        imports.insert(path.file_stem().unwrap().to_string_lossy().into_owned(), required);
+    }
+    imports
+}
