@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod calls;
 mod claims;
 mod clocks;
 mod keeper;

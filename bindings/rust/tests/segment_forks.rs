@@ -145,6 +145,67 @@ fn a_child_of_a_raw_clone_is_refused_for_it_has_no_threads() {
     assert_eq!(said, [i64::from(Code::StateIo.number()), 1], "at once");
 }
 
+/// The threads of leafid's that this process has.
+fn threads() -> Vec<std::path::PathBuf> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    let is_ours = |task: &std::path::PathBuf| {
+        std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.starts_with("leafid-"))
+    };
+    tasks.filter(is_ours).collect()
+}
+
+/// What nobody ends goes after ten seconds.
+fn soon(mut done: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_fork_and_a_close_end_the_threads_and_none_begins_for_nobody_while_they_are_held() {
+    let place = Place::new();
+    in_child(plain_fork, |_| {
+        let ids = counters(&place).adaptive(false).timeout_ms(20_000).open().unwrap();
+        let order = ids.tag("order").unwrap();
+        order.next().unwrap();
+        let before = threads();
+        assert!(!before.is_empty());
+        // A fork goes on without those that do not end in time.
+        soon(|| {
+            in_child(plain_fork, |_| ());
+            !threads().iter().any(|thread| before.contains(thread))
+        });
+        order.take(500).unwrap();
+        let rest = Duration::from_secs(20);
+        leafid::quiesce(rest);
+        assert!(threads().is_empty());
+        while order.at_hand().is_some() {}
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(threads().is_empty(), "nobody waits");
+        order.next().unwrap();
+        leafid::quiesce(rest);
+        while order.at_hand().is_some() {}
+        leafid::resume();
+        in_child(plain_fork, |_| ());
+        soon(|| order.stats().unwrap().left > 0);
+        // The close of others leaves those that are there.
+        assert!((0..20).any(|_| {
+            order.take(200).unwrap();
+            // Those that fetched are idle by now.
+            std::thread::sleep(Duration::from_millis(50));
+            let before = threads();
+            assert!(!before.is_empty());
+            counters(&place).open().unwrap().close().unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            before.iter().all(|thread| threads().contains(thread))
+        }));
+        ids.close().unwrap();
+        soon(|| threads().is_empty());
+    });
+}
+
 #[test]
 fn a_fork_in_a_callback_answers_in_the_parent_alone() {
     let place = Place::new();

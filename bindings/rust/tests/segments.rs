@@ -453,8 +453,11 @@ fn metrics_tell_of_each_tag() {
     {
         assert!(text.contains(&line), "{line} in {text}");
     }
+    let other = Counter::slow(0).builder().open().unwrap();
+    other.tag("order").unwrap().next().unwrap();
     ids.close().unwrap();
-    assert!(!leafid::metrics().contains(ids.name()));
+    let text = leafid::metrics();
+    assert!(!text.contains(ids.name()) && text.contains(other.name()));
 }
 
 #[test]

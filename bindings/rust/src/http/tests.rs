@@ -2,6 +2,7 @@
 
 mod answers;
 mod connections;
+mod dialects;
 mod fail_over;
 mod forks;
 mod options;

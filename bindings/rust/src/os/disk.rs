@@ -82,8 +82,12 @@ pub(crate) fn now_ms() -> i64 {
 
 /// Nanoseconds since the Unix epoch, to the year 2262.
 pub(crate) fn now_ns() -> i64 {
+    nanoseconds(SystemTime::now())
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
+    match time.duration_since(UNIX_EPOCH) {
         Ok(since) => nanoseconds(since),
         Err(before) => -nanoseconds(before.duration()),
     }
@@ -505,6 +509,15 @@ mod tests {
         assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
         let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
         assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
+    }
+
+    #[test]
+    fn times_before_1970_are_negative() {
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            [UNIX_EPOCH - second, UNIX_EPOCH + second].map(nanoseconds),
+            [-1_000_000_000, 1_000_000_000]
+        );
     }
 
     #[test]

@@ -116,8 +116,8 @@ impl Attempt {
             match taken {
                 Ok((run, wants_fetch)) => {
                     self.receive([run]);
-                    if wants_fetch && os::may_ask().is_ok() {
-                        office.want(&tagged, None);
+                    if wants_fetch {
+                        self.tag.fetch_ahead();
                     }
                 }
                 Err(Dry::Sealed) => return Err(closed()),
@@ -311,5 +311,33 @@ pub(crate) fn check_timeout(timeout_ms: i64) -> Result<Duration> {
     match timeout_ms {
         1..=3_600_000 => Ok(Duration::from_millis(timeout_ms as u64)),
         _ => Err(Error::invalid("timeout_ms", timeout_ms, allowed("timeout_ms"))),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::segments::SegmentsBuilder;
+    use crate::segments::source::callback::SegmentSource;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_call_has_one_timer_and_takes_it_along() {
+        let replies = Mutex::<Vec<_>>::default();
+        let source = SegmentSource::deferred(move |_, reply| crate::os::mutex::lock(&replies).push(reply));
+        let ids = SegmentsBuilder::default().persist(false).name("timers").source(source).open().unwrap();
+        let mut call = Attempt::new(ids.tag("order").unwrap(), 1, Duration::from_secs(3_600));
+        assert!(!call.poll(|| ()).unwrap());
+        let due = call.timer.unwrap();
+        assert!(fetch_pool::is_due(due) && due.0 == call.deadline);
+        assert!(!call.poll(|| ()).unwrap());
+        assert_eq!(call.timer, Some(due), "it is the same");
+        call.deadline += Duration::from_secs(1);
+        assert!(!call.poll(|| ()).unwrap());
+        let later = call.timer.unwrap();
+        assert!(fetch_pool::is_due(later) && !fetch_pool::is_due(due));
+        drop(call);
+        assert!(!fetch_pool::is_due(later));
     }
 }

@@ -97,6 +97,11 @@ pub(crate) fn take_back(due: Due) {
     }
 }
 
+#[cfg(test)]
+pub(crate) fn is_due(due: Due) -> bool {
+    pool().locked(|work| work.due.contains_key(&due)).unwrap_or_default()
+}
+
 /// Sees that there are threads for what is to be done: after a fork, which ends them, nobody else does. `waits`: somebody
 /// waits.
 pub(crate) fn tend(waits: bool) {

@@ -24,6 +24,7 @@ pub(super) struct Seen {
     pub(super) path: String,
     pub(super) query: HashMap<String, String>,
     pub(super) headers: HashMap<String, String>,
+    pub(super) form: String,
 }
 
 /// What is sent back.
@@ -207,7 +208,10 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
         let Some((name, value)) = line.split_once(':') else { break };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
-    Some(Seen { connection, number: 0, at, method, path: path.into(), query, headers })
+    let mut form = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
+    stream.read_exact(&mut form).ok()?;
+    let form = String::from_utf8(form).ok()?;
+    Some(Seen { connection, number: 0, at, method, path: path.into(), query, headers, form })
 }
 
 /// One server or several, with more time than a busy machine needs.

@@ -1,4 +1,5 @@
-//! That the real disk syncs, and says so where that fails: by files of the kernel's that can be written and not be synced.
+//! That the real disk syncs, and says so where that fails: by files of the kernel's that can be written and not be synced,
+//! and by directories that are another user's.
 
 #![allow(clippy::unwrap_used)]
 
@@ -45,4 +46,38 @@ fn the_directories_above_a_new_file_are_synced() {
             _ => assert_eq!(named.unwrap_err().raw_os_error(), HAS_NONE, "{depth} directories below"),
         }
     }
+}
+
+/// The user of a service that may search the directories above its own, and not read them.
+#[test]
+fn a_directory_that_may_be_searched_and_not_read_is_found_and_left_to_its_owner_to_sync() {
+    // Where another user gets to, whatever TMPDIR is.
+    let base = tempfile::tempdir_in("/tmp").unwrap();
+    fs::set_permissions(base.path(), fs::Permissions::from_mode(0o311)).unwrap();
+    let path = base.path().join("file");
+    assert!(directory_of(&path).is_some() && sync_directories(&base.path().join("none")).is_err());
+    // SAFETY: the child runs this test's own code and ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: root becomes nobody, whom modes bind; who is another user already stays that.
+        let _ = unsafe { libc::setresuid(65_534, 65_534, 65_534) };
+        let is_unreadable = File::open(base.path()).is_err();
+        let found =
+            directory_of(&path).and_then(|directory| rustix::io::fcntl_getfd(directory.fd().ok()?).ok());
+        let is_kept = found.is_some_and(|flags| flags.contains(rustix::io::FdFlags::CLOEXEC));
+        let synced = sync_directories(base.path()).is_ok();
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!(is_unreadable && is_kept && synced))) };
+    }
+    let mut status = -1;
+    // SAFETY: waits for the child made above.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    fs::set_permissions(base.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_an_error() {
+    let base = tempfile::tempdir().unwrap();
+    assert!(create(&base.path().join("none/file"), NEW).is_err());
 }

@@ -370,7 +370,11 @@ fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
     damage(&ours, newest_slot(&ours));
     assert_eq!(one.after("order").unwrap(), 0, "neither slot remembers");
     one.accept("order", &[high], 0).unwrap();
+    // A mark that is being made, and a file that somebody put there, are none.
+    fs::copy(&ours, dir.path().join("segment-order.mark.new")).unwrap();
+    fs::copy(&ours, dir.path().join("order.mark")).unwrap();
     let listed = list(&env, dir.path()).unwrap();
+    assert!(list(&env, &ours).is_err() && list(&env, &dir.path().join("none")).unwrap().is_empty());
     let [(_, Ok(listed))] = &listed[..] else { panic!("one mark") };
     assert_eq!((listed.source.as_str(), listed.tag.as_str(), listed.mark), (source, "order", i64::MAX));
 }

@@ -201,3 +201,43 @@ fn blocks_of(tag: &str) -> Option<i64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| canonical(digits).filter(|_| !name.is_empty()).unwrap_or(0))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::SegmentsBuilder;
+
+    #[test]
+    fn only_a_mode_that_is_switched_off_is_so_until_somebody_changes_it() {
+        let verdict = |body: &str| Mode::Snowflake.read(&Reply::of(200, body.as_bytes()), "order");
+        assert!(matches!(verdict("0"), Verdict::Denied(_)));
+        assert!(matches!(verdict("nonsense"), Verdict::Wrong(_)));
+        assert!(matches!(verdict("7"), Verdict::Answer(_)));
+        let failed = Reply::of(500, br#"{"message":"Result{id=-1, status=EXCEPTION}"}"#);
+        let Verdict::Elsewhere(error) = Mode::Snowflake.read(&failed, "order") else { unreachable!() };
+        assert!(error.message().contains("its clock went back"), "{error}");
+    }
+
+    #[test]
+    fn names_of_tags_of_blocks() {
+        let ids = SegmentsBuilder::default().persist(false).servers(["http://127.0.0.1:9"]).open().unwrap();
+        for (tag, says) in [
+            ("order-x2", Some("set block_size to 2")),
+            ("order-x1000000", Some("set block_size to 1000000")),
+            ("order-x1", Some("of another name: one that ends")),
+            ("order-x1000001", Some("of another name: one that ends")),
+            ("order-x01", Some("of another name: one that ends")),
+            ("order-x", None),
+            ("order-xy", None),
+            ("order-x1y", None),
+            ("order", None),
+        ] {
+            match (ids.tag(tag), says) {
+                (Ok(_), None) => {}
+                (Err(error), Some(says)) => assert!(error.message().contains(says), "{error}"),
+                (answer, _) => panic!("{tag}: {answer:?}"),
+            }
+        }
+    }
+}

@@ -160,4 +160,20 @@ mod tests {
         let below = above(Segment::new(5, 9, 1).unwrap(), 6).unwrap_err();
         assert_eq!(below.code(), Code::SegmentRegressed);
     }
+
+    #[test]
+    fn a_step_is_1_at_least() {
+        for (step, taken) in [(-1, false), (0, false), (1, true), (1_000, true)] {
+            let body = format!(r#"{{"tag":"t","start":"1","end":"9","stride":1,"step":{step},"nonce":"n"}}"#);
+            let verdict = read(&Reply::of(200, body.as_bytes()), "t", "n");
+            assert_eq!(matches!(verdict, Verdict::Answer(_)), taken, "{step}");
+        }
+    }
+
+    #[test]
+    fn a_server_may_say_that_it_has_none_now() {
+        let body = br#"{"error":"segment_unavailable"}"#;
+        let Verdict::Wrong(error) = read(&Reply::of(400, body), "t", "n") else { unreachable!() };
+        assert_eq!(error.code(), Code::SegmentUnavailable);
+    }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Singles {
 /// What is under way in one process.
 struct Desk {
     turns: Turns<Arc<str>>,
+    /// As [`Singles::most`].
+    most: usize,
     /// Threads that make requests, or will.
     workers: usize,
     shelves: BTreeMap<Arc<str>, Shelf>,
@@ -112,8 +114,7 @@ impl Singles {
     }
 
     fn desk(&self) -> &Mutex<Desk> {
-        let turns = || Turns::new(self.most);
-        self.desk.get_or_install(|| Mutex::new(Desk { turns: turns(), workers: 0, shelves: BTreeMap::new() }))
+        self.desk.get_or_install(|| Mutex::new(Desk::new(self.most)))
     }
 }
 
@@ -127,12 +128,7 @@ impl Later for Arc<Singles> {
             let shelf = desk.shelves.entry(Arc::clone(tag)).or_default();
             shelf.reply = Some((reply, tell_at));
             shelf.error = None;
-            // What came in since, or will, is told first.
-            let coming = desk.turns.under_way(tag) as u64 + shelf.segments.len() as u64;
-            let least = u64::from(coming == 0);
-            let most = if shelf.failing { 1 } else { self.most };
-            let wanted = short.saturating_sub(coming).clamp(least, AHEAD * self.most as u64);
-            desk.turns.want(tag, wanted, most);
+            desk.want(tag, short);
             (desk.tell(tag), desk.look_at(tag), desk.more_workers())
         });
         self.begin(begins);
@@ -178,6 +174,21 @@ impl Helper for Singles {
 }
 
 impl Desk {
+    fn new(most: usize) -> Desk {
+        Desk { turns: Turns::new(most), most, workers: 0, shelves: BTreeMap::new() }
+    }
+
+    /// Has requests made for a tag that is short of so many answers.
+    fn want(&mut self, tag: &Arc<str>, short: u64) {
+        let shelf = self.shelves.entry(Arc::clone(tag)).or_default();
+        // What came in since, or will, is told first.
+        let coming = self.turns.under_way(tag) as u64 + shelf.segments.len() as u64;
+        let least = u64::from(coming == 0);
+        let most = if shelf.failing { 1 } else { self.most };
+        let wanted = short.saturating_sub(coming).clamp(least, AHEAD * self.most as u64);
+        self.turns.want(tag, wanted, most);
+    }
+
     /// How many threads are to join; they count from here on.
     fn more_workers(&mut self) -> usize {
         let more = self.turns.workers().saturating_sub(self.workers);
@@ -267,11 +278,12 @@ impl Shelf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segments::source::completion::Pending;
 
     /// A desk with so many requests under way for a tag.
     fn desk(under_way: usize) -> (Desk, Arc<str>) {
         let tag: Arc<str> = "order".into();
-        let mut desk = Desk { turns: Turns::new(4), workers: 4, shelves: BTreeMap::new() };
+        let mut desk = Desk { workers: 4, ..Desk::new(4) };
         desk.turns.want(&tag, 4, 4);
         for _ in 0..under_way {
             desk.turns.next().unwrap();
@@ -317,5 +329,62 @@ mod tests {
         assert_eq!((desk.more_workers(), desk.workers), (0, 4));
         desk.turns.want(&tag, 0, 4);
         assert_eq!(desk.more_workers(), 0);
+    }
+
+    #[test]
+    fn as_many_requests_are_begun_with_as_are_short_and_not_too_many() {
+        let (mut desk, tag) = desk(1);
+        for (short, wanted) in [(9, 8), (1, 0), (1_000, 64)] {
+            desk.want(&tag, short);
+            assert_eq!(desk.turns.wanted(&tag), wanted, "{short} with one under way");
+        }
+        assert_eq!(end(&mut desk, &tag, Segment::new(1, 2, 1)), (0, false, false));
+        desk.want(&tag, 9);
+        assert_eq!(desk.turns.wanted(&tag), 8, "one came in");
+        desk.shelves.clear();
+        desk.want(&tag, 0);
+        assert_eq!(desk.turns.wanted(&tag), 1, "whoever asks has one made");
+    }
+
+    #[test]
+    fn a_tag_is_silent_while_a_request_for_it_is_under_way() {
+        let singles = Singles::new(1, 4, |_| error());
+        let tag: Arc<str> = "order".into();
+        assert_eq!(singles.silent_for(&tag), None);
+        singles.at(&tag, |desk, tag| desk.begun(tag));
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(singles.silent_for(&tag) >= Some(Duration::from_millis(2)));
+        assert_eq!(singles.silent_for("other"), None);
+    }
+
+    #[test]
+    fn what_came_in_is_told_once_it_is_all_or_time_to_and_looked_at_once_until_then() {
+        let builder = crate::SegmentsBuilder::default().persist(false).name("told").fetch(|_| Ok(None));
+        let ids = builder.open().unwrap();
+        let (office, tagged) = ids.tag("order").unwrap().process().unwrap();
+        let reply = || {
+            let (office, tagged) = (Arc::clone(&office), Arc::clone(&tagged));
+            Reply::new(Pending { office, tagged, after: 0, wanted: 0, requests: 1 })
+        };
+        let (hour, now) = (Duration::from_secs(3_600), Instant::now());
+        let (mut desk, tag) = desk(2);
+        let one = |desk: &mut Desk, tell_at| {
+            end(desk, &tag, Segment::new(1, 2, 1));
+            desk.shelves.get_mut(&tag).unwrap().reply = Some((reply(), tell_at));
+            let told = desk.tell(&tag).map(|(_, answer, _)| answer.unwrap().segments.len());
+            (told, desk.look_at(&tag))
+        };
+        desk.turns.want(&tag, 0, 4);
+        assert_eq!(one(&mut desk, now + hour), (None, Some(now + hour)), "one more is under way");
+        assert_eq!(desk.look_at(&tag), None, "that is seen to");
+        assert_eq!(desk.look(&tag).1, Some(now + hour), "it was not time to");
+        desk.turns.want(&tag, 1, 4);
+        assert_eq!(one(&mut desk, now + hour), (None, None), "one more is wanted");
+        desk.turns.next().unwrap();
+        desk.turns.want(&tag, 0, 4);
+        assert_eq!(one(&mut desk, now + hour), (Some(3), None), "that was all");
+        desk.turns.want(&tag, 2, 4);
+        desk.turns.next().unwrap();
+        assert_eq!(one(&mut desk, now), (Some(1), None), "it is time to");
     }
 }

@@ -141,7 +141,8 @@ fn between([current, _, most, delta, remainder]: [i64; 5]) -> Option<Segment> {
         return None;
     }
     let above = current.checked_add(1)?;
-    let first = above.checked_add((remainder - above % delta).rem_euclid(delta))?;
+    // None of them is negative.
+    let first = above.checked_add((remainder - above).rem_euclid(delta))?;
     Segment::new(first, most.checked_add(1)?, delta).ok()
 }
 
@@ -179,6 +180,29 @@ mod tests {
             "1,3,11,1,0\n",
         ] {
             assert_eq!(read(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn why_there_are_no_ids() {
+        let else_error = Error::new(Code::SegmentUnavailable, "as it said before");
+        let told =
+            |status, body: &str| match why::<()>(&Reply::of(status, body.as_bytes()), "order", &else_error) {
+                Verdict::Denied(error) => (true, error),
+                Verdict::Elsewhere(error) => (false, error),
+                _ => unreachable!("it is no answer"),
+            };
+        for (status, body, denied, code, says) in [
+            (200, r#"{"code":5}"#, true, Code::SegmentUnavailable, "may not ask"),
+            (200, r#"{"code":6,"message":"x"}"#, false, Code::SegmentUnavailable, "database fails"),
+            (200, r#"{"code":6,"message":"can not find biztype"}"#, false, Code::UnknownTag, "tiny_id_info"),
+            (200, r#"{"code":7}"#, false, Code::SegmentUnavailable, "as it said before"),
+            (200, "5", false, Code::SegmentUnavailable, "as it said before"),
+            (404, r#"{"code":5}"#, false, Code::SegmentUnavailable, "as it said before"),
+        ] {
+            let (is_denied, error) = told(status, body);
+            assert_eq!((is_denied, error.code()), (denied, code), "{status} {body}: {error}");
+            assert!(error.message().contains(says), "{status} {body}: {error}");
         }
     }
 }

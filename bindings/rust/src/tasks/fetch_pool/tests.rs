@@ -1,9 +1,13 @@
 //! Threads of a pool of their own.
 
 use super::*;
+use crate::SegmentsBuilder;
+use crate::os::simulated;
 use crate::segments::jobs::Helper;
 use std::sync::Weak;
-use std::sync::mpsc::channel;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -27,37 +31,221 @@ impl Pool {
     }
 }
 
+/// A job that says that it has begun, and hangs until its sender is dropped.
+fn hang(begun: &Sender<()>) -> (Sender<()>, Box<dyn FnOnce() + Send>) {
+    let (release, released) = channel::<()>();
+    let begun = begun.clone();
+    let job = move || {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+    };
+    (release, Box::new(job))
+}
+
+/// A job that says that it is done.
+fn says() -> (Receiver<()>, Box<dyn FnOnce() + Send>) {
+    let (done, said) = channel();
+    (said, Box::new(move || done.send(()).unwrap()))
+}
+
+fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut Work) -> bool) {
+    // Threads that nobody ends go after ten seconds.
+    let deadline = Instant::now() + IDLE / 2;
+    while pool.locked(|work| done(work)) != Some(true) {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
+    let pool = Pool::new();
+    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    let (say, begun) = channel();
+    let began = Instant::now();
+    let (released, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| hang(&say)).unzip();
+    let (seventh, last) = says();
+    for (number, job) in jobs.into_iter().chain([last]).enumerate() {
+        pool.push_all(std::iter::once((9, job)));
+        pool.tend(false);
+        if number < 4 {
+            begun.recv_timeout(PATIENCE).unwrap();
+        }
+        if number == 3 {
+            assert_eq!(pool.locked(|work| (work.busy.len(), work.timer)), Some((4, false)));
+            let is_later = |work: &mut Work| work.busy.values().all(|(from, _)| *from >= began + STUCK);
+            assert_eq!(pool.locked(is_later), Some(true), "none is held up yet");
+        }
+    }
+    // Each of two more is held up a second at most, and found a tenth of it later.
+    let seventh = seventh.recv_timeout(IDLE / 2);
+    drop(released);
+    pool.stop(PATIENCE, false);
+    seventh.unwrap();
+}
+
+#[test]
+fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
+    let pool = Pool::new();
+    pool.tend(true);
+    assert_eq!(pool.locked(|work| work.threads.len()), Some(0));
+    let (done, job) = says();
+    pool.push_all(std::iter::once((9, job)));
+    pool.locked(|work| work.stop = true);
+    pool.tend(true);
+    assert_eq!(pool.locked(|work| work.threads.len()), Some(0), "threads are being ended");
+    pool.locked(|work| work.stop = false);
+    pool.tend(false);
+    done.recv_timeout(PATIENCE).unwrap();
+    until(&pool, "nothing is open for which it could have more to do", |work| {
+        work.reap();
+        work.threads.is_empty()
+    });
+}
+
+#[test]
+fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matter_at_once() {
+    let pool = Pool::new();
+    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    let (say, begun) = channel();
+    let (release, job) = hang(&say);
+    pool.push_all(std::iter::once((9, job)));
+    pool.tend(false);
+    begun.recv_timeout(PATIENCE).unwrap();
+    let at = Instant::now();
+    pool.stop(PATIENCE, true);
+    assert_eq!(pool.locked(|work| (work.threads.len(), work.stop)), Some((1, false)), "it is at work");
+    let released = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        drop(release);
+    });
+    pool.stop(PATIENCE, false);
+    assert_eq!(pool.locked(|work| (work.threads.len(), work.idle)), Some((0, 0)));
+    released.join().unwrap();
+    assert!(at.elapsed() < PATIENCE);
+}
+
+#[test]
+fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
+    let pool = Pool::new();
+    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    let panics: fn() = || std::panic::resume_unwind(Box::new("as asked"));
+    pool.push_all(std::iter::once((9, Box::new(panics) as Box<dyn FnOnce() + Send>)));
+    pool.tend(false);
+    until(&pool, "a thread that panicked ends", |work| {
+        work.reap();
+        work.threads.is_empty()
+    });
+    assert_eq!(pool.locked(|work| (work.idle, work.busy.len())), Some((0, 0)));
+    let (done, job) = says();
+    pool.push_all(std::iter::once((9, job)));
+    pool.tend(false);
+    done.recv_timeout(PATIENCE).unwrap();
+    until(&pool, "it is idle", |work| (work.idle, work.threads.len()) == (1, 1));
+    pool.stop(PATIENCE, false);
+}
+
+#[test]
+fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_next() {
+    let ids = SegmentsBuilder::default().persist(false).name("due").fetch(|_| Ok(None)).open().unwrap();
+    let time = Instant::now() + PATIENCE;
+    let due = [(); 2].map(|()| at(time, Timed::Call(Box::new(|| ()))));
+    assert!(due[0] != due[1] && due.iter().all(|due| is_due(*due)));
+    due.into_iter().for_each(take_back);
+    assert!(!due.iter().any(|due| is_due(*due)));
+    let gone = Weak::<Office>::new();
+    pool().locked(|work| work.offices.push((Weak::clone(&gone), 0)));
+    ids.close().unwrap();
+    let is_there = pool().locked(|work| work.offices.iter().any(|(office, _)| office.ptr_eq(&gone)));
+    assert_eq!(is_there, Some(false));
+}
+
+#[test]
+fn what_nobody_waits_for_is_left_while_threads_are_held() {
+    let pool = Pool::new();
+    pool.locked(|work| {
+        work.offices.push((Weak::new(), 0));
+        work.due.insert((Instant::now() + PATIENCE, 1), Timed::Call(Box::new(|| ())));
+    });
+    pool.tend(false);
+    assert_eq!(pool.locked(|work| (work.timer, work.threads.len())), Some((true, 1)));
+    pool.locked(|work| work.held = true);
+    let (done, job) = says();
+    pool.push_all(std::iter::once((9, job)));
+    pool.tend(false);
+    pool.tick.notify_one();
+    assert!(done.recv_timeout(Duration::from_millis(300)).is_err(), "the timer has nothing to see to yet");
+    pool.tend(true);
+    done.recv_timeout(PATIENCE).unwrap();
+    pool.stop(PATIENCE, false);
+}
+
+#[test]
+fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let may_take = |builder: SegmentsBuilder| {
+        let ids = builder.persist(false).name("held-up").open().unwrap();
+        let (office, tagged) = ids.tag("order").unwrap().process().unwrap();
+        Job::Fetch(office, tagged, false).may_take()
+    };
+    let file = format!("file:{}", dir.path().join("counters").display());
+    let builder = SegmentsBuilder::default;
+    assert_eq!(may_take(builder().fetch(|_| Ok(None))), STUCK / 10);
+    assert_eq!(may_take(builder().servers([file]).create(true)), STUCK);
+    assert_eq!(Job::Help(7, Arc::new(Told(AtomicUsize::new(0)))).may_take(), STUCK);
+}
+
+/// Tells of each call whether there was a thread, and has to be called twice.
+struct Told(AtomicUsize);
+
+impl Helper for Told {
+    fn help(self: Arc<Self>, ready: leafid_core::Result<()>) -> bool {
+        assert_eq!(ready.unwrap_err().code(), Code::StateIo);
+        self.0.fetch_add(1, SeqCst) == 0
+    }
+}
+
+#[test]
+fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
+    // A simulated process has none.
+    simulated::play(1 << 47);
+    let (pool, told) = (Pool::new(), Arc::new(Told(AtomicUsize::new(0))));
+    for of in [7, 8] {
+        pool.locked(|work| work.jobs.push(of, Job::Help(of, Arc::clone(&told) as Arc<dyn Helper>)));
+    }
+    pool.locked(|work| work.idle = 1);
+    pool.tend(false);
+    pool.locked(|work| {
+        work.idle = 0;
+        work.busy.insert(1, (Instant::now() + PATIENCE, 9));
+    });
+    pool.tend(false);
+    assert_eq!(told.0.load(SeqCst), 0, "a thread is idle, or at work, and does them");
+    pool.locked(|work| work.busy.clear());
+    pool.tend(false);
+    assert_eq!((told.0.load(SeqCst), pool.locked(|work| work.jobs.len())), (3, Some(0)));
+    simulated::play(0);
+}
+
 #[test]
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
     pool.locked(|work| work.offices.push((Weak::new(), 0)));
     // Eight threads: four for all, and four for whom nobody works.
     let (say, begun) = channel();
-    let hang = || {
-        let (release, released) = channel::<()>();
-        let say = say.clone();
-        let job: Box<dyn FnOnce() + Send> = Box::new(move || {
-            say.send(()).unwrap();
-            let _ = released.recv();
-        });
-        (release, job)
-    };
-    let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang()).unzip();
+    let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();
     for job in (1..).zip(jobs) {
         pool.push_all(std::iter::once(job));
         pool.tend(false);
         begun.recv_timeout(PATIENCE).unwrap();
     }
     drop(released);
-    let deadline = Instant::now() + PATIENCE;
-    while pool.locked(|work| work.idle) != Some(8) {
-        assert!(Instant::now() < deadline);
-        std::thread::yield_now();
-    }
+    until(&pool, "all are idle", |work| work.idle == 8);
+    assert_eq!(pool.locked(|work| work.timer), Some(false), "there is nothing to see to");
     // Five at once of one source: the fifth is left by those that are idle.
-    let (released, mut jobs): (Vec<_>, Vec<_>) = (0..4).map(|_| hang()).unzip();
-    let (done, fifth) = channel();
-    jobs.push(Box::new(move || done.send(()).unwrap()));
+    let (released, mut jobs): (Vec<_>, Vec<_>) = (0..4).map(|_| hang(&say)).unzip();
+    let (fifth, job) = says();
+    jobs.push(job);
     pool.push_all(jobs.into_iter().map(|job| (9, job)));
     pool.fetch.notify_all();
     // Those that have idled for long look once more as they go.

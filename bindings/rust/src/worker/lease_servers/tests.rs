@@ -1,3 +1,4 @@
 //! Against servers on loopback that answer as each test says.
 
+mod client;
 mod options;

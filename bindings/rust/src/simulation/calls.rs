@@ -1,0 +1,189 @@
+//! Calls for ids of segments, polled by hand: a source answers, and time passes, when a test says so.
+
+use super::*;
+use crate::SegmentsBuilder;
+use crate::os::simulated;
+use crate::segments::simulated::Opened;
+use crate::segments::{Attempt, Reply, SegmentSource, Tag};
+use leafid_core::Segment;
+use std::sync::atomic::AtomicU64;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// How long a call waits at least before it is served first.
+const LONG: Duration = Duration::from_millis(60);
+
+/// This thread, for so long a process of its own.
+struct Played;
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        simulated::play(0);
+        drop(simulated::left());
+    }
+}
+
+/// Segments of such a process.
+struct Calls {
+    opened: Opened,
+    replies: Arc<Mutex<Vec<Reply>>>,
+    world: World,
+    _played: Played,
+}
+
+impl Calls {
+    /// Of a source that answers later, and is asked for three ids at a time.
+    fn new() -> Calls {
+        Calls::with(|builder, source| builder.source(source))
+    }
+
+    fn with(options: impl FnOnce(SegmentsBuilder, SegmentSource) -> SegmentsBuilder) -> Calls {
+        static NUMBER: AtomicU64 = AtomicU64::new(1 << 48);
+        simulated::play(NUMBER.fetch_add(1, SeqCst));
+        let (world, replies) = (World::new(), Arc::<Mutex<Vec<Reply>>>::default());
+        let asked = Arc::clone(&replies);
+        let source = SegmentSource::deferred(move |_, reply| lock(&asked).push(reply));
+        let builder = SegmentsBuilder::default().state_dir("/simulated").step(3).adaptive(false);
+        let opened = Opened::new(&options(builder, source), &Arc::new(world.env())).unwrap();
+        Calls { opened, replies, world, _played: Played }
+    }
+
+    fn tag(&self) -> &Tag {
+        &self.opened.tag
+    }
+
+    fn call(&self, ids: usize) -> Attempt {
+        Attempt::new(self.tag().clone(), ids, HOUR)
+    }
+
+    /// Does what is left for threads, and answers the fetch that the source was asked for with three ids; none: it does
+    /// not know the tag.
+    fn answer(&self, first: Option<i64>) {
+        let run = || simulated::left().into_iter().for_each(|deed| deed());
+        run();
+        let reply = lock(&self.replies).pop().unwrap();
+        reply.answer(Ok(first.map(|first| Segment::new(first, first + 3, 1).unwrap().into())));
+        run();
+    }
+
+    /// What another call takes.
+    fn taken(&self) -> Vec<i64> {
+        std::iter::from_fn(|| self.tag().try_next().unwrap()).collect()
+    }
+}
+
+fn polled(call: &mut Attempt) -> std::result::Result<bool, Code> {
+    call.poll(|| ()).map_err(|error| error.code())
+}
+
+#[test]
+fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
+    let calls = Calls::new();
+    let mut first = calls.call(1);
+    assert_eq!(polled(&mut first), Ok(false));
+    assert_eq!(calls.tag().stats().unwrap().waits, 1);
+    simulated::left().into_iter().for_each(|deed| deed());
+    // The source is asked already as it begins.
+    let mut second = calls.call(1);
+    assert_eq!(polled(&mut second), Ok(false));
+    calls.answer(None);
+    calls.world.pass(1_000);
+    assert_eq!(polled(&mut second), Ok(false), "it is asked anew");
+    assert_eq!(polled(&mut first), Err(Code::UnknownTag), "it was asked for this one");
+    calls.answer(None);
+    calls.world.pass(1_000);
+    assert_eq!(polled(&mut second), Err(Code::UnknownTag), "though it is asked once more");
+    calls.answer(None);
+    assert_eq!(polled(&mut calls.call(1)), Err(Code::UnknownTag), "nobody asks before it has rested");
+    assert_eq!(calls.tag().stats().unwrap().waits, 2);
+}
+
+#[test]
+fn a_fetch_that_is_never_answered_has_failed() {
+    let calls = Calls::new();
+    assert_eq!(polled(&mut calls.call(1)), Ok(false));
+    simulated::left().into_iter().for_each(|deed| deed());
+    drop(lock(&calls.replies).pop().unwrap());
+    simulated::left().into_iter().for_each(|deed| deed());
+    let stats = calls.tag().stats().unwrap();
+    assert_eq!((stats.fetching, stats.failures), (false, 1));
+    assert!(stats.last_error.unwrap().contains("without an answer"));
+}
+
+#[test]
+fn a_call_that_waits_for_long_while_others_are_quicker_is_served_first() {
+    for never_first in [false, true] {
+        let calls = Calls::new();
+        let mut call = calls.call(5);
+        if never_first {
+            call = call.never_first();
+        }
+        assert_eq!(polled(&mut call), Ok(false));
+        std::thread::sleep(LONG);
+        assert_eq!(polled(&mut call), Ok(false));
+        calls.answer(Some(1));
+        assert_eq!(calls.taken(), [1, 2, 3], "no fetch had ended that others could be quicker after");
+        assert_eq!(polled(&mut call), Ok(false));
+        calls.answer(Some(4));
+        assert_eq!(calls.taken(), if never_first { vec![4, 5, 6] } else { vec![] });
+        assert_eq!(polled(&mut call), Ok(false), "with what it has it waits as long again");
+        calls.answer(Some(7));
+        assert_eq!(polled(&mut call), Ok(!never_first));
+        let mut ids = [0; 5];
+        let written = call.write(&mut ids).then_some(ids);
+        assert_eq!(written, (!never_first).then_some([4, 5, 6, 7, 8]));
+    }
+}
+
+#[test]
+fn what_a_call_that_is_given_up_was_served_is_others() {
+    let calls = Calls::new();
+    let mut call = calls.call(5);
+    assert_eq!(polled(&mut call), Ok(false));
+    std::thread::sleep(LONG);
+    calls.answer(Some(1));
+    assert_eq!(calls.taken(), [1, 2, 3]);
+    assert_eq!(polled(&mut call), Ok(false));
+    calls.answer(Some(4));
+    assert!(calls.taken().is_empty());
+    assert_eq!(calls.tag().stats().unwrap().waiting, 0, "all that waited were told");
+    drop(call);
+    assert_eq!(calls.taken(), [4, 5, 6]);
+}
+
+#[test]
+fn a_call_whose_time_is_over_waits_no_longer() {
+    let calls = Calls::new();
+    let mut late = Attempt::new(calls.tag().clone(), 1, Duration::ZERO);
+    assert!(late.is_late() && !calls.call(1).is_late());
+    assert_eq!(polled(&mut late), Err(Code::SegmentUnavailable));
+    let mut turns = 0;
+    let ended = late.complete(&mut || {
+        turns += 1;
+        true
+    });
+    assert_eq!((ended.unwrap_err().code(), turns), (Code::SegmentUnavailable, 0));
+    assert_eq!(calls.call(1).complete(&mut || true).unwrap_err().code(), Code::WouldBlock, "interrupted");
+    let mut waits = calls.call(1);
+    assert_eq!((polled(&mut waits), calls.tag().stats().unwrap().waiting), (Ok(false), 1));
+    drop(waits);
+    assert_eq!(calls.tag().stats().unwrap().waiting, 0);
+}
+
+#[test]
+fn an_event_loop_s_thread_waits_as_long_as_it_may_and_not_for_itself() {
+    for deferred in [true, false] {
+        let calls = Calls::with(|builder, later| {
+            let builder = builder.max_wait_ms(if deferred { 60_000 } else { 200 });
+            builder.source(if deferred { later } else { SegmentSource::callback(|_| Ok(None)) })
+        });
+        let mut turns = 0;
+        let ended = calls.call(1).complete(&mut || {
+            turns += 1;
+            turns == 1_000
+        });
+        let error = ended.unwrap_err();
+        assert_eq!(error.code(), Code::WouldBlock);
+        assert!(error.message().contains("no id of the tag"), "{error}");
+        assert!(if deferred { turns == 0 } else { turns > 0 }, "{turns}");
+    }
+}
