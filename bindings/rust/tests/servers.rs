@@ -105,6 +105,19 @@ fn a_counter_that_went_back_is_refused() {
 }
 
 #[test]
+fn a_counter_that_went_back_on_one_server_is_another_s_chance() {
+    let (mut wrong, mut right) = (StandIn::new(), StandIn::new());
+    let both = builder(&wrong).servers([&wrong.url, &right.url]);
+    let ids = both.step(10).adaptive(false).open().unwrap();
+    let order = ids.tag("order").unwrap();
+    order.take(10).unwrap();
+    right.tell(json!({"do": "tag", "tag": "order", "next": 1_001}));
+    wrong.tell(json!({"do": "tag", "tag": "order", "next": 1, "heeds_after": false}));
+    assert!(order.take(40).unwrap().last() > Some(&1_000));
+    assert_eq!(order.stats().unwrap().failures, 0);
+}
+
+#[test]
 fn a_source_that_is_down_is_spared_and_its_return_noticed() {
     let mut server = StandIn::new();
     let ids = builder(&server).step(100).adaptive(false).timeout_ms(20_000).open().unwrap();

@@ -51,16 +51,21 @@ fn a_child_takes_ids_of_segments_and_its_parent_goes_on() {
     let ids = counted(&place);
     let order = ids.tag("order").unwrap();
     let mut all = vec![order.next().unwrap()];
-    for _ in 0..3 {
+    for round in 0..4 {
+        let next = || match round % 2 {
+            0 => order.next(),
+            _ => order.take_run(1).map(|held| held.unwrap().run.first),
+        };
         // A fork ends the threads: whoever needs one next begins it.
         assert!(in_child(plain_fork, |_| ()).is_empty());
         let (mut error, begun) = (None, Instant::now());
-        assert_eq!(in_shared_memory(&mut || error = until_refused(|| order.next(), &mut all)), 0);
+        assert_eq!(in_shared_memory(&mut || error = until_refused(next, &mut all)), 0);
         assert!(begun.elapsed() < Duration::from_secs(1), "it waited for nothing");
         refused(error);
         all.extend((0..100).map(|_| order.next().unwrap()));
     }
-    assert!(all.len() > 303, "the child had those at hand");
+    assert!(all.len() > 404, "the child had those at hand");
+    assert_eq!(order.stats().unwrap().failures, 0, "nothing was begun there");
     assert!(sorted_and_distinct(all));
 }
 

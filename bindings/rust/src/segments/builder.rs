@@ -290,3 +290,74 @@ impl SegmentsBuilder {
         Ok(Sharing { fs: self.shared_fs, group: flag(self.shared_group, SHARED_GROUP)? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leafid_core::Code;
+
+    #[test]
+    fn protocols_are_read_as_they_are_written() {
+        let all = [
+            (Protocol::Leaf, "leaf"),
+            (Protocol::LeafSnowflake, "leaf-snowflake"),
+            (Protocol::Range, "range"),
+            (Protocol::Tinyid, "tinyid"),
+        ];
+        for (protocol, name) in all {
+            assert_eq!((protocol.name(), name.parse().unwrap()), (name, protocol));
+        }
+        assert_eq!("Leaf".parse::<Protocol>().unwrap_err().code(), Code::InvalidArgument);
+    }
+
+    #[test]
+    fn each_option_is_kept_beside_those_that_were_set_before() {
+        let source = SegmentSource::callback(|_| Ok(None));
+        let builder = Segments::builder()
+            .source(source)
+            .servers(["http://a", "http://b"])
+            .protocol(Protocol::Range)
+            .step(2)
+            .adaptive(false)
+            .prefetch(3)
+            .timeout_ms(4)
+            .request_timeout_ms(5)
+            .connect_timeout_ms(6)
+            .connections(7)
+            .block_size(8)
+            .token("secret")
+            .headers([("x-one", "1")])
+            .ca_file("ca.pem")
+            .name("orders")
+            .state_dir("state")
+            .persist(false)
+            .shared_fs(true)
+            .shared_group(true)
+            .tags([("order", FileTag { start: 1, step: 10 })])
+            .create(true)
+            .prewarm(Prewarm::LastDay)
+            .keep_unused(true)
+            .ordered_source(false)
+            .max_wait_ms(9);
+        let text = "SegmentsBuilder { servers: [\"http://a\", \"http://b\"], source: Some(SegmentSource::callback), \
+            protocol: Some(Range), step: Some(2), adaptive: Some(false), prefetch: Some(3), timeout_ms: Some(4), \
+            access: {\"token\", \"headers\", \"ca_file\", \"request_timeout_ms\", \"connect_timeout_ms\"}, \
+            connections: Some(7), block_size: Some(8), name: Some(\"orders\"), state_dir: Some(\"state\"), \
+            persist: Some(false), shared_fs: true, shared_group: Some(true), \
+            tags: {\"order\": FileTag { start: 1, step: 10 }}, create: true, prewarm: LastDay, keep_unused: true, \
+            ordered_source: Some(false), max_wait_ms: Some(9) }";
+        assert_eq!(format!("{builder:?}"), text);
+        let Access { token, headers, ca_file, request_timeout_ms, connect_timeout_ms } = builder.access;
+        assert_eq!((token.as_deref(), ca_file), (Some("secret"), Some("ca.pem".into())));
+        assert_eq!(headers, [("x-one".to_owned(), "1".to_owned())]);
+        assert_eq!((request_timeout_ms, connect_timeout_ms), (Some(5), Some(6)));
+    }
+
+    #[test]
+    fn files_are_shared_as_the_options_say() {
+        let sharing = |builder: SegmentsBuilder| builder.sharing().unwrap();
+        let (fs, group) = (Segments::builder().shared_fs(true), Segments::builder().shared_group(true));
+        assert_eq!(sharing(fs.shared_group(false)), Sharing { fs: true, group: false });
+        assert_eq!(sharing(group), Sharing { fs: false, group: true });
+    }
+}

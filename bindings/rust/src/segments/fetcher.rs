@@ -328,8 +328,7 @@ impl Office {
             state.ended += 1;
             state.is_denied = is_denied;
             let before = state.error.take().map(|error| error.code());
-            let mut failed = false;
-            match outcome {
+            let failures = match outcome {
                 Ok((accepted, step)) => {
                     state.left_out = 0;
                     // A source that does not say its step has shown it when it was left the choice.
@@ -342,44 +341,59 @@ impl Office {
                     state.error = accepted.refused;
                     accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
                     tagged.pour(state);
+                    0
                 }
                 Err(error) if self.may_be_left_out(&error) && state.left_out < LEFT_OUT_AT_MOST => {
                     state.left_out += 1;
                     state.error = Some(error);
+                    0
                 }
                 Err(error) => {
-                    failed = true;
                     state.failures += 1;
                     state.back_off.failed(now_ms, seed);
                     state.error = Some(error);
+                    state.back_off.failures()
                 }
-            }
-            (failed, before.filter(|_| !failed || state.back_off.failures() > 1))
+            };
+            (failures, before)
         });
-        let Some((failed, told_before)) = told else { return };
+        let Some((failures, before)) = told else { return };
         let answered =
             is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
         let was_down = locked(&self.gate, self.generation, |gate| gate.is_down()).unwrap_or(false);
         let rest_ms = self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true));
         self.pass(|gate| gate.ended(tagged, answered, requests, rest_ms, now_ms, seed));
-        // Told once, not at each try, nor of each tag.
-        if let Some(error) = &error
-            && (answered || !was_down)
-            && !self.is_closed()
-            && told_before != Some(error.code())
-        {
-            match failed {
-                true => log::warn!("leafid: no segment for the tag {:?}: {error}", tagged.name),
-                // It may be no fault of the source's.
-                false => log::info!("leafid: some ids for the tag {:?} are left out: {error}", tagged.name),
-            }
+        if let Some(error) = error {
+            self.tell(&tagged.name, &error, before, failures, answered, was_down);
         }
         tagged.changed();
         // What is given one by one is asked for again until there is enough of it.
-        if failed || self.options.origin.one_by_one {
+        if failures != 0 || self.options.origin.one_by_one {
             self.want(tagged, None);
         }
         self.prewarm_next();
+    }
+
+    /// Logs an error once, not at each try, nor of each tag. `before`: what the last fetch ended with; `failures`: in a row,
+    /// none where only some ids were left out.
+    fn tell(
+        &self,
+        tag: &str,
+        error: &Error,
+        before: Option<Code>,
+        failures: u32,
+        answered: bool,
+        was_down: bool,
+    ) {
+        let told = before.filter(|_| failures != 1) == Some(error.code());
+        if told || (was_down && !answered) || self.is_closed() {
+            return;
+        }
+        match failures {
+            // It may be no fault of the source's.
+            0 => log::info!("leafid: some ids for the tag {tag:?} are left out: {error}"),
+            _ => log::warn!("leafid: no segment for the tag {tag:?}: {error}"),
+        }
     }
 
     fn may_be_left_out(&self, error: &Error) -> bool {
@@ -497,6 +511,7 @@ impl Office {
 }
 
 /// What a tag's state asks for.
+#[derive(Debug, PartialEq, Eq)]
 enum Deed {
     Nothing,
     Fetch,
@@ -523,3 +538,6 @@ impl Pending {
 pub(crate) fn closed() -> Error {
     Error::new(Code::Closed, "the segments were closed; open them again")
 }
+
+#[cfg(test)]
+mod tests;

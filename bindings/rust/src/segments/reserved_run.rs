@@ -93,3 +93,30 @@ impl Tag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::segments::Segments;
+    use crate::segments::simulated::Play;
+    use leafid_core::{Code, Segment};
+
+    #[test]
+    fn ids_that_found_no_room_before_are_taken_at_once() {
+        let play = Play::open(Segments::builder().step(10).adaptive(false), |_| {});
+        let ids = Segment::new(1, 11, 1).unwrap();
+        play.tag("order").locked(|state| state.pending.push_back(ids)).unwrap();
+        let run = play.handle("order").take_run(5).unwrap().unwrap().run;
+        assert_eq!((run.first, run.count), (1, 2), "those before the one that asks for more");
+    }
+
+    #[test]
+    fn one_that_is_unknown_is_an_error_once_the_source_has_said_so() {
+        let play = Play::open(Segments::builder().step(10).adaptive(false), |_| {});
+        let order = play.handle("order");
+        assert!(order.take_run(5).unwrap().is_none());
+        play.work();
+        assert!(order.take_run(5).unwrap().is_none(), "the source is asked");
+        play.answer(Ok(None));
+        assert_eq!(order.take_run(5).err().unwrap().code(), Code::UnknownTag);
+    }
+}

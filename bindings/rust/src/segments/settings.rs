@@ -109,3 +109,21 @@ impl Options {
         Ok(options)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segments::Segments;
+
+    #[test]
+    fn a_thousand_tags_may_be_fetched_at_the_opening() {
+        let parsed = |count| {
+            let tags = (0..count).map(|n| format!("t{n}")).collect();
+            let builder = Segments::builder().persist(false).fetch(|_| Ok(None));
+            Options::parse(&builder.prewarm(Prewarm::Tags(tags)))
+        };
+        assert!(parsed(MOST_PREWARMED).is_ok());
+        let error = parsed(MOST_PREWARMED + 1).err().unwrap();
+        assert!(error.message().starts_with("prewarm is 1001 tags"), "{error}");
+    }
+}

@@ -1,15 +1,26 @@
-//! For the simulation: segments opened over the world of a simulated process, and as a fork copies them.
+//! For the simulation: segments opened over the world of a simulated process, and as a fork copies them. And for tests:
+//! those of a process whose clock stands.
 
 use super::builder::SegmentsBuilder;
-use super::fetcher::Office;
+use super::fetcher::{Office, Wanted};
 use super::handle::Shared;
 use super::high_water::Marks;
 use super::settings::Options;
+use super::source::callback::{FetchRequest, Fetched, SegmentSource};
+use super::source::completion::Reply;
 use super::tag::Tag;
+use super::tag_state::Tagged;
+use crate::Answer;
 use crate::os;
-use crate::os::env::Env;
-use leafid_core::Result;
-use std::sync::Arc;
+use crate::os::clock_filter::Timeline;
+use crate::os::env::{AnyClock, Clock, Env, Random};
+use crate::os::mutex::lock;
+use crate::os::simulated;
+use leafid_core::{Giving, Result};
+use std::io;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The segments of a simulated process, and a tag of theirs.
 pub(crate) struct Opened {
@@ -54,5 +65,129 @@ impl Opened {
             to.pour(state);
         });
         Ok(copy)
+    }
+}
+
+/// What that clock says at first.
+pub(super) const BEGIN_MS: i64 = 10_000;
+
+struct Stands(AtomicI64);
+
+impl Clock for Stands {
+    fn now_ns(&self) -> i64 {
+        self.0.load(SeqCst) * 1_000_000
+    }
+    fn counted(&self) -> Duration {
+        Duration::from_millis(self.0.load(SeqCst) as u64)
+    }
+    fn sleep(&self, _: Duration) {
+        unreachable!("nothing waits here")
+    }
+    fn boot(&self) -> String {
+        "a start".into()
+    }
+}
+
+/// No rest is shortened.
+struct Zero;
+
+impl Random for Zero {
+    fn number(&self) -> io::Result<u128> {
+        Ok(0)
+    }
+}
+
+/// Segments of one process, whose clock stands, and whose threads are the test's own.
+pub(super) struct Play {
+    pub(super) office: Arc<Office>,
+    shared: Arc<Shared>,
+    clock: Arc<Stands>,
+    pub(super) asked: Arc<Mutex<Vec<(FetchRequest, Reply)>>>,
+}
+
+impl Play {
+    pub(super) fn open(builder: SegmentsBuilder, change: impl FnOnce(&mut Options)) -> Play {
+        Play::prewarmed(builder, change, Vec::new())
+    }
+
+    pub(super) fn prewarmed(
+        builder: SegmentsBuilder,
+        change: impl FnOnce(&mut Options),
+        tags: Vec<String>,
+    ) -> Play {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        simulated::play(1);
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let asks = Arc::clone(&asked);
+        let source = SegmentSource::deferred(move |request, reply| lock(&asks).push((request, reply)));
+        let mut options = Options::parse(&builder.source(source).persist(false)).unwrap();
+        change(&mut options);
+        let clock = Arc::new(Stands(AtomicI64::new(BEGIN_MS)));
+        let any: Arc<dyn Clock> = Arc::clone(&clock) as _;
+        let clocks = AnyClock::Other(any, Arc::new(Timeline::new()));
+        let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
+        let name = format!("an office of a test's own {}", NUMBER.fetch_add(1, SeqCst));
+        let marks = Marks::new(Arc::clone(&env), None, &name, Giving::InOrder, false).unwrap();
+        let options = Arc::new(options);
+        let office = Office::open(Arc::clone(&options), marks, env, tags);
+        let shared = Arc::new(Shared::new(options));
+        let _ = shared.process.install(Arc::clone(&office), os::current());
+        Play { office, shared, clock, asked }
+    }
+
+    pub(super) fn tag(&self, name: &str) -> Arc<Tagged> {
+        self.office.tagged(&name.into()).unwrap().unwrap()
+    }
+
+    pub(super) fn handle(&self, name: &str) -> Tag {
+        Tag::new(Arc::clone(&self.shared), name.into())
+    }
+
+    pub(super) fn set_clock(&self, ms: i64) {
+        self.clock.0.store(ms, SeqCst);
+    }
+
+    /// Does what the threads would.
+    pub(super) fn work(&self) {
+        loop {
+            let left = simulated::left();
+            if left.is_empty() {
+                break;
+            }
+            left.into_iter().for_each(|deed| deed());
+        }
+    }
+
+    pub(super) fn want(&self, tagged: &Arc<Tagged>, need: Option<usize>) -> Wanted {
+        self.office.want(tagged, need).unwrap()
+    }
+
+    /// What the source is asked for a tag that is wanted now.
+    pub(super) fn asked(&self, tagged: &Arc<Tagged>, need: Option<usize>) -> (i64, bool) {
+        self.want(tagged, need);
+        self.work();
+        let asked = lock(&self.asked);
+        let (request, _) = asked.last().unwrap();
+        (request.step, request.urgent)
+    }
+
+    pub(super) fn tags_asked(&self) -> Vec<String> {
+        lock(&self.asked).iter().map(|(request, _)| request.tag.clone()).collect()
+    }
+
+    /// Answers what was asked first.
+    pub(super) fn answer(&self, answer: Answer<Option<Fetched>>) {
+        let (_, reply) = lock(&self.asked).remove(0);
+        reply.answer(answer);
+        self.work();
+    }
+}
+
+impl Drop for Play {
+    fn drop(&mut self) {
+        let asked = std::mem::take(&mut *lock(&self.asked));
+        drop(asked);
+        simulated::left();
+        simulated::play(0);
     }
 }

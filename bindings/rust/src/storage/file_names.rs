@@ -85,6 +85,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_long_by_one_byte_is_shortened() {
+        let longest = "a".repeat(LONGEST);
+        assert_eq!(file_name(&longest), longest);
+        let name = file_name(&format!("{longest}a"));
+        assert_eq!(name, format!("{}~{}", &longest[..SHORTENED], checksum(&format!("{longest}a"))));
+    }
+
+    #[test]
     fn the_checksum_is_the_published_one() {
         for (text, sum) in
             [("", "cbf29ce484222325"), ("a", "af63dc4c8601ec8c"), ("foobar", "85944171f73967e8")]

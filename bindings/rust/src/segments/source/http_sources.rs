@@ -124,3 +124,36 @@ fn options(builder: &SegmentsBuilder) -> Result<HttpOptions> {
         .map_err(|_| Error::invalid("connections", connections, allowed("connections")))?;
     builder.access.to("servers", builder.servers.clone(), connections)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segments::Segments;
+
+    #[test]
+    fn each_protocol_gives_ids_in_its_own_way() {
+        let cases = [
+            (Protocol::Leaf, None, Giving::Ranges),
+            (Protocol::LeafSnowflake, None, Giving::Scattered),
+            (Protocol::Range, None, Giving::InOrder),
+            (Protocol::Range, Some(false), Giving::Ranges),
+            (Protocol::Tinyid, None, Giving::Ranges),
+            (Protocol::Tinyid, Some(true), Giving::InOrder),
+        ];
+        for (protocol, ordered, giving) in cases {
+            let mut builder = Segments::builder().servers(["http://127.0.0.1:1"]).protocol(protocol);
+            builder.ordered_source = ordered;
+            let origin = origin(&builder).unwrap();
+            let one_by_one = matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake);
+            assert_eq!((origin.giving, origin.one_by_one), (giving, one_by_one), "{protocol:?}");
+            let asked = origin.servers.map(|servers| servers.last_errors());
+            assert_eq!(asked.map(|errors| errors.len()), Some(1), "{protocol:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_come_to_wait_is_asked_for_as_if_somebody_did() {
+        let request = FetchRequest { tag: "order".into(), step: 5, after: 7, urgent: false };
+        assert_eq!(pressed(&request), FetchRequest { urgent: true, ..request });
+    }
+}

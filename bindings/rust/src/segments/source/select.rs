@@ -108,3 +108,41 @@ impl Origin {
 pub(crate) fn ordered(builder: &SegmentsBuilder) -> Giving {
     if builder.ordered_source.unwrap_or(true) { Giving::InOrder } else { Giving::Ranges }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segments::{FileTag, Protocol, Segments};
+    use leafid_core::Code;
+
+    #[track_caller]
+    fn refused(builder: SegmentsBuilder, says: &str) {
+        let error = Origin::parse(&builder).err().unwrap();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        assert!(error.message().starts_with(says), "{error}");
+    }
+
+    #[test]
+    fn a_directory_has_a_path() {
+        for path in ["", "a\0b"] {
+            refused(Segments::builder().servers([format!("file:{path}")]), "servers is \"file:");
+        }
+    }
+
+    #[test]
+    fn options_of_another_source_are_refused() {
+        let callback = || Segments::builder().fetch(|_| Ok(None));
+        let file = || Segments::builder().servers(["file:/nowhere"]);
+        let servers = || Segments::builder().servers(["http://127.0.0.1:1"]);
+        for of in [callback, file] {
+            refused(of().protocol(Protocol::Range), "protocol is");
+            refused(of().connections(1), "connections is");
+            refused(of().block_size(2), "block_size is");
+            refused(of().token("secret"), "token is");
+        }
+        for of in [callback, servers] {
+            refused(of().create(true), "create is");
+            refused(of().tags([("order", FileTag { start: 1, step: 1 })]), "tags is");
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! An office whose clock stands, and whose threads are the test's own.
+
+use super::*;
+use crate::os::mutex::lock;
+use crate::segments::simulated::{BEGIN_MS, Play};
+use crate::segments::source::select::Servers;
+use crate::segments::{Fetched, Segments, SegmentsBuilder};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Servers that say this of themselves.
+#[derive(Default)]
+struct Says {
+    rest_ms: Option<i64>,
+    denies: bool,
+    rested: AtomicUsize,
+    closed: AtomicUsize,
+}
+
+impl Servers for Says {
+    fn rest_ms(&self, _: bool) -> Option<i64> {
+        self.rest_ms
+    }
+    fn denies(&self, _: &str) -> bool {
+        self.denies
+    }
+    fn last_errors(&self) -> Vec<(String, Option<Error>)> {
+        Vec::new()
+    }
+    fn rest(&self) {
+        self.rested.fetch_add(1, SeqCst);
+    }
+    fn close(&self) {
+        self.closed.fetch_add(1, SeqCst);
+    }
+    fn check_tag(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn fail(play: &Play, tagged: &Arc<Tagged>, code: Code) {
+    play.office.failed_to_ask(tagged, Error::new(code, "as asked"));
+}
+
+fn is_down(play: &Play) -> bool {
+    lock(&play.office.gate).is_down()
+}
+
+fn of<R>(tagged: &Tagged, deed: impl FnOnce(&mut State) -> R) -> R {
+    tagged.locked(deed).unwrap()
+}
+
+/// Ids from a source, so many of which are left.
+fn give(tagged: &Tagged, segment: Segment, left: u64) {
+    of(tagged, |state| {
+        state.pending.push_back(segment);
+        tagged.pour(state);
+    });
+    while tagged.locked(|state| tagged.left(state) > left) == Some(true) {
+        let most = of(tagged, |state| tagged.left(state)) - left;
+        tagged.buffer.take_many(most as usize).unwrap();
+        of(tagged, |state| tagged.pour(state));
+    }
+}
+
+fn ids(start: i64, count: i64) -> Segment {
+    Segment::new(start, start + count, 1).unwrap()
+}
+
+fn somebody_waits(tagged: &Tagged) -> u64 {
+    tagged.subscribe(tagged.version(), None, Box::new(|| {})).ok().unwrap()
+}
+
+fn thousand() -> SegmentsBuilder {
+    Segments::builder().step(1_000).adaptive(false)
+}
+
+/// What a tag asks for that is at rest, if somebody waits.
+fn deed(play: &Play, tagged: &Tagged, phase: Phase, waits: bool, now_ms: i64) -> Deed {
+    play.set_clock(now_ms);
+    of(tagged, |state| {
+        state.phase = phase;
+        play.office.decide_fetch(tagged, state, waits)
+    })
+}
+
+#[test]
+fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
+    let play = Play::open(thousand(), |_| {});
+    let tagged = play.tag("order");
+    give(&tagged, ids(1, 1_000), 500);
+    // It rests 800 ms, or 400.
+    of(&tagged, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
+    let at = |waits, ms| deed(&play, &tagged, Phase::Idle, waits, BEGIN_MS + ms);
+    let look = |ms| Deed::LookAt(BEGIN_MS + ms);
+    assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
+    assert_eq!(at(false, 800), Deed::Fetch);
+    assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), Deed::Fetch]);
+    let number = somebody_waits(&tagged);
+    assert_eq!(at(false, 400), Deed::Fetch);
+    assert!(tagged.unsubscribe(number).is_some());
+    assert_eq!(at(false, 400), look(800));
+    tagged.buffer.take_many(450).unwrap();
+    assert_eq!(at(false, 400), Deed::Fetch, "few are left");
+}
+
+#[test]
+fn a_look_that_is_to_come_soon_enough_is_not_asked_for_again() {
+    let play = Play::open(thousand(), |_| {});
+    let tagged = play.tag("order");
+    give(&tagged, ids(1, 1_000), 500);
+    of(&tagged, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
+    for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
+        let wanted = if comes { Deed::Nothing } else { Deed::LookAt(BEGIN_MS + 500) };
+        let rests = Phase::Resting(BEGIN_MS + until_ms);
+        assert_eq!(deed(&play, &tagged, rests, false, BEGIN_MS + 100), wanted, "{until_ms}");
+    }
+}
+
+#[test]
+fn one_that_is_unknown_is_asked_for_again_by_who_waits_alone() {
+    let play = Play::open(thousand(), |_| {});
+    let tagged = play.tag("order");
+    of(&tagged, |state| {
+        state.error = Some(Error::new(Code::UnknownTag, "as asked"));
+        state.back_off.failed(BEGIN_MS, 0);
+    });
+    let at = |waits, ms| deed(&play, &tagged, Phase::Idle, waits, BEGIN_MS + ms);
+    assert_eq!([at(true, 100), at(false, 200), at(true, 200)], [Deed::Nothing, Deed::Nothing, Deed::Fetch]);
+    // Nor at the time that it was to rest until.
+    let rests = Phase::Resting(BEGIN_MS + 200);
+    let looked = |until_ms| {
+        of(&tagged, |state| state.phase = rests);
+        play.office.look(&tagged, BEGIN_MS + until_ms);
+        of(&tagged, |state| state.phase)
+    };
+    assert_eq!([looked(200), looked(100)], [Phase::Idle, rests], "another rest is not over");
+    somebody_waits(&tagged);
+    assert_eq!(looked(200), Phase::Queued);
+}
+
+#[test]
+fn nothing_is_fetched_for_who_has_enough_nor_after_the_close() {
+    let play = Play::open(thousand(), |_| {});
+    let (full, empty) = (play.tag("full"), play.tag("empty"));
+    give(&full, ids(1, 1_000), 1_000);
+    assert_eq!(deed(&play, &full, Phase::Idle, true, BEGIN_MS), Deed::Nothing);
+    play.office.closed.store(true, SeqCst);
+    assert_eq!(deed(&play, &empty, Phase::Idle, true, BEGIN_MS), Deed::Nothing);
+}
+
+#[test]
+fn who_finds_nothing_learns_what_is_under_way() {
+    let play = Play::open(thousand(), |_| {});
+    let tagged = play.tag("order");
+    of(&tagged, |state| {
+        (state.ended, state.phase) = (2, Phase::Fetching(Instant::now()));
+    });
+    let wanted = play.want(&tagged, Some(5));
+    assert_eq!((wanted.ended, wanted.begun, wanted.awaited, wanted.poured), (2, 3, true, false));
+    let wanted = play.want(&tagged, Some(3));
+    assert!(wanted.refused.is_none());
+    assert_eq!(of(&tagged, |state| state.need), 5, "the most that a call needs");
+    for (code, is_denied, refused) in [
+        (Code::SegmentUnavailable, false, false),
+        (Code::SegmentUnavailable, true, true),
+        (Code::UnknownTag, false, true),
+    ] {
+        of(&tagged, |state| {
+            state.error = Some(Error::new(code, "as asked"));
+            (state.is_denied, state.phase) = (is_denied, Phase::Idle);
+        });
+        let wanted = play.want(&tagged, None);
+        assert_eq!(wanted.refused.is_some(), refused, "{code:?}");
+        assert_eq!(wanted.awaited, code != Code::UnknownTag, "it is asked for by who waits");
+        assert_eq!(wanted.begun, 2);
+    }
+    let enough = play.tag("enough");
+    of(&enough, |state| {
+        state.pending.push_back(ids(1, 1_000));
+        state.pending.push_back(ids(2_000, 1_000));
+    });
+    let wanted = play.want(&enough, Some(1));
+    assert!(wanted.poured && wanted.awaited && wanted.refused.is_none());
+    assert_eq!(of(&enough, |state| state.phase), Phase::Idle);
+}
+
+#[test]
+fn what_is_due_by_the_clock_that_stands_is_due_as_much_later() {
+    let play = Play::open(thousand(), |_| {});
+    let later = Duration::from_millis(1_001);
+    let before = Instant::now();
+    let due = play.office.instant(BEGIN_MS + 1_000);
+    assert!((before + later..=Instant::now() + later).contains(&due));
+    assert!(play.office.instant(BEGIN_MS - 1_000) <= Instant::now() + Duration::from_millis(1), "at once");
+}
+
+#[test]
+fn a_source_is_asked_for_its_own_step_or_for_more_if_more_is_needed() {
+    let cases = [
+        (None, None, 0),
+        (None, Some(1), 0),
+        (None, Some(1_000), 0),
+        (None, Some(1_001), 1_001),
+        (Some(10), None, 10),
+        (Some(10), Some(5), 10),
+        (Some(10), Some(25), 25),
+    ];
+    for (step, need, wanted) in cases {
+        let builder = step.map_or(Segments::builder(), |step| Segments::builder().step(step));
+        let play = Play::open(builder, |options| options.origin.native = true);
+        assert_eq!(play.asked(&play.tag("order"), need).0, wanted, "{step:?} {need:?}");
+    }
+}
+
+#[test]
+fn a_stock_is_filled_and_while_that_fails_one_id_is_asked_for() {
+    let builder = || Segments::builder().step(100).adaptive(false);
+    let asked = |need, before: fn(&mut State)| {
+        let play = Play::open(builder(), |options| options.origin.one_by_one = true);
+        let tagged = play.tag("order");
+        of(&tagged, before);
+        play.set_clock(BEGIN_MS + 1_000);
+        play.asked(&tagged, need).0
+    };
+    assert_eq!(asked(None, |_| {}), 100);
+    assert_eq!(asked(Some(150), |_| {}), 150);
+    assert_eq!(asked(None, |state| state.back_off.failed(BEGIN_MS, 0)), 1);
+    assert_eq!(asked(None, |state| state.left_out = 1), 1);
+    assert_eq!(asked(Some(7), |state| state.left_out = 1), 7);
+}
+
+#[test]
+fn it_is_urgent_while_somebody_waits_or_what_is_left_is_no_more_than_what_is_short() {
+    let urgent = |one_by_one, left, waits| {
+        let builder = Segments::builder().step(100).adaptive(false);
+        let play = Play::open(builder, |options| options.origin.one_by_one = one_by_one);
+        let tagged = play.tag("order");
+        give(&tagged, ids(1, 100), left);
+        if waits {
+            somebody_waits(&tagged);
+        }
+        play.asked(&tagged, None).1
+    };
+    assert_eq!([0, 50].map(|left| urgent(false, left, false)), [true, false]);
+    assert_eq!([50, 51].map(|left| urgent(true, left, false)), [true, false]);
+    assert!(urgent(false, 50, true) && urgent(true, 51, true));
+}
+
+#[test]
+fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
+    let step = |builder, native, said| {
+        let play = Play::open(builder, |options| options.origin.native = native);
+        let tagged = play.tag("order");
+        play.asked(&tagged, None);
+        play.answer(Ok(Some(Fetched { segment: ids(1, 50), step: said })));
+        of(&tagged, |state| {
+            assert_eq!((state.ended, state.failures), (1, 0));
+            state.step.source()
+        })
+    };
+    assert_eq!(step(Segments::builder(), true, None), 50);
+    assert_eq!(step(Segments::builder(), true, Some(70)), 70);
+    assert_eq!(step(Segments::builder().step(10), true, Some(70)), 10);
+    assert_eq!(step(Segments::builder(), false, None), STEP);
+}
+
+#[test]
+fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
+    let regressed = || Err(Error::new(Code::SegmentRegressed, "as asked").into());
+    let play = Play::open(thousand(), |options| options.origin.one_by_one = true);
+    let tagged = play.tag("order");
+    play.want(&tagged, Some(1));
+    play.work();
+    let seen = [(); 5].map(|_| {
+        play.answer(regressed());
+        of(&tagged, |state| (state.left_out, state.failures))
+    });
+    assert_eq!(seen, [(1, 0), (2, 0), (3, 0), (4, 0), (4, 1)]);
+    play.set_clock(BEGIN_MS + 1_000);
+    play.asked(&tagged, Some(1));
+    play.answer(Ok(Some(ids(1, 1).into())));
+    assert_eq!(of(&tagged, |state| (state.left_out, state.failures, state.ended)), (0, 1, 6));
+    assert_eq!(play.tags_asked(), ["order"], "and it is asked for more at once");
+    // Of another error, and of a source that gives them in ranges, none.
+    for (one_by_one, code) in [(true, Code::SegmentUnavailable), (false, Code::SegmentRegressed)] {
+        let play = Play::open(thousand(), |options| options.origin.one_by_one = one_by_one);
+        let tagged = play.tag("order");
+        fail(&play, &tagged, code);
+        assert_eq!(of(&tagged, |state| (state.left_out, state.failures)), (0, 1));
+        let rests = Phase::Resting(BEGIN_MS + 200);
+        assert_eq!(of(&tagged, |state| state.phase), rests, "it is looked at by itself");
+    }
+}
+
+#[test]
+fn only_a_source_that_gives_no_answer_is_down() {
+    let fails = |code, servers: Option<Says>| {
+        let servers = servers.map(|says| Arc::new(says) as Arc<dyn Servers>);
+        let play = Play::open(thousand(), |options| options.origin.servers = servers);
+        ["a", "b", "c"].iter().for_each(|tag| fail(&play, &play.tag(tag), code));
+        let is_denied = of(&play.tag("a"), |state| state.is_denied);
+        (is_down(&play), is_denied)
+    };
+    assert_eq!(fails(Code::SegmentUnavailable, None), (true, false));
+    assert_eq!(fails(Code::SourceInvalid, None), (false, false));
+    for denies in [false, true] {
+        let says = Says { rest_ms: Some(300), denies, ..Says::default() };
+        assert_eq!(fails(Code::SegmentUnavailable, Some(says)), (!denies, denies));
+    }
+    let play = Play::open(thousand(), |_| {});
+    for tag in ["a", "b", "c"] {
+        play.asked(&play.tag(tag), None);
+        play.answer(Ok(Some(ids(1, 10).into())));
+        assert!(!is_down(&play), "it answers");
+    }
+}
+
+#[test]
+fn a_source_that_is_down_is_tried_with_a_tag_that_did_not_fail() {
+    let play = Play::open(thousand(), |_| {});
+    let (bad, good, worse) = (play.tag("bad"), play.tag("good"), play.tag("worse"));
+    for tagged in [&bad, &worse, &bad] {
+        fail(&play, tagged, Code::SegmentUnavailable);
+    }
+    assert!(is_down(&play));
+    play.set_clock(BEGIN_MS + 399);
+    for tagged in [bad, good, worse] {
+        of(&tagged, |state| state.phase = Phase::Queued);
+        play.office.clone().fetch(tagged, false);
+    }
+    play.set_clock(BEGIN_MS + 5_000);
+    play.office.look_at_gate();
+    play.work();
+    assert_eq!(play.tags_asked(), ["good"]);
+}
+
+#[test]
+fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
+    let tags: Vec<String> = (0..20).map(|n| format!("t{n:02}")).collect();
+    let play = Play::prewarmed(thousand(), |_| {}, tags.clone());
+    give(&play.tag("t00"), ids(1, 1_000), 1_000);
+    play.office.begin();
+    play.work();
+    assert_eq!(play.tags_asked(), tags[1..9]);
+    play.answer(Ok(Some(ids(1, 1_000).into())));
+    assert_eq!(play.tags_asked(), tags[2..10]);
+    // One by one, a few are enough.
+    let builder = Segments::builder().step(100);
+    let one_by_one = |options: &mut Options| options.origin.one_by_one = true;
+    let play = Play::prewarmed(builder, one_by_one, vec!["order".into()]);
+    play.office.begin();
+    play.work();
+    assert_eq!(lock(&play.asked)[0].0.step, PREWARMED);
+}
+
+#[test]
+fn nothing_that_was_kept_leads_to_a_fetch_at_once() {
+    let play = Play::open(thousand(), |options| options.keep_unused = true);
+    assert_eq!(play.asked(&play.tag("order"), None).0, 1_000);
+}
+
+#[test]
+fn servers_are_closed_by_who_has_them() {
+    for (close, closed) in [(true, 1), (false, 0)] {
+        let says = Arc::new(Says::default());
+        let servers = Arc::clone(&says) as Arc<dyn Servers>;
+        let play = Play::open(thousand(), |options| options.origin.servers = Some(servers));
+        assert!(play.office.is_deferred());
+        play.office.rest();
+        assert_eq!(says.rested.load(SeqCst), 1);
+        let tagged = play.tag("order");
+        for _ in 0..2 {
+            if close { play.office.close() } else { play.office.close_unused() }.unwrap();
+        }
+        assert!(play.office.is_closed() && play.office.tagged(&"order".into()).unwrap().is_err());
+        assert_eq!(tagged.buffer.take(), Err(leafid_core::Dry::Sealed));
+        assert_eq!(says.closed.load(SeqCst), closed);
+    }
+}
