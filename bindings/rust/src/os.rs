@@ -1,5 +1,4 @@
-//! What must be known of forks: which process this is, which descriptors a child must let go, and threads and locks that
-//! a fork cannot catch in the middle.
+//! What only the operating system can do: processes and forks, threads, locks, clocks, disks, and the host's own marks.
 //!
 //! The only `unsafe` of the host lives below this module.
 
