@@ -9,13 +9,11 @@ import argparse
 import shutil
 import sys
 import time
-import tomllib
-from pathlib import Path
 
 import named
 from runners import COPY, outcomes
 
-ROOT, HERE = named.ROOT, Path(__file__).resolve().parent
+ROOT = named.ROOT
 
 
 def copy_tree(copy=COPY):
@@ -34,9 +32,6 @@ def edit(broken):
     for each in broken:
         for change in [each, *each.get("also", [])]:
             text = texts.get(change["file"]) or (COPY / change["file"]).read_text()
-            if text.count(change["old"]) != 1:
-                count = text.count(change["old"])
-                sys.exit(f"{each['rules']}: {change['file']} holds this {count} times:\n{change['old']}")
             texts[change["file"]] = text.replace(change["old"], change["new"])
     return texts
 
@@ -70,17 +65,14 @@ def main():
     parser.add_argument("--batch", default="")
     parser.add_argument("--no-baseline", action="store_true")
     arguments = parser.parse_args()
-    page = dict(named.rules(named.PAGE.read_text()))
+    wrong = list(named.wrong_breaks(named.PAGE.read_text(), named.ROOT))
+    if wrong:
+        sys.exit("\n".join(wrong))
     batches = {}
-    for file in sorted(HERE.glob("breaks-*.toml")):
-        for each in tomllib.loads(file.read_text())["break"]:
-            rules = each["rules"].split()
-            listed = {"::".join(test) for rule in rules for test in page[rule]}
-            unlisted = set(each["tests"]) - listed
-            if unlisted:
-                sys.exit(f"{each['rules']}: not in docs/RELIABILITY.md: {sorted(unlisted)}")
-            if each["batch"].startswith(arguments.batch) and (not arguments.rules or set(rules) & set(arguments.rules)):
-                batches.setdefault(each["batch"], []).append(each)
+    for each in named.breaks():
+        of_rules = not arguments.rules or set(each["rules"].split()) & set(arguments.rules)
+        if of_rules and each["batch"].startswith(arguments.batch):
+            batches.setdefault(each["batch"], []).append(each)
     if not batches:
         sys.exit("no such rule or batch is broken here")
     copy_tree()

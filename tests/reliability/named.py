@@ -1,9 +1,12 @@
-"""Fails when a rule of docs/RELIABILITY.md has no test, or one that is not in the tree. Only the standard library."""
+"""Fails when a rule of docs/RELIABILITY.md has no test, or one that is not in the tree, and when what a break replaces
+does not stand once in its file. Only the standard library.
+"""
 
 import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +95,25 @@ def wrong(page, root, tracked):
                 yield f"{rule}: {file} is not run by the run.py beside it"
 
 
+def breaks():
+    """Each break of breaks-*.toml, in order."""
+    for table in sorted(Path(__file__).resolve().parent.glob("breaks-*.toml")):
+        yield from tomllib.loads(table.read_text())["break"]
+
+
+def wrong_breaks(page, root):
+    """What is wrong with the breaks, a line each."""
+    listed = {rule: {"::".join(test) for test in tests} for rule, tests in rules(page)}
+    for each in breaks():
+        for change in [each, *each.get("also", [])]:
+            file = root / change["file"]
+            count = file.read_text().count(change["old"]) if file.exists() else 0
+            if count != 1:
+                yield f"{each['rules']}, {each['what']!r}: {change['file']} holds this {count} times:\n{change['old']}"
+        for test in set(each["tests"]).difference(*(listed[rule] for rule in each["rules"].split())):
+            yield f"{each['rules']}, {each['what']!r}: docs/RELIABILITY.md does not name {test}"
+
+
 def tracked_files():
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode == 0:
@@ -101,9 +123,10 @@ def tracked_files():
 
 def main():
     page = PAGE.read_text()
-    lines = list(wrong(page, ROOT, tracked_files()))
+    lines = [f"docs/RELIABILITY.md: {line}" for line in wrong(page, ROOT, tracked_files())]
+    lines += [f"breaks: {line}" for line in wrong_breaks(page, ROOT)]
     for line in lines:
-        print(f"docs/RELIABILITY.md: {line}", file=sys.stderr)
+        print(line, file=sys.stderr)
     if lines:
         sys.exit(1)
     named = [test for _, tests in rules(page) for test in tests]
