@@ -10,11 +10,11 @@ ifneq ($(shell readlink /proc/self/ns/pid),pid:[4026531836])
 export LEAFID_EXCLUSIVE_RANGE := 1
 endif
 
-.PHONY: help demo test test-hostile bench tools check test-rust test-tools docs clean
+.PHONY: help demo test test-system bench tools check test-rust test-tools docs clean
 help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate (about a minute once built)"
 	@echo "make test          formatting, lints, docs and the tests of all languages"
-	@echo "make test-hostile  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
+	@echo "make test-system  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
 	@echo "make power-cuts SECONDS=60  processes on ext4 and XFS whose power is cut; every id is judged (as root)"
 	@echo "make hosts SECONDS=60   processes that lease worker ids on four hosts, which are network namespaces (as root); SEED=…"
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
@@ -35,15 +35,15 @@ help:
 -include python/python.mk
 -include node/node.mk
 -include examples/demo.mk
--include tests/no-std/no-std.mk
--include tests/hostile/hostile.mk
+-include tests/no_std/no_std.mk
+-include tests/system/system.mk
 -include tests/chaos/chaos.mk
 -include tests/loom/loom.mk
 -include tests/shuttle/shuttle.mk
 -include tests/sanitize/sanitize.mk
 -include bench/bench.mk
 -include bench/check/check.mk
--include tests/reliability/reliability.mk
+-include tests/mutations/mutations.mk
 -include fuzz/fuzz.mk
 
 test: tools check test-rust test-tools test-no-std test-c test-python test-node check-node test-examples
@@ -59,26 +59,26 @@ tools:
 	need npm "it comes with Node.js (Debian: apt install npm)"; \
 	exit $$missing
 
-check: tools check-reliability
+check: tools check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for crate in examples tests/no-std tests/loom tests/shuttle tests/hostile/rust fuzz bench/rust bench/check bench/python/floor \
+	@for crate in examples tests/no_std tests/loom tests/shuttle tests/system/rust fuzz bench/rust bench/check bench/python/floor \
 	    bench/node/floor; do cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	cargo clippy --manifest-path examples/Cargo.toml --target-dir build/examples-target --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 
 docs: check
 
-# In front of a runner of tests and its kind: with LEAFID_AGAIN=1 those that fail run once more.
-again := python3 $(CURDIR)/tests/again/again.py
+# In front of a runner of tests and its kind: with LEAFID_RETRY=1 those that fail run once more.
+retries := python3 $(CURDIR)/tests/retries/retries.py
 
 test-rust: tools
-	@$(again) cargo cargo test --quiet -p leafid-core -p leafid
+	@$(retries) cargo cargo test --quiet -p leafid-core -p leafid
 
 # What tests are run and tested with.
 test-tools: tools
-	python3 -m unittest discover --buffer -s tests/again
-	python3 -m unittest discover --buffer -s tests/stand-in
+	python3 -m unittest discover --buffer -s tests/retries
+	python3 -m unittest discover --buffer -s tests/fake_servers
 
 clean:
 	rm -rf build target

@@ -24,8 +24,8 @@ node-package: node-tools
 	@$(NODE) node/tools/package.mjs $(or $(CARGO_TARGET_DIR),target)/release build/node $(node_test)
 
 test-node: node-package
-	@rm -rf $(node_test)/test && cp -R node/test $(node_test)/test
-	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(again) node $(NODE) --test --test-reporter=spec test/*.test.mjs test/*.test.cjs
+	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
+	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
 
 check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types

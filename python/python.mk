@@ -33,7 +33,7 @@ check-python: build/wheels/done
 # The source distribution, installed into a venv of its own, and the quick tests on it.
 test-python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
-	@$(again) pytest build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
+	@$(retries) pytest build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
 
 python-sdist: build/sdist/done
 
@@ -52,7 +52,7 @@ python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
-	@$(again) pytest $(python_venv)/bin/pytest $(python_pytest) -m "$(python_marks)" python/tests
+	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) -m "$(python_marks)" python/tests
 
 check-python-one: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid

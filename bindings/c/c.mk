@@ -21,7 +21,7 @@ check-c: c-lib
 	python3 tests/c/exports.py $(C_STAGE)
 
 test-c: check-c
-	@$(again) c python3 tests/c/run.py $(C_STAGE) build/c-tests
+	@$(retries) c python3 tests/c/run.py $(C_STAGE) build/c-tests
 
 test-c-valgrind: c-lib
 	python3 tests/c/run.py $(C_STAGE) build/c-tests-valgrind --valgrind

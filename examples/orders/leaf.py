@@ -1,4 +1,4 @@
-"""An existing Leaf: two nodes on one database, stood in for by tests/stand-in. One of them is killed, and started again,
+"""An existing Leaf: two nodes on one database, played by tests/fake_servers. One of them is killed, and started again,
 while programs in four languages take numbers from them."""
 
 import collections
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-STAND_IN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "stand-in" / "stand_in.py"
+FAKE_SERVER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "fake_servers" / "fake_server.py"
 SHOP = "market"
 ORDERS = 4_000  # of each process
 # When that share of the orders has come.
@@ -18,7 +18,7 @@ FORM = "{:<8} {:>9} {:>11} {:>14}"
 class Node:
     def __init__(self, database, port=0):
         # Sixty seconds are the most that it lives, whoever ends.
-        command = [sys.executable, str(STAND_IN), "--database", str(database), "--port", str(port), "--seconds", "60"]
+        command = [sys.executable, str(FAKE_SERVER), "--database", str(database), "--port", str(port), "--seconds", "60"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.database, self.port = database, int(self.process.stdout.readline().split()[1])
 

@@ -234,11 +234,11 @@ def opened(space):
         ids.close()
 
 
-class StandIn:
-    """A server that misbehaves when told to: tests/stand-in."""
+class FakeServer:
+    """A server that misbehaves when told to: tests/fake_servers."""
 
     def __init__(self, *arguments):
-        command = [sys.executable, str(PROJECT / "tests" / "stand-in" / "stand_in.py"), "--seconds", "60", *arguments]
+        command = [sys.executable, str(PROJECT / "tests" / "fake_servers" / "fake_server.py"), "--seconds", "60", *arguments]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[1])
         self.url = f"http://127.0.0.1:{self.port}"
@@ -256,19 +256,19 @@ class StandIn:
 
 
 @pytest.fixture
-def stand_in():
-    """Starts servers, with these arguments of stand_in.py."""
+def fake_server():
+    """Starts servers, with these arguments of fake_server.py."""
     started = []
 
-    def stand_in(*arguments):
-        started.append(StandIn(*arguments))
+    def fake_server(*arguments):
+        started.append(FakeServer(*arguments))
         return started[-1]
 
-    yield stand_in
+    yield fake_server
     for server in started:
         server.end()
 
 
 @pytest.fixture
-def server(stand_in):
-    return stand_in()
+def server(fake_server):
+    return fake_server()

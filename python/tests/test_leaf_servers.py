@@ -15,8 +15,8 @@ import leafid
 class Nodes:
     """Two nodes of one Leaf."""
 
-    def __init__(self, stand_in, database):
-        self.nodes = [stand_in("--database", str(database), "--leaf-worker-id", str(id)) for id in (1, 2)]
+    def __init__(self, fake_server, database):
+        self.nodes = [fake_server("--database", str(database), "--leaf-worker-id", str(id)) for id in (1, 2)]
         self.urls = [node.url for node in self.nodes]
 
     def do(self, **command):
@@ -31,8 +31,8 @@ class Nodes:
 
 
 @pytest.fixture
-def leaf(stand_in, tmp_path):
-    return Nodes(stand_in, tmp_path / "leaf.db")
+def leaf(fake_server, tmp_path):
+    return Nodes(fake_server, tmp_path / "leaf.db")
 
 
 @pytest.fixture

@@ -55,8 +55,8 @@ def dead():
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
-def test_ids_of_a_leased_worker_id(space, stand_in):
-    server = stand_in(*SHORT)
+def test_ids_of_a_leased_worker_id(space, fake_server):
+    server = fake_server(*SHORT)
     with leafid.Snowflake(server.url, **space) as flake, leafid.Snowflake([server.url], **space) as same:
         ids = [flake.next(), *same.take(100), *ids_for(flake, 1.2)]
         (lease,) = held(server).values()
@@ -70,8 +70,8 @@ def test_ids_of_a_leased_worker_id(space, stand_in):
     assert held(server) == {}
 
 
-def test_a_full_pool_and_what_is_given_back(space, stand_in, start):
-    server = stand_in("--pool", "2")
+def test_a_full_pool_and_what_is_given_back(space, fake_server, start):
+    server = fake_server("--pool", "2")
     program = """
 flake = leafid.Snowflake(space.pop("url"), **space)
 say(flake.worker_id, flake.next())
@@ -89,8 +89,8 @@ flake.close()
         assert flake.worker_id == one and flake.next() > last
 
 
-def test_a_lease_that_a_clone_renewed_is_claimed_anew(space, stand_in):
-    server = stand_in(*SHORT)
+def test_a_lease_that_a_clone_renewed_is_claimed_anew(space, fake_server):
+    server = fake_server(*SHORT)
     with leafid.Snowflake(server.url, **space) as flake:
         ids, first = flake.take(10), flake.worker_id
         steal(server, first)
@@ -105,8 +105,8 @@ def test_a_lease_that_a_clone_renewed_is_claimed_anew(space, stand_in):
     assert list(held(server)) in ([first], [])
 
 
-def test_without_another_id_it_is_worker_lost(space, stand_in):
-    server = stand_in(*SHORT, "--pool", "1")
+def test_without_another_id_it_is_worker_lost(space, fake_server):
+    server = fake_server(*SHORT, "--pool", "1")
     with leafid.Snowflake(server.url, **space, timeout_ms=200) as flake:
         server.do(do="pool", lease_ms=3_600_000)
         until = steal(server, flake.worker_id)
@@ -148,8 +148,8 @@ def test_an_answer_that_is_not_this_claims(space, server, tmp_path, fault, says)
             assert flake.next() and other.next()
 
 
-def test_a_renewal_whose_answer_is_not_its_own(space, stand_in):
-    server = stand_in(*SHORT)
+def test_a_renewal_whose_answer_is_not_its_own(space, fake_server):
+    server = fake_server(*SHORT)
     with leafid.Snowflake(server.url, **space, timeout_ms=300) as flake:
         server.do(do="fault", fault={"answer": {"nonce": "x"}}, tag="renew")
         end = time.monotonic() + 20
@@ -339,8 +339,8 @@ say(0)
 
 
 @pytest.mark.parametrize("how", FORKS.values(), ids=FORKS)
-def test_forks(stand_in, run, how):
-    server = stand_in(*SHORT)
+def test_forks(fake_server, run, how):
+    server = fake_server(*SHORT)
     out = run(
         """
 flake = leafid.Snowflake(space.pop("url"), **space)
@@ -381,8 +381,8 @@ DEEDS = [pytest.param(deed, marks=() if deed == "claim" else pytest.mark.slow) f
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_the_interpreter_ends_while_a_request_is_under_way(stand_in, start, deed):
-    server = stand_in(*SHORT)
+def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, deed):
+    server = fake_server(*SHORT)
     server.do(do="fault", fault={"hang": True}, tag=deed)
     begun = time.monotonic()
     prelude = "options = dict(space, timeout_ms=30_000, request_timeout_ms=30_000)\n"
@@ -410,9 +410,9 @@ def tls(tmp_path):
     return ("--certificate", files["certificate"], "--key", files["key"]), files["ca"]
 
 
-def test_tls_with_an_authority_of_ones_own(space, stand_in, tls):
+def test_tls_with_an_authority_of_ones_own(space, fake_server, tls):
     arguments, authority = tls
-    server = stand_in(*arguments)
+    server = fake_server(*arguments)
     url = f"https://127.0.0.1:{server.port}"
     with leafid.Snowflake(url, **space, ca_file=authority) as flake:
         assert list(held(server)) == [flake.worker_id] and flake.next()

@@ -156,8 +156,8 @@ def test_an_outage_of_a_server(space, server, wait):
         assert any(outage(order) < 1 for _ in range(3))
 
 
-def test_one_of_two_servers_that_is_away(space, server, stand_in):
-    second = stand_in()
+def test_one_of_two_servers_that_is_away(space, server, fake_server):
+    second = fake_server()
     second.do(do="tag", tag="order", next=1_000_001)
     with leafid.Segments([server.url, second.url], protocol="range", adaptive=False, step=10, **space) as ids:
         order = ids.tag("order")

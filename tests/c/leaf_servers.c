@@ -1,7 +1,7 @@
-/* Segments from an unmodified Leaf, of two nodes, and from tinyid: the stand-in speaks for both. */
+/* Segments from an unmodified Leaf, of two nodes, and from tinyid: the fake server speaks for both. */
 #define _GNU_SOURCE
 #include "counter.h"
-#include "stand_in.h"
+#include "fake_server.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -281,10 +281,10 @@ static void failures(void) {
 
 /* Two databases, the one with the even ids and the one with the odd ones; the token in tinyid's own place. */
 static void tinyid(void) {
-    struct stand_in server;
+    struct fake_server server;
     struct ids ids = {0};
     int64_t items[1000], even = 0, id = 42;
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     tell(&server, "{\"do\":\"token\",\"token\":\"s&cret\"}");
     tell(&server, "{\"do\":\"tag\",\"tag\":\"order\",\"delta\":2,\"step\":20}");
     leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
@@ -308,7 +308,7 @@ static void tinyid(void) {
     CHECK_NUMBER(id, 42);
     leafid_tag_free(tag);
     ids_free(&ids);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 int main(void) {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "giver.h"
 #include "processes.h"
-#include "stand_in.h"
+#include "fake_server.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 
 /* Each process has a directory of its own, as on hosts of their own; only the server tells them apart. */
 static void a_full_pool(void) {
-    struct stand_in server;
+    struct fake_server server;
     struct process holders[2];
     struct report reports[3];
     char name[64];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     tell(&server, "{\"do\":\"pool\",\"size\":2}");
     snprintf(name, sizeof name, "%s", fresh_name());
     for (int i = 0; i < 2; i++) {
@@ -41,16 +41,16 @@ static void a_full_pool(void) {
     end_process(&third, SIGTERM);
     end_process(&holders[1], SIGTERM);
     CHECK(strstr(tell(&server, "{\"do\":\"leases\"}"), "\"held\": true") == NULL);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* A child claims its own; nothing of its parent's lease is renewed or given back by it. */
 static void in_a_child(void) {
-    struct stand_in server;
+    struct fake_server server;
     struct ids ids = {0};
     leafid_snowflake *flake;
     int64_t childs[8];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     tell(&server, "{\"do\":\"pool\",\"size\":2,\"lease_ms\":1200}");
     REQUIRE_OK(open_flake(fresh_dir(), fresh_name(), server.url, &flake));
     make_ids_beside_a_child(flake, &ids, childs);
@@ -62,7 +62,7 @@ static void in_a_child(void) {
     CHECK_NUMBER(reported(&server, "release", "total"), 1);
     leafid_snowflake_free(flake);
     ids_free(&ids);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* The role of a process that ends by itself, without a close, once its renewal hangs at the server. */
@@ -79,8 +79,8 @@ static int leave(int argc, char **argv) {
 }
 
 static void exit_beside_a_renewal(void) {
-    struct stand_in server;
-    stand_in_start(&server, NULL);
+    struct fake_server server;
+    fake_server_start(&server, NULL);
     tell(&server, "{\"do\":\"pool\",\"lease_ms\":1000}");
     tell(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true},\"tag\":\"renew\"}");
     struct process leaver = start_process("leaver", fresh_dir(), fresh_name(), server.url, 1, -1);
@@ -94,7 +94,7 @@ static void exit_beside_a_renewal(void) {
     CHECK_NUMBER(WEXITSTATUS(status), 0);
     if (gone == leaver.pid) leaver.pid = -1;
     end_process(&leaver, SIGKILL);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 int main(int argc, char **argv) {

@@ -1,15 +1,15 @@
 /* Worker ids leased from servers by URL: claimed, renewed, lost, given back; what the options say reaches the wire. */
 #define _GNU_SOURCE
 #include "giver.h"
-#include "stand_in.h"
+#include "fake_server.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *listed(struct stand_in *server) { return tell(server, "{\"do\":\"leases\"}"); }
+static const char *listed(struct fake_server *server) { return tell(server, "{\"do\":\"leases\"}"); }
 
-static void pool(struct stand_in *server, int size, int lease_ms) {
+static void pool(struct fake_server *server, int size, int lease_ms) {
     tell(server, "{\"do\":\"pool\",\"size\":%d,\"lease_ms\":%d}", size, lease_ms);
 }
 
@@ -36,11 +36,11 @@ static void check_within(const struct ids *ids, uint32_t worker, int64_t until_m
 }
 
 static void renewed(void) {
-    struct stand_in server;
+    struct fake_server server;
     struct ids ids = {0};
     leafid_snowflake *flake;
     char name[64];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     pool(&server, 1, 1200);
     snprintf(name, sizeof name, "%s", fresh_name());
     REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
@@ -78,14 +78,14 @@ static void renewed(void) {
     leafid_snowflake_free(flake);
     ids_free(&ids);
     ids_free(&more);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 static void shared_in_the_process(void) {
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake *first, *second;
     char dir[512], name[64];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     snprintf(dir, sizeof dir, "%s", fresh_dir());
     snprintf(name, sizeof name, "%s", fresh_name());
     leafid_snowflake_options *options = options_for(dir, name, server.url);
@@ -104,16 +104,16 @@ static void shared_in_the_process(void) {
     CHECK(strstr(listed(&server), "\"held\": true") != NULL);
     leafid_snowflake_free(second);
     CHECK(strstr(listed(&server), "\"held\": true") == NULL);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* Somebody has the token too, and renews first: this one is stopped, and claims another id. */
 static void lost_to_a_clone(void) {
-    struct stand_in server;
+    struct fake_server server;
     struct ids ids = {0};
     leafid_snowflake *flake;
     char name[64], token[96], body[300];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     pool(&server, 2, 1000);
     snprintf(name, sizeof name, "%s", fresh_name());
     REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
@@ -139,15 +139,15 @@ static void lost_to_a_clone(void) {
     CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
     leafid_snowflake_free(flake);
     ids_free(&ids);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* What stands between may give an answer to two: one without the request's own is nobody's. */
 static void answers_of_others(void) {
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake *flake = NULL, *other = NULL;
     char name[64];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     snprintf(name, sizeof name, "%s", fresh_name());
     REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
     tell(&server, "{\"do\":\"fault\",\"fault\":{\"duplicate\":true},\"tag\":\"claim\"}");
@@ -163,15 +163,15 @@ static void answers_of_others(void) {
     CHECK(worker_of(flake) != worker_of(other));
     leafid_snowflake_free(other);
     leafid_snowflake_free(flake);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* The server knows the clocks of three others, which are a minute ahead of this one. */
 static void clocks_of_peers(void) {
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake *flake = NULL;
     char name[64], body[200];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     snprintf(name, sizeof name, "%s", fresh_name());
     for (int i = 0; i < 3; i++) {
         snprintf(body, sizeof body, "{\"name\":\"%s\",\"instance\":\"%d\",\"now\":%lld}", name, i,
@@ -181,15 +181,15 @@ static void clocks_of_peers(void) {
     CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &flake), LEAFID_CLOCK_BACKWARDS);
     CHECK_SAYS("median of its 3 peers");
     CHECK(flake == NULL);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 static void options_on_the_wire(void) {
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake *flake = NULL;
     int64_t id;
     char text[160];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     tell(&server, "{\"do\":\"token\",\"token\":\"open-sesame\"}");
     /* Without the token, by an error that says so. */
     CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &flake), LEAFID_WORKER_LOST);
@@ -217,16 +217,16 @@ static void options_on_the_wire(void) {
     CHECK_SAYS(server.url);
     CHECK(flake == NULL);
     leafid_snowflake_options_free(options);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* LEAFID_WORKER names servers, too, with commas between; an error names the variable. */
 static void by_the_environment(void) {
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake_options *options;
     leafid_snowflake *flake = NULL;
     char urls[160];
-    stand_in_start(&server, NULL);
+    fake_server_start(&server, NULL);
     snprintf(urls, sizeof urls, "http://127.0.0.1:9, %s", server.url);
     REQUIRE_OK(leafid_snowflake_options_new(&options));
     CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
@@ -242,14 +242,14 @@ static void by_the_environment(void) {
     leafid_snowflake_options_free(options);
     CHECK_NUMBER(reported(&server, "claim", "total"), 1);
     leafid_snowflake_free(flake);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 /* A company's own authority, as the command openssl makes one. */
 static void over_tls(void) {
     const char *dir = fresh_dir();
     char command[3000], key[600], certificate[600], authority[600];
-    struct stand_in server;
+    struct fake_server server;
     leafid_snowflake *flake = NULL;
     int64_t id;
     snprintf(key, sizeof key, "%s/server.key", dir);
@@ -264,7 +264,7 @@ static void over_tls(void) {
              " -extfile names -out server.pem", dir, dir);
     REQUIRE(system(command) == 0);
     const char *tls[] = {"--certificate", certificate, "--key", key, NULL};
-    stand_in_start(&server, tls);
+    fake_server_start(&server, tls);
     snprintf(server.url, sizeof server.url, "https://127.0.0.1:%d", server.port);
     leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), server.url);
     CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
@@ -274,7 +274,7 @@ static void over_tls(void) {
     leafid_snowflake_options_free(options);
     CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
     leafid_snowflake_free(flake);
-    stand_in_end(&server);
+    fake_server_end(&server);
 }
 
 int main(void) {

@@ -44,9 +44,9 @@ PROGRAMS = [
     ("segments_raii", ["segments_raii.cpp"], True),
     ("segment_servers", ["segment_servers.c", "counter.c"], True),
     ("segment_options", ["segment_options.c", "counter.c"], True),
-    ("leaf_servers", ["leaf_servers.c", "stand_in.c", "counter.c"], True),
-    ("lease_servers", ["lease_servers.c", "stand_in.c", "giver.c"], True),
-    ("lease_server_processes", ["lease_server_processes.c", "stand_in.c", "giver.c", "processes.c"], False),
+    ("leaf_servers", ["leaf_servers.c", "fake_server.c", "counter.c"], True),
+    ("lease_servers", ["lease_servers.c", "fake_server.c", "giver.c"], True),
+    ("lease_server_processes", ["lease_server_processes.c", "fake_server.c", "giver.c", "processes.c"], False),
     ("source_processes", ["source_processes.c", "giver.c", "processes.c"], False),
     ("exclusive", ["exclusive.c", "processes.c"], False),
     ("forks", ["forks.c"], False),
@@ -141,7 +141,7 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
     environment |= {k: v for k, v in os.environ.items() if k == "LEAFID_EXCLUSIVE_RANGE"}
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
-    environment["LEAFID_TEST_STAND_IN"] = str(ROOT / "tests/stand-in/stand_in.py")
+    environment["LEAFID_TEST_FAKE_SERVER"] = str(ROOT / "tests/fake_servers/fake_server.py")
     environment["LEAFID_TEST_PYTHON"] = sys.executable
     environment["LEAFID_TEST_ONLY"] = os.environ.get("LEAFID_TEST_ONLY", "")
     log = out / f"{name}.valgrind"

@@ -3,7 +3,7 @@
 
 .PHONY: chaos chaos-programs test-chaos
 
-chaos: tools hostile-tools c-lib python-wheel node-package chaos-programs test-chaos
+chaos: tools system-tools c-lib python-wheel node-package chaos-programs test-chaos
 	@timeout --kill-after=10 $$(($(or $(SECONDS),120) + 600)) \
 	    python3 tests/chaos/run.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep)
 
@@ -12,8 +12,8 @@ build/chaos/sorter: tests/chaos/sorter.c
 	@$(or $(CC),cc) -O2 -Wall -Wextra -std=gnu11 -o $@ $<
 
 chaos-programs: c-lib build/chaos/sorter
-	@mkdir -p build/hostile
-	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/hostile/apart tests/hostile/c/apart.c
+	@mkdir -p build/system
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/chaos/program tests/chaos/program.c \
 	    -Lbuild/c/lib -lleafid -lpthread
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-import world  # noqa: I001  (it says where the hostile tests' parts are)
+import world  # noqa: I001  (it says where the system tests' parts are)
 from lives import ENDING, LIVING, STARTING, Counts, Program, now_ms
 from schedule import CLOCKS, LEASE_MS, PROGRAMS, QUIET_S, TAGS, THRESHOLD_MS, digest, schedule
 

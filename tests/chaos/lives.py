@@ -76,7 +76,7 @@ class Program:
                 env["LD_PRELOAD"] = env["LD_PRELOAD"].replace("MT.so", ".so")
         command = [*COMMANDS[self.language], *(f"{key}={value}" for key, value in words.items())]
         if "host" in given:
-            command = [BUILD / "hostile/apart", *command]
+            command = [BUILD / "system/apart", *command]
         command = [*map(str, command)]
         with open(world.where / "said" / self.life(), "w") as said, SPAWNING:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env)

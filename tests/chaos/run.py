@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import world  # noqa: F401, I001  (it says where the hostile tests' parts are)
+import world  # noqa: F401, I001  (it says where the system tests' parts are)
 from chaos import Chaos
 from judge import Judge
 

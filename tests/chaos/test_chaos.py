@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import world  # noqa: F401, I001  (it says where the hostile tests' parts are)
+import world  # noqa: F401, I001  (it says where the system tests' parts are)
 from judge import sort
 from schedule import LIES, PROGRAMS, QUIET_S, digest, schedule
 

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "hostile"))
+sys.path.insert(0, str(HERE.parent / "system"))
 
 from disks import fill  # noqa: E402
 from harness import need  # noqa: E402
 from schedule import LEASE_LIES, LEASE_MS, LIES, TAGS, THRESHOLD_MS  # noqa: E402
-from servers import StandIn  # noqa: E402
+from servers import FakeServer  # noqa: E402
 
 LIFE_S = 100_000
 # Held by who starts a process that it waits for itself: all others are waited for in one place.
@@ -101,11 +101,11 @@ class Clocks:
 
 
 class Server(Worker):
-    """A stand-in with a database: the source of segments, or the lender of worker ids."""
+    """A fake server with a database: the source of segments, or the lender of worker ids."""
 
     def __init__(self, where, name, lies, **dials):
         self.database, self.lies, self.dials = where / f"{name}.db", lies, {"seconds": LIFE_S, **dials}
-        self.server = StandIn(database=self.database, **self.dials)
+        self.server = FakeServer(database=self.database, **self.dials)
         self.highest, self.given_again = dict.fromkeys(TAGS, 1), 0
         super().__init__()
 
@@ -127,7 +127,7 @@ class Server(Worker):
 
     def start(self, is_trusted):
         trust = {"trust_table": True} if is_trusted else {}
-        self.server = StandIn(self.server.port, database=self.database, **self.dials, **trust)
+        self.server = FakeServer(self.server.port, database=self.database, **self.dials, **trust)
 
     def rewind(self, tag, by):
         """Gives again what was given, heedless of `after`."""

@@ -26,7 +26,7 @@ NOT_WATCHED = ["a_child_of_a_raw_clone"]
 C_THREADS = ["threads", "segment_threads", "callbacks", "lease_loss"]
 #: Of a sanitizer, in what a program says.
 FOUND = re.compile(r"^(SUMMARY: \w+Sanitizer|==\d+==ERROR: |.*: runtime error: |ThreadSanitizer: |FATAL: )", re.M)
-# Leaks are left to valgrind (tests/hostile/memory.py): a forked child leaves what it has of its parent's where it is.
+# Leaks are left to valgrind (tests/system/memory.py): a forked child leaves what it has of its parent's where it is.
 # A thread of leafid's that has ended is joined by the next call that begins one; a fork may come at any time.
 ENVIRONMENT = os.environ | {
     "RUST_BACKTRACE": "0",

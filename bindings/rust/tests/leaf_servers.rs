@@ -1,15 +1,15 @@
-//! Ids of an unmodified Leaf and of tinyid: two nodes of the stand-in on one database, told to misbehave.
+//! Ids of an unmodified Leaf and of tinyid: two nodes of the fake server on one database, told to misbehave.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
-#[path = "common/stand_in.rs"]
-mod stand_in;
+#[path = "common/fake_server.rs"]
+mod fake_server;
 use common::forks::{in_child, plain_fork};
 use common::{sorted_and_distinct, unique_name};
+use fake_server::FakeServer;
 use leafid::{Code, Protocol, Segments, SegmentsBuilder};
 use serde_json::{Value, json};
-use stand_in::StandIn;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Barrier;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Two nodes of one Leaf.
 struct Nodes {
-    nodes: [StandIn; 2],
+    nodes: [FakeServer; 2],
     _database: tempfile::TempDir,
 }
 
@@ -25,7 +25,7 @@ impl Nodes {
     fn new() -> Nodes {
         let database = tempfile::tempdir().unwrap();
         let path = database.path().join("leaf.db").to_str().unwrap().to_owned();
-        let node = |worker| StandIn::with(&["--database", &path, "--leaf-worker-id", worker]);
+        let node = |worker| FakeServer::with(&["--database", &path, "--leaf-worker-id", worker]);
         Nodes { nodes: [node("1"), node("2")], _database: database }
     }
 
@@ -420,7 +420,7 @@ fn one_of_two_nodes_is_lost_and_ids_go_on() {
 
 #[test]
 fn segments_of_tinyid_from_two_databases() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     server.tell(json!({"do": "token", "token": "s&cret é"}));
     server.tell(json!({"do": "tag", "tag": "order é", "delta": 2, "step": 20}));
     let builder = Segments::builder().persist(false).name(unique_name()).protocol(Protocol::Tinyid);

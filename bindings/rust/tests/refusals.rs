@@ -3,17 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
+#[allow(dead_code)]
+#[path = "common/fake_server.rs"]
+mod fake_server;
 #[path = "common/leaf.rs"]
 mod leaf;
-#[allow(dead_code)]
-#[path = "common/stand_in.rs"]
-mod stand_in;
 
 use common::unique_name;
+use fake_server::FakeServer;
 use leaf::Leaf;
 use leafid::{Code, Error, Protocol, Segments, SegmentsBuilder};
 use serde_json::json;
-use stand_in::StandIn;
 use std::time::{Duration, Instant};
 
 /// Nothing here may last so long.
@@ -104,7 +104,7 @@ fn what_is_wrong_with_one_tag_rests_no_server_for_others() {
 
 #[test]
 fn tinyid_says_which_of_its_causes_an_empty_answer_has() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     server.tell(json!({"do": "token", "token": "right"}));
     server.tell(json!({"do": "tag", "tag": "unknown", "known": false}));
     server.tell(json!({"do": "tag", "tag": "ended", "next": i64::MAX - 1}));

@@ -1,24 +1,24 @@
-//! Segments from a server that speaks `range`: the stand-in of all languages' tests, told to misbehave.
+//! Segments from a server that speaks `range`: the fake server of all languages' tests, told to misbehave.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
-#[path = "common/stand_in.rs"]
-mod stand_in;
+#[path = "common/fake_server.rs"]
+mod fake_server;
 use common::{sorted_and_distinct, unique_name};
+use fake_server::FakeServer;
 use leafid::{Code, Protocol, Segments, SegmentsBuilder};
 use serde_json::json;
-use stand_in::StandIn;
 use std::time::{Duration, Instant};
 
-fn builder(server: &StandIn) -> SegmentsBuilder {
+fn builder(server: &FakeServer) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name());
     builder.protocol(Protocol::Range).servers([&server.url])
 }
 
 #[test]
 fn ids_in_order_and_a_step_raised_at_the_source() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     let ids = builder(&server).adaptive(false).open().unwrap();
     let order = ids.tag("order/ é").unwrap();
     assert_eq!(order.take(2_500).unwrap(), (1..=2_500).collect::<Vec<i64>>());
@@ -35,7 +35,7 @@ fn ids_in_order_and_a_step_raised_at_the_source() {
 
 #[test]
 fn wrong_answers_give_no_id_and_the_next_right_one_does() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     let faults = [
         (json!({"answer": {"start": "7", "end": "7"}}), Code::SourceInvalid, "not above its start"),
         (json!({"answer": {"end": "9223372036854775808"}}), Code::SourceInvalid, "below 2^63"),
@@ -88,7 +88,7 @@ fn wrong_answers_give_no_id_and_the_next_right_one_does() {
 
 #[test]
 fn a_counter_that_went_back_is_refused() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     let ids = builder(&server).step(10).adaptive(false).timeout_ms(600).open().unwrap();
     let order = ids.tag("order").unwrap();
     let mut issued = order.take(15).unwrap();
@@ -106,7 +106,7 @@ fn a_counter_that_went_back_is_refused() {
 
 #[test]
 fn a_counter_that_went_back_on_one_server_is_another_s_chance() {
-    let (mut wrong, mut right) = (StandIn::new(), StandIn::new());
+    let (mut wrong, mut right) = (FakeServer::new(), FakeServer::new());
     let both = builder(&wrong).servers([&wrong.url, &right.url]);
     let ids = both.step(10).adaptive(false).open().unwrap();
     let order = ids.tag("order").unwrap();
@@ -119,7 +119,7 @@ fn a_counter_that_went_back_on_one_server_is_another_s_chance() {
 
 #[test]
 fn a_source_that_is_down_is_spared_and_its_return_noticed() {
-    let mut server = StandIn::new();
+    let mut server = FakeServer::new();
     let ids = builder(&server).step(100).adaptive(false).timeout_ms(20_000).open().unwrap();
     let tags: Vec<_> = (0..40).map(|number| ids.tag(&format!("tag-{number}")).unwrap()).collect();
     for tag in &tags {

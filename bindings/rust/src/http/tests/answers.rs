@@ -1,7 +1,7 @@
 //! What is asked, and which answers are taken.
 
 use super::super::HttpOptions;
-use super::stand_in::{Reaction, Seen, StandIn, fetch, http, options, source, start};
+use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options, source, start};
 use super::tls::Authority;
 use crate::segments::source::range::RangeSource;
 use crate::segments::{FetchRequest, Fetched};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_request_and_its_answer() {
-    let server = StandIn::right();
+    let server = FakeServer::right();
     let mut options = options(&[server.url() + "/ids/"]);
     options.token = Some("secret".into());
     options.headers = vec![("X-Team".into(), "orders".into())];
     let source = RangeSource::new(options, true).unwrap();
     let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
-    // The stand-in repeats the tag as it stands in the path.
+    // The fake server repeats the tag as it stands in the path.
     assert_eq!(source.fetch(&request, 1).unwrap_err().code(), Code::SourceInvalid);
     let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
     let nonce = u128::MAX;
@@ -44,7 +44,7 @@ fn right_answers_of_other_shapes() {
         let body = format!("7\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", second.len());
         Reaction::Bytes(format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into())
     };
-    let server = StandIn::new(chunked);
+    let server = FakeServer::new(chunked);
     let source_of_chunks = source(&[&server]);
     assert_eq!(start(fetch(&source_of_chunks, "order")), 1_000);
     assert_eq!(start(fetch(&source_of_chunks, "order")), 2_000);
@@ -55,14 +55,14 @@ fn right_answers_of_other_shapes() {
         (r#""tag":"order""#, r#""tag":"\u006frder""#),
     ] {
         let server =
-            StandIn::new(move |seen| Reaction::Bytes(http("200 OK", "", &seen.body().replace(from, to))));
+            FakeServer::new(move |seen| Reaction::Bytes(http("200 OK", "", &seen.body().replace(from, to))));
         assert_eq!(start(fetch(&source(&[&server]), "order")), 1_000, "{to}");
     }
 }
 
 /// The code and the message of a fetch, whose message has the URL in any case.
 fn refused(react: impl Fn(&Seen) -> Reaction + Send + Sync + 'static) -> (Code, String) {
-    let server = StandIn::new(react);
+    let server = FakeServer::new(react);
     let error = fetch(&source(&[&server]), "order").unwrap_err();
     let url = server.url() + "/api/segment/range/order ";
     assert!(error.message().starts_with(&url), "{error}");

@@ -1,20 +1,20 @@
 //! Connections: kept after right answers, closed after all else; and how long everything may take.
 
-use super::stand_in::{Reaction, Seen, StandIn, brisk, fetch, http, options, source, start};
+use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, options, source, start};
 use crate::segments::source::range::RangeSource;
 use crate::segments::source::select::Servers;
 use leafid_core::Code;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-fn connections(server: &StandIn) -> Vec<usize> {
+fn connections(server: &FakeServer) -> Vec<usize> {
     server.seen().iter().map(|seen| seen.connection).collect()
 }
 
 #[test]
 fn right_answers_keep_the_connection_and_others_do_not() {
     let unknown = r#"{"error":"unknown_tag","message":""}"#;
-    let server = StandIn::new(move |seen| match seen.number {
+    let server = FakeServer::new(move |seen| match seen.number {
         3 => Reaction::Bytes(http("404 None", "", unknown)),
         5 => Reaction::Bytes(http("200 OK", "", &seen.body().replace(r#""nonce":""#, r#""nonce":"0"#))),
         7 => Reaction::Bytes(http("500 Oops", "", "")),
@@ -38,7 +38,7 @@ fn right_answers_keep_the_connection_and_others_do_not() {
 
 #[test]
 fn a_connection_on_which_something_came_unasked_is_not_used() {
-    let server = StandIn::new(|seen| match seen.number {
+    let server = FakeServer::new(|seen| match seen.number {
         1 => {
             let right = http("200 OK", "", &seen.body());
             Reaction::Twice(right.clone(), Duration::from_millis(20), right)
@@ -66,7 +66,7 @@ fn a_late_answer_is_never_read_for_another_tag() {
         }
         _ => seen.right(),
     };
-    let server = StandIn::new(late);
+    let server = FakeServer::new(late);
     let source = brisk(&[server.url()]);
     assert_eq!(start(fetch(&source, "order")), 1_000);
     let begun = Instant::now();
@@ -86,7 +86,7 @@ fn an_answer_that_comes_drop_by_drop_is_bounded_too() {
         let bytes = http("200 OK", "", &seen.body());
         Reaction::Late(Duration::from_millis(700), bytes[..bytes.len() - 3].to_vec())
     };
-    let server = StandIn::new(drops);
+    let server = FakeServer::new(drops);
     let begun = Instant::now();
     let error = fetch(&brisk(&[server.url()]), "order").unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
@@ -96,7 +96,7 @@ fn an_answer_that_comes_drop_by_drop_is_bounded_too() {
 /// The server closes a kept connection just as a request comes: that is no failure.
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_replaced() {
-    let server = StandIn::new(|seen| match (seen.connection, seen.number) {
+    let server = FakeServer::new(|seen| match (seen.connection, seen.number) {
         (1, 2) => Reaction::Last(Vec::new()),
         _ => seen.right(),
     });
@@ -111,7 +111,7 @@ fn a_connection_that_was_closed_meanwhile_is_replaced() {
 
 #[test]
 fn no_more_are_kept_than_connections_says() {
-    let server = StandIn::new(|seen| match seen.right() {
+    let server = FakeServer::new(|seen| match seen.right() {
         Reaction::Bytes(bytes) => Reaction::Late(Duration::from_millis(50), bytes),
         other => other,
     });
@@ -174,7 +174,7 @@ fn nobody_there_is_said_at_once() {
 
 #[test]
 fn a_name_is_looked_up_and_one_that_is_none_is_said() {
-    let server = StandIn::right();
+    let server = FakeServer::right();
     let source =
         RangeSource::new(options(&[format!("http://localhost:{}", server.address.port())]), true).unwrap();
     assert_eq!(start(fetch(&source, "order")), 1_000);
@@ -189,7 +189,7 @@ fn a_name_is_looked_up_and_one_that_is_none_is_said() {
 
 #[test]
 fn close_ends_the_requests_under_way() {
-    let server = StandIn::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
+    let server = FakeServer::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
     let source = source(&[&server]);
     let begun = Instant::now();
     std::thread::scope(|scope| {

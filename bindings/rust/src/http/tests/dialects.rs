@@ -1,6 +1,6 @@
 //! What servers of each dialect are asked, and when once more.
 
-use super::stand_in::{Reaction, Seen, StandIn, http, options};
+use super::fake_server::{FakeServer, Reaction, Seen, http, options};
 use crate::segments::FetchRequest;
 use crate::segments::source::range::RangeSource;
 use crate::segments::source::tinyid::TinyidServers;
@@ -12,7 +12,7 @@ fn request(after: i64) -> FetchRequest {
 
 /// A tinyid whose calls answer these bodies: the error of a fetch, and what was asked.
 fn tinyid(ids: &'static str, why: &'static str) -> (Error, Vec<Seen>) {
-    let server = StandIn::new(move |seen| {
+    let server = FakeServer::new(move |seen| {
         let body = if seen.path.ends_with("/nextSegmentIdSimple") { ids } else { why };
         Reaction::Bytes(http("200 OK", "", body))
     });
@@ -35,7 +35,7 @@ fn a_tinyid_that_gives_no_ids_is_asked_why_in_a_request_of_its_own() {
 
 #[test]
 fn a_range_below_is_wrong_where_they_come_in_order_alone() {
-    let server = StandIn::right();
+    let server = FakeServer::right();
     for ordered in [true, false] {
         let source = RangeSource::new(options(&[server.url()]), ordered).unwrap();
         let fetched = source.fetch(&request(1 << 40), 7).map(|_| ());

@@ -1,7 +1,7 @@
 //! Several servers: the first is preferred, one that fails rests.
 
 use super::connections::hanging_address;
-use super::stand_in::{Reaction, Seen, StandIn, brisk, fetch, http, source};
+use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, source};
 use crate::segments::FetchRequest;
 use crate::segments::source::select::Servers;
 use leafid_core::Code;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const REST: Duration = Duration::from_millis(200);
 
 /// Answers 503 while the switch is on.
-fn switched() -> (Arc<AtomicBool>, StandIn) {
+fn switched() -> (Arc<AtomicBool>, FakeServer) {
     let failing = Arc::new(AtomicBool::new(true));
     let switch = Arc::clone(&failing);
-    let server = StandIn::new(move |seen| match failing.load(SeqCst) {
+    let server = FakeServer::new(move |seen| match failing.load(SeqCst) {
         true => Reaction::Bytes(http("503 Busy", "", "busy")),
         false => seen.right(),
     });
@@ -25,7 +25,7 @@ fn switched() -> (Arc<AtomicBool>, StandIn) {
 
 #[test]
 fn the_first_is_preferred_and_returned_to() {
-    let ((failing, first), second, third) = (switched(), StandIn::right(), StandIn::right());
+    let ((failing, first), second, third) = (switched(), FakeServer::right(), FakeServer::right());
     let source = source(&[&first, &second, &third]);
     let begun = Instant::now();
     fetch(&source, "order").unwrap();
@@ -49,7 +49,7 @@ fn the_first_is_preferred_and_returned_to() {
 
 #[test]
 fn who_waits_is_not_kept_by_one_that_failed() {
-    let ((_failing, first), second) = (switched(), StandIn::right());
+    let ((_failing, first), second) = (switched(), FakeServer::right());
     let source = source(&[&first, &second]);
     fetch(&source, "order").unwrap();
     std::thread::sleep(REST + Duration::from_millis(10));
@@ -68,8 +68,8 @@ fn wrong_answers_fail_over_and_definite_ones_do_not() {
         ("302 There", "", true),
         ("200 OK", "7", true),
     ] {
-        let first = StandIn::saying(http(status, "", body));
-        let second = StandIn::right();
+        let first = FakeServer::saying(http(status, "", body));
+        let second = FakeServer::right();
         let fetched = fetch(&source(&[&first, &second]), "order");
         assert_eq!(fetched.is_ok(), second_is_asked, "{status}");
         assert_eq!(second.seen().len(), usize::from(second_is_asked), "{status}");
@@ -79,10 +79,10 @@ fn wrong_answers_fail_over_and_definite_ones_do_not() {
 #[test]
 fn one_that_is_dead_or_slow_costs_one_connect_timeout_once() {
     let (dead, _full) = hanging_address();
-    let slow = StandIn::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
+    let slow = FakeServer::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
     let bound_ms = 300;
     for first in [format!("http://{dead}"), slow.url()] {
-        let (second, third) = (StandIn::right(), StandIn::right());
+        let (second, third) = (FakeServer::right(), FakeServer::right());
         let source = brisk(&[first, second.url(), third.url()]);
         let begun = Instant::now();
         fetch(&source, "order").unwrap();
@@ -125,7 +125,7 @@ fn while_all_rest_nobody_is_asked() {
 
 #[test]
 fn requests_that_fail_together_count_as_one_failure() {
-    let server = StandIn::new(|_| Reaction::Late(Duration::from_millis(100), http("503 Busy", "", "")));
+    let server = FakeServer::new(|_| Reaction::Late(Duration::from_millis(100), http("503 Busy", "", "")));
     let source = source(&[&server]);
     let together = Barrier::new(4);
     std::thread::scope(|scope| {
@@ -146,7 +146,7 @@ fn requests_that_fail_together_count_as_one_failure() {
 #[test]
 fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
     let down = |_: &Seen| Reaction::Late(Duration::from_millis(20), http("503 Busy", "", ""));
-    let server = StandIn::new(down);
+    let server = FakeServer::new(down);
     let source = source(&[&server]);
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -176,13 +176,13 @@ fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
 /// Asked after 900.
 #[test]
 fn a_server_that_lost_what_it_gave_is_passed_over() {
-    let rewound = StandIn::new(|seen| {
+    let rewound = FakeServer::new(|seen| {
         let (tail, head) = (seen.body(), r#"{"tag":"order","start":"1","#);
         let body = format!("{head}{}", &tail[tail.find(r#""end""#).unwrap()..]);
         assert!(body.contains(r#""start":"1""#), "{body}");
         Reaction::Bytes(http("200 OK", "", &body))
     });
-    let right = StandIn::right();
+    let right = FakeServer::right();
     let source = source(&[&rewound, &right]);
     assert!(fetch(&source, "order").unwrap().segment.start() >= 900);
     let alone = self::source(&[&rewound]);

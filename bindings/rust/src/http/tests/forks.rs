@@ -1,6 +1,6 @@
 //! A forked child has connections of its own, and says nothing on its parent's.
 
-use super::stand_in::{Seen, StandIn, fetch, source, start};
+use super::fake_server::{FakeServer, Seen, fetch, source, start};
 use super::tls::Authority;
 use crate::segments::source::range::RangeSource;
 use crate::segments::source::select::Servers;
@@ -26,7 +26,7 @@ fn in_child(deed: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     }
 }
 
-fn two_processes(server: &StandIn, source: RangeSource) {
+fn two_processes(server: &FakeServer, source: RangeSource) {
     assert_eq!(start(fetch(&source, "order")), 1_000);
     // A handle that the child drops, as its end would.
     let mut source = Some(source);
@@ -57,7 +57,7 @@ fn two_processes(server: &StandIn, source: RangeSource) {
 fn forks_while_other_threads_ask() {
     let authority = Authority::new();
     let tls = authority.server(&["localhost"], |_| (), Seen::right);
-    let plain = StandIn::right();
+    let plain = FakeServer::right();
     let sources = [source(&[&plain]), authority.source(format!("https://localhost:{}", tls.address.port()))];
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -86,7 +86,7 @@ fn forks_while_other_threads_ask() {
 
 #[test]
 fn plain() {
-    let server = StandIn::right();
+    let server = FakeServer::right();
     let source = source(&[&server]);
     two_processes(&server, source);
 }

@@ -1,7 +1,7 @@
 //! Options that are refused, and what is said then.
 
 use super::super::HttpOptions;
-use super::stand_in::options;
+use super::fake_server::options;
 use crate::segments::source::range::RangeSource;
 use leafid_core::Code;
 use std::path::PathBuf;

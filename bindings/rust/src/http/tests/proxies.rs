@@ -1,6 +1,6 @@
 //! The proxy variables of the environment, each case in a process of its own.
 
-use super::stand_in::{Reaction, Seen, StandIn, fetch, options, start};
+use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
 use crate::segments::source::range::RangeSource;
 use std::process::Command;
 
@@ -33,7 +33,7 @@ fn fetches() {
 
 #[test]
 fn a_proxy_is_used_but_never_for_loopback() {
-    let proxy = StandIn::new(|seen| match seen.method.as_str() {
+    let proxy = FakeServer::new(|seen| match seen.method.as_str() {
         "CONNECT" => Reaction::Bytes(b"HTTP/1.1 200 Connected\r\n\r\n".to_vec()),
         _ => seen.right(),
     });
@@ -43,7 +43,7 @@ fn a_proxy_is_used_but_never_for_loopback() {
     let expected = [("CONNECT", "ids.example.invalid:80"), ("POST", "/api/segment/range/order")]
         .map(|(a, b)| (a.into(), b.into()));
     assert_eq!(seen, expected);
-    let server = StandIn::right();
+    let server = FakeServer::right();
     for host in ["localhost", "127.0.0.1"] {
         let direct = format!("http://{host}:{}", server.address.port());
         with_proxy("all_proxy", &proxy.url(), &direct);
@@ -55,7 +55,7 @@ fn a_proxy_is_used_but_never_for_loopback() {
 #[test]
 fn a_proxy_of_another_kind_is_refused_where_it_would_be_needed() {
     with_proxy("ALL_PROXY", "socks5://127.0.0.1:1", "http://ids.example.invalid");
-    let server = StandIn::right();
+    let server = FakeServer::right();
     with_proxy("ALL_PROXY", "socks5://127.0.0.1:1", &server.url());
     assert_eq!(server.seen().len(), 1);
 }

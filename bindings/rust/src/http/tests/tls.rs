@@ -1,6 +1,6 @@
 //! TLS with an authority of one's own.
 
-use super::stand_in::{Reaction, Seen, StandIn, fetch, options, start};
+use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
 use crate::os;
 use crate::segments::source::range::RangeSource;
 use leafid_core::{Code, Error};
@@ -42,7 +42,7 @@ impl Authority {
         names: &[&str],
         change: impl FnOnce(&mut CertificateParams),
         react: impl Fn(&Seen) -> Reaction + Send + Sync + 'static,
-    ) -> StandIn {
+    ) -> FakeServer {
         let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
         let mut params = CertificateParams::new(names).unwrap();
         change(&mut params);
@@ -56,7 +56,7 @@ impl Authority {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
             .unwrap();
-        StandIn::with_tls(Some(Arc::new(config)), react)
+        FakeServer::with_tls(Some(Arc::new(config)), react)
     }
 
     pub(super) fn source(&self, url: String) -> RangeSource {
@@ -66,7 +66,7 @@ impl Authority {
     }
 }
 
-fn https(server: &StandIn, host: &str) -> String {
+fn https(server: &FakeServer, host: &str) -> String {
     format!("https://{host}:{}", server.address.port())
 }
 
@@ -130,7 +130,7 @@ fn certificates_that_are_not_believed_and_why() {
 #[test]
 fn plain_http_and_tls_mixed_up() {
     let authority = Authority::new();
-    let plain = StandIn::new(|_| Reaction::Last(b"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n".to_vec()));
+    let plain = FakeServer::new(|_| Reaction::Last(b"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n".to_vec()));
     let error = refused(&authority.source(https(&plain, "localhost")));
     assert!(error.message().contains("http://"), "{error}");
     let tls = authority.server(&["localhost"], |_| (), Seen::right);

@@ -1,0 +1,63 @@
+//! The fake server for servers, told to misbehave.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+pub(crate) struct FakeServer {
+    process: Child,
+    told: ChildStdin,
+    says: BufReader<ChildStdout>,
+    pub(crate) url: String,
+}
+
+impl FakeServer {
+    pub(crate) fn new() -> FakeServer {
+        FakeServer::with(&[])
+    }
+
+    /// With options of its own.
+    pub(crate) fn with(options: &[&str]) -> FakeServer {
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fake_servers/fake_server.py");
+        let mut process = Command::new("python3")
+            .args([program, "--seconds", "120"])
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut says = BufReader::new(process.stdout.take().unwrap());
+        let mut port = || {
+            let mut line = String::new();
+            says.read_line(&mut line).unwrap();
+            line.trim().rsplit(' ').next().unwrap().to_owned()
+        };
+        let url = format!("http://127.0.0.1:{}", port());
+        port();
+        FakeServer { told: process.stdin.take().unwrap(), process, says, url }
+    }
+
+    pub(crate) fn tell(&mut self, command: Value) -> Value {
+        writeln!(self.told, "{command}").unwrap();
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer
+    }
+
+    pub(crate) fn fault(&mut self, fault: Value) {
+        self.tell(json!({"do": "fault", "fault": fault}));
+    }
+
+    pub(crate) fn report(&mut self) -> Value {
+        self.tell(json!({"do": "report", "requests": 0}))
+    }
+}
+
+impl Drop for FakeServer {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}

@@ -1,0 +1,67 @@
+// The fake server for servers: Leaf, tinyid, range and leases, told to misbehave.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { directory, root, start } from './support.mjs'
+
+/** A server: its `url`, its `port`, and `tell` for what it is to do. `args`: options of the program. */
+export async function fakeServer(t, ...args) {
+  const command = ['python3', join(root, 'tests/fake_servers/fake_server.py'), '--seconds', '120', ...args]
+  const { line, child } = start(t, null, null, { command })
+  const port = async name => {
+    const [said, number] = (await line()).split(' ')
+    assert.equal(said, name)
+    return Number(number)
+  }
+  const [listening, control] = [await port('listening'), await port('control')]
+  t.after(() => child.stdin.end())
+  const tell = async command => {
+    const answer = await fetch(`http://127.0.0.1:${control}/control`, { method: 'POST', body: JSON.stringify(command) })
+    const said = await answer.json()
+    assert.equal(said.error, undefined, JSON.stringify(said))
+    return said
+  }
+  return { url: `http://127.0.0.1:${listening}`, port: listening, tell }
+}
+
+/** Two nodes of one Leaf, on one database: their `urls`, `tell` for both, and `given`, all ids that they ever gave. */
+export async function leaf(t) {
+  const database = join(directory(), 'leaf.db')
+  const nodes = [await fakeServer(t, '--database', database, '--leaf-worker-id', '1')]
+  nodes.push(await fakeServer(t, '--database', database, '--leaf-worker-id', '2'))
+  async function given(tag, mode = 'segment') {
+    const all = new Set()
+    let count = 0
+    for (const { tell } of nodes) {
+      for (const [start, end, stride] of (await tell({ do: 'given', tag, mode })).given) {
+        for (let id = BigInt(start); id < BigInt(end); id += BigInt(stride)) {
+          all.add(id)
+          count++
+        }
+      }
+    }
+    assert.equal(all.size, count, 'the nodes gave an id twice')
+    return all
+  }
+  const tell = command => Promise.all(nodes.map(node => node.tell(command)))
+  return { nodes, urls: nodes.map(({ url }) => url), tell, given }
+}
+
+/** A certificate for 127.0.0.1 of an authority of its own: `{ caFile, args }`; null where there is no openssl. */
+export function certificate() {
+  const dir = directory()
+  const file = name => join(dir, name)
+  const openssl = (...args) => execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const key = name => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file(name)]
+  try {
+    openssl('version')
+  } catch {
+    return null
+  }
+  openssl('req', '-x509', ...key('ca.key'), '-out', file('ca.pem'), '-days', '2', '-subj', '/CN=ours')
+  const by = ['-CA', file('ca.pem'), '-CAkey', file('ca.key')]
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE']
+  openssl('req', '-x509', ...key('server.key'), ...by, '-out', file('server.pem'), '-days', '2', '-subj', '/CN=server', ...names)
+  return { caFile: file('ca.pem'), args: ['--certificate', file('server.pem'), '--key', file('server.key')] }
+}

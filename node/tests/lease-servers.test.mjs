@@ -1,0 +1,372 @@
+// Worker ids leased from servers, by URL: claimed off this thread, renewed and released by leafid's own.
+
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { Snowflake, decode } from 'leafid'
+import { until } from './counter.mjs'
+import { run, sleep } from './giver.mjs'
+import { certificate, fakeServer } from './fake-server.mjs'
+import { assertDistinct, space, start, thrown } from './support.mjs'
+
+const main = createRequire(import.meta.url).resolve('leafid')
+const timeout = 60_000
+const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
+const LOST = 'ERR_LEAFID_WORKER_LOST'
+const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
+
+/** A server of leases that last for `leaseMs`, and `leases`, those of a name, by worker id. */
+async function server(t, leaseMs = 30_000, ...args) {
+  const made = await fakeServer(t, '--lease-ms', String(leaseMs), '--threshold-ms', '500', ...args)
+  const leases = async name => (await made.tell({ do: 'leases', name })).leases
+  /** As a plain client. */
+  const post = async (deed, body) => {
+    const answer = await fetch(`${made.url}/api/worker/${deed}`, { method: 'POST', body: JSON.stringify(body) })
+    return answer.status === 204 ? {} : answer.json()
+  }
+  const asked = async kind => (await made.tell({ do: 'report', requests: 0 })).tags[kind]?.total ?? 0
+  return { ...made, leases, post, asked }
+}
+
+/** Counts turns of the event loop meanwhile. */
+async function turns(call) {
+  let count = 0
+  const timer = setInterval(() => count++, 5)
+  const value = await call()
+  clearInterval(timer)
+  return [count, value]
+}
+
+test('claimed, renewed and released; the ids are of spans given', { timeout }, async t => {
+  const { url, leases } = await server(t, 700)
+  const options = { ...space(), worker: url }
+  const ids = []
+  for (const open of [async () => new Snowflake(options), () => Snowflake.open(options)]) {
+    const flake = await open()
+    const { ids: more, codes } = await run(flake, 900)
+    ids.push(...more)
+    assert.deepEqual([...codes], [])
+    const { claims, renewalFailures, lastError, leaseUntilMs, workerId } = flake.stats()
+    // It is renewed meanwhile, perhaps: what it says afterwards is no less.
+    const [lease] = await leases(options.name)
+    assert.ok(lease.renewals >= 1 && lease.held, JSON.stringify(lease))
+    assert.deepEqual([claims, renewalFailures, lastError, workerId], [1, 0, null, lease.worker_id])
+    assert.ok(leaseUntilMs <= lease.until)
+    for (const id of more) {
+      const { timestampMs } = decode(id)
+      assert.ok(lease.from <= timestampMs && timestampMs < lease.until, `${timestampMs} is outside ${JSON.stringify(lease)}`)
+    }
+    flake.close()
+    assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
+    await until('the release', async () => (await leases(options.name))[0].token === null)
+    const last = decode(more.at(-1)).timestampMs
+    assert.ok((await leases(options.name))[0].until > last)
+  }
+  assertDistinct(ids)
+})
+
+test('open keeps the event loop free, however many; one claim serves all', { timeout }, async t => {
+  const { url, tell, asked } = await server(t)
+  await tell({ do: 'fault', fault: { delay_ms: 300 }, tag: 'claim' })
+  class Mine extends Snowflake {}
+  const options = { ...space(), worker: url, peerTimes: async () => [Date.now()] }
+  const [count, flakes] = await turns(() => Promise.all([Mine.open(options), Snowflake.open(options), Snowflake.open(options)]))
+  assert.ok(count > 10, `${count} turns of the event loop`)
+  assert.equal(await asked('claim'), 1)
+  assert.ok(flakes[0] instanceof Mine)
+  assert.deepEqual([flakes[0].stats().handles, flakes[0].next() < flakes[1].next()], [3, true])
+  // The constructor finds it open, or waits for the server.
+  new Snowflake(options).close()
+  const begun = performance.now()
+  const other = new Snowflake({ ...space(), worker: [url] })
+  assert.ok(performance.now() - begun > 250)
+  assert.ok(other.next() > 0n)
+  for (const flake of [...flakes, other]) flake.close()
+})
+
+test('close waits for no server', { timeout }, async t => {
+  const { url, tell, leases, asked } = await server(t)
+  const { name, ...rest } = space()
+  await tell({ do: 'fault', fault: { delay_ms: 800 }, tag: 'release' })
+  const flake = await Snowflake.open({ name, ...rest, worker: url })
+  const last = flake.next()
+  const begun = performance.now()
+  flake.close()
+  assert.ok(performance.now() - begun < 600, `${performance.now() - begun} ms`)
+  assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
+  await until('the release', async () => (await leases(name))[0].token === null)
+  assert.ok(decode(last).timestampMs < (await leases(name))[0].until)
+  assert.equal(await asked('release'), 1)
+})
+
+test('lazy: the first call begins the claim, and no call waits for it', { timeout }, async t => {
+  const { url, tell, asked } = await server(t, 30_000, '--pool', '1')
+  await tell({ do: 'fault', fault: { delay_ms: 200 }, tag: 'claim' })
+  for (const more of [{}, { peerTimes: async () => [] }]) {
+    await tell({ do: 'forget' })
+    const options = { ...space(), worker: url, lazy: true, ...more }
+    const flake = more.peerTimes ? await Snowflake.open(options) : new Snowflake(options)
+    assert.equal(flake.layout.workerBits, 10)
+    await sleep(5)
+    assert.equal(await asked('claim'), 0)
+    for (const call of [flake.next, flake.stats, () => flake.take(5), () => flake.workerId]) {
+      const error = thrown(call)
+      assert.deepEqual([error.code, error.retry], [WOULD_BLOCK, true])
+    }
+    const waits = error => (error.code === WOULD_BLOCK ? undefined : Promise.reject(error))
+    const id = await until('an id', () => {
+      try {
+        return flake.next()
+      } catch (error) {
+        return waits(error)
+      }
+    })
+    assert.deepEqual([decode(id).workerId, flake.stats().handles, await asked('claim')], [0, 1, 1])
+    // Its only id is taken: an error of the claim is that of a call, and then it is made again.
+    const { stateDir } = space()
+    const second = new Snowflake({ ...options, stateDir, peerTimes: undefined })
+    for (let i = 0; i < 2; i++) {
+      assert.equal(thrown(second.next).code, WOULD_BLOCK)
+      const error = await until('its error', async () => {
+        await sleep(20)
+        const error = thrown(second.next)
+        return error.code !== WOULD_BLOCK && error
+      })
+      assert.equal(error.code, IN_USE)
+    }
+    second.close()
+    assert.equal(thrown(second.next).code, 'ERR_LEAFID_CLOSED')
+    flake.close()
+  }
+  // Closed while the claim is under way: what it brings goes back.
+  await tell({ do: 'forget' })
+  const flake = new Snowflake({ ...space(), worker: url, lazy: true })
+  assert.equal(thrown(flake.next).code, WOULD_BLOCK)
+  flake.close()
+  await until('the release', () => asked('release'))
+})
+
+test('a pool that is full is worker_in_use, until a process gives one back', { timeout }, async t => {
+  const { url } = await server(t, 30_000, '--pool', '1')
+  const { name } = space()
+  const here = () => ({ name, stateDir: space().stateDir, worker: url })
+  const flake = await Snowflake.open(here())
+  const last = flake.next()
+  await assert.rejects(Snowflake.open(here()), { code: IN_USE, retry: true, message: /no free worker id/ })
+  assert.equal(thrown(() => new Snowflake(here())).code, IN_USE)
+  flake.close()
+  const program = `Snowflake.open(options).then(flake => { console.log(String(flake.next())); flake.close() }, error => console.log(error.code))`
+  const id = await until('the id of another process', async () => {
+    const { code, out, err } = await start(t, program, here()).ended
+    assert.deepEqual([code, err], [0, ''])
+    return out === `${IN_USE}\n` ? undefined : BigInt(out)
+  })
+  assert.ok(id > last)
+  assert.equal(decode(id).workerId, decode(last).workerId)
+})
+
+test('somebody else renews with its token: the id is lost, and another claimed', { timeout }, async t => {
+  const { url, leases, post, asked } = await server(t, 1000)
+  const { name, stateDir } = space()
+  const flake = await Snowflake.open({ name, stateDir, worker: url })
+  const ids = [flake.next()]
+  const { worker_id } = await until('its token to be used first', async () => {
+    const [{ worker_id, token, until: untilMs }] = await leases(name)
+    const { token: next } = await post('renew', { name, worker_id, token, until: untilMs + 60_000 })
+    return next && { worker_id }
+  })
+  const { ids: more, codes } = await run(flake, 8000, ids => ids.length > 0 && decode(ids.at(-1)).workerId !== worker_id)
+  ids.push(...more)
+  assert.notEqual(flake.workerId, worker_id)
+  assert.equal(flake.stats().claims, 2)
+  for (const code of codes.keys()) assert.ok([LOST, WOULD_BLOCK].includes(code), `${codes.get(code)}`)
+  const spans = await leases(name)
+  for (const id of ids) {
+    const { workerId, timestampMs } = decode(id)
+    const { from, until } = spans.find(lease => lease.worker_id === workerId)
+    assert.ok(from <= timestampMs && timestampMs < until)
+  }
+  assertDistinct(ids)
+  flake.close()
+  // What is lost is not given back.
+  await until('the release', () => asked('release'))
+  assert.equal((await leases(name)).find(lease => lease.worker_id === worker_id).held, true)
+})
+
+test('an answer that is another\'s, or does not say whose it is, is source_invalid', { timeout }, async t => {
+  const { url, tell, asked } = await server(t)
+  const flake = await Snowflake.open({ ...space(), worker: url })
+  const other = { ...space(), worker: url }
+  const code = 'ERR_LEAFID_SOURCE_INVALID'
+  for (const [fault, says] of [
+    [{ duplicate: true }, /has the instance of another request/],
+    [{ answer: { instance: null } }, /does not repeat the instance of its request.*A lease server must repeat the instance/],
+    [{ answer: { instance: [] } }, /has an instance that is no text/],
+  ]) {
+    await tell({ do: 'fault', fault, tag: 'claim' })
+    await assert.rejects(Snowflake.open(other), { code, message: says })
+    assert.equal(thrown(() => new Snowflake(other)).code, code)
+  }
+  assert.equal(await asked('release'), 0)
+  await tell({ do: 'clear' })
+  const second = await Snowflake.open(other)
+  assert.ok(second.next() > 0n)
+  second.close()
+  flake.close()
+})
+
+test('the clocks of other holders: one that is far off does not start', { timeout }, async t => {
+  const { url, post, leases } = await server(t)
+  const { name, stateDir } = space()
+  for (let i = 0; i < 3; i++) {
+    const now = Date.now() - 60_000
+    assert.ok((await post('claim', { name, instance: `peer ${i}`, now, until: now + 5000 })).token)
+  }
+  const options = { name, stateDir, worker: url }
+  await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_CLOCK_BACKWARDS' })
+  assert.equal(thrown(() => new Snowflake(options)).code, 'ERR_LEAFID_CLOCK_BACKWARDS')
+  await until('what was claimed to be back', async () => (await leases(name)).filter(lease => lease.held).length === 3)
+})
+
+test('of several servers one that is gone is passed over; one text is the same as a list', { timeout }, async t => {
+  const { url } = await server(t)
+  const dead = await fakeServer(t)
+  await dead.tell({ do: 'dead', how: 'refused' })
+  const { name, stateDir } = space()
+  const begun = performance.now()
+  const flake = await Snowflake.open({ name, stateDir, worker: [dead.url, url] })
+  assert.ok(performance.now() - begun < 2000)
+  const text = new Snowflake({ name, stateDir, worker: ` ${dead.url} , ${url}` })
+  assert.deepEqual([flake.stats().handles, text.workerId], [2, flake.workerId])
+  assertDistinct([...flake.take(1000), ...text.take(1000)])
+  flake.close()
+  text.close()
+  for (const worker of [dead.url, [dead.url, dead.url + '/ids']]) {
+    await assert.rejects(Snowflake.open({ ...space(), worker }), { code: LOST, message: new RegExp(dead.url) })
+  }
+})
+
+test('without its server a process goes on only inside the span that was left to it', { timeout }, async t => {
+  const { url, tell } = await server(t)
+  const options = { ...space(), worker: url }
+  const program = `
+    const flake = new Snowflake(options)
+    console.log(String(flake.next()))
+    setInterval(() => {}, 1000)`
+  const { child, line, ended } = start(t, program, options)
+  const last = BigInt(await line())
+  child.kill('SIGKILL')
+  await ended
+  await tell({ do: 'dead', how: 'refused' })
+  await assert.rejects(Snowflake.open({ ...space(), worker: url }), { code: LOST })
+  const flake = await Snowflake.open(options)
+  const id = flake.next()
+  assert.ok(id > last)
+  assert.equal(decode(id).workerId, decode(last).workerId)
+  flake.close()
+})
+
+test('the environment names servers, too', { timeout }, async t => {
+  const { url } = await server(t)
+  const env = { LEAFID_WORKER: `http://127.0.0.1:1,${url}` }
+  const program = `
+    const lazy = new Snowflake({ ...options, lazy: true })
+    try { lazy.next() } catch (error) { console.log(error.code) }
+    Snowflake.open(options).then(flake => console.log(flake.workerId, flake.next() > 0n))`
+  const { code, out, err } = await start(t, program, space(), { env }).ended
+  assert.deepEqual([code, out, err], [0, `${WOULD_BLOCK}\n0 true\n`, ''])
+})
+
+test('its token and headers; the errors are named as options are here', { timeout }, async t => {
+  const { url, tell } = await server(t)
+  await tell({ do: 'token', token: 'secret' })
+  const options = { ...space(), worker: url, headers: { 'X-Team': 'orders' } }
+  await assert.rejects(Snowflake.open({ ...options, token: 'another' }), error => {
+    assert.equal(error.code, LOST)
+    assert.match(error.message, /401.*see `token`/)
+    assert.ok(!error.message.includes('another'))
+    return true
+  })
+  const flake = await Snowflake.open({ ...options, token: 'secret' })
+  const { requests } = await tell({ do: 'report', requests: 1 })
+  assert.deepEqual([requests[0].tag, requests[0].headers['x-team']], ['claim', 'orders'])
+  flake.close()
+  await tell({ do: 'fault', fault: { hang: true }, tag: 'claim' })
+  const slow = { ...space(), worker: url, token: 'secret', requestTimeoutMs: 100 }
+  await assert.rejects(Snowflake.open(slow), { code: LOST, message: /requestTimeoutMs/ })
+  await tell({ do: 'fault', fault: { answer: { lease_ms: 0 } }, tag: 'claim' })
+  // A field of the answer keeps its name.
+  await assert.rejects(Snowflake.open(slow), { code: LOST, message: /lease_ms 0/ })
+})
+
+test('TLS with an authority of one\'s own', { timeout }, async t => {
+  const made = certificate()
+  if (!made) return t.skip('openssl is not here')
+  const { port } = await fakeServer(t, ...made.args)
+  const options = { ...space(), worker: `https://127.0.0.1:${port}` }
+  await assert.rejects(Snowflake.open(options), { code: LOST, message: /caFile/ })
+  const flake = await Snowflake.open({ ...options, caFile: made.caFile })
+  assert.ok(flake.next() > 0n)
+  flake.close()
+  const plain = { ...options, worker: `http://127.0.0.1:${port}` }
+  await assert.rejects(Snowflake.open(plain), { code: LOST })
+})
+
+test('worker_threads share one lease, and their ends do not give it back', { timeout }, async t => {
+  const { url, asked } = await server(t)
+  const options = { ...space(), worker: [url] }
+  const program = `
+    const { Snowflake } = require(${JSON.stringify(main)})
+    const { parentPort, workerData: { options, end } } = require('node:worker_threads')
+    Snowflake.open(options).then(flake => {
+      parentPort.postMessage(flake.take(5000))
+      if (end === 'exit') process.exit(0)
+      if (end === 'close') flake.close()
+    })`
+  const flake = await Snowflake.open(options)
+  const taken = ['', 'close', 'exit'].map(end => {
+    const thread = new Worker(program, { eval: true, workerData: { options, end } })
+    const ids = new Promise((done, failed) => thread.on('message', done).on('error', failed))
+    return Promise.all([ids, new Promise(done => thread.on('exit', done))])
+  })
+  const ids = [...flake.take(5000)]
+  for (const [some] of await Promise.all(taken)) ids.push(...some)
+  assert.equal(ids.length, 20_000)
+  assertDistinct(ids)
+  assert.deepEqual([await asked('claim'), await asked('release')], [1, 0])
+  await until('their handles to be closed', () => flake.stats().handles === 1)
+  flake.close()
+})
+
+test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { timeout }, async t => {
+  const { url, tell, leases } = await server(t, 600)
+  const opened = 'Snowflake.open(options).then(flake => { flake.next();'
+  const ends = {
+    natural: [`${opened} })`, 0, true],
+    exit: [`${opened} process.exit(3) })`, 3, true],
+    thrown: [`${opened} setImmediate(() => { throw new Error('meant to be') }) })`, 1, true],
+    closed: [`${opened} flake.close(); process.exit(4) })`, 4, true],
+    constructed: ['new Snowflake(options).next()', 0, true],
+    'while it claims': ['Snowflake.open(options); setTimeout(() => process.exit(5), 20)', 5],
+    'while it claims lazily': ['try { new Snowflake({ ...options, lazy: true }).next() } catch {}', 0],
+  }
+  const each = async ([what, [program, expected, released]]) => {
+    const options = { ...space(), worker: url }
+    const { code, signal, err } = await start(t, program, options).ended
+    assert.deepEqual([code, signal], [expected, null], `${what}: ${err}`)
+    if (what !== 'thrown') assert.equal(err, '', what)
+    if (released) assert.equal((await leases(options.name))[0].token, null, what)
+  }
+  await Promise.all(Object.entries(ends).map(each))
+  await tell({ do: 'fault', fault: { hang: true }, tag: 'renew' })
+  const renewing = {
+    natural: [`${opened} setTimeout(() => {}, 500) })`, 0],
+    exit: [`${opened} setTimeout(() => process.exit(3), 500) })`, 3],
+    closed: [`${opened} setTimeout(() => flake.close(), 500) })`, 0],
+  }
+  const begun = performance.now()
+  await Promise.all(Object.entries(renewing).map(each))
+  assert.ok(performance.now() - begun < 20_000)
+  assert.ok((await tell({ do: 'report', requests: 0 })).tags.renew.total >= 3, 'a renewal was under way')
+})

@@ -1,0 +1,116 @@
+// Segments from a directory, and from servers over HTTP.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Segments } from 'leafid'
+import { alone, between, sleep, until } from './counter.mjs'
+import { fakeServer } from './fake-server.mjs'
+import { space } from './support.mjs'
+
+const timeout = 60_000
+
+test('a directory is made on purpose, and gives segments that go on', { timeout }, async () => {
+  const options = space()
+  const source = `file:${join(options.stateDir, 'counters')}`
+  assert.throws(() => new Segments(source, options), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+  await assert.rejects(Segments.open(source, options), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+  const made = { ...options, create: true, adaptive: false, tags: { order: { start: 1, step: 10 }, late: { start: 1n } } }
+  const ids = await Segments.open(source, made)
+  const order = ids.tag('order')
+  assert.deepEqual([...(await order.take(15))], between(1, 15))
+  await assert.rejects(ids.tag('other').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+  // In memory, and no fetch of this thread's: it may be waited for.
+  assert.equal(order.nextSync(), 16n)
+  const array = await until('a fetch within 2 ms', () => {
+    try {
+      return order.takeSync(10)
+    } catch (error) {
+      assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
+    }
+  })
+  assert.deepEqual([...array], between(17, 26))
+  assert.match(ids.stats().source, /counters/)
+  ids.close()
+  const again = new Segments([source], { ...options, tags: undefined })
+  assert.ok((await again.tag('order').next()) > 26n)
+  again.close()
+})
+
+test('a step raised at the directory is followed without a restart', { timeout }, async () => {
+  const options = { ...space(), create: true, adaptive: false }
+  const source = `file:${join(options.stateDir, 'counters')}`
+  const ids = new Segments(source, { ...options, tags: { order: { step: 10 } } })
+  const order = ids.tag('order')
+  await order.take(10)
+  const other = new Segments(source, { ...options, name: 'other', tags: { order: { step: 500 } } })
+  await other.tag('order').next()
+  other.close()
+  await until('a longer step', async () => (await order.take(20)) && order.stats().step === 500)
+  ids.close()
+})
+
+test('segments over HTTP, with what a server gets wrong', { timeout }, async t => {
+  const { url, tell } = await fakeServer(t)
+  const ids = new Segments([url], { ...alone(), protocol: 'range', adaptive: false, timeoutMs: 600, requestTimeoutMs: 300 })
+  const order = ids.tag('order')
+  assert.deepEqual([...(await order.take(2500))], between(1, 2500))
+  await tell({ do: 'tag', tag: 'order', step: 5000 })
+  await until('the raised step', async () => (await order.take(1000)) && order.stats().step === 5000)
+  const faults = [
+    [{ status: 500, body: 'broken' }, 'SEGMENT_UNAVAILABLE', /500.*broken/],
+    [{ status: 404, body: '<html>no' }, 'SEGMENT_UNAVAILABLE|SOURCE_INVALID', /404/],
+    [{ body: '<html>busy</html>' }, 'SOURCE_INVALID', /html/],
+    [{ answer: { start: '7', end: '7' } }, 'SOURCE_INVALID', /7/],
+    [{ answer: { end: '9223372036854775808' } }, 'SOURCE_INVALID', /9223372036854775808/],
+    [{ headers: { Age: '5' } }, 'SOURCE_INVALID', /Age/i],
+    [{ hang: true }, 'SEGMENT_UNAVAILABLE', /127\.0\.0\.1/],
+  ]
+  for (const [i, [fault, code, message]] of faults.entries()) {
+    await tell({ do: 'fault', fault, tag: `t${i}` })
+    // Of their own, which have not seen the other faults.
+    const others = new Segments([url], { ...alone(), protocol: 'range', timeoutMs: 600, requestTimeoutMs: 300 })
+    const error = await others.tag(`t${i}`).next().then(id => assert.fail(`${id}: ${JSON.stringify(fault)}`), error => error)
+    assert.match(error.code, new RegExp(`^ERR_LEAFID_(${code})$`), `${JSON.stringify(fault)}: ${error.message}`)
+    assert.match(error.message, message)
+    assert.ok(error.message.includes(url), error.message)
+    others.close()
+  }
+  await tell({ do: 'clear' })
+  await tell({ do: 'tag', tag: 'gone', known: false })
+  await assert.rejects(ids.tag('gone').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
+  assert.equal(await until('an id', () => ids.tag('t0').next().catch(() => null)), 1n)
+  ids.close()
+})
+
+test('a slow server keeps nobody waiting on this thread; nextSync is would_block', { timeout }, async t => {
+  const { url, tell } = await fakeServer(t)
+  await tell({ do: 'fault', fault: { delay_ms: 150 } })
+  const ids = new Segments(url, { ...alone(), protocol: 'range' })
+  const order = ids.tag('order')
+  const begun = performance.now()
+  assert.throws(order.nextSync, { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true })
+  assert.ok(performance.now() - begun < 100)
+  assert.equal(order.tryNext(), undefined)
+  let turns = 0
+  const timer = setInterval(() => turns++, 5)
+  assert.equal(await order.next(), 1n)
+  clearInterval(timer)
+  assert.ok(turns > 5, `${turns} turns of the event loop`)
+  ids.close()
+})
+
+test('of several servers the first is preferred, and one that is gone is passed over', { timeout }, async t => {
+  const [one, two] = [await fakeServer(t), await fakeServer(t)]
+  await two.tell({ do: 'tag', tag: 'order', next: 100_001 })
+  const ids = new Segments([one.url, two.url], { ...alone(), protocol: 'range', adaptive: false, step: 10, orderedSource: false })
+  const order = ids.tag('order')
+  assert.equal(await order.next(), 1n)
+  await one.tell({ do: 'dead', how: 'refused' })
+  await until('an id of the other', async () => (await order.next()) >= 100_001n)
+  const [{ url, lastError }, other] = ids.stats().servers
+  assert.deepEqual([url.includes(one.url), other.lastError], [true, null])
+  assert.ok(lastError)
+  await sleep(1)
+  ids.close()
+})

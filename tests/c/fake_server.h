@@ -1,0 +1,44 @@
+/* The fake server for servers (tests/fake_servers), a process of its own that misbehaves when told to; and plain requests. */
+#ifndef LEAFID_TESTS_FAKE_SERVER_H
+#define LEAFID_TESTS_FAKE_SERVER_H
+
+#include "check.h"
+
+#include <stdio.h>
+
+struct fake_server {
+    pid_t pid;
+    int port;
+    char url[64];
+    FILE *told, *says;
+    /* The last answer. */
+    char *answer;
+    size_t room;
+};
+
+/* Starts one, with options of its own: names and values, up to a NULL. It ends by itself with this program. */
+void fake_server_start(struct fake_server *server, const char *const *options);
+void fake_server_end(struct fake_server *server);
+/* Tells it a command, and answers its answer, JSON that the next one overwrites. An error fails the test. */
+const char *tell(struct fake_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The number, or the text in quotes, that follows `"name": ` in an answer; -1, or "", where there is none. */
+long long number_in(const char *answer, const char *name);
+const char *text_in(const char *answer, const char *name, char *out, size_t room);
+
+/* What the report says of a tag, or of "claim", "renew" or "release": as `total`. 0 for what was never asked. */
+long long reported(struct fake_server *server, const char *tag, const char *what);
+
+/* Two nodes of one Leaf: two fake servers on one database. */
+struct leaf {
+    struct fake_server nodes[2];
+};
+void leaf_start(struct leaf *leaf);
+void leaf_end(struct leaf *leaf);
+void leaf_tell(struct leaf *leaf, const char *command);
+/* How many of the ids no node gave, in "segment" or "snowflake" mode. */
+size_t leaf_not_given(struct leaf *leaf, const char *tag, const char *mode, const struct ids *ids);
+
+/* A request of a client that is not leafid: the status and, where there is room, the body. */
+int plain_request(int port, const char *method, const char *path, const char *body, char *answer, size_t room);
+
+#endif

@@ -1,0 +1,120 @@
+"""The fake server as a process, for its own tests."""
+
+import contextlib
+import http.client
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(__file__).with_name("fake_server.py")
+
+
+class FakeServer:
+    def __init__(self, case, *words):
+        self.process = subprocess.Popen(
+            [sys.executable, PROGRAM, "--seconds", "30", *map(str, words)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        case.addCleanup(self.end)
+        self.later_ms = 0
+        self.port = int(self.process.stdout.readline().split()[1])
+        self.process.stdout.readline()
+
+    def end(self, by=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(by)
+        self.process.wait(10)
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def do(self, deed, **words):
+        self.process.stdin.write(json.dumps({"do": deed, **words}) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert "error" not in answer, answer
+        return answer
+
+    def connect(self, timeout=5):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def ask(self, path, method="GET", body=None, headers={}, connection=None):  # noqa: B006
+        """(status, body, headers)"""
+        own = contextlib.nullcontext(connection) if connection else contextlib.closing(self.connect())
+        with own as asked:
+            asked.request(method, path, body, headers)
+            answer = asked.getresponse()
+            return answer.status, answer.read().decode(), answer.headers
+
+    def id(self, tag="order", mode="segment", connection=None):
+        status, body, _ = self.ask(f"/api/{mode}/get/{tag}?nonce={random.getrandbits(64):x}", connection=connection)
+        assert status == 200, body
+        return int(body)
+
+    def ids(self, count, tag="order", mode="segment"):
+        with contextlib.closing(self.connect()) as connection:
+            return [self.id(tag, mode, connection) for _ in range(count)]
+
+    def lease(self, deed, **words):
+        status, body, _ = self.ask(f"/api/worker/{deed}", "POST", json.dumps(words))
+        return status, json.loads(body) if body else None
+
+    def pass_time(self, ms):
+        """The server's clock goes on by so much, and what `claim` and `renew` take for the client's with it."""
+        self.later_ms += ms
+        self.do("pool", clock_offset_ms=self.later_ms)
+
+    def now(self):
+        return now_ms() + self.later_ms
+
+    def claim(self, instance="a", ahead_ms=0, **words):
+        now = self.now() + ahead_ms
+        return self.lease("claim", **{"name": "default", "instance": instance, "now": now} | words)
+
+    def renew(self, lease, **words):
+        return self.lease("renew", **handle(lease) | {"until": self.now() + 30_000} | words)
+
+    def release(self, lease, **words):
+        return self.lease("release", **handle(lease) | {"until": lease["from"]} | words)
+
+
+def handle(lease):
+    return {"worker_id": lease["worker_id"], "token": lease["token"]}
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+def expand(given):
+    return [number for start, end, stride in given for number in range(int(start), int(end), stride)]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.file = str(pathlib.Path(self.directory.name, "leaf.db"))
+
+    def start(self, *words):
+        return FakeServer(self, *words)
+
+    def claimed(self, server, *words, **more):
+        status, lease = server.claim(*words, **more)
+        self.assertEqual(status, 200, lease)
+        return lease
+
+    def renewed(self, server, lease, **words):
+        status, renewal = server.renew(lease, **words)
+        self.assertEqual(status, 200, renewal)
+        return renewal
+
+    def refused(self, answer, status, error):
+        self.assertEqual((answer[0], answer[1] and answer[1].get("error")), (status, error), answer)

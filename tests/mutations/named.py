@@ -1,0 +1,137 @@
+"""Fails when a rule of docs/RELIABILITY.md has no test, or one that is not in the tree, and when what a break replaces
+does not stand once in its file. Only the standard library.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/RELIABILITY.md"
+#: So many rules there are: one that is lost is noticed.
+RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in (*range(1, 55), 56)]
+RULES += [f"H{n}" for n in (57, 58, 59, 61, 62, 63, 64)]
+
+
+def rules(page):
+    """Each rule and its tests, (file, name), in order."""
+    for line in page.splitlines():
+        row = re.match(r"\| ([NH]\d+) \| .* \| (.*) \|$", line)
+        if row:
+            tests = [text.partition("::")[::2] for text in re.findall(r"`([^`]+)`", row[2])]
+            yield row[1], tests
+
+
+def rust(text):
+    """Functions that `cargo test` runs: `#[test]`, other attributes, and the name. Ignored ones are none."""
+    found = re.findall(r"^\s*#\[test\]\n((?:\s*(?:#\[|//).*\n)*)\s*(?:pub )?fn (\w+)\(", text, re.M)
+    return [re.escape(name) for attributes, name in found if "#[ignore" not in attributes]
+
+
+def quoted(text, call):
+    """Literal titles of calls such as `test("…", …`."""
+    found = re.findall(r"\b" + call + r"""\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""", text)
+    return [re.escape(re.sub(r"\\(.)", r"\1", one or other)) for one, other in found]
+
+
+def python(text):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = (node.name for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
+    return [re.escape(name) for name in names if name.startswith("test")]
+
+
+def system(text):
+    """Titles given to `test`; what an f-string fills in may be anything."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id == "test" and call.args:
+            title = call.args[0]
+            parts = title.values if isinstance(title, ast.JoinedStr) else [title]
+            yield "".join(re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in parts)
+
+
+def tests_in(path):
+    """Patterns of the names of a file's tests."""
+    text = path.read_text()
+    if path.suffix == ".rs":
+        return rust(text)
+    if path.suffix in (".c", ".cpp"):
+        return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside|_unwatched)?")
+    if path.suffix == ".mjs":
+        return quoted(re.sub(r"^\s*//.*$", "", text, flags=re.M), "test")
+    return system(text) if path.parent.name == "system" else python(text)
+
+
+def is_run(path):
+    """Whether the runner of a folder knows the file: those of C and the system tests are listed."""
+    runner = path.parent / "run.py"
+    if not runner.exists():
+        return True
+    name = path.name if path.parent.name == "c" else path.stem
+    return re.search(rf"\b{re.escape(name)}\b", runner.read_text()) is not None
+
+
+def wrong(page, root, tracked):
+    """What is wrong with the page, a line each."""
+    found = dict(rules(page))
+    known = {}
+    for rule in RULES:
+        if not found.get(rule):
+            yield f"{rule} has no test"
+    for rule, tests in found.items():
+        if rule not in RULES:
+            yield f"{rule} is no known rule: add it to {Path(__file__).name}"
+        for file, name in tests:
+            if file not in known:
+                known[file] = list(tests_in(root / file)) if file in tracked else None
+            if known[file] is None:
+                yield f"{rule}: there is no {file}"
+            elif not any(re.fullmatch(pattern, name) for pattern in known[file]):
+                yield f"{rule}: {file} has no test {name!r}"
+            elif not is_run(root / file):
+                yield f"{rule}: {file} is not run by the run.py beside it"
+
+
+def breaks():
+    """Each break of breaks-*.toml, in order."""
+    for table in sorted(Path(__file__).resolve().parent.glob("breaks-*.toml")):
+        yield from tomllib.loads(table.read_text())["break"]
+
+
+def wrong_breaks(page, root):
+    """What is wrong with the breaks, a line each."""
+    listed = {rule: {"::".join(test) for test in tests} for rule, tests in rules(page)}
+    for each in breaks():
+        for change in [each, *each.get("also", [])]:
+            file = root / change["file"]
+            count = file.read_text().count(change["old"]) if file.exists() else 0
+            if count != 1:
+                yield f"{each['rules']}, {each['what']!r}: {change['file']} holds this {count} times:\n{change['old']}"
+        for test in set(each["tests"]).difference(*(listed[rule] for rule in each["rules"].split())):
+            yield f"{each['rules']}, {each['what']!r}: docs/RELIABILITY.md does not name {test}"
+
+
+def tracked_files():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode == 0:
+        return {file for file in listed.stdout.splitlines() if (ROOT / file).is_file()}
+    return {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
+
+
+def main():
+    page = PAGE.read_text()
+    lines = [f"docs/RELIABILITY.md: {line}" for line in wrong(page, ROOT, tracked_files())]
+    lines += [f"breaks: {line}" for line in wrong_breaks(page, ROOT)]
+    for line in lines:
+        print(line, file=sys.stderr)
+    if lines:
+        sys.exit(1)
+    named = [test for _, tests in rules(page) for test in tests]
+    print(f"docs/RELIABILITY.md: {len(RULES)} rules, {len(set(named))} tests, each in its place")
+
+
+if __name__ == "__main__":
+    main()

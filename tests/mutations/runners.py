@@ -1,0 +1,177 @@
+"""Runs tests in the copy of the tree, each by its language's runner. What they need is built there. Only the standard
+library is needed."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+import named
+
+COPY = named.ROOT / "build/broken"
+#: What the runners print: why a test failed, too.
+LOG = named.ROOT / "build/broken.log"
+#: Seconds that a runner's tests may take, builds apart; one that hangs is one that has failed.
+LONGEST, LONGEST_BUILD = 120, 1_800
+#: The system tests have bounds of their own.
+LONGEST_SYSTEM = 600
+#: Built quickly, for it is built often.
+QUICK = [word for each in ("leafid", "leafid-core") for word in ("--config", f"profile.dev.package.{each}.opt-level=0")]
+#: The same for what is built for other languages, whose makefiles build releases.
+RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL": "true", "DEBUG": "0"}
+QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
+#: What is broken may take memory without end. Node reserves more than it takes.
+MEMORY = (4 << 30, 4 << 30)
+
+
+def bounded(command, seconds, limit=(), more=None):
+    """What it printed, and its status; None when it had to be killed. The log has both."""
+    environment = os.environ | {"RUST_BACKTRACE": "0", "CARGO_BUILD_JOBS": "2"} | QUICK_RELEASE | (more or {})
+    process = subprocess.Popen(
+        command, cwd=COPY, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True, preexec_fn=lambda: limit and resource.setrlimit(resource.RLIMIT_AS, limit),
+    )
+    try:
+        said, status = process.communicate(timeout=seconds)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        said, status = process.communicate()[0], None
+    with LOG.open("a") as log:
+        print("$", *command, f"\n{said}-> {status}", file=log)
+    return said, status
+
+
+def missing(test, said):
+    sys.exit(f"{test} did not run:\n{said[-3000:]}")
+
+
+def crate_of(test):
+    """The arguments of cargo for a test's file."""
+    file = test.partition("::")[0]
+    crate, _, rest = file.rpartition("/src/") if "/src/" in file else file.partition("/tests/")
+    package = {"core": "leafid-core", "bindings/rust": "leafid", "bindings/c": "leafid-c"}[crate.partition("/src")[0]]
+    if "/src/" in file:
+        return package, "--lib"
+    return package, f"--test={rest.partition('/')[0].removesuffix('.rs')}"
+
+
+def path_of(test):
+    """How cargo names a test, but for a module within its file."""
+    file, _, name = test.partition("::")
+    of_crate = file.rpartition("/src/")[2] if "/src/" in file else file.partition("/tests/")[2].partition("/")[2]
+    modules = [part for part in of_crate.removesuffix(".rs").split("/") if part not in ("", "lib", "main")]
+    return re.compile("::".join([*modules, rf"(?:\w+::)?{name}"]))
+
+
+def rust(tests):
+    ended = {}
+    by_package = {}
+    for test in tests:
+        package, target = crate_of(test)
+        by_package.setdefault(package, {}).setdefault(target, []).append(test)
+    for package, targets in by_package.items():
+        cargo = ["cargo", "test", "-j2", "-p", package, *QUICK, "--no-fail-fast", f"--target-dir={COPY / 'target'}"]
+        said, status = bounded([*cargo, *targets, "--no-run", "--quiet"], LONGEST_BUILD)
+        if status != 0:
+            sys.exit(f"does not build:\n{said[-3000:]}")
+        for target, tests_of in targets.items():
+            names = [test.partition("::")[2] for test in tests_of]
+            said, status = bounded([*cargo, target, "--", "--test-threads=4", *names], LONGEST, MEMORY)
+            lines = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (?:.*\b)?(ok|FAILED)$", said, re.M)
+            died = status is None or "process didn't exit successfully" in said and "signal:" in said
+            for test in tests_of:
+                # Modules may have tests of one name, and a forked child that fails says so, too.
+                well = [how == "ok" for path, how in lines if path_of(test).fullmatch(path)]
+                if not well and not died:
+                    missing(test, said)
+                ended[test] = bool(well) and all(well)
+    return ended
+
+
+def make(*goals):
+    """Builds what the makefiles build."""
+    said, status = bounded(["make", "--no-print-directory", *goals], LONGEST_BUILD)
+    if status != 0:
+        sys.exit(f"does not build:\n{said[-3000:]}")
+
+
+def c(tests):
+    """One process a program: of those that it takes along when it dies, none has passed."""
+    make("c-lib")
+    ended = {}
+    for file in sorted({test.partition("::")[0] for test in tests}):
+        program = file.rpartition("/")[2].partition(".")[0]
+        command = ["python3", "tests/c/run.py", "--kind=shared", "build/c", "build/c-tests", program]
+        said, status = bounded(command, LONGEST)
+        well = {name: how == "ok" for how, name in re.findall(r"^(ok|not ok) - (.*) \(\d+ ms\)$", said, re.M)}
+        died = status is None or re.search(r" ended with -\d+$| took more than ", said, re.M)
+        for test in tests:
+            of, _, name = test.partition("::")
+            if of == file:
+                ended[test] = well[name] if name in well else False if died else missing(test, said)
+    return ended
+
+
+def python(tests):
+    """On the first interpreter that warns of threads at a fork, which some tests go by; one process a test."""
+    listed = bounded(["python/interpreters.sh"], LONGEST)[0].split()
+    found = dict(zip(listed[::2], listed[1::2]))
+    version = next((version for version in found if version != "3.11"), "3.11")
+    make(f"python_version={version}", f"python_path={found[version]}", f"build/venv-{version}/leafid")
+    pytest = [f"build/venv-{version}/bin/pytest", "-q", "-c", "python/pyproject.toml", "-o", "timeout=30"]
+    ended = {}
+    for test in tests:
+        said, status = bounded([*pytest, test], LONGEST)
+        if status in (2, 3, 4, 5):
+            missing(test, said)
+        ended[test] = None if status == 0 and " passed" not in said else status == 0
+    return ended
+
+
+def node(tests):
+    """Against the installed tarball; one process a test."""
+    make("node-package")
+    ended = {}
+    for test in tests:
+        file, _, name = test.partition("::")
+        folder = COPY / "build/node-test/tests"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(COPY / "node/tests", folder)
+        run = ["node", "--test-reporter=tap", f"--test-name-pattern=^{re.escape(name)}$"]
+        said, status = bounded([*run, folder / file.rpartition("/")[2]], LONGEST, more={"LEAFID_ROOT": str(COPY)})
+        how = re.search(rf"^(ok|not ok) \d+ - {re.escape(name)}( # SKIP)?", said, re.M)
+        if not how and status in (0, 1):
+            missing(test, said)
+        ended[test] = None if how and how[2] else bool(how) and how[1] == "ok"
+    return ended
+
+
+def system(tests):
+    """All at once: their runner knows which may run beside others."""
+    make("c-lib", "python-wheel", "node-package", "system-programs")
+    names = [test.partition("::")[2] for test in tests]
+    said, _ = bounded(["python3", "tests/system/run.py", "--once", *names], LONGEST_SYSTEM)
+    ended = {}
+    for test, name in zip(tests, names):
+        how = re.search(rf"^(PASS|FAIL|SKIP) {re.escape(name)} \(", said, re.M)
+        ended[test] = {"PASS": True, "FAIL": False, "SKIP": None}[how[1]] if how else missing(test, said)
+    return ended
+
+
+RUNNERS = (("tests/system/", system), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
+
+
+def outcomes(tests):
+    """How each test ended: True for well; False also for one that hung, or took its process along; None for one that
+    cannot run here."""
+    by_runner = {}
+    for test in tests:
+        runner = next(runner for folder, runner in RUNNERS if test.startswith(folder))
+        by_runner.setdefault(runner, []).append(test)
+    ended = {}
+    for runner, its in by_runner.items():
+        ended |= runner(its)
+    return ended

@@ -1,0 +1,194 @@
+"""Callers that use segments up faster than the source gives them, wait in thousands, fork meanwhile, or are closed."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from harness import HERE, Skip, assert_none, place, test
+from segment_subjects import LANGUAGES, Tags, raid, words
+from servers import FakeServer
+from subjects import PYTHON, attack, environment
+
+BURST = {"delay_ms": 5, "threads": 8, "takes": 5000, "step": 10, "adaptive": "no"}
+
+
+def python_burst(where, **more):
+    done = subprocess.run(
+        [PYTHON, HERE / "segment_agent.py", "burst", *words(where, **more)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", done.stdout)} | {"complaints": done.stderr}
+
+
+def rust_burst(where, **more):
+    return raid("burst", words(where, **more), seconds=100)
+
+
+for _language, _burst in (("rust", rust_burst), ("python", python_burst)):
+
+    @test(f"8 threads, 40,000 takes, step 10, a source of 5 ms: 40,000 ids, in {_language}", bound=110, sleeps=True)
+    def _(burst=_burst):
+        numbers = burst(place(), **BURST)
+        assert numbers["ids"] == 40_000 and numbers["most_at_once"] == 1, numbers
+        assert_none(numbers, "errors", "duplicates")
+        # A call that finds nothing asks for itself, and a fetch never for less than the step.
+        assert numbers["calls"] <= 4_002, numbers
+        return f"{numbers['calls']} fetches"
+
+
+for _language in ("c", "node"):
+
+    @test(f"40,000 takes, adaptive from 10, a source of 5 ms: 40,000 ids in order, in {_language}", bound=60)
+    def _(language=_language):
+        subject = Tags(language).open("a", *words(place(), delay_ms=5, step=10))
+        ids = subject.next(count=40_000)
+        assert ids == list(range(1, 40_001)), f"{len({*ids})} differ, from {min(ids)} to {max(ids)}"
+        stats = subject.stats()
+        assert stats["failures"] == 0 and stats["fetches"] < 40, stats
+
+
+for _language in ("python", "node"):
+
+    @test(f"10,000 awaited calls and a callback of 300 ms: it is called once, in {_language}", bound=30)
+    def _(language=_language):
+        subject = Tags(language).open("a", *words(place(), delay_ms=300, step=200_000, adaptive="no"))
+        assert subject.do("gather", "a", "order", 10_000) == "10000 10000"
+        took = subject.micros // 1000
+        assert subject.stats()["fetches"] == 1, subject.stats()
+        return f"{took} ms"
+
+
+@test("forks while four threads take ids from a server: children fetch their own, no id twice", bound=60)
+def _():
+    source, where = FakeServer(), place()
+    options = words(where, servers=source.url, step=100, adaptive="no", threads=4, takes=400_000)
+    numbers = raid("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"], seconds=50)
+    assert_none(numbers, "errors", "duplicates", "bad_children")
+    assert numbers["processes"] == 61, numbers
+    assert source.report()["nonces_repeated"] == 0, "a child sent its parent's nonce"
+    return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+@test("forks while four threads take ids from a file: directory: children fetch their own, no id twice", bound=60)
+def _():
+    where = place()
+    options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
+    options += ["threads=4", "takes=400000", "forks=60", "child_takes=150", "timeout_ms=5000"]
+    numbers = raid("burst", options, seconds=50)
+    assert_none(numbers, "errors", "duplicates", "bad_children")
+    assert numbers["processes"] == 61, numbers
+    return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+@test("forks while threads take ids, in Python: children fetch their own and end, no id twice", bound=60)
+def _():
+    source, where = FakeServer(), place()
+    subject = Tags("python").open("a", *words(where, servers=source.url, step=100, adaptive="no"))
+    ids, distinct, failed, processes = map(int, subject.do("fork-storm", "a", "order", 25, 3).split())
+    assert failed == 0 and ids == distinct and processes == 26, f"{failed} failed, {distinct} of {ids} ids differ"
+    return f"{ids} ids of {processes} processes"
+
+
+@test("1,000 calls that wait for a source that hangs, and a close: all end with closed, at once")
+def _():
+    source = FakeServer()
+    source.fault({"hang": True})
+    subject = Tags().open("a", *words(place(), servers=source.url, timeout_ms=60_000, request_timeout_ms=30_000))
+    subject.do("crowd", "a", "shop-", 50, 20)
+    time.sleep(0.3)
+    begun = time.monotonic()
+    subject.do("close", "a")
+    ids, _, errors, _, error = subject.do("crowd-done", 5_000).split(" ", 4)
+    took = time.monotonic() - begun
+    assert (ids, errors) == ("0", "1000") and error.startswith("closed"), f"{ids} ids, {errors} errors: {error}"
+    assert took < 2.5, f"the close took {took:.1f} s"
+    return f"{took * 1000:.0f} ms"
+
+
+@contextlib.contextmanager
+def memory():
+    """A place without a disk: ten thousand marks are ten thousand durable files else."""
+    if not os.access("/dev/shm", os.W_OK):
+        raise Skip("/dev/shm is not there, or not writable: the disk would take minutes")
+    where = place()
+    with tempfile.TemporaryDirectory(prefix="leafid-system-", dir="/dev/shm") as directory:
+        where.dir, real = Path(directory), where.dir
+        try:
+            yield where
+        finally:
+            where.dir = real
+
+
+for _source in ("a callback", "a server", "a file: directory"):
+
+    @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor", bound=60)
+    def _(source=_source):
+        options, tags = {"adaptive": "no", "timeout_ms": 20_000}, 10_000
+        with memory() as where:
+            if source == "a server":
+                options["servers"] = FakeServer().url
+            if source == "a file: directory":
+                tags, options["servers"] = 3_000, f"file:{where.dir}/counters"
+                names = [f"warm-{n}" for n in range(100)] + [f"shop-{n}" for n in range(tags)]
+                making = words(where, **options, create="yes", tags=",".join(names), count=tags)
+                raid("footprint", making, seconds=55)
+            numbers = raid("footprint", words(where, **options, count=tags), seconds=55)
+        assert numbers["tags"] == tags and 0 < numbers["each_bytes"] <= 1024, numbers
+        assert numbers["close_ms"] < 2_000, numbers
+        assert_none(numbers, "threads_left", "descriptors_left")
+        return f"{numbers['tags']} tags, {numbers['each_bytes']} bytes each, made in {numbers['took_ms']} ms"
+
+
+for _method in ("next", "take"):
+
+    @test(f"a signal handler that forks every millisecond during {_method} of a tag: no id twice", bound=60)
+    def _(method=_method):
+        source, where = FakeServer(), place()
+        options = words(where, servers=source.url, step=2_000, adaptive="no", of="segments", method=method)
+        numbers = attack("signal-forks", [*options, "kind=fork", "forks=60"], seconds=55)
+        assert_none(numbers, "duplicates", "left_alive", "bad_ends")
+        assert numbers["forks"] == 60 and numbers["processes"] == 61, numbers
+        return f"{numbers['ids']} ids of {numbers['processes']} processes"
+
+
+for _kind in ("_fork", "clone"):
+
+    @test(f"children made by {_kind} in a signal handler: no id of their parent, and an error that says why", bound=60)
+    def _(kind=_kind):
+        source, where = FakeServer(), place()
+        options = words(where, servers=source.url, step=2_000, adaptive="no", of="segments", timeout_ms=1_000)
+        numbers = attack("signal-forks", [*options, f"kind={kind}", "method=next", "forks=12"], seconds=55)
+        assert_none(numbers, "duplicates", "left_alive")
+        # Each was refused, by the call that was interrupted or by the next one; none crashed or hung.
+        assert numbers["bad_ends"] == 12 and numbers["last_bad"] in (0x400, 0x500), numbers
+        assert "is a child of _Fork or a raw clone" in numbers["complaints"], numbers
+
+
+@test("40 idle children of forks at any moment: the parent's tags go on", bound=60)
+def _():
+    idle_children("fork")
+
+
+def idle_children(kind):
+    """Children that are made while a counter or a mark is locked, and do nothing."""
+    where = place()
+    options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
+    options += ["threads=2", "takes=2000000", "forks=40", "idle_ms=1800", "timeout_ms=1000"]
+    numbers = raid("burst", [*options, f"kind={kind}"], seconds=50)
+    assert_none(numbers, "errors", "duplicates", "bad_children")
+    assert numbers["ids"] > 5_000, numbers
+
+
+for _kind in ("_fork", "clone"):
+
+    @test(f"40 idle children made by {_kind} at any moment: the parent's tags go on", bound=60)
+    def _(kind=_kind):
+        idle_children(kind)

@@ -1,0 +1,205 @@
+"""What the system tests share: the list of tests, a place for each, and the judge of ids."""
+
+import contextlib
+import itertools
+import json
+import os
+import random
+import shutil
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+BUILD = ROOT / "build"
+
+TESTS = {}
+# Where files lie in memory; none where all lie on the disk. Set by run.py.
+MEMORY = None
+
+
+# Options of a generator whose patience is not what is tested: a disk that others use may be slow.
+PATIENT = {"timeout_ms": 20_000}
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says what is missing and how to get it."""
+
+
+def test(name, bound=60, alone=False, sleeps=False):
+    """Registers a test. `bound` seconds, after which it has failed; `alone`: it measures time, and nothing runs beside it;
+    `sleeps`: it needs no processor to speak of."""
+
+    def register(function):
+        assert name not in TESTS, name
+        TESTS[name] = (function, bound, alone, sleeps)
+        return function
+
+    return register
+
+
+def need(tool, package):
+    path = shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        raise Skip(f"{tool} is missing: apt install {package}")
+    return path
+
+
+def need_root(why):
+    if os.geteuid() != 0:
+        raise Skip(f"not root: {why}")
+
+
+class Place:
+    """A directory and a name of the test's own. Worker ids are taken on the whole host, so no name is used twice."""
+
+    def __init__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="place-"))
+        self.name, self.memory = f"h{os.getpid()}-{random.randrange(1 << 32):08x}", None
+        # Other users come in too.
+        self.dir.chmod(0o755)
+
+    def options(self, worker=0, state="state", name=None, **more):
+        words = {"worker": worker, "dir": self.dir / state, "name": name or self.name, **more}
+        return [f"{key}={value}" for key, value in words.items()]
+
+    def file(self, worker, state="state", name=None):
+        return self.dir / state / (name or self.name) / f"worker-{worker}.state"
+
+    def write(self, name, text):
+        """Replaces a small file in one step: a reader never sees it half written."""
+        path = self.dir / name
+        fresh = path.with_suffix(".fresh")
+        fresh.write_text(text)
+        fresh.rename(path)
+        return path
+
+    def unsynced(self, name):
+        """A path for what others than leafid keep, on no disk where there is memory for it: who syncs there waits for
+        nobody else's writes."""
+        if not self.memory:
+            self.memory = Path(tempfile.mkdtemp(prefix="place-", dir=MEMORY))
+            self.memory.chmod(0o755)
+        return self.memory / name
+
+    def remove(self):
+        for directory in filter(None, (self.dir, self.memory)):
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+PLACES = []
+
+
+def place():
+    PLACES.append(Place())
+    return PLACES[-1]
+
+
+def record(path):
+    """The newest record of a state file."""
+    data = Path(path).read_bytes()
+    slots = []
+    for at in range(0, len(data), 4096):
+        with contextlib.suppress(ValueError):
+            slots.append(json.loads(data[at : at + 4096]))
+    return max(slots, key=lambda slot: slot["number"])
+
+
+def duplicates(streams):
+    """How many ids stand in the streams more than once."""
+    ids = sorted(itertools.chain.from_iterable(streams))
+    return sum(map(int.__eq__, ids, itertools.islice(ids, 1, None)))
+
+
+def assert_distinct(streams):
+    twice = duplicates(streams)
+    assert twice == 0, f"{twice} ids were issued twice"
+
+
+EPOCH_MS = 1288834974657
+
+
+def time_of(an_id):
+    """The Unix milliseconds of an id in Leaf's layout."""
+    return (an_id >> 22) + EPOCH_MS
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
+
+
+def assert_none(numbers, *keys):
+    for key in keys:
+        assert numbers.get(key, 0) == 0, f"{key}={numbers[key]} in {numbers}"
+
+
+def fsync_us(directory, rounds=21):
+    """The median of an in-place write of 4 KiB with fdatasync in this directory, microseconds."""
+    path = Path(directory) / "fsync-probe"
+    took = []
+    with open(path, "wb", buffering=0) as file:
+        file.write(bytes(8192))
+        os.fsync(file.fileno())
+        for turn in range(rounds):
+            begun = time.monotonic_ns()
+            os.pwrite(file.fileno(), bytes([turn]) * 4096, 4096 * (turn % 2))
+            os.fdatasync(file.fileno())
+            took.append((time.monotonic_ns() - begun) / 1000)
+    path.unlink()
+    return statistics.median(took)
+
+
+class Machine:
+    """While it is entered, how long the machine itself keeps waiting who sleeps for a millisecond, and who writes 4 KiB to
+    the disk of a directory: the most, in microseconds. What a subject takes may be longer by some of that."""
+
+    def __init__(self, directory):
+        self.path, self.done, self.late_us = Path(directory) / "machine-probe", threading.Event(), 0
+        self.threads = [threading.Thread(target=run, daemon=True) for run in (self.sleep, self.sync)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        for thread in self.threads:
+            thread.join()
+        self.path.unlink(missing_ok=True)
+
+    def took(self, begun):
+        self.late_us = max(self.late_us, (time.monotonic_ns() - begun) // 1000)
+
+    def sleep(self):
+        while not self.done.is_set():
+            begun = time.monotonic_ns()
+            time.sleep(0.001)
+            self.took(begun)
+
+    def sync(self):
+        with open(self.path, "wb", buffering=0) as file:
+            while not self.done.wait(0.05):
+                begun = time.monotonic_ns()
+                os.pwrite(file.fileno(), bytes(4096), 0)
+                os.fdatasync(file.fileno())
+                self.took(begun)
+
+    def bound(self, us):
+        """A bound for what takes less on an idle machine: longer by four of the longest waits that were seen here."""
+        return us + 4 * self.late_us
+
+    def __str__(self):
+        return f"where the machine keeps others waiting for {self.late_us} us"
+
+
+def wait_for(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not happen within {seconds} s")

@@ -1,0 +1,220 @@
+"""keep_unused: what a clean close keeps is used once, by whoever starts first, on this machine, from this file, within
+a day; or it is not used at all."""
+
+import random
+import re
+import shutil
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+from harness import Skip, assert_distinct, place, test
+from segment_subjects import LANGUAGES, Tags, TagStream, words
+from servers import FakeServer
+from subjects import Refused
+from tricks import faketime, namespace, offset
+
+DAY = 86_400
+STEP = 1000
+
+
+def keeping(where, source, state="state", **more):
+    machine = Path("/etc/machine-id")
+    if not machine.exists() or not re.fullmatch(r"[0-9a-f]{32}\s*", machine.read_text()):
+        raise Skip("no machine-id(5), without which nothing is kept: systemd-machine-id-setup makes one")
+    return words(where, state=state, servers=source.url, keep="yes", adaptive="no", step=STEP, **more)
+
+
+def leave_some(where, source, language="rust", env=None, **more):
+    """Issues ids, closes cleanly, and answers them. What is left begins right above."""
+    subject = Tags(language, env=env).open("a", *keeping(where, source, **more))
+    ids = subject.next(count=20)
+    subject.do("close", "a")
+    subject.quit()
+    return ids
+
+
+def first_ids(where, source, language="rust", env=None, count=30, **more):
+    subject = Tags(language, env=env).open("a", *keeping(where, source, **more))
+    ids = subject.next(count=count)
+    subject.kill()
+    return ids
+
+
+for _language in LANGUAGES:
+
+    @test(f"what is left is used by the next start, once, in {_language}")
+    def _(language=_language):
+        source, where = FakeServer(), place()
+        ids = leave_some(where, source, language)
+        again = first_ids(where, source, language)
+        assert again == list(range(21, 51)), f"{again[0]}: what was left is not used"
+        # It was killed: what it had is lost.
+        third = first_ids(where, source, language)
+        assert third[0] > STEP, f"{third[0]}: what was left is used again"
+        # Without keep_unused it is neither kept nor used.
+        leave_some(where, source, language)
+        assert_distinct([ids, again, third, plain(where, source, language)])
+
+
+@test("a clone of a machine that was stopped, with its files: what was left is used by no other start of the machine")
+def _():
+    source, where = FakeServer(), place()
+    ids = leave_some(where, source)
+    # The same file, which nobody wrote since: only the start of the machine is another.
+    boot = where.write("boot", f"{uuid.uuid4()}\n")
+    started = [*namespace("m"), "sh", "-c", f'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec "$@"', "sh"]
+    subject = Tags(before=started).open("a", *keeping(where, source))
+    clones = subject.next(count=30)
+    subject.kill()
+    assert clones[0] > STEP, f"{clones[0]}: what was left is used by a clone"
+    assert_distinct([ids, clones])
+
+
+def plain(where, source, language):
+    subject = Tags(language).open("a", *words(where, servers=source.url, adaptive="no", step=STEP))
+    ids = subject.next(count=30)
+    subject.do("close", "a")
+    subject.quit()
+    return ids
+
+
+@test("what is left, and three processes that start at once, 25 times: one of them uses it", bound=60)
+def _():
+    source, where = FakeServer(), place()
+    ids, used = [leave_some(where, source)], 0
+    for _ in range(25):
+        was = max(map(max, ids))
+        options = keeping(where, source, batch=1, count=5, then="wait")
+        streams = [TagStream(language, options) for language in ("rust", "rust", "c")]
+        for stream in streams:
+            assert stream.ready(), stream.errors
+        fresh = [list(stream.kill()) for stream in streams]
+        used += sum(an_id == was + 1 for stream in fresh for an_id in stream[:1])
+        ids += fresh
+        ids.append(leave_some(where, source))
+    assert_distinct(ids)
+    assert used >= 20, f"what was left was used in {used} of 25 rounds"
+    return f"used in {used} of 25 rounds"
+
+
+@test("starts that are killed at once, or close, in any order, 150 lives: what is left is never used twice", bound=60)
+def _():
+    source, where = FakeServer(), place()
+    lives, used, killed_early = [], 0, 0
+    for turn in range(150):
+        last = max((max(ids) for ids in lives if len(ids)), default=0)
+        closes = random.random() < 0.5
+        count = random.choice((1, 3, 40))
+        options = keeping(where, source, batch=4, count=count, then="close" if closes else "wait")
+        streams = [TagStream("rust", options) for _ in range(random.choice((1, 1, 2)))]
+        if closes:
+            for stream in streams:
+                stream.process.wait(timeout=20)
+        else:
+            time.sleep(random.choice((0, random.uniform(0.001, 0.012))))
+        for stream in streams:
+            ids = stream.kill()
+            assert "error" not in stream.errors and "panicked" not in stream.errors, stream.errors
+            killed_early += not ids
+            used += bool(ids) and 0 < ids[0] - last < STEP // 2
+            lives.append(ids)
+    assert_distinct(lives)
+    assert used > 20 and killed_early > 5, f"used {used} times, {killed_early} were killed before their first id"
+    return f"{used} lives went on with what was left, {killed_early} were killed before their first id"
+
+
+def copied(where, how):
+    subprocess.run([*how, where.dir / "state", where.dir / "copy"], check=True)
+
+
+@test("a copied directory: only the original uses what is left")
+def _():
+    source, where = FakeServer(), place()
+    ids = [leave_some(where, source)]
+    copied(where, ["cp", "-a"])
+    copy = first_ids(where, source, state="copy")
+    original = first_ids(where, source)
+    assert copy[0] > STEP and original[0] == 21, f"the copy began at {copy[0]}, the original at {original[0]}"
+    assert_distinct([*ids, copy, original])
+
+
+@test("a directory of hard links, and one that was moved: what is left is used once")
+def _():
+    source, where = FakeServer(), place()
+    ids = [leave_some(where, source)]
+    copied(where, ["cp", "-al"])
+    ids += [first_ids(where, source, state="copy"), first_ids(where, source)]
+    ids.append(leave_some(where, source))
+    (where.dir / "state").rename(where.dir / "moved")
+    ids += [first_ids(where, source, state="moved"), first_ids(where, source), first_ids(where, source, state="copy")]
+    assert_distinct(ids)
+
+
+@test("a copy that is put in the place of the original, whose inode it gets: what is left is not used again")
+def _():
+    reused = 0
+    for _ in range(10):
+        source, where = FakeServer(), place()
+        ids = [leave_some(where, source)]
+        copied(where, ["cp", "-a"])
+        # The original uses it, and is gone. A file that comes back within 3 ms of its write is taken for itself.
+        ids.append(first_ids(where, source))
+        time.sleep(0.02)
+        inodes = {path.stat().st_ino for path in (where.dir / "state").rglob("*.mark")}
+        shutil.rmtree(where.dir / "state")
+        shutil.copytree(where.dir / "copy", where.dir / "state")
+        reused += bool(inodes & {path.stat().st_ino for path in (where.dir / "state").rglob("*.mark")})
+        ids.append(first_ids(where, source))
+        assert_distinct(ids)
+    return f"an inode came again {reused} times of 10"
+
+
+@test("a clock that moved by two days, either way: what is left is dropped")
+def _():
+    for at_close, at_start in ((0, 2 * DAY), (2 * DAY, 0), (0, -2 * DAY)):
+        source, where = FakeServer(), place()
+        ids = leave_some(where, source, env=faketime(FAKETIME=offset(at_close)))
+        again = first_ids(where, source, env=faketime(FAKETIME=offset(at_start)))
+        right = first_ids(where, source)
+        assert again[0] > STEP, f"closed at {at_close} s, started at {at_start} s: began at {again[0]}"
+        assert_distinct([ids, again, right])
+    # A clock that is right.
+    source, where = FakeServer(), place()
+    leave_some(where, source, env=faketime(FAKETIME=offset(0)))
+    assert first_ids(where, source, env=faketime(FAKETIME=offset(60)))[0] == 21
+
+
+@test("a forked child that ends normally keeps nothing of its parent")
+def _():
+    source, where = FakeServer(), place()
+    subject = Tags("python").open("a", *keeping(where, source))
+    ids = [subject.next(count=20)]
+    ids.append(list(map(int, subject.do("fork-and-exit", "a", "order", 5).split())))
+    other = first_ids(where, source)
+    ids += [other, subject.next(count=200)]
+    assert_distinct(ids)
+    assert len(ids[1]) == 5, ids[1]
+    assert ids[1][0] > STEP, f"the child began at {ids[1][0]}"
+
+
+@test("a mark that is damaged after a clean close: what is left is not used")
+def _():
+    for turn in range(12):
+        source, where = FakeServer(), place()
+        ids = [leave_some(where, source)]
+        (mark,) = (where.dir / "state").rglob("*.mark")
+        ids.append(first_ids(where, source))
+        # The slot that says that it is gone is the newer one.
+        data = bytearray(mark.read_bytes())
+        slots = [bytes(data[:4096]), bytes(data[4096:])]
+        newer = max((0, 1), key=lambda at: int(re.search(rb'"number":(\d+)', slots[at])[1]))
+        spoiled = bytes(4096) if turn % 2 else bytes(random.randbytes(4096))
+        data[newer * 4096 : (newer + 1) * 4096] = spoiled
+        mark.write_bytes(data)
+        try:
+            ids.append(first_ids(where, source, timeout_ms=300))
+        except Refused as error:
+            assert error.code in ("state_corrupt", "segment_regressed"), error
+        assert_distinct(ids)

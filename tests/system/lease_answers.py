@@ -1,0 +1,153 @@
+"""What stands between the holders and their lease server gives one answer to two, an older one, or that to another; and a
+file with a token that others try to open. No id comes twice, no lease is used by whom it was not given to."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from harness import need, need_root, place, test, wait_for
+from lessees import Pool
+from servers import FakeServer
+from subjects import LANGUAGES, Serve
+
+MIXED_UP = ("nothing of it is used", "A lease server must repeat the", "a cache or a proxy")
+
+
+def mixed_up(life):
+    """Its refusals as the holder of an answer that was another's."""
+    return [text for _, _, text in life.notes("refused") if text.startswith("source_invalid")]
+
+
+def await_refused(life, field="instance"):
+    wait_for(lambda: mixed_up(life), 10, f"{life.name} to refuse an answer")
+    for text in mixed_up(life):
+        assert all(part in text for part in (*MIXED_UP, f"the {field} of another request")), text
+    assert not life.is_in(), f"{life.name} came in with {mixed_up(life)}"
+
+
+@test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice", sleeps=True)
+def _():
+    pool = Pool(pool=8, lease_ms=8_000)
+    # Longer than the slowest needs to start: all of them come together.
+    pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
+    lives = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
+    wait_for(lambda: sum(map(bool, map(mixed_up, lives))) >= 4, 20, "most of 8 to refuse the answer to another")
+    for life in lives:
+        life.await_in(15)
+        life.await_ids()
+        assert life.codes() <= {"source_invalid"}, life.notes("error", "refused")
+    assert len({worker for life in lives for worker in life.workers()}) == 8
+    return f"{pool.end()} ids, {sum(len(mixed_up(life)) for life in lives)} answers refused"
+
+
+@test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages", sleeps=True)
+def _():
+    pool = Pool(pool=6)
+    first = pool.start("rust")
+    first.await_ids(15)
+    pool.server.fault({"duplicate": "first"}, tag="claim")
+    lives = [pool.start(language) for language in LANGUAGES]
+    for life in lives:
+        await_refused(life)
+        assert not list(life.state.rglob("worker-*")), f"{life.name} wrote down what is not its own"
+    assert pool.server.report()["tags"].get("release", {}).get("total", 0) == 0, "another's lease was given back"
+    pool.server.clear()
+    for life in lives:
+        life.await_ids(10)
+    # None of them is renewed: each is used to its end, and no further.
+    pool.server.fault({"duplicate": "first"}, tag="renew")
+    for life in (first, *lives):
+        life.await_error("worker_lost", 8)
+    pool.server.clear()
+    for life in (first, *lives):
+        life.await_ids(10)
+    return f"{pool.end()} ids"
+
+
+@test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody", sleeps=True)
+def _():
+    pool = Pool(pool=12, lease_ms=3_000)
+    pool.server.fault({"swap": True}, tag="claim", times=2)
+    # The first to come waits for the other.
+    waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
+    pair = [pool.start(language, **waits) for language in ("c", "node")]
+    for life in pair:
+        wait_for(lambda: mixed_up(life), 15, f"{life.name} to refuse the answer to the other")
+    lives = [*pair, *(pool.start(language) for language in ("rust", "python"))]
+    for life in lives:
+        life.await_ids(15)
+    pool.server.fault({"swap": True}, tag="renew", times=8)
+    time.sleep(3)
+    pool.server.clear()
+    for life in lives:
+        life.await_ids(10)
+        assert life.codes() <= {"source_invalid", "worker_lost"}, life.codes()
+    return f"{pool.end()} ids"
+
+
+@test("lease servers: one that does not repeat what it is asked with is refused, in four languages, with what to do")
+def _():
+    server, where = FakeServer(), place()
+    for language in LANGUAGES:
+        subject = Serve(language)
+        for wrong in (None, "x", 7):
+            server.fault({"answer": {"instance": wrong}}, tag="claim")
+            options = where.options(server.url, state=language, name=f"{where.name}-{language}")
+            error = subject.refused("open", "a", *options)
+            missing = [part for part in (*MIXED_UP, server.url) if part not in str(error)]
+            assert error.code == "source_invalid" and not missing, f"{language}, {wrong}: {missing}: {error}"
+            files = (where.dir / language).rglob("*.lease")
+            assert not list(files), f"{language} wrote down what is not its own"
+        server.clear()
+        subject.do("open", "a", *options)
+        assert subject.ids("a", 3)
+        subject.quit()
+
+
+# Tries to open the files for as long as its input is open, and says of each whether it could.
+THIEF = """
+import os, select, sys
+paths, taken = sys.argv[1:], set()
+print("tries", flush=True)
+while not select.select([sys.stdin], [], [], 0)[0]:
+    for _ in range(50):
+        for path in paths:
+            try:
+                os.close(os.open(path, os.O_RDONLY))
+            except OSError:
+                continue
+            taken.add(path)
+print("took", *sorted(taken), flush=True)
+"""
+
+
+@test("lease servers: another user tries all the time to open the file with the token, from before it is there")
+def _():
+    need_root("another user is needed")
+    setpriv = need("setpriv", "util-linux")
+    os.umask(0)
+    pool = Pool(pool=24, lease_ms=20_000)
+    turns = [(language, f"{language}{turn}") for turn in range(3) for language in LANGUAGES]
+    directories = [pool.where.dir / host / pool.where.name for _, host in turns]
+    thief = subprocess.Popen(
+        [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", THIEF]
+        + [str(directory / f"worker-{number}.{kind}") for directory in directories for number in range(12)
+           for kind in ("lease", "state")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
+    )  # fmt: skip
+    try:
+        assert thief.stdout.readline() == "tries\n"
+        for number, (language, host) in enumerate(turns):
+            life = pool.start(language, host=host)
+            life.await_ids(15)
+            file = directories[number] / f"worker-{life.workers()[0]}.lease"
+            wait_for(file.exists, 5, f"{life.name} to write its lease down")
+            assert file.stat().st_mode & 0o777 == 0o600, oct(file.stat().st_mode)
+        taken = thief.communicate("\n", timeout=20)[0].split()[1:]
+    finally:
+        thief.send_signal(signal.SIGKILL)
+        thief.wait()
+    assert not [path for path in taken if path.endswith(".lease")], f"another user opened {taken}"
+    return f"{pool.end()} ids"

@@ -1,0 +1,108 @@
+"""The way to the lease servers: several URLs of which one is dead or slow, and certificates."""
+
+import subprocess
+
+from harness import need, place, test, wait_for
+from lessees import Pool
+from servers import FakeServer
+from subjects import LANGUAGES, Serve, environment
+
+
+@test("lease servers: of three URLs the first is dead: one connect_timeout_ms, once", sleeps=True)
+def _():
+    # A renewal that went to the dead one first would come after the lease's end.
+    pool = Pool(servers=3, pool=8, lease_ms=4_000, threshold_ms=300)
+    pool.servers[0].dead("hangs")
+    bounds = {"connect_timeout_ms": 4_000, "request_timeout_ms": 8_000, "timeout_ms": 20_000}
+    lives = [pool.start(language, **bounds) for language in LANGUAGES]
+    for life in lives:
+        life.await_in(20)
+    # The dead one is tried again after 10 s.
+    wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
+    for life in lives:
+        assert not life.notes("error", "refused"), life.notes("error", "refused")[0]
+    return f"{pool.end()} ids"
+
+
+def renewed(pool):
+    """How often the one was renewed that was so least."""
+    return min(lease["renewals"] for lease in pool.held().values())
+
+
+@test("lease servers: of three URLs the first is slow: it is asked once, then the others, and nobody waits", sleeps=True)
+def _():
+    # The first one is asked again after 10 s, and once a server has failed, as one may that does not answer in time
+    # because the machine is busy: so these have 2 s.
+    pool = Pool(servers=3, pool=8, lease_ms=3_000, threshold_ms=300)
+    slow = pool.servers[0]
+    slow.fault({"hang": True})
+    lives = [pool.start(language, request_timeout_ms=2_000) for language in LANGUAGES]
+    for life in lives:
+        life.await_in()
+    wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
+    asked = slow.report()["total"]
+    assert asked == len(lives), f"the slow one was asked {asked} times by {len(lives)} processes"
+    for life in lives:
+        assert not life.notes("error", "refused"), life.notes("error", "refused")
+    return f"{pool.end()} ids"
+
+
+class Authority:
+    """A private authority of certificates, and those that it signs."""
+
+    def __init__(self):
+        self.dir, self.openssl = place().dir, need("openssl", "openssl")
+        self.key = self.run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", out="ca.key")
+        subject = ["-x509", "-key", self.key, "-subj", "/CN=leafid tests", "-days", "2"]
+        self.file = self.run("req", *subject, "-addext", "basicConstraints=critical,CA:TRUE", out="ca.pem")
+
+    def run(self, *words, out, before=()):
+        path = self.dir / out
+        done = subprocess.run([*before, self.openssl, *words, "-out", path], capture_output=True, text=True)
+        assert done.returncode == 0, f"openssl {words}: {done.stderr}"
+        return path
+
+    def sign(self, name, subject, before=()):
+        """The words of a server with a certificate for this subject."""
+        key = self.run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", out=f"{name}.key")
+        request = self.run("req", "-new", "-key", key, "-subj", "/CN=server", out=f"{name}.csr")
+        extensions = self.dir / f"{name}.ext"
+        extensions.write_text(f"subjectAltName={subject}\nbasicConstraints=CA:FALSE\n")
+        words = ["-req", "-in", request, "-CA", self.file, "-CAkey", self.key, "-days", "1", "-extfile", extensions]
+        return {"certificate": self.run("x509", *words, out=f"{name}.pem", before=before), "key": key}
+
+
+@test("lease servers: TLS by ca_file and the system's roots; a wrong name, an expired one, plain HTTP: errors that say so")
+def _():
+    authority, where = Authority(), place()
+    past = [need("faketime", "faketime"), "2020-01-01 00:00:00"]
+    servers = {
+        "right": FakeServer(**authority.sign("right", "IP:127.0.0.1")),
+        "name": FakeServer(**authority.sign("name", "DNS:elsewhere.example")),
+        "expired": FakeServer(**authority.sign("expired", "IP:127.0.0.1", before=past)),
+    }
+    port = {name: server.port for name, server in servers.items()}
+    refused = [
+        (f"https://127.0.0.1:{port['name']}", ["certificate", "name"]),
+        (f"https://127.0.0.1:{port['expired']}", ["certificate", "expired"]),
+        (f"http://127.0.0.1:{port['right']}", ["https"]),
+    ]
+    for language in LANGUAGES:
+        believes = Serve(language, env=environment(SSL_CERT_FILE=str(authority.file)))
+        options = where.options(f"https://127.0.0.1:{port['right']}", state=f"{language}-system")
+        believes.do("open", "a", *options)
+        assert believes.ids("a", 3)
+        believes.do("close", "a")
+        for url, said in refused:
+            error = believes.refused("open", "a", *where.options(url, state=f"{language}-refused"))
+            missing = [word for word in said if word not in str(error)]
+            assert error.code == "worker_lost" and url in str(error) and not missing, f"{language}, {missing}: {error}"
+        believes.quit()
+        subject = Serve(language)
+        error = subject.refused("open", "a", *options)
+        assert error.code == "worker_lost" and "ca_file" in str(error).replace("caFile", "ca_file"), f"{language}: {error}"
+        subject.do("open", "a", *where.options(options[0][7:], state=f"{language}-file", ca_file=authority.file))
+        assert subject.ids("a", 3)
+        subject.quit()
+    for name in ("name", "expired"):
+        assert servers[name].report()["total"] == 0, f"the server {name} was asked"

@@ -1,0 +1,153 @@
+"""A pool of worker ids at a lease server, processes in four languages that lease from it, and the judge of both.
+
+Each process is a host of its own: it has a state directory of its own, and does not see which worker ids are taken here."""
+
+import collections
+import contextlib
+import itertools
+import sqlite3
+import subprocess
+
+from harness import BUILD, EPOCH_MS, Skip, assert_distinct, place, wait_for
+from makers import Maker, read_ids
+from servers import FakeServer
+from subjects import LANGUAGES
+
+APART = BUILD / "system/apart"
+
+# In the transaction that gives, extends or takes back.
+ACCOUNT = """
+CREATE TABLE account (number INTEGER PRIMARY KEY, name, id, begins, until, token, released);
+CREATE TRIGGER keep_given AFTER INSERT ON leases BEGIN
+    INSERT INTO account (name, id, begins, until, token, released)
+    VALUES (new.name, new.worker_id, new.begins, new.until, new.token, new.released);
+END;
+CREATE TRIGGER keep_changed AFTER UPDATE ON leases BEGIN
+    INSERT INTO account (name, id, begins, until, token, released)
+    VALUES (new.name, new.worker_id, new.begins, new.until, new.token, new.released);
+END;
+"""
+
+
+class Pool:
+    """The server and its database; `dials` are `pool`, `lease_ms` and `threshold_ms`."""
+
+    def __init__(self, servers=1, **dials):
+        probe = subprocess.run([APART, "true"], capture_output=True, text=True)
+        if probe.returncode != 0:
+            raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
+        self.where, self.lives, self.dials = place(), [], {"lease_ms": 1_200, "threshold_ms": 400, **dials}
+        # With the number of the last line of the account that stands in the one before, too.
+        self.databases = {self.where.unsynced("leases.db"): 0}
+        self.servers = [FakeServer(database=[*self.databases][0], **self.dials) for _ in range(servers)]
+        with self.database() as db:
+            db.executescript(ACCOUNT)
+
+    @property
+    def server(self):
+        return self.servers[0]
+
+    def database(self):
+        return contextlib.closing(sqlite3.connect([*self.databases][-1], timeout=10))
+
+    def url(self):
+        return ",".join(server.url for server in self.servers)
+
+    def start(self, language="rust", env=None, host=None, before=(APART,), **words):
+        given = {"worker": self.url(), "name": self.where.name, **words}
+        self.lives.append(Lessee(self.where, language, env, host, given, before))
+        return self.lives[-1]
+
+    def resize(self, size):
+        self.server.do("pool", size=size)
+
+    def held(self, name=None):
+        """The leases of this pool, by worker id."""
+        listed = self.server.do("leases", name=name or self.where.name)["leases"]
+        return {lease["worker_id"]: lease for lease in listed}
+
+    def restart(self, database=None):
+        """Kills the server, and starts it anew with this database."""
+        self.server.kill()
+        if database:
+            self.databases[database] = 0
+            with self.database() as db:
+                (self.databases[database],) = db.execute("SELECT max(number) FROM account").fetchone()
+        self.servers[0] = FakeServer(self.server.port, database=[*self.databases][-1], **self.dials)
+
+    def spans(self):
+        """What was given: of each name and worker id the begins of spans with their ends."""
+        spans = collections.defaultdict(dict)
+        columns = "name, id, begins, until, token, released"
+        for path, known in self.databases.items():
+            with contextlib.closing(sqlite3.connect(path, timeout=10)) as db:
+                rows = db.execute(f"SELECT {columns} FROM account WHERE number > ? ORDER BY number", [known])
+                for name, worker, begins, until, token, released in rows:
+                    of = spans[name, worker]
+                    if released is not None:
+                        of[begins] = until
+                    elif token is not None:
+                        of[begins] = max(until, of.get(begins, 0))
+        return spans
+
+    def end(self, least=100):
+        """Ends all that still runs, and judges what all made."""
+        for life in self.lives:
+            life.close()
+        return self.judge(least)
+
+    def judge(self, least=100):
+        """No id twice, none outside what was given, and of each span those of one host at most."""
+        spans = self.spans()
+        for (name, worker), of in spans.items():
+            for (_, until), (begins, _) in itertools.pairwise(sorted(of.items())):
+                assert until <= begins, f"worker id {worker} of {name} was given from {begins}, below {until}: they overlap"
+        made = {life: life.ids() for life in self.lives}
+        for name in {life.given["name"] for life in self.lives}:
+            assert_distinct(ids for life, ids in made.items() if life.given["name"] == name)
+        users = {}
+        for life, ids in made.items():
+            for an_id in ids:
+                worker, moment = an_id >> 12 & 1023, (an_id >> 22) + EPOCH_MS
+                of = spans[life.given["name"], worker]
+                begins = max((begins for begins in of if begins <= moment), default=None)
+                assert begins is not None and moment < of[begins], (
+                    f"{life.name}: {an_id} was made by worker id {worker} for {moment}, outside of {sorted(of.items())}"
+                )
+                # Who was killed may go on in the same directory.
+                user = users.setdefault((life.given["name"], worker, begins), life.state)
+                assert user == life.state, f"{life.state} and {user} both used a span of worker id {worker}: in common"
+        count = sum(map(len, made.values()))
+        assert count > least, f"only {count} ids were made"
+        return count
+
+
+class Lessee(Maker):
+    """One of a lease server: rust/src/lessee.rs and its like."""
+
+    numbers = itertools.count()
+
+    def __init__(self, where, language, env, host, given, before=(APART,)):
+        name, self.language, self.given = f"{language}-{next(self.numbers)}", language, given
+        self.files = {kind: where.dir / f"{kind}-{name}" for kind in ("ids", "notes")}
+        self.state = where.dir / (host or f"host-{name}")
+        words = {**given, "dir": self.state, "ids": self.files["ids"], "notes": self.files["notes"]}
+        command = [*before, *LANGUAGES[language], "lessee", *(f"{key}={value}" for key, value in words.items())]
+        super().__init__(name, command, env, where.dir / f"said-{name}")
+
+    def notes(self, *kinds):
+        """What happened: (monotonic ms, what, text). A line that is just written is left out."""
+        path = self.files["notes"]
+        lines = path.read_text().split("\n")[:-1] if path.exists() else []
+        split = [line.split(" ", 2) for line in lines]
+        return [(int(at_ms), what, text) for at_ms, what, text in split if not kinds or what in kinds]
+
+    def codes(self, *kinds):
+        """Those of its errors and refusals."""
+        return {text.split(":")[0] for _, _, text in self.notes(*(kinds or ("error", "refused")))}
+
+    def ids(self):
+        return read_ids(self.files["ids"])
+
+    def await_error(self, code, seconds=8):
+        wait_for(lambda: code in self.codes("error"), seconds, f"{code} of {self.name}")

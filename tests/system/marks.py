@@ -1,0 +1,151 @@
+"""The marks of segments on disks that hang, fail, are full, or lost what they held; sources that hang beside others."""
+
+import os
+import random
+import time
+
+from disks import fill, mounted
+from harness import Machine, assert_distinct, place, test
+from outages import settled
+from segment_subjects import Tags, words
+from servers import FakeServer
+from subjects import Refused
+from tricks import stalled
+
+
+# What failed is tried again after ever longer pauses, of 10 s at most.
+LATEST_RETRY_S = 11
+
+
+def on_server(where, source, **more):
+    return words(where, servers=source.url, adaptive="no", step=1000, **more)
+
+
+def refused_after_all(subject, **of):
+    """Issues what is at hand, all of it, and answers the ids and the error after them."""
+    ids = subject.take(subject.stats(**of)["left"], **of)
+    return ids, subject.refused("next", of.get("handle", "a"), "order")
+
+
+def healed(subject, seconds, handle="a", tag="order"):
+    """An id, which must come within so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return subject.next(handle, tag)[0]
+        except Refused as error:
+            assert time.monotonic() < end, f"no id {seconds} s after it was mended: {error}"
+
+
+for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("state_io",))):
+
+    @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it heals", bound=60)
+    def _(how=_how, codes=_code):
+        source, where = FakeServer(), place()
+        subject = Tags(before=stalled(where))
+        subject.open("a", *on_server(where, source, timeout_ms=700))
+        subject.open("b", *on_server(where, source, state="other", name=where.name + "b", timeout_ms=3000))
+        ids = subject.next("a", count=110)
+        settled(subject)
+        where.write("disk", f"{how} {where.dir}/state/")
+        with Machine(where.dir) as machine:
+            more, error = refused_after_all(subject)
+        assert error.code in codes, error
+        took = subject.micros
+        assert 600_000 < took < machine.bound(1_300_000), f"bounded by 700 ms, took {took} us, {machine}"
+        if how == "eio":
+            assert f"{where.dir}/state" in str(error), error
+        # What has its marks elsewhere is not held up.
+        others = subject.next("b", count=2_500)
+        assert subject.stats("b")["failures"] == 0, subject.stats("b")
+        where.write("disk", "ok")
+        ids += [*more, healed(subject, 3)]
+        assert ids == sorted({*ids}) and len({*others}) == 2_500, "an id came twice, or out of order"
+
+
+@test("marks on a full disk (tmpfs): tags in use go on, a new one is refused and made when there is space")
+def _():
+    where, source = place(), FakeServer()
+    subject, inside = mounted(where, f"mount -t tmpfs -o size=256k tmpfs {where.dir}/state", Tags)
+    subject.open("a", *on_server(where, source, timeout_ms=400))
+    ids = subject.next(count=15)
+    fill(inside)
+    ids += subject.next(count=4_000)
+    before = sorted(os.listdir(f"{inside}/{where.name}"))
+    error = subject.refused("next", "a", "shop")
+    assert error.code == "state_io" and "space" in str(error) and f"{where.dir}/state" in str(error), error
+    assert sorted(os.listdir(f"{inside}/{where.name}")) == before, "something was left behind"
+    ids += subject.next(count=2_000)
+    assert ids == list(range(1, 6_016)), "ids of one process have gaps"
+    os.truncate(f"{inside}/filler", 0)
+    assert healed(subject, LATEST_RETRY_S, tag="shop") >= 1
+
+
+@test("a mark that is damaged throughout: state_corrupt with its path, left alone, and what is at hand goes on")
+def _():
+    for spoiled in (bytes(8192), random.randbytes(8192), b"", b"{}"):
+        where, source = place(), FakeServer()
+        subject = Tags().open("a", *on_server(where, source, timeout_ms=300))
+        ids = subject.next(count=110)
+        settled(subject)
+        (mark,) = (where.dir / "state").rglob("*.mark")
+        mark.write_bytes(spoiled)
+        more, error = refused_after_all(subject)
+        assert ids + more == list(range(1, 2_001)), "not what was buffered"
+        assert error.code == "state_corrupt" and str(mark) in str(error), error
+        fresh = Tags().open("a", *on_server(where, source, timeout_ms=300)).refused("next", "a", "order")
+        assert fresh.code == "state_corrupt" and str(mark) in str(fresh), fresh
+        assert mark.read_bytes() == spoiled, "the damaged mark was written"
+
+
+@test("the state directory is deleted under a process: an error, or ids above; never one twice", bound=30)
+def _():
+    where, source = place(), FakeServer()
+    subject = Tags().open("a", *on_server(where, source, timeout_ms=600))
+    ids = [subject.next(count=1_500)]
+    settled(subject)
+    for path in (where.dir / "state").rglob("*.mark"):
+        path.unlink()
+    ids.append(subject.take(subject.stats()["left"]))
+    try:
+        ids.append(subject.next(count=1_500))
+    except Refused as error:
+        assert error.code in ("state_io", "state_corrupt"), error
+    source.do("tag", tag="order", next=1, heeds_after=False)
+    try:
+        ids.append(subject.next(count=3_000))
+    except Refused as error:
+        assert error.code in ("segment_regressed", "state_io", "state_corrupt"), error
+    assert_distinct(ids)
+
+
+@test("a source that hangs for 12 tags delays no other segments of the process by more than 4.5 s", bound=30)
+def _():
+    hangs, well, where = FakeServer(), FakeServer(), place()
+    hangs.fault({"hang": True})
+    slow = {"timeout_ms": 20_000, "request_timeout_ms": 20_000}
+    subject = Tags().open("a", *on_server(where, hangs, **slow))
+    subject.open("b", *on_server(where, well, name=where.name + "b", timeout_ms=5_000))
+    subject.do("crowd", "a", "shop-", 12, 1)
+    time.sleep(0.2)
+    slowest = 0
+    for n in range(6):
+        subject.next("b", f"order-{n}")
+        slowest = max(slowest, subject.micros)
+    subject.next("b", "order-0", count=5_000)
+    slowest = max(slowest, subject.micros)
+    assert slowest < 4_500_000, f"an id of another source took {slowest} us"
+    return f"slowest {slowest // 1000} ms"
+
+
+@test("the same segments opened four times in one process: no id twice, from a server and from file:")
+def _():
+    for servers in ("http", "file"):
+        where, source = place(), FakeServer()
+        file = [f"servers=file:{where.dir}/c", "create=yes", "tags=order:1:7"]
+        options = {"http": [f"servers={source.url}"], "file": file}
+        subject = Tags()
+        for handle in "abcd":
+            subject.open(handle, *words(where, adaptive="no", step=7), *options[servers])
+        ids = [subject.next(random.choice("abcd"), count=random.choice((1, 5, 30))) for _ in range(60)]
+        assert_distinct(ids)

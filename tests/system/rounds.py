@@ -1,0 +1,126 @@
+"""A thousand of everything, one after another: what the process costs afterwards is what it cost before."""
+
+import os
+import time
+
+from harness import place, test
+from segment_subjects import LANGUAGES as SEGMENTS
+from segment_subjects import Tags, words
+from servers import FakeServer
+from subjects import LANGUAGES, Serve, environment
+
+ROUNDS = 1_000
+WARM = 100
+# V8 fills tables of its own for longer.
+WARM_NODE = 4_000
+WARM_SEGMENTS_NODE = 1_200
+IDS = 32
+# With threads of its own, several heaps and large spaces V8's memory wanders by more than a leak would add.
+STEADY_NODE = ["node", "--single-threaded", "--max-semi-space-size=1", *LANGUAGES["node"][1:]]
+# What memory may grow by: a quarter of a KiB a round, and in Node, whose pages are larger, one; a worker thread leaves
+# pieces of the freed heap between others'.
+KIB, KIB_NODE, KIB_WORKERS = 256, 1_024, 4_096
+MAPPINGS = 8
+
+
+def cost(subject):
+    """Resident KiB, mappings, threads and descriptors of a subject once it is at rest."""
+    before, end, proc = None, time.monotonic() + 2, f"/proc/{subject.pid}"
+    while True:
+        with open(f"{proc}/statm") as statm, open(f"{proc}/maps") as maps:
+            now = {"KiB": int(statm.read().split()[1]) * 4, "mappings": len(maps.readlines())}
+        now |= {"threads": subject.threads(), "descriptors": len(os.listdir(f"{proc}/fd"))}
+        if now == before or time.monotonic() > end:
+            return now
+        before = now
+        time.sleep(0.1)
+
+
+def come_back(subject, where, deed, warm, kib):
+    """As `comes_back`. No id of the range may be lost by it."""
+    note = comes_back(subject, deed, warm, kib)
+    other = Serve()
+    for worker in range(IDS):
+        other.do("open", worker, *where.options(worker=worker))
+    other.quit()
+    return note
+
+
+def comes_back(subject, deed, warm, kib):
+    """Does the deed so many times, and then a thousand times more."""
+    deed(warm)
+    before = cost(subject)
+    deed(ROUNDS)
+    after = cost(subject)
+    grown = {key: after[key] - before[key] for key in before}
+    limits = {"KiB": kib, "mappings": MAPPINGS, "threads": 0, "descriptors": 0}
+    assert all(grown[key] <= limits[key] for key in limits), f"grown by {grown}, from {before}"
+    subject.quit()
+    return f"grown by {grown['KiB']} KiB of {before['KiB']}, {grown['mappings']} mappings"
+
+
+def subject_of(language):
+    if language != "node":
+        return Serve(language)
+    return Serve(program=STEADY_NODE, env=environment(MALLOC_ARENA_MAX="1"))
+
+
+for _language in LANGUAGES:
+
+    @test(f"1,000 times open, an id, close: everything comes back, in {_language}", bound=120)
+    def _(language=_language):
+        where, subject = place(), subject_of(language)
+
+        def rounds(count):
+            # One id of the range: of another one the next id may lie below.
+            assert subject.do("rounds", count, *where.options(worker=7)) == f"{count} true"
+
+        node = language == "node"
+        return come_back(subject, where, rounds, WARM_NODE if node else WARM, KIB_NODE if node else KIB)
+
+
+for _language in ("rust", "c", "python"):
+
+    @test(f"1,000 forks, each makes an id and ends: everything comes back, in {_language}", bound=90)
+    def _(language=_language):
+        where, subject = place(), Serve(language)
+
+        def forks(count):
+            subject.do("open", "a", *where.options(worker=f"0-{IDS - 1}"))
+            assert subject.do("forks", "a", count) == f"{2 * count} {2 * count} 0", "an id is missing, or came twice"
+            subject.do("close", "a")
+
+        return come_back(subject, where, forks, WARM, KIB)
+
+
+@test("1,000 worker threads of Node, each opens, makes ids and ends without a close: everything comes back", bound=180)
+def _():
+    where, subject = place(), subject_of("node")
+
+    def workers(count):
+        told = subject.do("workers", count, *where.options(worker=7))
+        assert told.startswith(f"{count} true "), told
+
+    return come_back(subject, where, workers, WARM, KIB_WORKERS)
+
+
+SOURCES = {"rust": ("a callback", "a server", "a file: directory"), "node": ("a server",)}
+
+for _language in SEGMENTS:
+    for _source in SOURCES.get(_language, ("a callback", "a server")):
+
+        @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}", bound=120)
+        def _(language=_language, source=_source):
+            where, more = place(), {"adaptive": "no"}
+            if source == "a server":
+                more["servers"] = FakeServer().url
+            if source == "a file: directory":
+                more |= {"servers": f"file:{where.dir}/counters", "create": "yes", "tags": "order:1:10"}
+            node = language == "node"
+            program = [*STEADY_NODE[:-1], SEGMENTS["node"][-1]] if node else None
+            subject = Tags(language, program=program, env=environment(MALLOC_ARENA_MAX="1") if node else None)
+
+            def rounds(count):
+                assert subject.do("rounds", count, *words(where, **more)) == f"{count} true"
+
+            return comes_back(subject, rounds, WARM_SEGMENTS_NODE if node else WARM, KIB_NODE if node else KIB)

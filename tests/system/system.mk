@@ -1,0 +1,43 @@
+# Kills, clocks, disks, forks in the wrong place, valgrind. As root, what is missing is installed from Debian's packages;
+# otherwise a test without its tool is skipped, and says so.
+
+system_target := build/system-target
+system_needs := tools system-tools c-lib python-wheel node-package system-programs
+
+.PHONY: test-system power-cuts hosts system-tools system-programs
+
+test-system: $(system_needs)
+	@python3 tests/system/run.py
+
+# Of these tests the power cuts alone, for longer.
+power-cuts: $(system_needs)
+	@SECONDS=$(or $(SECONDS),60) python3 tests/system/run.py --once $(if $(SEED),--seed $(SEED)) "power cuts"
+
+# Of these tests the hosts alone, for longer; SEED repeats what befalls them.
+hosts: $(system_needs)
+	@SECONDS=$(or $(SECONDS),60) SEED=$(SEED) python3 tests/system/run.py --once "hosts:"
+
+system-tools:
+	@mkdir -p build
+	@missing=; \
+	for pair in valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
+	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs ip:iproute2 openssl:openssl; do \
+	    PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
+	        >build/system-tools.log 2>&1 || echo "could not install$$missing: see build/system-tools.log" >&2; \
+	else \
+	    echo "not root, or no apt-get: tests that need$$missing are skipped (Debian: apt install$$missing)" >&2; \
+	fi
+
+system-programs: c-lib build/chaos/sorter
+	@mkdir -p build/system
+	@cargo build --release --quiet --manifest-path tests/system/rust/Cargo.toml --target-dir $(system_target)
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/system/agent \
+	    tests/system/c/agent.c tests/system/c/lessee.c tests/system/c/rounds.c tests/system/c/segments.c \
+	    -Lbuild/c/lib -lleafid -lpthread
