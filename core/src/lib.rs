@@ -3,6 +3,18 @@
 //! No IO, no clock, no threads, no `unsafe`: whatever depends on time takes `now_ms` (Unix milliseconds), whatever
 //! depends on chance takes a seed. A call changes state and returns the next deed; one that issues nothing changes
 //! nothing. The host crate (`leafid`) reads the clock, keeps the records and waits.
+//!
+//! # State machines
+//!
+//! Everything that decides is a state machine of one shape. The host runs it in a loop and does what it returns:
+//!
+//! 1. Construct it: `new`.
+//! 2. Handle an event: a method that takes `&mut self` (`&self` where the state is atomic), what happened, and `now`.
+//! 3. Poll for the next action: the method returns what the host has to do, and when to come again.
+//! 4. Query: a method that takes `&self` and changes nothing.
+//!
+//! An event often returns the next action itself, so that the host cannot forget to poll. Each file of a machine begins
+//! with its states.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -35,4 +47,5 @@ pub use snowflake::record::{Admission, Record};
 pub use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
 pub use snowflake::span::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Span, next_until};
 pub use time::back_off::{BackOff, LONGEST_MS, URGENT_MS};
+pub use time::clock_filter::{ClockFilter, LeapEvent};
 pub use utc::Utc;

@@ -1,3 +1,4 @@
-//! When a thing is done again.
+//! Time: when to try again, and which readings of a clock to follow.
 
 pub(crate) mod back_off;
+pub(crate) mod clock_filter;

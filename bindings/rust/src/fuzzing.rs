@@ -9,7 +9,6 @@ pub use crate::segments::fuzzing::{
 pub use crate::worker::fuzzing::{claimed, refusal, renewed};
 
 use crate::http::ServerUrl;
-use crate::os::clock_filter::Timeline;
 use crate::snowflake::registry::host;
 use crate::storage::record_format;
 use crate::storage::two_slots::SLOT_BYTES;
@@ -17,6 +16,7 @@ use crate::worker::lease_cache;
 use crate::worker::settings::Settings;
 use crate::worker::worker_ids::{WorkerIds, of_hostname};
 use crate::{SnowflakeBuilder, Worker};
+use leafid_core::ClockFilter;
 use leafid_core::{Layout, Lease, Record, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,11 +36,15 @@ pub struct State {
 
 pub fn state(bytes: &[u8]) -> Result<State> {
     let record_format::Slots { newest, spare, damaged } = record_format::read_file(Path::new("file"), bytes)?;
-    // The clocks of who wrote it are believed, for the same start of the machine.
-    let (writer, line, ns) = (&newest.writer, Timeline::new(), |ms: i64| ms.saturating_mul(1_000_000));
+    // The clocks of its writer are observed, for the same start of the machine.
+    let (writer, filter, ns) = (&newest.writer, ClockFilter::new(), |ms: i64| ms.saturating_mul(1_000_000));
     let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));
-    line.learn(then, writer.leap_ms.map(|(leap, since)| (ns(leap), ns(since))), (ns(1 << 41), ns(1 << 30)));
-    let _ = line.leap();
+    filter.observe(
+        then,
+        writer.leap_ms.map(|(leap, since)| (ns(leap), ns(since))),
+        (ns(1 << 41), ns(1 << 30)),
+    );
+    let _ = filter.leap();
     let again = newest.to_bytes();
     Ok(State { number: newest.number, name: newest.name, record: newest.record, spare, damaged, again })
 }

@@ -2,7 +2,6 @@
 //!
 //! The only `unsafe` of the host lives below this module.
 
-pub(crate) mod clock_filter;
 pub(crate) mod clock_source;
 pub(crate) mod disk;
 pub(crate) mod env;

@@ -3,7 +3,6 @@
 #[cfg(feature = "http")]
 mod cluster;
 
-use crate::os::clock_filter::Timeline;
 use crate::os::env::{
     Access, AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
 };
@@ -15,6 +14,7 @@ use crate::snowflake::wait::Wait;
 use crate::storage::two_slots::FILE_BYTES;
 use crate::worker::settings::Settings;
 use crate::{Snowflake, SnowflakeBuilder};
+use leafid_core::ClockFilter;
 use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

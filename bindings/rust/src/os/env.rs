@@ -1,11 +1,11 @@
 //! The world outside: clock, disk and randomness behind small traits, so that the host can run under simulation.
 
 use crate::ClockSource;
-use crate::os::clock_filter::Timeline;
 use crate::os::filesystem_kind::FileSystem;
+use crate::os::log_queue::{self, Level};
 use crate::os::namespaces::Scope;
 use crate::storage::two_slots::FILE_BYTES;
-use leafid_core::{Code, Error, Result};
+use leafid_core::{ClockFilter, Code, Error, LeapEvent, Result};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -163,11 +163,11 @@ pub(crate) enum AnyClock {
     /// The system's, read as of its last timer interrupt on the hot path.
     Coarse,
     #[cfg_attr(not(test), allow(dead_code))]
-    Other(Arc<dyn Clock>, Arc<Timeline>),
+    Other(Arc<dyn Clock>, Arc<ClockFilter>),
 }
 
 /// The system clock's: it survives forks.
-static SYSTEM: Timeline = Timeline::new();
+static SYSTEM: ClockFilter = ClockFilter::new();
 
 impl AnyClock {
     /// Unix milliseconds as the clock reads: for the hot path alone. Far ahead of the spans it leads to no id.
@@ -204,7 +204,9 @@ impl AnyClock {
     /// As [`AnyClock::believed_ms`], in nanoseconds.
     pub(crate) fn believed_ns(&self) -> i64 {
         let (now_ns, counted_ns) = self.both();
-        self.line().believe(now_ns, counted_ns)
+        let (filtered_ns, event) = self.filter().filter(now_ns, counted_ns);
+        warn(event);
+        filtered_ns
     }
 
     /// Which start of the machine it is; empty where that is not known.
@@ -220,23 +222,23 @@ impl AnyClock {
     pub(crate) fn learn(&self, then_ms: i64, counted_ms: i64, leap_ms: Option<(i64, i64)>) {
         let ns = |ms: i64| ms.saturating_mul(1_000_000);
         let leap = leap_ms.map(|(leap_ms, since_ms)| (ns(leap_ms), ns(since_ms)));
-        self.line().learn((ns(then_ms), ns(counted_ms)), leap, self.both());
+        warn(self.filter().observe((ns(then_ms), ns(counted_ms)), leap, self.both()));
     }
 
     /// The leap that is not followed yet: how far, and since when by the suspend-counting clock.
     pub(crate) fn leap_ms(&self) -> Option<(i64, i64)> {
-        self.line().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
+        self.filter().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
     }
 
     /// A generator was opened by what is believed now.
     pub(crate) fn use_it(&self) {
-        self.line().use_it();
+        self.filter().mark_used();
     }
 
-    fn line(&self) -> &Timeline {
+    fn filter(&self) -> &ClockFilter {
         match self {
             AnyClock::System | AnyClock::Coarse => &SYSTEM,
-            AnyClock::Other(_, line) => line,
+            AnyClock::Other(_, filter) => filter,
         }
     }
 
@@ -269,6 +271,13 @@ impl AnyClock {
             AnyClock::System | AnyClock::Coarse => std::thread::sleep(time),
             AnyClock::Other(clock, _) => clock.sleep(time),
         }
+    }
+}
+
+/// Logs a leap, later: the clock is read with locks held, too.
+fn warn(event: Option<LeapEvent>) {
+    if let Some(event) = event {
+        log_queue::later(Level::Warn, format_args!("{event}"));
     }
 }
 

@@ -66,8 +66,8 @@ impl World {
     }
 
     /// As a process that starts: it believes the clock it finds.
-    pub(super) fn line(&self) -> Arc<Timeline> {
-        Arc::new(Timeline::new())
+    pub(super) fn line(&self) -> Arc<ClockFilter> {
+        Arc::new(ClockFilter::new())
     }
 
     pub(super) fn set_clock(&self, by_ms: i64) {

@@ -1,11 +1,11 @@
 //! Machines, their clocks, and what a process of theirs lives in.
 
 use super::disk::{File, ProcessDisk};
-use crate::os::clock_filter::Timeline;
 use crate::os::env::{AnyClock, Clock, Env, Random};
 use crate::os::filesystem_kind::Kind;
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
+use leafid_core::ClockFilter;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -149,7 +149,7 @@ pub(crate) struct World {
     pub(crate) machines: Machines,
     pub(crate) machine: Arc<Machine>,
     pub(crate) fate: Arc<Fate>,
-    line: Arc<Timeline>,
+    line: Arc<ClockFilter>,
 }
 
 /// When a process ends in the middle of what it does.
@@ -226,7 +226,7 @@ impl World {
             machines: machines.clone(),
             machine: Arc::clone(machine),
             fate: Arc::new(Fate { number, dead, left, draw }),
-            line: line.map_or_else(|| Arc::new(Timeline::new()), |parent| Arc::clone(&parent.line)),
+            line: line.map_or_else(|| Arc::new(ClockFilter::new()), |parent| Arc::clone(&parent.line)),
         }
     }
 

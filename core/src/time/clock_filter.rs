@@ -1,0 +1,296 @@
+//! Filters the readings of a clock: a leap forward is followed only once it has stood for a while.
+//!
+//! Construct: [`ClockFilter::new`]. Events: [`ClockFilter::filter`] (a reading), [`ClockFilter::observe`] (a record of
+//! another process), [`ClockFilter::mark_used`]. Query: [`ClockFilter::leap`].
+//!
+//! | State | Reading | Next state | Filtered time |
+//! | --- | --- | --- | --- |
+//! | no reading yet | any | following | as read |
+//! | following | at most 60 s ahead | following | as read |
+//! | following | more than 60 s ahead | leap pending | on the old line |
+//! | leap pending | back | following | as read |
+//! | leap pending | another leap | leap pending, from now | on the old line |
+//! | leap pending | the same leap, for less than 60 s | leap pending | on the old line |
+//! | leap pending | the same leap, for 60 s | following | as read |
+
+use crate::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use core::fmt;
+
+/// A clock that is further ahead of the suspend-counting clock than this has leapt.
+const LEAP_NS: i64 = 60_000_000_000;
+/// A leap that has stood for this long is followed.
+const STANDS_NS: i64 = 60_000_000_000;
+/// A leap that moves by more than this is a new leap.
+const SAME_NS: i64 = 5_000_000_000;
+/// How long a reading further ahead is remembered after the clock went back: its return is no leap.
+const RETURNS_NS: i64 = 3_600_000_000_000;
+/// A process younger than this may have begun during a leap, and has issued little.
+const YOUNG_NS: i64 = 5_000_000_000;
+const NONE: i64 = i64::MIN;
+
+/// The offset of a clock from the suspend-counting clock, as it was last accepted.
+///
+/// Without the filter, a clock that leaps to 2036 for a second would put 2036 into the records, and no id could be issued
+/// after it came back. It holds atomics alone, so that a forked child continues with the state of its parent. All times are
+/// nanoseconds.
+#[derive(Debug)]
+pub struct ClockFilter {
+    offset_ns: AtomicI64,
+    /// The largest offset accepted lately, and when.
+    highest_ns: AtomicI64,
+    highest_at_ns: AtomicI64,
+    leap_ns: AtomicI64,
+    since_ns: AtomicI64,
+    /// When the first reading was accepted.
+    first_ns: AtomicI64,
+    /// The suspend-counting clock in the latest record that was observed.
+    observed_ns: AtomicI64,
+    /// Whether a generator uses the filtered time.
+    used: AtomicBool,
+}
+
+/// What happened to a leap of the clock, for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeapEvent {
+    /// The clock leapt ahead. It is not followed yet.
+    Seen {
+        /// How far it leapt, seconds.
+        seconds: i64,
+    },
+    /// The leap has stood for 60 s. It is followed from now on.
+    Followed {
+        /// How far it leapt, seconds.
+        seconds: i64,
+    },
+}
+
+impl fmt::Display for LeapEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeapEvent::Seen { seconds } => {
+                write!(f, "the clock leapt {seconds} s ahead; it is followed if that stands for 60 s")
+            }
+            LeapEvent::Followed { seconds } => {
+                write!(f, "the clock's leap of {seconds} s has stood for 60 s and is followed")
+            }
+        }
+    }
+}
+
+impl ClockFilter {
+    /// Has seen no reading.
+    pub const fn new() -> ClockFilter {
+        ClockFilter {
+            offset_ns: AtomicI64::new(NONE),
+            highest_ns: AtomicI64::new(NONE),
+            highest_at_ns: AtomicI64::new(0),
+            leap_ns: AtomicI64::new(0),
+            since_ns: AtomicI64::new(NONE),
+            first_ns: AtomicI64::new(NONE),
+            observed_ns: AtomicI64::new(NONE),
+            used: AtomicBool::new(false),
+        }
+    }
+
+    /// The filtered time since the Unix epoch when the clock reads `now_ns` and the suspend-counting clock
+    /// `counted_ns`, and what to log.
+    pub fn filter(&self, now_ns: i64, counted_ns: i64) -> (i64, Option<LeapEvent>) {
+        let offset = self.offset_ns.load(Relaxed);
+        if offset == NONE {
+            self.first_ns.store(counted_ns, Relaxed);
+        }
+        let found = now_ns.saturating_sub(counted_ns);
+        let recent = counted_ns.saturating_sub(self.highest_at_ns.load(Relaxed)) <= RETURNS_NS;
+        let known = if recent { offset.max(self.highest_ns.load(Relaxed)) } else { offset };
+        let leap = found.saturating_sub(known);
+        if offset == NONE || leap <= LEAP_NS {
+            self.follow(found, counted_ns, found >= known.saturating_sub(SAME_NS));
+            return (now_ns, None);
+        }
+        let since = self.since_ns.load(Relaxed);
+        let same = leap.saturating_sub(self.leap_ns.load(Relaxed)).saturating_abs() <= SAME_NS;
+        let seconds = leap / 1_000_000_000;
+        let mut event = None;
+        if since == NONE || !same {
+            self.leap_ns.store(leap, Relaxed);
+            self.since_ns.store(counted_ns, Relaxed);
+            event = Some(LeapEvent::Seen { seconds });
+        } else if counted_ns.saturating_sub(since) >= STANDS_NS {
+            self.follow(found, counted_ns, true);
+            return (now_ns, Some(LeapEvent::Followed { seconds }));
+        }
+        (counted_ns.saturating_add(offset), event)
+    }
+
+    /// Takes note of what a record says: another process of this machine had `then`, the filtered time and the
+    /// suspend-counting clock. `now`: both clocks as they read here. `leap`: the leap that was not followed then, and
+    /// since when; it may have stood for long enough over the runs of many processes.
+    ///
+    /// If this process began during a leap, the first reading that it accepted was of the leap; if it began during a step
+    /// back, the clock's return is no leap. The latest of several records counts. A process that has run for a while
+    /// ignores all of them. Returns what to log.
+    pub fn observe(&self, then: (i64, i64), leap: Option<(i64, i64)>, now: (i64, i64)) -> Option<LeapEvent> {
+        let ((then_ns, then_counted_ns), (now_ns, counted_ns)) = (then, now);
+        let young = counted_ns.saturating_sub(self.first_ns.load(Relaxed)) <= YOUNG_NS;
+        // What was counted later is of another start of the machine.
+        let later = (self.observed_ns.load(Relaxed) + 1..=counted_ns).contains(&then_counted_ns);
+        if !young || !later {
+            return None;
+        }
+        self.observed_ns.store(then_counted_ns, Relaxed);
+        let known = then_ns.saturating_sub(then_counted_ns);
+        let found = now_ns.saturating_sub(counted_ns);
+        let leapt = found.saturating_sub(known) > LEAP_NS;
+        if leapt && self.used.load(Relaxed) {
+            // A generator that already followed the clock cannot go back.
+            return None;
+        }
+        self.highest_ns.store(known, Relaxed);
+        self.highest_at_ns.store(counted_ns, Relaxed);
+        if !leapt {
+            self.follow(found, counted_ns, found >= known.saturating_sub(SAME_NS));
+            return None;
+        }
+        self.offset_ns.store(known, Relaxed);
+        if let Some((leap_ns, since_ns)) = leap.filter(|(_, since_ns)| *since_ns <= counted_ns) {
+            self.leap_ns.store(leap_ns, Relaxed);
+            self.since_ns.store(since_ns, Relaxed);
+        }
+        self.filter(now_ns, counted_ns).1
+    }
+
+    /// A generator uses the filtered time from now on.
+    pub fn mark_used(&self) {
+        self.used.store(true, Relaxed);
+    }
+
+    /// The leap that is not followed yet: how far, and since when by the suspend-counting clock.
+    pub fn leap(&self) -> Option<(i64, i64)> {
+        let since = self.since_ns.load(Relaxed);
+        (since != NONE).then(|| (self.leap_ns.load(Relaxed), since))
+    }
+
+    fn follow(&self, found: i64, counted_ns: i64, highest: bool) {
+        self.offset_ns.store(found, Relaxed);
+        self.since_ns.store(NONE, Relaxed);
+        if highest {
+            self.highest_ns.store(found, Relaxed);
+            self.highest_at_ns.store(counted_ns, Relaxed);
+        }
+    }
+}
+
+impl Default for ClockFilter {
+    fn default() -> ClockFilter {
+        ClockFilter::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockFilter, LeapEvent};
+    use alloc::string::ToString;
+    const S: i64 = 1_000_000_000;
+
+    #[test]
+    fn small_steps_and_steps_back_are_followed() {
+        let filter = ClockFilter::new();
+        assert_eq!(filter.filter(1_000 * S, 0).0, 1_000 * S);
+        for (now, counted) in [(1_060, 0), (1_061, 1), (900, 2), (901, 3), (961, 3)] {
+            assert_eq!(filter.filter(now * S, counted * S).0, now * S);
+        }
+    }
+
+    #[test]
+    fn a_leap_is_followed_once_it_has_stood() {
+        let filter = ClockFilter::new();
+        filter.filter(1_000 * S, 0);
+        let seen = Some(LeapEvent::Seen { seconds: 8_000 });
+        assert_eq!(filter.filter(9_010 * S, 10 * S), (1_010 * S, seen));
+        assert_eq!(filter.filter(1_011 * S, 11 * S), (1_011 * S, None), "it came back");
+        assert_eq!(filter.filter(9_020 * S, 20 * S), (1_020 * S, seen));
+        assert_eq!(filter.filter(9_079 * S, 79 * S), (1_079 * S, None));
+        let followed = LeapEvent::Followed { seconds: 8_000 };
+        assert_eq!(filter.filter(9_080 * S, 80 * S), (9_080 * S, Some(followed)));
+        assert_eq!(filter.filter(9_081 * S, 81 * S), (9_081 * S, None));
+        assert_eq!(followed.to_string(), "the clock's leap of 8000 s has stood for 60 s and is followed");
+    }
+
+    #[test]
+    fn a_return_from_a_step_back_is_no_leap_for_an_hour() {
+        let filter = ClockFilter::new();
+        filter.filter(100_000 * S, 0);
+        assert_eq!(filter.filter(96_401 * S, S).0, 96_401 * S);
+        assert_eq!(filter.filter(100_002 * S, 2 * S).0, 100_002 * S);
+        assert_eq!(filter.filter(96_403 * S, 3 * S).0, 96_403 * S);
+        assert_eq!(filter.filter(98_000 * S, 1_600 * S).0, 98_000 * S);
+        assert_eq!(filter.filter(104_000 * S, 4_000 * S).0, 100_400 * S, "forgotten");
+    }
+
+    #[test]
+    fn a_process_that_begins_during_a_leap_learns_it_from_the_record() {
+        let filter = ClockFilter::new();
+        assert_eq!(filter.filter(9_000 * S, 100 * S).0, 9_000 * S, "its first reading");
+        filter.observe((1_090 * S, 90 * S), None, (9_000 * S, 100 * S));
+        assert_eq!(filter.filter(9_001 * S, 101 * S).0, 1_101 * S);
+        filter.observe((1_000 * S, 50 * S), None, (9_001 * S, 101 * S));
+        assert_eq!(filter.filter(9_002 * S, 102 * S).0, 1_102 * S, "an older record says nothing new");
+        assert_eq!(filter.filter(1_103 * S, 103 * S).0, 1_103 * S, "it came back");
+        // It stands over the lives of many processes, each of which began during it.
+        let mut held = None;
+        for second in (100..160).step_by(7) {
+            let filter = ClockFilter::new();
+            filter.filter((8_900 + second) * S, second * S);
+            filter.observe(
+                ((1_000 + second - 1) * S, (second - 1) * S),
+                held,
+                ((8_900 + second) * S, second * S),
+            );
+            assert_eq!(filter.filter((8_900 + second) * S, second * S).0, (1_000 + second) * S, "{second}");
+            held = filter.leap();
+        }
+        let filter = ClockFilter::new();
+        filter.filter(9_060 * S, 160 * S);
+        filter.observe((1_159 * S, 159 * S), held, (9_060 * S, 160 * S));
+        assert_eq!(filter.filter(9_060 * S, 160 * S).0, 9_060 * S, "followed");
+        // One that has stood, by a later record, is none.
+        let filter = ClockFilter::new();
+        filter.filter(9_000 * S, 100 * S);
+        filter.observe((1_050 * S, 50 * S), None, (9_000 * S, 100 * S));
+        filter.observe((8_999 * S, 99 * S), None, (9_000 * S, 100 * S));
+        assert_eq!(filter.filter(9_001 * S, 101 * S).0, 9_001 * S);
+        // A generator goes by it: a record of another worker id changes nothing.
+        let filter = ClockFilter::new();
+        filter.filter(9_000 * S, 100 * S);
+        filter.mark_used();
+        filter.observe((1_090 * S, 90 * S), None, (9_001 * S, 101 * S));
+        assert_eq!(filter.filter(9_001 * S, 101 * S).0, 9_001 * S);
+        // A process that has lived, and a record of another start, decide nothing.
+        let filter = ClockFilter::new();
+        filter.filter(9_000 * S, 100 * S);
+        filter.observe((1_090 * S, 190 * S), None, (9_000 * S, 100 * S));
+        filter.observe((1_090 * S, 90 * S), None, (9_010 * S, 110 * S));
+        assert_eq!(filter.filter(9_011 * S, 111 * S).0, 9_011 * S);
+    }
+
+    #[test]
+    fn a_return_from_a_step_back_before_the_start_is_no_leap() {
+        let filter = ClockFilter::new();
+        assert_eq!(filter.filter(96_400 * S, 200 * S).0, 96_400 * S, "its first reading");
+        filter.observe((100_000 * S, 100 * S), None, (96_401 * S, 201 * S));
+        assert_eq!(filter.filter(96_402 * S, 202 * S).0, 96_402 * S);
+        assert_eq!(filter.filter(100_103 * S, 203 * S).0, 100_103 * S, "it came back");
+        assert_eq!(filter.filter(96_404 * S, 204 * S).0, 96_404 * S);
+        assert_eq!(filter.filter(100_205 * S, 205 * S).0, 96_405 * S, "further than it ever was");
+    }
+
+    #[test]
+    fn a_leap_that_moves_begins_anew() {
+        let filter = ClockFilter::new();
+        filter.filter(1_000 * S, 0);
+        filter.filter(9_000 * S, S);
+        assert_eq!(filter.filter(20_000 * S, 50 * S).0, 1_050 * S);
+        assert_eq!(filter.filter(20_020 * S, 70 * S).0, 1_070 * S);
+        assert_eq!(filter.filter(20_060 * S, 110 * S).0, 20_060 * S);
+    }
+}
