@@ -87,7 +87,7 @@ pub fn metrics() -> String {
     loop {
         let generation = os::current();
         let open = this_host().map(|host| host.open()).unwrap_or_default();
-        let snowflakes = open.iter().map(|(live, handles)| Stats::of(live, *handles)).collect();
+        let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
         let segments = fetch_pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
         // In the child of a fork meanwhile, they are the parent's.
         if generation == os::current() {

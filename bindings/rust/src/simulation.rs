@@ -8,7 +8,7 @@ use crate::os::env::{
 };
 use crate::os::filesystem_kind::{FileSystem, Kind};
 use crate::os::mutex::lock;
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Host;
 use crate::snowflake::wait::Wait;
 use crate::storage::two_slots::FILE_BYTES;
@@ -49,7 +49,7 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
     let first = open.next_ms();
     world.fail(Some(io::ErrorKind::StorageFull));
     world.pass(300);
-    let durable_until = open.live.core.layout().tick_start_ms(open.live.core.until());
+    let durable_until = open.generator.core.layout().tick_start_ms(open.generator.core.until());
     assert!(open.next_ms() < durable_until);
     world.pass(durable_until - first);
     for _ in 0..5 {
@@ -143,7 +143,7 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
                 }
             }
             if draw(2) == 0 {
-                open.live.shut(Duration::from_secs(1)).unwrap();
+                open.generator.shut(Duration::from_secs(1)).unwrap();
             }
         }
         assert!(last > 0);
@@ -170,7 +170,7 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
             let newest = crate::storage::record_format::read_file(Path::new("x"), file).unwrap();
             let survivor =
                 crate::storage::record_format::read_slot(file, newest.spare).unwrap().record.run.until;
-            if last >= open.live.core.layout().tick_start_ms(survivor) {
+            if last >= open.generator.core.layout().tick_start_ms(survivor) {
                 let at = (1 - newest.spare) * crate::storage::two_slots::SLOT_BYTES + 20;
                 file[at] ^= 1;
                 break (last, survivor);
@@ -203,7 +203,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
         let open = process.open(builder()).unwrap();
         issue(&open, 2_000);
         if life != 1 {
-            open.live.shut(Duration::from_secs(1)).unwrap();
+            open.generator.shut(Duration::from_secs(1)).unwrap();
         }
         world.pass(100_000);
     }
@@ -247,7 +247,7 @@ fn a_range_leaves_an_id_whose_time_is_burnt_to_the_last() {
     world.burn(-1_000, 3_600_000);
     let process = world.process();
     let open = process.open_worker(7..=8, builder()).unwrap();
-    assert_eq!(open.live.worker_id, 8);
+    assert_eq!(open.generator.worker_id, 8);
     assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at once");
 }
 
@@ -287,7 +287,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
             assert!(error.message().contains(said), "{error} does not say {said}");
         }
         let open = world.process().open_worker(7..=8, builder()).unwrap();
-        assert_eq!(open.live.worker_id, 8, "a range goes on to the next");
+        assert_eq!(open.generator.worker_id, 8, "a range goes on to the next");
         assert_eq!(lock(&world.0.files).get(&path).cloned(), before);
     }
     world.record(Record { run: years, ..good });

@@ -28,7 +28,7 @@ fn a_start_that_waits_for_the_clock_waits_no_longer_than_its_thread_may() {
         let world = World::new();
         let waiting = || builder().on_clock_backwards(OnClockBackwards::Wait);
         let crashed = world.process().open(waiting()).unwrap();
-        let end_ms = Layout::LEAF.tick_start_ms(crashed.live.spans().until);
+        let end_ms = Layout::LEAF.tick_start_ms(crashed.generator.spans().until);
         world.pass(end_ms - START_MS - left_ms);
         let opened = world.process().open(waiting().max_wait_ms(most_ms));
         assert_eq!(opened.err().map(|error| error.code()), code);
@@ -44,7 +44,7 @@ fn a_range_takes_the_first_id_whose_time_has_come() {
     let process = world.process();
     process.close(process.open_worker(3..=3, builder()).unwrap());
     world.pass(10_000);
-    assert_eq!(world.process().open_worker(3..=4, builder()).unwrap().live.worker_id, 3);
+    assert_eq!(world.process().open_worker(3..=4, builder()).unwrap().generator.worker_id, 3);
 }
 
 #[test]

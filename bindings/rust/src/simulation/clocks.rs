@@ -131,7 +131,7 @@ fn wait_starts_once_the_record_has_passed() {
         world.pass(1);
     }
     let last = open.next_ms();
-    let until = open.live.core.layout().tick_start_ms(open.live.core.until());
+    let until = open.generator.core.layout().tick_start_ms(open.generator.core.until());
     let before = world.now_ns().div_euclid(1_000_000);
     let restarted = world.process();
     let first = restarted.open(wait()).unwrap().next_ms();

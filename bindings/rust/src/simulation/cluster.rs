@@ -24,7 +24,7 @@ mod tags;
 
 use crate::os::filesystem_kind::Kind;
 use crate::os::simulated;
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};
 use issued::Seen;
 use leafid_core::{Giving, Layout};
@@ -58,7 +58,7 @@ struct Simulation {
     /// Of those that fork among segments.
     counter: Arc<Mutex<tags::Counter>>,
     /// Closed generators that a thread still calls which began before.
-    lingering: Vec<(u64, Arc<Live>)>,
+    lingering: Vec<(u64, Arc<Generator>)>,
     seen: Seen,
     faults: Faults,
     /// The time of the simulation.

@@ -33,12 +33,13 @@ fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
         let world = World::new();
         let process = world.process();
         let open = process.open(builder()).unwrap();
-        let mut keeper = lock(&open.live.keeper);
+        let mut keeper = lock(&open.generator.keeper);
         let keeper = keeper.as_mut().unwrap();
         let run = keeper.file.record().run;
         assert_eq!(run.until - run.from, 500);
-        let (live, now_ms) = (&open.live, START_MS + clock_ms);
-        let extended = keeper.extend(&live.env, &live.core, run.from + used, now_ms, Duration::ZERO);
+        let (generator, now_ms) = (&open.generator, START_MS + clock_ms);
+        let extended =
+            keeper.extend(&generator.env, &generator.core, run.from + used, now_ms, Duration::ZERO);
         assert_eq!(ended(&extended), what, "{used} ticks used, the clock at {clock_ms} ms");
     }
 }

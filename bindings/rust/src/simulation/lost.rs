@@ -74,7 +74,7 @@ impl Leased {
     }
 
     fn lose(&self) {
-        self.open.live.lose(Error::new(Code::WorkerLost, "lost"));
+        self.open.generator.lose(Error::new(Code::WorkerLost, "lost"));
     }
 
     fn claim(&self) -> Sender<Answer<Option<Lease>>> {
@@ -93,15 +93,15 @@ impl Leased {
 
     /// Waits for what takes the place of the generator, or why nothing does.
     fn successor(&self, may_wait: bool) -> Result<Open> {
-        let live = &self.open.live;
-        live.await_successor(Instant::now() + PATIENCE, may_wait, &mut || false)?;
-        Ok(Open { live: Arc::clone(live.newest()), settings: Arc::clone(&self.open.settings) })
+        let generator = &self.open.generator;
+        generator.await_successor(Instant::now() + PATIENCE, may_wait, &mut || false)?;
+        Ok(Open { generator: Arc::clone(generator.newest()), settings: Arc::clone(&self.open.settings) })
     }
 
     fn fails(&self, claim: &Sender<Answer<Option<Lease>>>) {
-        let tried = self.open.live.tried.load(Acquire);
+        let tried = self.open.generator.tried.load(Acquire);
         claim.send(Err("down".into())).unwrap();
-        until(|| self.open.live.tried.load(Acquire) > tried);
+        until(|| self.open.generator.tried.load(Acquire) > tried);
     }
 }
 
@@ -120,10 +120,10 @@ fn what_takes_the_place_of_the_lost_one_begins_above_all_that_it_issued() {
     leased.world.set_clock(-1_000);
     leased.lose();
     let claim = leased.claim();
-    assert!(leased.open.live.waits_for_users_code());
+    assert!(leased.open.generator.waits_for_users_code());
     claim.send(Ok(Some(lease(3)))).unwrap();
     let next = leased.successor(true).unwrap();
-    assert_eq!(next.live.worker_id, 3);
+    assert_eq!(next.generator.worker_id, 3);
     assert!(next.next().unwrap() > last);
 }
 
@@ -141,23 +141,23 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let crate::snowflake::recovery::Heal::Failed(_, again) = leased.open.live.heal_if_lost(false) else {
+    let crate::snowflake::recovery::Heal::Failed(_, again) = leased.open.generator.heal_if_lost(false) else {
         panic!()
     };
     assert_eq!(again, Duration::from_millis(200));
     leased.world.pass(200);
-    leased.open.live.heal_if_lost(false);
+    leased.open.generator.heal_if_lost(false);
     let second = leased.claim();
     first.send(Ok(Some(lease(3)))).unwrap();
     assert_eq!(leased.released(), lease(3));
     second.send(Ok(Some(lease(4)))).unwrap();
-    assert_eq!(leased.successor(true).unwrap().live.worker_id, 4);
+    assert_eq!(leased.successor(true).unwrap().generator.worker_id, 4);
 }
 
 #[test]
 fn what_is_claimed_for_a_generator_that_was_closed_meanwhile_is_given_back() {
     let Leased { world: _world, process, open, calls } = Leased::new();
-    open.live.lose(Error::new(Code::WorkerLost, "lost"));
+    open.generator.lose(Error::new(Code::WorkerLost, "lost"));
     let Call::Claim(answer) = calls.recv_timeout(PATIENCE).unwrap() else { panic!() };
     process.close(open);
     answer.send(Ok(Some(lease(3)))).unwrap();
@@ -188,20 +188,20 @@ fn who_waits_for_a_successor_is_told_why_there_is_none_and_has_it_claimed_again(
     leased.world.pass(200);
     assert!(leased.successor(false).is_err());
     leased.claim().send(Ok(Some(lease(3)))).unwrap();
-    assert_eq!(leased.successor(true).unwrap().live.worker_id, 3);
+    assert_eq!(leased.successor(true).unwrap().generator.worker_id, 3);
 }
 
 #[test]
 fn a_close_waits_for_the_renewal_and_gives_back_what_it_left() {
     let leased = Leased::new();
     leased.world.pass(30_000);
-    leased.open.live.renew(false);
+    leased.open.generator.renew(false);
     let Ok(Call::Renew(answer)) = leased.calls.recv_timeout(PATIENCE) else { panic!() };
     let renewal = Renewal { until_ms: START_MS + 90_000, token: Some("new".into()), ..Renewal::default() };
-    let live = Arc::clone(&leased.open.live);
+    let generator = Arc::clone(&leased.open.generator);
     std::thread::scope(|scope| {
-        let closing = scope.spawn(|| live.shut(PATIENCE));
-        until(|| lock(&live.keeper).is_none());
+        let closing = scope.spawn(|| generator.shut(PATIENCE));
+        until(|| lock(&generator.keeper).is_none());
         // By now it waits.
         std::thread::sleep(Duration::from_millis(20));
         answer.send(Ok(Some(renewal))).unwrap();
@@ -217,16 +217,16 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
     let first = process.open(builder().persist(false)).unwrap();
     let rules = first.settings.key.rules;
     let (env, renewer) = (Arc::new(world.env()), Arc::new(Renewer::new()));
-    let mut next: Option<Arc<Live>> = None;
+    let mut next: Option<Arc<Generator>> = None;
     for _ in 0..2_000 {
         let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
         let claim = claim::claim(&env, &first.settings, &terms).unwrap();
         let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
-        let live = Arc::new(Live::new(env, renewer, settings, terms, claim, Spans::default(), 0));
+        let generator = Arc::new(Generator::new(env, renewer, settings, terms, claim, Spans::default(), 0));
         if let Some(next) = next {
-            assert!(live.successor.set(next).is_ok());
+            assert!(generator.successor.set(next).is_ok());
         }
-        next = Some(live);
+        next = Some(generator);
     }
     let small = std::thread::Builder::new().stack_size(128 * 1_024);
     small.spawn(move || drop(next)).unwrap().join().unwrap();

@@ -145,12 +145,12 @@ impl Process {
 
     pub(super) fn open_worker(&self, worker: impl Into<Worker>, builder: SnowflakeBuilder) -> Result<Open> {
         let settings = Arc::new(settings(builder.worker(worker)));
-        Ok(Open { live: self.0.attach(&settings, None, &mut || false)?, settings })
+        Ok(Open { generator: self.0.attach(&settings, None, &mut || false)?, settings })
     }
 
     /// Closes it cleanly.
     pub(super) fn close(&self, open: Open) {
-        self.0.detach(&open.live).unwrap();
+        self.0.detach(&open.generator).unwrap();
     }
 
     pub(super) fn reset(&self) -> Result<crate::worker::reset::Reset> {
@@ -159,7 +159,7 @@ impl Process {
 }
 
 pub(super) struct Open {
-    pub(super) live: Arc<Live>,
+    pub(super) generator: Arc<Generator>,
     pub(super) settings: Arc<Settings>,
 }
 
@@ -168,9 +168,9 @@ impl Open {
         let mut never = || false;
         let mut wait = Wait::new(&self.settings, &mut never);
         loop {
-            match self.live.core.next(self.live.env.clock.believed_ms()) {
+            match self.generator.core.next(self.generator.env.clock.believed_ms()) {
                 Ok(id) => return Ok(id),
-                Err(deed) => wait.until_done(&self.live, deed)?,
+                Err(deed) => wait.until_done(&self.generator, deed)?,
             }
         }
     }

@@ -52,7 +52,7 @@ impl Snowflake {
             let mut born = 0;
             while left > 0 {
                 let (run, generation) =
-                    self.step(interrupted, |live, now_ms| live.core.reserve(now_ms, left))?;
+                    self.step(interrupted, |generator, now_ms| generator.core.reserve(now_ms, left))?;
                 if !runs.is_empty() && generation != born {
                     // A fork came between: what was reserved before it is the parent's.
                     runs.clear();
@@ -98,8 +98,8 @@ impl Snowflake {
                 format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
             return Err(Error::invalid("n", n, &allowed));
         }
-        let live = self.live()?;
-        match n > live.core.left_in_tick(live.env.clock.believed_ms()) {
+        let generator = self.generator()?;
+        match n > generator.core.left_in_tick(generator.env.clock.believed_ms()) {
             true => wait::may_wait(&self.settings, tick),
             false => Ok(()),
         }

@@ -25,7 +25,7 @@ const IN_USE_MS: i64 = 60_000;
 const STUCK: Duration = Duration::from_millis(100);
 
 /// A generator of this process, shared by all handles of the same settings.
-pub(crate) struct Live {
+pub(crate) struct Generator {
     pub(crate) core: Core,
     /// As the hot path reads it.
     pub(crate) clock: AnyClock,
@@ -48,7 +48,7 @@ pub(crate) struct Live {
     pub(crate) begins_ms: Option<i64>,
     /// Whether it is closed, or its lease lost; and the generator that took its place then.
     pub(crate) life: Mutex<Life>,
-    pub(crate) successor: OnceLock<Arc<Live>>,
+    pub(crate) successor: OnceLock<Arc<Generator>>,
     /// Leases lost before this one without a renewal between, and whether this one was renewed.
     pub(crate) losses: u32,
     pub(crate) kept: AtomicBool,
@@ -64,7 +64,7 @@ pub(crate) enum Obtained {
     NoRoom,
 }
 
-impl Live {
+impl Generator {
     /// `before`, `losses`: what the generator counted whose place it takes.
     pub(crate) fn new(
         env: Arc<Env>,
@@ -74,7 +74,7 @@ impl Live {
         claim: Claim,
         before: Spans,
         losses: u32,
-    ) -> Live {
+    ) -> Generator {
         let (layout, worker_id, first) =
             (claim.file.record().layout, claim.file.record().worker_id, claim.first);
         let spans = Spans {
@@ -87,7 +87,7 @@ impl Live {
         };
         let begins_ms = claim.begins_ms;
         let owner = claim.file.record().owner;
-        Live {
+        Generator {
             leased: claim.lease.is_some(),
             memory: Mutex::new(Memory::new(&env, &settings, worker_id, owner)),
             core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
@@ -151,9 +151,9 @@ impl Live {
             if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
                 // The thread is held up by another generator's disk, not by this one's.
                 helped = true;
-                let live = Arc::clone(self);
+                let generator = Arc::clone(self);
                 with_timeout::bounded(deadline.saturating_duration_since(Instant::now()), move || {
-                    live.renew(true)
+                    generator.renew(true)
                 });
             }
         }
@@ -282,8 +282,10 @@ impl Live {
         }
         let Some(first_unused) = self.core.seal() else { return Ok(()) };
         self.note(None, self.core.until());
-        let live = Arc::clone(self);
-        let (written, lease) = match with_timeout::bounded(patience, move || live.let_go_of(first_unused)) {
+        let generator = Arc::clone(self);
+        let (written, lease) = match with_timeout::bounded(patience, move || {
+            generator.let_go_of(first_unused)
+        }) {
             Bounded::Done(done) => done,
             Bounded::Forked => return Ok(()),
             _ => {

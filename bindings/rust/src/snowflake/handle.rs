@@ -1,7 +1,7 @@
 //! The handle that users hold.
 
 use crate::os::{self, PerProcess};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::{host, this_host};
 use crate::snowflake::wait::{Interrupted, Wait};
 use crate::worker::settings::Settings;
@@ -20,7 +20,7 @@ use std::sync::atomic::{
 /// handle that a fork has copied claims a worker id of its own at its first use in the child.
 pub struct Snowflake {
     pub(crate) settings: Arc<Settings>,
-    live: PerProcess<Arc<Live>>,
+    generator: PerProcess<Arc<Generator>>,
     closed: AtomicBool,
     /// Whether this process's generator was told that the handle is gone.
     released: AtomicBool,
@@ -35,26 +35,26 @@ impl Snowflake {
     pub(crate) fn open(settings: Settings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
         let flake = Snowflake {
             settings: Arc::new(settings),
-            live: PerProcess::new(),
+            generator: PerProcess::new(),
             closed: AtomicBool::new(false),
             released: AtomicBool::new(false),
         };
         if !flake.settings.lazy {
-            flake.live_unless(interrupted)?;
+            flake.generator_unless(interrupted)?;
         }
         Ok(flake)
     }
 
     /// A handle of this generator, for the simulation.
     #[cfg(test)]
-    pub(crate) fn of(live: &Arc<Live>) -> Snowflake {
+    pub(crate) fn of(generator: &Arc<Generator>) -> Snowflake {
         let flake = Snowflake {
-            settings: Arc::clone(&live.settings),
-            live: PerProcess::new(),
+            settings: Arc::clone(&generator.settings),
+            generator: PerProcess::new(),
             closed: AtomicBool::new(false),
             released: AtomicBool::new(true),
         };
-        let _ = flake.live.install(Arc::clone(live), os::current());
+        let _ = flake.generator.install(Arc::clone(generator), os::current());
         flake
     }
 
@@ -74,9 +74,9 @@ impl Snowflake {
     /// One id if it is to be had at once: without a wait, a span, a claim or an error. `None` says: call `next`.
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
-        let (live, generation) = self.live.load()?;
+        let (generator, generation) = self.generator.load()?;
         let watch = os::watch();
-        let id = live.core.next(live.clock.now_ms()).ok()?;
+        let id = generator.core.next(generator.clock.now_ms()).ok()?;
         // After the step: in a forked child the step was made on a copy of the parent's generator.
         (watch.is(generation) && !self.closed.load(Relaxed)).then_some(id)
     }
@@ -84,18 +84,18 @@ impl Snowflake {
     /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
     #[doc(hidden)]
     pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
-        self.step(interrupted, |live, now_ms| live.core.next(now_ms)).map(|(id, _)| id)
+        self.step(interrupted, |generator, now_ms| generator.core.next(now_ms)).map(|(id, _)| id)
     }
 
     /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
     pub fn stats(&self) -> Result<Stats> {
-        let live = self.live()?;
-        Ok(Stats::of(live, host().handles(live)))
+        let generator = self.generator()?;
+        Ok(Stats::of(generator, host().handles(generator)))
     }
 
     /// The worker id held. Errors: as [`Snowflake::stats`].
     pub fn worker_id(&self) -> Result<u32> {
-        Ok(self.live()?.worker_id)
+        Ok(self.generator()?.worker_id)
     }
 
     /// The id space.
@@ -123,34 +123,34 @@ impl Snowflake {
 
     /// Tells the generator, once, that the handle is gone. In a child that never used it there is none to tell.
     fn release(&self) -> Result<()> {
-        match (self.live.get(), this_host()) {
-            (Some(live), Some(host)) if !self.released.swap(true, AcqRel) => host.detach(live),
+        match (self.generator.get(), this_host()) {
+            (Some(generator), Some(host)) if !self.released.swap(true, AcqRel) => host.detach(generator),
             _ => Ok(()),
         }
     }
 
     /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
-    pub(crate) fn live(&self) -> Result<&Arc<Live>> {
-        self.live_unless(&mut || false)
+    pub(crate) fn generator(&self) -> Result<&Arc<Generator>> {
+        self.generator_unless(&mut || false)
     }
 
-    /// [`Snowflake::live`], given up with `would_block` when `interrupted` answers true while a claim is waited for.
-    pub(crate) fn live_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Live>> {
+    /// [`Snowflake::generator`], given up with `would_block` when `interrupted` answers true while a claim is waited for.
+    pub(crate) fn generator_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Generator>> {
         if self.closed.load(Acquire) {
             return Err(closed());
         }
-        let live = loop {
-            if let Some(live) = self.live.get() {
-                if live.successor.get().is_none() {
-                    break live;
+        let generator = loop {
+            if let Some(generator) = self.generator.get() {
+                if generator.successor.get().is_none() {
+                    break generator;
                 }
                 // Its lease was lost, and another generator took its place.
-                self.live.replace(Arc::clone(live.newest()));
+                self.generator.replace(Arc::clone(generator.newest()));
                 continue;
             }
             os::may_do()?;
             // An ancestor's: this is a forked child.
-            let parents = self.live.load().map(|(live, _)| live.worker_id);
+            let parents = self.generator.load().map(|(generator, _)| generator.worker_id);
             let generation = os::current();
             let attached = host().attach(&self.settings, parents, interrupted);
             if generation != os::current() {
@@ -158,7 +158,7 @@ impl Snowflake {
                 std::mem::forget(attached);
                 continue;
             }
-            if let Err(extra) = self.live.install(attached?, generation) {
+            if let Err(extra) = self.generator.install(attached?, generation) {
                 host().detach(&extra)?;
             }
         };
@@ -167,7 +167,7 @@ impl Snowflake {
             self.release()?;
             return Err(closed());
         }
-        Ok(live)
+        Ok(generator)
     }
 
     #[inline]
@@ -182,7 +182,7 @@ impl Snowflake {
 
     /// Up to `most` ids of one tick, at least one, with the generation that they were taken in.
     pub(crate) fn reserve(&self, most: usize) -> Result<(Run, u64)> {
-        self.step(&mut || false, |live, now_ms| live.core.reserve(now_ms, most))
+        self.step(&mut || false, |generator, now_ms| generator.core.reserve(now_ms, most))
     }
 
     #[cold]
@@ -195,18 +195,18 @@ impl Snowflake {
     pub(crate) fn step<T>(
         &self,
         interrupted: Interrupted<'_>,
-        mut step: impl FnMut(&Live, i64) -> std::result::Result<T, Deed>,
+        mut step: impl FnMut(&Generator, i64) -> std::result::Result<T, Deed>,
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
             let generation = os::current();
-            let live = self.live_unless(wait.interrupted)?;
-            let stepped = step(live, live.env.clock.believed_ms());
+            let generator = self.generator_unless(wait.interrupted)?;
+            let stepped = step(generator, generator.env.clock.believed_ms());
             let done = match stepped {
                 Ok(made) => Ok(Some((made, generation))),
                 Err(_) if self.closed.load(Relaxed) => Err(closed()),
-                Err(Deed::Sealed) if live.successor.get().is_some() => Ok(None),
-                Err(deed) => wait.until_done(live, deed).map(|()| None),
+                Err(Deed::Sealed) if generator.successor.get().is_some() => Ok(None),
+                Err(deed) => wait.until_done(generator, deed).map(|()| None),
             };
             // After a fork meanwhile, neither an id nor an error is this process's.
             if generation != os::current() {
@@ -234,14 +234,14 @@ impl Clone for Snowflake {
     fn clone(&self) -> Snowflake {
         let flake = Snowflake {
             settings: Arc::clone(&self.settings),
-            live: PerProcess::new(),
+            generator: PerProcess::new(),
             closed: AtomicBool::new(self.closed.load(Acquire)),
             released: AtomicBool::new(false),
         };
         // Not for a lazy one that was never used. An error shows at the first use. In a forked child it is this handle that
         // knows what its parent held.
-        if self.live.load().is_some() && self.live().is_ok() {
-            let _ = flake.live();
+        if self.generator.load().is_some() && self.generator().is_ok() {
+            let _ = flake.generator();
         }
         flake
     }

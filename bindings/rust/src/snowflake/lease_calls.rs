@@ -3,7 +3,7 @@
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::{Pause, lock, locked};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls::{self, on_a_thread};
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Release;
 use std::time::{Duration, Instant};
 
-impl Live {
+impl Generator {
     /// Has the giver renew the lease, on a thread of its own: it is the user's code.
     pub(crate) fn call_giver(self: &Arc<Self>, asked_for: Ask) {
-        let live = Arc::clone(self);
+        let generator = Arc::clone(self);
         let call = Arc::clone(&asked_for.call);
         let begun = on_a_thread(move || {
             let Ask { source, lease, wish_ms, call } = asked_for;
-            let asked = live.env.clock.counted();
+            let asked = generator.env.clock.counted();
             let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&lease, wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
-            let kept = live.take_renewal(&call, answer, asked);
+            let kept = generator.take_renewal(&call, answer, asked);
             // Somebody may wait for the span, and nobody for what is remembered of it.
-            live.renewer.ask(&live, false);
+            generator.renewer.ask(&generator, false);
             if kept {
-                live.remember();
+                generator.remember();
             }
         });
         if let Err(error) = begun {
@@ -87,11 +87,11 @@ impl Live {
         }
     }
 
-    /// [`Live::remember`], where there is something to remember, given up after so long: what is late goes on by itself.
+    /// [`Generator::remember`], where there is something to remember, given up after so long: what is late goes on by itself.
     pub(crate) fn remember_within(self: &Arc<Self>, patience: Duration) {
         if locked(&self.memory, self.generation, |memory| memory.is_some()) == Some(true) {
-            let live = Arc::clone(self);
-            with_timeout::bounded(patience, move || live.remember());
+            let generator = Arc::clone(self);
+            with_timeout::bounded(patience, move || generator.remember());
         }
     }
 

@@ -1,7 +1,7 @@
 //! How a generator that lost its lease comes to another.
 
 use crate::os::mutex::{Pause, RETRY, later};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls::on_a_thread;
@@ -61,7 +61,7 @@ pub(crate) enum Heal {
     Failed(Error, Duration),
 }
 
-impl Live {
+impl Generator {
     /// Notes that the lease is lost, and begins to claim anew. What is left of the span is still used.
     pub(crate) fn lose(self: &Arc<Self>, why: Error) -> Duration {
         log::warn!("leafid: {why}");
@@ -117,8 +117,8 @@ impl Live {
         });
         let Some((heal, begins)) = found else { return Heal::NotLost };
         if let Some(round) = begins {
-            let live = Arc::clone(self);
-            if let Err(error) = on_a_thread(move || live.heal(round)) {
+            let generator = Arc::clone(self);
+            if let Err(error) = on_a_thread(move || generator.heal(round)) {
                 return Heal::Failed(self.claim_failed(round, &error), RETRY);
             }
         }
@@ -177,7 +177,7 @@ impl Live {
     }
 
     /// None: the round was given up.
-    fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Live>> {
+    fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Generator>> {
         let WorkerIds::Asked(source) = &self.settings.key.workers else {
             return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
         };
@@ -219,16 +219,16 @@ impl Live {
         let settings = Arc::clone(&self.settings);
         let terms = Terms { given: None, ..terms };
         let losses = if self.kept.load(Acquire) { 1 } else { self.losses.saturating_add(1) };
-        Ok(Some(Live::new(env, renewer, settings, terms, claim, self.spans(), losses)))
+        Ok(Some(Generator::new(env, renewer, settings, terms, claim, self.spans(), losses)))
     }
 
     /// The generator in whose favour this one ended, or itself.
-    pub(crate) fn newest(self: &Arc<Self>) -> &Arc<Live> {
-        let mut live = self;
-        while let Some(next) = live.successor.get() {
-            live = next;
+    pub(crate) fn newest(self: &Arc<Self>) -> &Arc<Generator> {
+        let mut generator = self;
+        while let Some(next) = generator.successor.get() {
+            generator = next;
         }
-        live
+        generator
     }
 
     /// Whether a claim after a loss is under way.
@@ -238,12 +238,13 @@ impl Live {
     }
 
     /// Whether both are lives of one generator: one of them came to take the other's place. Once true it stays so.
-    pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Live>) -> bool {
+    pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Generator>) -> bool {
         self.leads_to(other) || other.leads_to(self)
     }
 
-    fn leads_to(self: &Arc<Self>, other: &Arc<Live>) -> bool {
-        std::iter::successors(Some(self), |live| live.successor.get()).any(|live| Arc::ptr_eq(live, other))
+    fn leads_to(self: &Arc<Self>, other: &Arc<Generator>) -> bool {
+        std::iter::successors(Some(self), |generator| generator.successor.get())
+            .any(|generator| Arc::ptr_eq(generator, other))
     }
 
     /// Waits for the generator that takes the place of this sealed one. Errors: why there is none.
@@ -284,7 +285,7 @@ impl Live {
 
     /// Marks it closed. Answers the generator that took its place, which is to be closed, and whether this one lost its
     /// lease: that is not given back, for it may be another's.
-    pub(crate) fn close_life(&self) -> (Option<Arc<Live>>, bool) {
+    pub(crate) fn close_life(&self) -> (Option<Arc<Generator>>, bool) {
         let closed = self.with_life(|life| {
             life.closed = true;
             (self.successor.get().cloned(), life.lost.is_some())
@@ -294,11 +295,11 @@ impl Live {
 }
 
 /// One after another: a generator that lost many leases has a long line of successors.
-impl Drop for Live {
+impl Drop for Generator {
     fn drop(&mut self) {
         let mut next = self.successor.take();
-        while let Some(mut live) = next.and_then(Arc::into_inner) {
-            next = live.successor.take();
+        while let Some(mut generator) = next.and_then(Arc::into_inner) {
+            next = generator.successor.take();
         }
     }
 }

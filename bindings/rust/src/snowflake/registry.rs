@@ -6,7 +6,7 @@ use crate::os::env::{DirectoryId, Env};
 use crate::os::filesystem_kind::Kind;
 use crate::os::mutex::{Pause, locked};
 use crate::os::{self, PerProcess};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::Spans;
 use crate::snowflake::wait::{self, Interrupted};
 use crate::storage::state_file::{check_root, failed};
@@ -47,7 +47,7 @@ enum State {
     /// Being claimed, or being let go: others wait.
     Busy,
     Open {
-        live: Arc<Live>,
+        generator: Arc<Generator>,
         handles: usize,
     },
 }
@@ -85,7 +85,7 @@ impl Host {
         settings: &Arc<Settings>,
         parents: Option<u32>,
         interrupted: Interrupted<'_>,
-    ) -> Result<Arc<Live>> {
+    ) -> Result<Arc<Generator>> {
         check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.believed_ms())?;
         if parents.is_some() && settings.key.persist {
             check_root(settings.root, &settings.directory)?;
@@ -101,10 +101,10 @@ impl Host {
             let found = self.locked(|entries| {
                 let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
                 match found.map(|entry| &mut entry.state) {
-                    Some(State::Open { live, handles }) => {
+                    Some(State::Open { generator, handles }) => {
                         *handles += 1;
-                        *live = Arc::clone(live.newest());
-                        Found::Open(Arc::clone(live))
+                        *generator = Arc::clone(generator.newest());
+                        Found::Open(Arc::clone(generator))
                     }
                     Some(State::Busy) => Found::Busy,
                     None => {
@@ -114,7 +114,7 @@ impl Host {
                 }
             });
             match found {
-                Some(Found::Open(live)) => return Ok(live),
+                Some(Found::Open(generator)) => return Ok(generator),
                 Some(Found::Ours) => break,
                 Some(Found::Busy) if pause.until(deadline) => {}
                 // Or, in a forked child, the parent's: the caller finds out.
@@ -148,14 +148,15 @@ impl Host {
         let leased = claim.lease.is_some();
         let terms = Terms { given: None, recall: None, ..terms };
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
-        let live = Arc::new(Live::new(env, renewer, Arc::clone(settings), terms, claim, Spans::default(), 0));
-        live.remember_within(claim::disk_bound(settings));
-        busy.becomes(State::Open { live: Arc::clone(&live), handles: 1 });
+        let generator =
+            Arc::new(Generator::new(env, renewer, Arc::clone(settings), terms, claim, Spans::default(), 0));
+        generator.remember_within(claim::disk_bound(settings));
+        busy.becomes(State::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
             // A lease runs out by itself, also before the first id.
-            self.renewer.ask(&live, true);
+            self.renewer.ask(&generator, true);
         }
-        Ok(live)
+        Ok(generator)
     }
 
     /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not. Answers what
@@ -217,9 +218,10 @@ impl Host {
     }
 
     /// One handle less; the last one closes the generator.
-    pub(crate) fn detach(&self, live: &Arc<Live>) -> Result<()> {
+    pub(crate) fn detach(&self, generator: &Arc<Generator>) -> Result<()> {
         let last = self.locked(|entries| {
-            let this = |e: &&mut Entry| matches!(&e.state, State::Open { live: l, .. } if l.is_same(live));
+            let this =
+                |e: &&mut Entry| matches!(&e.state, State::Open { generator: l, .. } if l.is_same(generator));
             let entry = entries.iter_mut().find(this)?;
             if let State::Open { handles, .. } = &mut entry.state
                 && *handles > 1
@@ -233,19 +235,19 @@ impl Host {
         let Some((directory, key)) = last.flatten() else { return Ok(()) };
         let _busy = BusyEntry { host: self, directory, key: &key };
         let deadline = Instant::now() + CLOSE_WAITS;
-        let closed = live.shut(CLOSE_WAITS);
-        if let Some(source) = live.settings.key.workers.source() {
+        let closed = generator.shut(CLOSE_WAITS);
+        if let Some(source) = generator.settings.key.workers.source() {
             source.end_calls();
         }
-        self.renewer.forget(live.newest(), deadline.saturating_duration_since(Instant::now()));
+        self.renewer.forget(generator.newest(), deadline.saturating_duration_since(Instant::now()));
         closed
     }
 
     /// How many handles share this generator.
-    pub(crate) fn handles(&self, live: &Arc<Live>) -> usize {
+    pub(crate) fn handles(&self, generator: &Arc<Generator>) -> usize {
         let count = self.locked(|entries| {
             let counts = entries.iter().filter_map(|entry| match &entry.state {
-                State::Open { live: l, handles } if l.is_same(live) => Some(*handles),
+                State::Open { generator: l, handles } if l.is_same(generator) => Some(*handles),
                 _ => None,
             });
             counts.sum()
@@ -254,10 +256,10 @@ impl Host {
     }
 
     /// What is open, each with the number of its handles.
-    pub(crate) fn open(&self) -> Vec<(Arc<Live>, usize)> {
+    pub(crate) fn open(&self) -> Vec<(Arc<Generator>, usize)> {
         let open = self.locked(|entries| {
             let open = entries.iter().filter_map(|entry| match &entry.state {
-                State::Open { live, handles } => Some((Arc::clone(live.newest()), *handles)),
+                State::Open { generator, handles } => Some((Arc::clone(generator.newest()), *handles)),
                 State::Busy => None,
             });
             open.collect()
@@ -273,7 +275,7 @@ impl Host {
 
 /// What was found under a key.
 enum Found {
-    Open(Arc<Live>),
+    Open(Arc<Generator>),
     Busy,
     /// Nothing: it is the caller's to claim.
     Ours,

@@ -1,6 +1,6 @@
 //! What a generator notes of its spans: for callers that wait, and for its statistics.
 
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::span_writer::Outcome;
 use leafid_core::{Code, Error, Span};
 use std::sync::atomic::Ordering::Release;
@@ -25,7 +25,7 @@ pub(crate) struct Spans {
     pub(crate) lease_until_ms: Option<i64>,
 }
 
-impl Live {
+impl Generator {
     /// Notes how a renewal ended, and lets those go on who wait for it; `until`: the first tick outside what is durable.
     pub(crate) fn note(&self, renewed: Option<Outcome>, until: u64) {
         let failed = match &renewed {

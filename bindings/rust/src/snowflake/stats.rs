@@ -1,6 +1,6 @@
 //! What a generator tells of itself.
 
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 
 /// A snowflake generator as it stands. Times are Unix milliseconds.
 #[non_exhaustive]
@@ -40,22 +40,22 @@ pub struct Stats {
 
 impl Stats {
     /// Reads no disk and waits for none.
-    pub(crate) fn of(live: &Live, handles: usize) -> Stats {
-        let settings = &live.settings;
-        let layout = live.core.layout();
-        let spans = live.spans();
-        let now = layout.tick_at(live.env.clock.believed_ms()).unwrap_or(0);
-        let last = live.core.first_unused().unwrap_or(0).saturating_sub(1);
+    pub(crate) fn of(generator: &Generator, handles: usize) -> Stats {
+        let settings = &generator.settings;
+        let layout = generator.core.layout();
+        let spans = generator.spans();
+        let now = layout.tick_at(generator.env.clock.believed_ms()).unwrap_or(0);
+        let last = generator.core.first_unused().unwrap_or(0).saturating_sub(1);
         Stats {
             name: settings.key.name.clone(),
-            worker_id: live.worker_id,
+            worker_id: generator.worker_id,
             state_dir: settings.directory.display().to_string(),
             layout: layout.to_string(),
             epoch_ms: layout.epoch_ms(),
             expires_at_ms: layout.expires_at_ms(),
             reserved_until_ms: layout.tick_start_ms(spans.until),
             lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
-            clock_lag_ms: live.clock.lag_ms(),
+            clock_lag_ms: generator.clock.lag_ms(),
             lease_until_ms: spans.lease_until_ms,
             claims: spans.claims,
             handles,

@@ -1,7 +1,7 @@
 //! What a caller does that got no id: waits for the clock or for a span, within its bound.
 
 use crate::os;
-use crate::snowflake::generator::{Live, Obtained};
+use crate::snowflake::generator::{Generator, Obtained};
 use crate::worker::settings::Settings;
 use leafid_core::{Code, Deed, Error, Result, Utc};
 use std::sync::Arc;
@@ -44,60 +44,60 @@ impl<'a> Wait<'a> {
 
     /// Does what the core asks for; afterwards it is to be asked again. Errors: what the core refuses, the span's
     /// error, `would_block`, and what was waited for when the time is up.
-    pub(crate) fn until_done(&mut self, live: &Arc<Live>, deed: Deed) -> Result<()> {
+    pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, deed: Deed) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
-        if let Some(ms) = live.begins_ms
+        if let Some(ms) = generator.begins_ms
             && deed != Deed::Sealed
-            && live.env.clock.believed_ms() < ms
+            && generator.env.clock.believed_ms() < ms
         {
-            return self.until_begin(live, ms, deadline);
+            return self.until_begin(generator, ms, deadline);
         }
         if let Deed::NeedSpan | Deed::Sealed = deed {
             os::may_ask()?;
         }
         match deed {
-            Deed::WaitUntil(ms) => self.until(live, ms, deadline),
+            Deed::WaitUntil(ms) => self.until(generator, ms, deadline),
             Deed::NeedSpan => {
-                match live.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
+                match generator.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
                     Obtained::Granted => Ok(()),
                     Obtained::NoRoom => {
-                        let tick_ms = live.core.layout().tick_ms();
-                        self.until(live, live.env.clock.believed_ms() + tick_ms, deadline)
+                        let tick_ms = generator.core.layout().tick_ms();
+                        self.until(generator, generator.env.clock.believed_ms() + tick_ms, deadline)
                     }
                 }
             }
             // Sealed, and not by a close: its lease was lost.
             Deed::Sealed => {
-                live.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
+                generator.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
             }
             // The thread may have slept since it read the clock.
             Deed::ClockBackwards { .. } if !self.refused => {
                 self.refused = true;
                 Ok(())
             }
-            refused => Err(live.core.error(refused)),
+            refused => Err(generator.core.error(refused)),
         }
     }
 
     /// As `until`, for a generator that found no record.
-    fn until_begin(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
-        let left_ms = ms - live.env.clock.believed_ms();
+    fn until_begin(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
+        let left_ms = ms - generator.env.clock.believed_ms();
         let allowed = deadline.saturating_duration_since(Instant::now());
         if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
             let message = format!(
                 "no record of worker id {} was found at the start, so nothing is issued before {} (no_record_wait_ms): \
                  the first id is to be had in {left_ms} ms, longer than timeout_ms ({}) allows; ask again then",
-                live.worker_id,
+                generator.worker_id,
                 Utc(ms),
                 self.settings.timeout.as_millis()
             );
             return Err(Error::new(Code::ClockBackwards, message));
         }
-        self.until(live, ms, deadline)
+        self.until(generator, ms, deadline)
     }
 
-    fn until(&mut self, live: &Live, ms: i64, deadline: Instant) -> Result<()> {
-        let clock = &live.env.clock;
+    fn until(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
+        let clock = &generator.env.clock;
         let target_ns = ms.saturating_mul(1_000_000);
         // A time that has passed is no wait.
         let left = Duration::from_nanos(target_ns.saturating_sub(clock.believed_ns()).max(0) as u64);
@@ -106,7 +106,7 @@ impl<'a> Wait<'a> {
         if left > allowed {
             let timeout = self.settings.timeout.as_millis();
             // Further off than the next tick: the clock is behind, not the tick used up.
-            let behind = left.as_millis() as i64 > live.core.layout().tick_ms();
+            let behind = left.as_millis() as i64 > generator.core.layout().tick_ms();
             let (code, why) = match behind {
                 true => (Code::ClockBackwards, "the clock is behind the ids issued"),
                 false => (Code::WouldBlock, "the ids of this tick are used up"),

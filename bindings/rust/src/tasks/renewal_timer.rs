@@ -2,7 +2,7 @@
 
 use crate::os::mutex::{Pause, lock, locked};
 use crate::os::{self, Thread, without_signals};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::this_host;
 use crate::tasks::user_calls;
 use std::io;
@@ -41,7 +41,7 @@ struct Job {
     early: bool,
     /// It holds a lease, which ends if nobody renews it.
     leased: bool,
-    live: Weak<Live>,
+    generator: Weak<Generator>,
 }
 
 impl Renewer {
@@ -50,14 +50,14 @@ impl Renewer {
     }
 
     /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
-    pub(crate) fn ask(&self, live: &Arc<Live>, early: bool) {
+    pub(crate) fn ask(&self, generator: &Arc<Generator>, early: bool) {
         let started = locked(&self.state.work, self.generation, |work| {
-            work.forget(live);
+            work.forget(generator);
             work.jobs.push(Job {
                 due: Instant::now(),
                 early,
-                leased: live.leased,
-                live: Arc::downgrade(live),
+                leased: generator.leased,
+                generator: Arc::downgrade(generator),
             });
             if work.running {
                 return Ok(());
@@ -68,7 +68,7 @@ impl Renewer {
             // No thread to be had: the caller does the deed itself, each time it is asked.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
             if os::may_do().is_ok() {
-                without_signals(|| live.renew(!early));
+                without_signals(|| generator.renew(!early));
             }
         }
         self.state.wake.notify_one();
@@ -118,9 +118,9 @@ impl Renewer {
     }
 
     /// Forgets a generator, and ends the thread with the last one.
-    pub(crate) fn forget(&self, live: &Live, patience: Duration) {
+    pub(crate) fn forget(&self, generator: &Generator, patience: Duration) {
         let last = locked(&self.state.work, self.generation, |work| {
-            work.forget(live);
+            work.forget(generator);
             work.jobs.is_empty()
         });
         if last == Some(true) {
@@ -130,8 +130,8 @@ impl Renewer {
 }
 
 impl Work {
-    fn forget(&mut self, live: &Live) {
-        self.jobs.retain(|job| !std::ptr::eq(job.live.as_ptr(), live));
+    fn forget(&mut self, generator: &Generator) {
+        self.jobs.retain(|job| !std::ptr::eq(job.generator.as_ptr(), generator));
     }
 }
 
@@ -149,15 +149,15 @@ impl Shared {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             }
-            let Job { live, early, leased, .. } = work.jobs.swap_remove(next);
+            let Job { generator, early, leased, .. } = work.jobs.swap_remove(next);
             drop(work);
-            let again = live.upgrade().and_then(|live| live.renew(!early));
+            let again = generator.upgrade().and_then(|generator| generator.renew(!early));
             work = lock(&self.work);
-            let asked_meanwhile = work.jobs.iter().any(|job| job.live.ptr_eq(&live));
+            let asked_meanwhile = work.jobs.iter().any(|job| job.generator.ptr_eq(&generator));
             if let Some(again) = again
                 && !asked_meanwhile
             {
-                work.jobs.push(Job { due: Instant::now() + again, early: true, leased, live });
+                work.jobs.push(Job { due: Instant::now() + again, early: true, leased, generator });
             }
         }
         // Under the lock that saw nothing to do: who asks from now on starts another thread.

@@ -7,7 +7,7 @@ use crate::Snowflake;
 use crate::os::env::Presence;
 use crate::os::mutex::lock;
 use crate::os::simulated;
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::Spans;
 use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
@@ -24,19 +24,19 @@ impl Presence for Nowhere {}
 
 impl Process {
     /// The generator as a fork copies it: at the position where it stands, with the spans that it has.
-    pub(crate) fn copy(&self, world: &World, settings: &Arc<Settings>) -> Option<Arc<Live>> {
-        let live = self.live.newest();
-        let from = live.core.first_unused()?;
+    pub(crate) fn copy(&self, world: &World, settings: &Arc<Settings>) -> Option<Arc<Generator>> {
+        let generator = self.generator.newest();
+        let from = generator.core.first_unused()?;
         let record = {
-            let keeper = lock(&live.keeper);
+            let keeper = lock(&generator.keeper);
             keeper.as_ref()?.file.record().clone()
         };
         let env = Arc::new(world.env());
-        let mut file = StateFile::unpersisted(&settings.key, live.worker_id);
+        let mut file = StateFile::unpersisted(&settings.key, generator.worker_id);
         let (writer, seed) = (this_process(&env), (record.owner >> 64) as u64);
         file.write(record, &writer).ok()?;
-        let first = Span { from, until: live.core.until().max(from) };
-        let rules = *live.core.rules();
+        let first = Span { from, until: generator.core.until().max(from) };
+        let rules = *generator.core.rules();
         let claim = Claim {
             file,
             presence: Box::new(Nowhere),
@@ -49,7 +49,7 @@ impl Process {
         };
         let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
         let (renewer, settings) = (Arc::clone(&self.host.renewer), Arc::clone(settings));
-        let copy = Live::new(env, renewer, settings, terms, claim, Spans::default(), 0);
+        let copy = Generator::new(env, renewer, settings, terms, claim, Spans::default(), 0);
         copy.core.grant(first);
         Some(Arc::new(copy))
     }
@@ -62,8 +62,8 @@ impl Process {
     /// What its background thread does when it gets to run, and calls of the giver that came to their turn.
     pub(crate) fn background(&mut self, now_ms: i64) {
         self.play();
-        let live = Arc::clone(self.live.newest());
-        live.renew(false);
+        let generator = Arc::clone(self.generator.newest());
+        generator.renew(false);
         self.take_calls(now_ms);
         let mut at = 0;
         while at < self.calls.len() {
@@ -102,34 +102,34 @@ impl Process {
             if left <= 0 || self.world.fate.is_dead() {
                 break;
             }
-            if self.live.successor.get().is_some() {
-                self.live = Arc::clone(self.live.newest());
-                self.flake = Snowflake::of(&self.live);
+            if self.generator.successor.get().is_some() {
+                self.generator = Arc::clone(self.generator.newest());
+                self.flake = Snowflake::of(&self.generator);
             }
-            let live = Arc::clone(&self.live);
-            let before = live.core.until();
+            let generator = Arc::clone(&self.generator);
+            let before = generator.core.until();
             if !many && !late {
                 // As a user's call does it.
                 while left > 0
                     && let Some(id) = self.flake.try_next()
                 {
-                    self.seen(&live, Run { first: id, stride: 1, count: 1 }, seen, before)?;
+                    self.seen(&generator, Run { first: id, stride: 1, count: 1 }, seen, before)?;
                     left -= 1;
                 }
             }
-            let clock_ms = if late { self.old_ms } else { live.env.clock.believed_ms() };
+            let clock_ms = if late { self.old_ms } else { generator.env.clock.believed_ms() };
             let most = if many { draw.below(3_000) as usize + 1 } else { 1 };
-            match live.core.reserve(clock_ms, most) {
+            match generator.core.reserve(clock_ms, most) {
                 Ok(run) => {
                     left -= run.count as i64;
-                    self.seen(&live, run, seen, before)?;
+                    self.seen(&generator, run, seen, before)?;
                 }
-                Err(Deed::NeedSpan) => match self.obtain(&live, now_ms) {
+                Err(Deed::NeedSpan) => match self.obtain(&generator, now_ms) {
                     true => {}
                     false => break,
                 },
                 Err(Deed::WaitUntil(ms)) => {
-                    let wait_ms = ms - live.env.clock.believed_ms();
+                    let wait_ms = ms - generator.env.clock.believed_ms();
                     if late || wait_ms > PATIENCE_MS {
                         break;
                     }
@@ -141,26 +141,26 @@ impl Process {
                 Err(_) => break,
             }
         }
-        self.old_ms = self.live.env.clock.believed_ms();
+        self.old_ms = self.generator.env.clock.believed_ms();
         self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
         Ok(())
     }
 
     /// Whether all that may be used is durable: what a power cut would leave says so.
     pub(crate) fn is_durable(&self) -> bool {
-        let live = self.live.newest();
-        if live.core.first_unused().is_none() || !live.settings.key.persist {
+        let generator = self.generator.newest();
+        if generator.core.first_unused().is_none() || !generator.settings.key.persist {
             return true;
         }
-        let path = state_file::path_of(&self.live.settings.directory, live.worker_id);
+        let path = state_file::path_of(&self.generator.settings.directory, generator.worker_id);
         let file = lock(&self.world.machine.files).get(&path).cloned();
         let durable = file.and_then(|file| record_format::read_file(&path, &lock(&file).durable).ok());
         self.world.machine.is_named(&path)
-            && durable.is_some_and(|durable| durable.newest.record.run.until >= live.core.until())
+            && durable.is_some_and(|durable| durable.newest.record.run.until >= generator.core.until())
     }
 
-    fn seen(&self, live: &Live, run: Run, seen: &mut Seen, until: u64) -> Turn {
-        let tick = seen.flakes(live.core.layout(), live.worker_id, run)?;
+    fn seen(&self, generator: &Generator, run: Run, seen: &mut Seen, until: u64) -> Turn {
+        let tick = seen.flakes(generator.core.layout(), generator.worker_id, run)?;
         match tick < until {
             true => Ok(()),
             false => Err(format!("{} lies outside the spans that were granted", run.first)),
@@ -173,28 +173,28 @@ impl Process {
         if self.world.fate.is_dead() {
             return Ok(());
         }
-        let live = Arc::clone(self.live.newest());
+        let generator = Arc::clone(self.generator.newest());
         for _ in 0..2 {
-            let before = live.core.until();
-            match live.core.reserve(live.env.clock.believed_ms(), 3) {
-                Ok(run) => return self.seen(&live, run, seen, before),
-                Err(Deed::NeedSpan) if self.obtain(&live, now_ms) && !self.world.fate.is_dead() => {}
+            let before = generator.core.until();
+            match generator.core.reserve(generator.env.clock.believed_ms(), 3) {
+                Ok(run) => return self.seen(&generator, run, seen, before),
+                Err(Deed::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
                 Err(_) => break,
             }
         }
         Ok(())
     }
 
-    /// A span for a caller that needs one, as `Live::obtain`: whether it is worth asking again.
-    fn obtain(&mut self, live: &Arc<Live>, now_ms: i64) -> bool {
-        let before = live.core.until();
-        match live.locked(|spans| spans.first.take()).flatten() {
-            Some(first) => live.core.grant(first),
+    /// A span for a caller that needs one, as `Generator::obtain`: whether it is worth asking again.
+    fn obtain(&mut self, generator: &Arc<Generator>, now_ms: i64) -> bool {
+        let before = generator.core.until();
+        match generator.locked(|spans| spans.first.take()).flatten() {
+            Some(first) => generator.core.grant(first),
             None => {
-                live.renew(true);
+                generator.renew(true);
             }
         }
         self.take_calls(now_ms);
-        live.core.until() != before
+        generator.core.until() != before
     }
 }

@@ -62,10 +62,10 @@ impl Simulation {
                     process.issue_few(&mut self.seen, self.now_ms)?;
                 }
             }
-            for (number, live) in &self.lingering {
+            for (number, generator) in &self.lingering {
                 simulated::play(*number);
-                if let Ok(run) = live.core.reserve(live.env.clock.believed_ms(), 100) {
-                    self.seen.flakes(live.core.layout(), live.worker_id, run)?;
+                if let Ok(run) = generator.core.reserve(generator.env.clock.believed_ms(), 100) {
+                    self.seen.flakes(generator.core.layout(), generator.worker_id, run)?;
                 }
             }
         }
@@ -93,8 +93,8 @@ impl Simulation {
         let at = self.draw.below(self.flakes.len() as i64) as usize;
         let beside = self.draw.of(&[-1, 0, 1]);
         let Some(process) = &self.flakes[at].running else { return Ok(()) };
-        let live = process.live.newest();
-        let core = &live.core;
+        let generator = process.generator.newest();
+        let core = &generator.core;
         let span_ms = core.layout().tick_start_ms(core.until()) - self.flakes[at].machine.now_ms();
         let of_lease = self.draw.one_in(2);
         let wait_ms = if of_lease { self.giver.until_boundary(&mut self.draw) } else { span_ms } + beside;
@@ -133,7 +133,7 @@ impl Simulation {
                 && !process.world.fate.is_dead()
                 && !process.is_durable()
             {
-                return Err(format!("worker id {} may use what is not durable", process.live.worker_id));
+                return Err(format!("worker id {} may use what is not durable", process.generator.worker_id));
             }
             if process.world.fate.is_dead() {
                 unit.kill();

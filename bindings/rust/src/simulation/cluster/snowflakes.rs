@@ -5,7 +5,7 @@ use super::issued::Seen;
 use super::lease_server::{Client, Giver};
 use super::machine::{Draw, Machine, Machines, World};
 use crate::os::simulated::{self, Deed as Left};
-use crate::snowflake::generator::Live;
+use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Host;
 use crate::worker::settings::Settings;
 use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
@@ -35,7 +35,7 @@ pub(crate) struct Unit {
 pub(crate) struct Process {
     pub(crate) world: World,
     pub(crate) host: Host,
-    pub(crate) live: Arc<Live>,
+    pub(crate) generator: Arc<Generator>,
     pub(crate) flake: Snowflake,
     /// Calls of the giver that are under way, and when they come to their turn.
     pub(crate) calls: Vec<(i64, Left)>,
@@ -110,16 +110,16 @@ impl Unit {
         simulated::play(world.fate.number);
         let host = Host::new(world.env());
         let attached = host.attach(&self.settings, self.parents, &mut || false);
-        let started = attached.and_then(|live| match world.fate.is_dead() {
+        let started = attached.and_then(|generator| match world.fate.is_dead() {
             true => Err(Error::new(Code::Internal, "killed")),
-            false => Ok(live),
+            false => Ok(generator),
         });
-        let started = started.map(|live| {
-            let (flake, old_ms) = (Snowflake::of(&live), world.machine.now_ms());
+        let started = started.map(|generator| {
+            let (flake, old_ms) = (Snowflake::of(&generator), world.machine.now_ms());
             Process {
                 world,
                 host,
-                live,
+                generator,
                 flake,
                 calls: Vec::new(),
                 old_ms,
@@ -143,11 +143,11 @@ impl Unit {
         let copied = parent.copy(&world, &self.settings)?;
         let mut child = Unit::new(Settings::clone(&self.settings), &self.machine, self.leased);
         child.home = self.home;
-        (child.child, child.parents) = (true, Some(parent.live.worker_id));
+        (child.child, child.parents) = (true, Some(parent.generator.worker_id));
         child.running = Some(Process {
             host: Host::new(world.env()),
             flake: Snowflake::of(&copied),
-            live: copied,
+            generator: copied,
             world,
             calls: Vec::new(),
             old_ms: 0,
@@ -164,11 +164,11 @@ impl Unit {
         for _ in 0..4 {
             while let Some(id) = process.flake.try_next() {
                 let run = Run { first: id, stride: 1, count: 1 };
-                seen.flakes(process.live.core.layout(), process.live.worker_id, run)?;
+                seen.flakes(process.generator.core.layout(), process.generator.worker_id, run)?;
             }
             process.world.machines.pass(1);
         }
-        simulated::play(process.live.generation);
+        simulated::play(process.generator.generation);
         self.running = None;
         Ok(())
     }
@@ -178,20 +178,20 @@ impl Unit {
         if let Some(process) = self.running.take() {
             self.highest_ms = self.highest_ms.max(process.highest_ms);
             process.world.fate.kill();
-            simulated::play(process.live.generation);
+            simulated::play(process.generator.generation);
             drop(process);
         }
     }
 
     /// Closes it. Answers the generator, which no thread can use any more, and its process.
-    pub(crate) fn close(&mut self) -> Option<(u64, Arc<Live>)> {
+    pub(crate) fn close(&mut self) -> Option<(u64, Arc<Generator>)> {
         let mut process = self.running.take()?;
         self.highest_ms = self.highest_ms.max(process.highest_ms);
         simulated::play(process.world.fate.number);
         process.call_all();
-        let live = Arc::clone(process.live.newest());
+        let generator = Arc::clone(process.generator.newest());
         // An error costs what was not used.
-        let _ = process.host.detach(&process.live);
-        (!process.world.fate.is_dead()).then(|| (process.world.fate.number, live))
+        let _ = process.host.detach(&process.generator);
+        (!process.world.fate.is_dead()).then(|| (process.world.fate.number, generator))
     }
 }
