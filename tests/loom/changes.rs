@@ -16,7 +16,7 @@ pub const FOR_LOOM: &[(&str, Change)] = &[
     ("per_process.rs", ("use std::sync::atomic::", "use loom::sync::atomic::", 1)),
     ("per_process.rs", ("pub(crate) const fn new()", "pub(crate) fn new()", 1)),
     // The model's own: which process it is changes there by no fork.
-    ("per_process.rs", ("use super::current;", "use crate::process::current;", 1)),
+    ("per_process.rs", ("use super::process;", "use crate::process;", 1)),
     ("per_process.rs", ("*self.node.get_mut()", "self.node.with_mut(|node| *node)", 1)),
     ("pending.rs", ("use leafid_core::", "use crate::", 1)),
 ];
@@ -37,7 +37,7 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     (
         "one_bit_process",
         "per_process.rs",
-        &[("generation == current()", "generation & 1 == current() & 1", 2)],
+        &[("generation == process::generation()", "generation & 1 == process::generation() & 1", 2)],
     ),
     // Snowflake.
     (

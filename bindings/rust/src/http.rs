@@ -231,7 +231,7 @@ impl Http {
 
     fn process(&self) -> &Process {
         self.process.get_or_install(|| Process {
-            generation: os::current(),
+            generation: os::process::generation(),
             servers: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
         })
     }

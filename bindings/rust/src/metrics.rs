@@ -85,12 +85,12 @@ enum Value<T> {
 /// It reads memory only: no disk, no claim, no wait. A forked child shows its own generators, those it has used.
 pub fn metrics() -> String {
     loop {
-        let generation = os::current();
+        let generation = os::process::generation();
         let open = this_host().map(|host| host.open()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
         let segments = fetch_pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
         // In the child of a fork meanwhile, they are the parent's.
-        if generation == os::current() {
+        if generation == os::process::generation() {
             return encode(Generators { snowflakes, segments });
         }
     }

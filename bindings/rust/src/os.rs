@@ -14,7 +14,7 @@ pub mod log_queue;
 pub(crate) mod mutex;
 pub(crate) mod namespaces;
 mod per_process;
-mod process;
+pub(crate) mod process;
 mod signals;
 #[cfg(test)]
 pub(crate) mod simulated;
@@ -23,31 +23,28 @@ mod thread;
 
 pub(crate) use inherited_fds::Descriptor;
 pub(crate) use per_process::PerProcess;
-use process::is_guest;
-#[cfg(feature = "cli")]
-pub(crate) use process::is_wiped;
-pub(crate) use process::{current, no_threads, watch};
 pub(crate) use signals::without_signals;
 pub(crate) use thread::{Code, Thread, spawn};
 
 use leafid_core::{Code as ErrorCode, Error, Result};
 
-/// Asked before other threads are had to do something: more than to take an id that is at hand. Errors: `state_io` in a child
-/// of vfork, or on a thread with too little stack, which nothing but a crash would say.
-pub(crate) fn may_ask() -> Result<()> {
-    may(stack::TO_ASK)
+/// Checks that this thread may wait for work of other threads: called before everything but taking an id from memory.
+/// Errors: `state_io` in a child of vfork, or on a thread with too little stack, where the call would crash.
+pub(crate) fn check_may_wait() -> Result<()> {
+    check(stack::TO_WAIT)
 }
 
-/// Likewise before an opening, and before a deed of leafid's is done on the caller's thread.
-pub(crate) fn may_do() -> Result<()> {
-    may(stack::TO_DO)
+/// Checks that this thread may open a generator, or run leafid's own work for other threads. Errors: as
+/// [`check_may_wait`].
+pub(crate) fn check_may_work() -> Result<()> {
+    check(stack::TO_WORK)
 }
 
-fn may(needed: usize) -> Result<()> {
-    if is_guest() {
-        return Err(Error::new(ErrorCode::StateIo, process::GUEST));
+fn check(needed: usize) -> Result<()> {
+    if process::shares_memory() {
+        return Err(Error::new(ErrorCode::StateIo, process::VFORK_CHILD));
     }
-    match stack::short_of(needed) {
+    match stack::left_if_below(needed) {
         Some(left) => {
             let message = format!(
                 "this thread has {left} bytes of stack left, and the call needs {needed}; make it on a thread with a larger \

@@ -8,7 +8,7 @@ thread_local! {
 }
 
 /// This process's generation.
-pub fn current() -> u64 {
+pub fn generation() -> u64 {
     GENERATION.get()
 }
 

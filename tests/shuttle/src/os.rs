@@ -10,33 +10,35 @@ include!(concat!(env!("OUT_DIR"), "/mutex.rs"));
 include!(concat!(env!("OUT_DIR"), "/per_process.rs"));
 pub(crate) use per_process::PerProcess;
 
-pub(crate) fn current() -> u64 {
-    1
-}
+pub(crate) mod process {
+    pub(crate) fn generation() -> u64 {
+        1
+    }
 
-#[derive(Clone, Copy)]
-pub(crate) struct Watch;
+    #[derive(Clone, Copy)]
+    pub(crate) struct GenerationWatch;
 
-pub(crate) fn watch() -> Watch {
-    Watch
-}
+    pub(crate) fn watch_generation() -> GenerationWatch {
+        GenerationWatch
+    }
 
-impl Watch {
-    pub(crate) fn is(self, generation: u64) -> bool {
-        generation == current()
+    impl GenerationWatch {
+        pub(crate) fn is_still(self, generation: u64) -> bool {
+            generation == self::generation()
+        }
+    }
+
+    pub(crate) fn why_no_threads() -> Option<&'static str> {
+        None
     }
 }
 
-pub(crate) fn may_ask() -> Result<()> {
+pub(crate) fn check_may_wait() -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn may_do() -> Result<()> {
+pub(crate) fn check_may_work() -> Result<()> {
     Ok(())
-}
-
-pub(crate) fn no_threads() -> Option<&'static str> {
-    None
 }
 
 pub(crate) fn without_signals<R>(deed: impl FnOnce() -> R) -> R {

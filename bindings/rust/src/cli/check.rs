@@ -251,7 +251,7 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
 }
 
 fn forks(report: &mut Report<'_>) -> io::Result<()> {
-    match os::is_wiped() {
+    match os::process::sees_every_fork() {
         true => report.line(Status::Ok, "forks", "all are seen"),
         false => report.line(
             Status::Warning,

@@ -4,7 +4,7 @@
 //! that a child walks with nothing but atomics, `fstat` and `close`.
 
 use super::per_process::PerProcess;
-use super::process::{Inherited, current, forks};
+use super::process::{self, Inherited, forks};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -112,9 +112,9 @@ impl Table {
     }
 }
 
-/// The table that stands, whosever it is: read before the page is seen wiped, it is an ancestor's.
+/// The table that stands, whichever process it belongs to: read before the page is seen wiped, it is an ancestor's.
 pub(crate) fn inherited() -> Inherited {
-    TABLE.whosever()
+    TABLE.load_any()
 }
 
 /// Closes what an ancestor had open. Async-signal-safe, and any number of threads may do it at once.
@@ -146,7 +146,7 @@ impl Descriptor {
     pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<Descriptor> {
         let mut tries = 0;
         loop {
-            let generation = current();
+            let generation = process::generation();
             let seen = forks();
             let table = TABLE.get_or_install(|| Table { first: Chunk::new() });
             // SAFETY: TABLE is a static, and its nodes are never freed.
@@ -156,7 +156,7 @@ impl Descriptor {
             // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
             let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, state, generation };
             tries += 1;
-            if generation == current() && (forks() == seen || tries >= 100) {
+            if generation == process::generation() && (forks() == seen || tries >= 100) {
                 return Ok(descriptor);
             }
         }
@@ -164,7 +164,7 @@ impl Descriptor {
 
     /// The descriptor, for the process that opened it. Errors: in a forked child, which must not touch its parent's.
     pub(crate) fn fd(&self) -> io::Result<BorrowedFd<'_>> {
-        match self.generation == current() {
+        match self.generation == process::generation() {
             true => Ok(self.fd.as_fd()),
             false => Err(io::Error::other("opened before a fork, by the parent")),
         }
@@ -173,7 +173,7 @@ impl Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        if self.generation != current() {
+        if self.generation != process::generation() {
             return;
         }
         // Otherwise others closed it, and the number may be another's by now.

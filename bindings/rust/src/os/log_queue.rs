@@ -155,7 +155,7 @@ fn push(record: Waiting) {
 
 impl Queue {
     fn new() -> Queue {
-        Queue { generation: os::current(), state: Mutex::default() }
+        Queue { generation: os::process::generation(), state: Mutex::default() }
     }
 
     /// None in a forked child.
@@ -197,7 +197,7 @@ impl Queue {
         while let Some(Waiting { level, message, sink }) = self.next() {
             // A panic has said so itself.
             let _ = catch_unwind(AssertUnwindSafe(|| sink(level, &message)));
-            if self.generation != os::current() {
+            if self.generation != os::process::generation() {
                 // A handler has forked, and this is the child: the rest is its parent's.
                 return;
             }

@@ -16,7 +16,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Locks for a short deed, on a caller's thread, in the process of this generation; none in a forked child.
 pub(crate) fn locked<T, R>(mutex: &Mutex<T>, generation: u64, deed: impl FnOnce(&mut T) -> R) -> Option<R> {
-    without_signals(|| (generation == os::current()).then(|| deed(&mut lock(mutex))))
+    without_signals(|| (generation == os::process::generation()).then(|| deed(&mut lock(mutex))))
 }
 
 /// What failed is tried again after this.

@@ -1,6 +1,6 @@
 //! A value of this process: a forked child has none until it installs its own, and never touches its parent's.
 
-use super::current;
+use super::process;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 
@@ -27,7 +27,7 @@ impl<T: Send + Sync> PerProcess<T> {
     }
 
     /// The value and the generation it belongs to, which may be an ancestor's: what is made with it counts only if
-    /// [`current`] still answers that generation afterwards.
+    /// [`process::generation`] still answers that generation afterwards.
     #[inline]
     pub(crate) fn load(&self) -> Option<(&T, u64)> {
         let node = self.node.load(Acquire);
@@ -38,13 +38,13 @@ impl<T: Send + Sync> PerProcess<T> {
 
     /// This process's value.
     pub(crate) fn get(&self) -> Option<&T> {
-        self.load().filter(|&(_, generation)| generation == current()).map(|(value, _)| value)
+        self.load().filter(|&(_, generation)| generation == process::generation()).map(|(value, _)| value)
     }
 
     /// This process's value, made if there is none. Two threads may both make one: the loser's is dropped.
     pub(crate) fn get_or_install(&self, make: impl Fn() -> T) -> &T {
         loop {
-            let generation = current();
+            let generation = process::generation();
             if let Some((value, of)) = self.load()
                 && of == generation
             {
@@ -63,7 +63,7 @@ impl<T: Send + Sync> PerProcess<T> {
             let found = self.node.load(Acquire);
             // SAFETY: as in `load`.
             let of = unsafe { found.as_ref() }.map(|node| node.generation);
-            if of == Some(generation) || of == Some(current()) {
+            if of == Some(generation) || of == Some(process::generation()) {
                 // SAFETY: `fresh` was made above and never published.
                 return Err(unsafe { Box::from_raw(fresh) }.value);
             }
@@ -78,7 +78,7 @@ impl<T: Send + Sync> PerProcess<T> {
 impl<T: Send + Sync> PerProcess<T> {
     /// Puts a value in the place of this process's own. Whoever reads the old one may go on: it lives as long as the cell.
     pub(crate) fn replace(&self, value: T) {
-        let generation = current();
+        let generation = process::generation();
         let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
         loop {
             let found = self.node.load(Acquire);
@@ -97,8 +97,8 @@ impl<T: Send + Sync> PerProcess<T> {
 }
 
 impl<T: Send + Sync + 'static> PerProcess<T> {
-    /// The value, whosever it is, for a static that is never dropped.
-    pub(crate) fn whosever(&'static self) -> Leaked<T> {
+    /// The value of whichever process installed it, for a static that is never dropped.
+    pub(crate) fn load_any(&'static self) -> Leaked<T> {
         self.load().map(|(value, _)| value)
     }
 }
@@ -110,7 +110,7 @@ impl<T: Send + Sync> Drop for PerProcess<T> {
         // replaced is this process's own.
         unsafe {
             while let Some(generation) = node.as_ref().map(|node| node.generation)
-                && generation == current()
+                && generation == process::generation()
             {
                 node = Box::from_raw(node).before;
             }

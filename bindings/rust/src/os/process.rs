@@ -25,18 +25,18 @@ const UNDER_WAY: u64 = 1 << 32;
 /// The process that entered last; 0 before the first.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Whether the kernel wipes the page in a child.
-static WIPED: AtomicBool = AtomicBool::new(false);
+static WIPES_ON_FORK: AtomicBool = AtomicBool::new(false);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
 
-/// This process's generation, never 0. It changes in a child before anything of the parent is believed.
+/// This process's generation, never 0. A child has another one before it uses any state of its parent.
 #[inline]
-pub(crate) fn current() -> u64 {
+pub(crate) fn generation() -> u64 {
     #[cfg(test)]
     if let Some(generation) = super::simulated::played() {
         return generation;
     }
-    // A handler's fork resumes in the middle of this thread: what was done before must stay before.
+    // A fork in a signal handler returns in the middle of this thread: the compiler must not move earlier steps past this.
     compiler_fence(SeqCst);
     let page = PAGE.load(Acquire);
     if !page.is_null() {
@@ -49,26 +49,26 @@ pub(crate) fn current() -> u64 {
     enter()
 }
 
-/// Where the generation stands: had before a step, so that after it one read says whether a fork came between.
+/// The address of the generation. Taken before a step, so that one read after the step tells whether a fork came between.
 #[derive(Clone, Copy)]
-pub(crate) struct Watch(Option<&'static AtomicU64>);
+pub(crate) struct GenerationWatch(Option<&'static AtomicU64>);
 
-/// Finds the page, once there is one: it stays where it is, in children too.
+/// Finds the page, if it is mapped. It never moves, in children either.
 #[inline]
-pub(crate) fn watch() -> Watch {
-    // SAFETY: as in `current`.
-    Watch(unsafe { PAGE.load(Acquire).as_ref() })
+pub(crate) fn watch_generation() -> GenerationWatch {
+    // SAFETY: as in `generation`.
+    GenerationWatch(unsafe { PAGE.load(Acquire).as_ref() })
 }
 
-impl Watch {
-    /// Whether [`current`] answers this generation; in a child that has none yet, it does not.
+impl GenerationWatch {
+    /// Whether [`generation`] still returns this generation. False in a child that has none yet.
     #[inline]
-    pub(crate) fn is(self, generation: u64) -> bool {
+    pub(crate) fn is_still(self, generation: u64) -> bool {
         #[cfg(test)]
         if let Some(played) = super::simulated::played() {
             return generation == played;
         }
-        // As in `current`.
+        // As in `generation`.
         compiler_fence(SeqCst);
         self.0.is_some_and(|page| page.load(Relaxed) == generation)
     }
@@ -104,7 +104,7 @@ fn enter() -> u64 {
 fn page() -> &'static AtomicU64 {
     let page = PAGE.load(Acquire);
     if !page.is_null() {
-        // SAFETY: as in `current`.
+        // SAFETY: as in `generation`.
         return unsafe { &*page };
     }
     let (fresh, wiped) = map();
@@ -114,7 +114,7 @@ fn page() -> &'static AtomicU64 {
     unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
         Ok(_) => {
-            WIPED.store(wiped, Relaxed);
+            WIPES_ON_FORK.store(wiped, Relaxed);
             if !wiped {
                 log::warn!(
                     "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"
@@ -148,11 +148,11 @@ fn map() -> (*mut AtomicU64, bool) {
     (page.cast(), wiped)
 }
 
-/// Whether forks are seen that skip `pthread_atfork`.
+/// Whether forks that skip `pthread_atfork` are seen.
 #[cfg(feature = "cli")]
-pub(crate) fn is_wiped() -> bool {
-    current();
-    WIPED.load(Relaxed)
+pub(crate) fn sees_every_fork() -> bool {
+    generation();
+    WIPES_ON_FORK.load(Relaxed)
 }
 
 extern "C" fn before() {
@@ -173,29 +173,29 @@ extern "C" fn after_in_child() {
     FORKS.store(0, Relaxed);
     let page = PAGE.load(Acquire);
     if !page.is_null() {
-        // For kernels that did not wipe it. SAFETY: as in `current`.
+        // For kernels that did not wipe it. SAFETY: as in `generation`.
         unsafe { (*page).store(0, Relaxed) };
     }
-    current();
+    generation();
     RAW.store(false, Relaxed);
 }
 
 /// Whether the C library was not told that this is a forked child (`_Fork`, a raw clone): its own locks may stand as the
 /// parent's threads left them.
 pub(crate) fn is_raw_child() -> bool {
-    current();
+    generation();
     RAW.load(Relaxed)
 }
 
 /// Whether this process shares the memory of another one: a child of `vfork`, or of a clone with CLONE_VM. Nothing is wiped
 /// there, and ids that are at hand stay unique; but threads, descriptors and locks that it begins with end with it, while
 /// its parent takes them for its own. Asks the kernel: for slow paths alone.
-pub(crate) fn is_guest() -> bool {
+pub(crate) fn shares_memory() -> bool {
     #[cfg(test)]
     if super::simulated::played().is_some() {
         return false;
     }
-    current();
+    generation();
     // Against the thread that enters: the process was written before the page.
     fence(Acquire);
     let (owner, this) = (PROCESS.load(Acquire), std::process::id());
@@ -213,13 +213,14 @@ pub(crate) fn is_guest() -> bool {
     true
 }
 
-pub(crate) const GUEST: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
+/// The error text of a child of `vfork`.
+pub(crate) const VFORK_CHILD: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
                                 are at hand, and nothing else; call exec first, or fork by fork()";
 
 /// Why this process can make no thread, if it can make none.
-pub(crate) fn no_threads() -> Option<&'static str> {
-    if is_guest() {
-        return Some(GUEST);
+pub(crate) fn why_no_threads() -> Option<&'static str> {
+    if shares_memory() {
+        return Some(VFORK_CHILD);
     }
     is_raw_child().then_some(
         "this process is a child of _Fork or a raw clone, in which leafid makes no thread; fork by fork()",

@@ -7,14 +7,14 @@ use std::cell::Cell;
 #[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 
-/// What a call needs that has other threads do something: twice what was measured, and what a thread of 16 KiB has.
-pub(crate) const TO_ASK: usize = 8 * 1024;
-/// What an opening needs, and a deed that is done on the caller's thread, likewise.
-pub(crate) const TO_DO: usize = 24 * 1024;
+/// Bytes of stack for a call that waits for other threads: twice what was measured, and less than a thread of 16 KiB has.
+pub(crate) const TO_WAIT: usize = 8 * 1024;
+/// Bytes of stack for an opening, and for leafid's own work on the caller's thread: twice what was measured.
+pub(crate) const TO_WORK: usize = 24 * 1024;
 
-/// How much there is where that is less than is needed: none where it is not known, as on a stack that is not the thread's
-/// own.
-pub(crate) fn short_of(needed: usize) -> Option<usize> {
+/// The bytes of stack that are left, if they are fewer than `needed`. None if they suffice, or are not known, as on a stack
+/// that is not the thread's own.
+pub(crate) fn left_if_below(needed: usize) -> Option<usize> {
     left().filter(|&left| left < needed)
 }
 

@@ -3,7 +3,8 @@
 //! The standard library's threads take a lock of the process when they begin and end (that of its stack overflow
 //! handler), which a fork can catch taken: threads of the child would then wait for it for ever.
 
-use super::{no_threads, without_signals};
+use super::process::why_no_threads;
+use super::without_signals;
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::mem::MaybeUninit;
@@ -62,7 +63,7 @@ pub(crate) fn spawn(
     if super::simulated::played().is_some() {
         return Err(io::Error::other("a simulated process has no threads"));
     }
-    if let Some(why) = no_threads() {
+    if let Some(why) = why_no_threads() {
         return Err(io::Error::other(why));
     }
     let task = Arc::new(AtomicI32::new(0));

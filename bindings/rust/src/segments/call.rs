@@ -56,7 +56,7 @@ impl Attempt {
         let began = Instant::now();
         Attempt {
             tag,
-            generation: os::current(),
+            generation: os::process::generation(),
             runs: SmallVec::new(),
             left: count,
             count,
@@ -90,7 +90,7 @@ impl Attempt {
             return Err(closed());
         }
         loop {
-            let generation = os::current();
+            let generation = os::process::generation();
             if generation != self.generation {
                 // What was taken is the parent's.
                 self.runs.clear();
@@ -110,7 +110,7 @@ impl Attempt {
                 }
             }
             let taken = tagged.buffer.take_many(self.left);
-            if generation != os::current() {
+            if generation != os::process::generation() {
                 continue;
             }
             match taken {
@@ -217,7 +217,7 @@ impl Attempt {
     }
 
     fn take_timer_back(&mut self) {
-        if let Some(due) = self.timer.take().filter(|_| self.generation == os::current()) {
+        if let Some(due) = self.timer.take().filter(|_| self.generation == os::process::generation()) {
             fetch_pool::take_back(due);
         }
     }
@@ -259,7 +259,7 @@ impl Attempt {
     }
 
     fn is_ours(&mut self) -> bool {
-        let ours = self.left == 0 && self.generation == os::current();
+        let ours = self.left == 0 && self.generation == os::process::generation();
         if ours {
             self.runs.clear();
         }
@@ -271,14 +271,14 @@ impl Drop for Attempt {
     fn drop(&mut self) {
         self.unsubscribe();
         self.take_timer_back();
-        if let Some(number) = self.claim.filter(|_| self.generation == os::current())
+        if let Some(number) = self.claim.filter(|_| self.generation == os::process::generation())
             && let Ok((_, tagged)) = self.tag.process()
         {
             let runs = tagged.unclaim(number);
             self.receive(runs);
         }
         if !self.runs.is_empty()
-            && self.generation == os::current()
+            && self.generation == os::process::generation()
             && let Ok((_, tagged)) = self.tag.process()
         {
             tagged.put_back(&self.runs);
@@ -288,8 +288,8 @@ impl Drop for Attempt {
 
 /// Whether this process and thread can have a source asked. Errors: `state_io`: who waited would wait for nothing.
 pub(super) fn may_fetch(name: &str) -> Result<()> {
-    os::may_ask()?;
-    match os::no_threads() {
+    os::check_may_wait()?;
+    match os::process::why_no_threads() {
         Some(why) => {
             Err(Error::new(Code::StateIo, format!("no id of the tag {name:?} is at hand, and {why}")))
         }

@@ -145,7 +145,13 @@ mod tests {
     use leafid_core::AdaptiveStep;
 
     fn tagged() -> Arc<Tagged> {
-        Arc::new(Tagged::new("t".into(), AdaptiveStep::new(1, true), 10, None, crate::os::current()))
+        Arc::new(Tagged::new(
+            "t".into(),
+            AdaptiveStep::new(1, true),
+            10,
+            None,
+            crate::os::process::generation(),
+        ))
     }
 
     /// Asks at each millisecond as soon as it may; when each request that failed was made, from the first failure on.

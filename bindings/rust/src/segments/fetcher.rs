@@ -73,7 +73,7 @@ impl Office {
             gate: Mutex::default(),
             prewarm: Mutex::new(prewarm),
             closed: AtomicBool::new(false),
-            generation: os::current(),
+            generation: os::process::generation(),
         });
         fetch_pool::enter(&office);
         office
@@ -474,7 +474,7 @@ impl Office {
     }
 
     fn end(self: &Arc<Self>, close_servers: impl FnOnce()) -> Result<()> {
-        if self.generation != os::current() || self.closed.swap(true, AcqRel) {
+        if self.generation != os::process::generation() || self.closed.swap(true, AcqRel) {
             return Ok(());
         }
         let deadline = Instant::now() + CLOSE_WAITS;

@@ -83,10 +83,10 @@ impl Shared {
             if let Some(office) = self.process.get() {
                 return Ok(Arc::clone(office));
             }
-            os::may_do()?;
-            let generation = os::current();
+            os::check_may_work()?;
+            let generation = os::process::generation();
             let office = open::open(&self.options);
-            if generation != os::current() {
+            if generation != os::process::generation() {
                 std::mem::forget(office);
                 continue;
             }
@@ -109,7 +109,7 @@ impl Shared {
     }
 
     fn close(&self) -> Result<()> {
-        os::may_ask()?;
+        os::check_may_wait()?;
         self.closed.store(true, SeqCst);
         match self.process.get() {
             Some(office) => office.close(),

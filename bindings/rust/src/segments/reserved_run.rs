@@ -19,7 +19,7 @@ impl HeldRun {
     /// Whether it was taken by this process: if not, none of it is issued.
     #[inline]
     pub fn is_ours(&self) -> bool {
-        self.generation == os::current()
+        self.generation == os::process::generation()
     }
 }
 
@@ -36,16 +36,16 @@ impl Tag {
     pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<HeldRun>> {
         let mut waited = false;
         loop {
-            let generation = os::current();
+            let generation = os::process::generation();
             let (office, tagged) = self.process()?;
             let seen = tagged.version();
             let taken = tagged.buffer.take_run(most);
-            if generation != os::current() {
+            if generation != os::process::generation() {
                 continue;
             }
             match taken {
                 Ok((run, wants_fetch)) => {
-                    if wants_fetch && os::may_ask().is_ok() {
+                    if wants_fetch && os::check_may_wait().is_ok() {
                         office.want(&tagged, None);
                     }
                     return Ok(Some(HeldRun { run, generation }));

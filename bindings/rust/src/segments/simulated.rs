@@ -48,7 +48,7 @@ impl Opened {
         let (name, giving) = (&options.origin.name, options.origin.giving);
         let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, giving, false)?;
         let office = Office::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
-        let _ = self.shared.process.install(office, os::current());
+        let _ = self.shared.process.install(office, os::process::generation());
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Play {
         let options = Arc::new(options);
         let office = Office::open(Arc::clone(&options), marks, env, tags);
         let shared = Arc::new(Shared::new(options));
-        let _ = shared.process.install(Arc::clone(&office), os::current());
+        let _ = shared.process.install(Arc::clone(&office), os::process::generation());
         Play { office, shared, clock, asked }
     }
 

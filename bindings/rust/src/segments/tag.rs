@@ -203,10 +203,10 @@ impl Tag {
     #[inline]
     fn quick(&self) -> Option<i64> {
         let ((_, tagged), generation) = self.process.load()?;
-        let watch = os::watch();
+        let watch = os::process::watch_generation();
         let (id, wants_fetch) = tagged.buffer.take().ok()?;
         // After the step: in a forked child it was made on a copy of the parent's buffer.
-        if !watch.is(generation) {
+        if !watch.is_still(generation) {
             return None;
         }
         if wants_fetch {
@@ -219,7 +219,7 @@ impl Tag {
     #[inline(never)]
     pub(super) fn fetch_ahead(&self) {
         // Whoever finds the buffer empty asks for it otherwise.
-        if os::may_ask().is_ok()
+        if os::check_may_wait().is_ok()
             && let Ok((office, tagged)) = self.process()
         {
             office.want(&tagged, None);
@@ -249,7 +249,7 @@ impl Tag {
             if let Some((office, tagged)) = self.process.get() {
                 return Ok((Arc::clone(office), Arc::clone(tagged)));
             }
-            let generation = os::current();
+            let generation = os::process::generation();
             let office = self.shared.office()?;
             // None, and another generation, in the child of a fork that came between.
             if let Some(tagged) = office.tagged(&self.name) {

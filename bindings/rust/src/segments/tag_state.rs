@@ -303,7 +303,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     fn tagged() -> Tagged {
-        Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, None, crate::os::current())
+        Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, None, crate::os::process::generation())
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_stock_is_low_below_a_tenth_of_what_it_is_to_be() {
         let stock = Stock { most: 1_000, adaptive: false, prefetch: 10 };
-        let generation = crate::os::current();
+        let generation = crate::os::process::generation();
         let tagged = Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, Some(stock), generation);
         let low_with = |segment| {
             tagged.locked(|state| {

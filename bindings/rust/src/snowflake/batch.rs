@@ -76,7 +76,7 @@ impl Snowflake {
                 unforked(|| drop(runs));
             }
             // Once more after the last id is written: the child of a fork meanwhile fills anew.
-            if born == os::current() {
+            if born == os::process::generation() {
                 return Ok(());
             }
         }

@@ -106,7 +106,7 @@ impl Generator {
             successor: OnceLock::new(),
             losses,
             kept: AtomicBool::new(false),
-            generation: os::current(),
+            generation: os::process::generation(),
         }
     }
 
@@ -191,7 +191,7 @@ impl Generator {
 
     /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
     pub(crate) fn is_ours(&self) -> bool {
-        self.generation == os::current()
+        self.generation == os::process::generation()
     }
 
     /// As [`locked`], for what says whether it lives.

@@ -54,7 +54,7 @@ impl Snowflake {
             closed: AtomicBool::new(false),
             released: AtomicBool::new(true),
         };
-        let _ = flake.generator.install(Arc::clone(generator), os::current());
+        let _ = flake.generator.install(Arc::clone(generator), os::process::generation());
         flake
     }
 
@@ -75,10 +75,10 @@ impl Snowflake {
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
         let (generator, generation) = self.generator.load()?;
-        let watch = os::watch();
+        let watch = os::process::watch_generation();
         let id = generator.core.next(generator.clock.now_ms()).ok()?;
         // After the step: in a forked child the step was made on a copy of the parent's generator.
-        (watch.is(generation) && !self.closed.load(Relaxed)).then_some(id)
+        (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(id)
     }
 
     /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
@@ -114,7 +114,7 @@ impl Snowflake {
     /// the same, and the record says more than was used. But it stays open in a child of vfork, and on a thread with too
     /// little stack.
     pub fn close(&self) -> Result<()> {
-        os::may_ask()?;
+        os::check_may_wait()?;
         self.closed.store(true, Relaxed);
         // Against an attaching in another thread: it sees this, or this sees what it attached.
         fence(SeqCst);
@@ -148,12 +148,12 @@ impl Snowflake {
                 self.generator.replace(Arc::clone(generator.newest()));
                 continue;
             }
-            os::may_do()?;
+            os::check_may_work()?;
             // An ancestor's: this is a forked child.
             let parents = self.generator.load().map(|(generator, _)| generator.worker_id);
-            let generation = os::current();
+            let generation = os::process::generation();
             let attached = host().attach(&self.settings, parents, interrupted);
-            if generation != os::current() {
+            if generation != os::process::generation() {
                 // A fork came between: what was attached, or failed, is the parent's. It is left alone.
                 std::mem::forget(attached);
                 continue;
@@ -199,7 +199,7 @@ impl Snowflake {
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
-            let generation = os::current();
+            let generation = os::process::generation();
             let generator = self.generator_unless(wait.interrupted)?;
             let stepped = step(generator, generator.env.clock.believed_ms());
             let done = match stepped {
@@ -209,7 +209,7 @@ impl Snowflake {
                 Err(deed) => wait.until_done(generator, deed).map(|()| None),
             };
             // After a fork meanwhile, neither an id nor an error is this process's.
-            if generation != os::current() {
+            if generation != os::process::generation() {
                 continue;
             }
             match done? {

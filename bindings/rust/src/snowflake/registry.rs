@@ -69,7 +69,7 @@ impl Host {
             env: Arc::new(env),
             entries: Mutex::new(Vec::new()),
             renewer: Arc::new(Renewer::new()),
-            generation: os::current(),
+            generation: os::process::generation(),
         }
     }
 

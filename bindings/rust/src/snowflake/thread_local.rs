@@ -73,7 +73,7 @@ impl Local {
         self.run.first = id.wrapping_add(self.run.stride);
         self.run.count -= 1;
         // After the step, as for every id: in a forked child the run is the parent's.
-        if process == os::current() { Ok(id) } else { self.take_run() }
+        if process == os::process::generation() { Ok(id) } else { self.take_run() }
     }
 
     #[cold]

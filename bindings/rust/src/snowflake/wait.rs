@@ -53,7 +53,7 @@ impl<'a> Wait<'a> {
             return self.until_begin(generator, ms, deadline);
         }
         if let Deed::NeedSpan | Deed::Sealed = deed {
-            os::may_ask()?;
+            os::check_may_wait()?;
         }
         match deed {
             Deed::WaitUntil(ms) => self.until(generator, ms, deadline),

@@ -150,7 +150,7 @@ impl<C: Content> Store<C> {
         if number <= NUMBER_OF_NEW {
             file.sync_name().map_err(|error| C::failed("make durable the name of", &path, &error))?;
         }
-        Ok(Store { file, path, number, spare, found, generation: os::current() })
+        Ok(Store { file, path, number, spare, found, generation: os::process::generation() })
     }
 }
 
@@ -158,7 +158,7 @@ impl<C> Drop for Store<C> {
     /// A child that a fork made meanwhile, and that has no handlers to close what it inherited, must not go on holding the
     /// lock; nor lets it go of its parent's.
     fn drop(&mut self) {
-        if self.generation == os::current() {
+        if self.generation == os::process::generation() {
             self.file.unlock();
         }
     }

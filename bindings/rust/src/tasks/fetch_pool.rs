@@ -192,7 +192,7 @@ impl Pool {
             work: Mutex::default(),
             fetch: Condvar::new(),
             tick: Condvar::new(),
-            generation: os::current(),
+            generation: os::process::generation(),
         })
     }
 
@@ -231,7 +231,7 @@ impl Pool {
 
     /// Whether this is the child of a fork in what one of its threads ran.
     fn is_of_parent(&self) -> bool {
-        self.generation != os::current()
+        self.generation != os::process::generation()
     }
 
     fn begin(

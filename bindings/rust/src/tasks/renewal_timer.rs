@@ -46,7 +46,7 @@ struct Job {
 
 impl Renewer {
     pub(crate) fn new() -> Renewer {
-        Renewer { state: Arc::default(), generation: os::current() }
+        Renewer { state: Arc::default(), generation: os::process::generation() }
     }
 
     /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
@@ -67,7 +67,7 @@ impl Renewer {
         if let Some(Err(error)) = started {
             // No thread to be had: the caller does the deed itself, each time it is asked.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
-            if os::may_do().is_ok() {
+            if os::check_may_work().is_ok() {
                 without_signals(|| generator.renew(!early));
             }
         }

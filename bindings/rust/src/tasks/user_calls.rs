@@ -40,7 +40,8 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
         os::simulated::leave(run);
         return Ok(());
     }
-    let calls = CALLS.get_or_install(|| Calls { generation: os::current(), threads: Mutex::default() });
+    let calls =
+        CALLS.get_or_install(|| Calls { generation: os::process::generation(), threads: Mutex::default() });
     if calls.reap() >= MOST_STUCK {
         return Err(hanging());
     }

@@ -1,7 +1,7 @@
 //! Deeds that may meet a disk that does not answer.
 
 use crate::os::mutex::lock;
-use crate::os::{Code, current, may_do, spawn};
+use crate::os::{self, Code, check_may_work, spawn};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ pub(crate) enum Bounded<T> {
     Full,
     /// Not begun: the system gives no thread. Leafid's own deeds are done by the caller then; the user's code never is.
     NoThread,
-    /// Not begun: this is a forked child, and the deed is its parent's; or it is nothing for this thread, see [`may_do`].
+    /// Not begun: this is a forked child, and the deed is its parent's; or it is nothing for this thread, see [`check_may_work`].
     Forked,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
     if crate::os::simulated::played().is_some() {
         return Bounded::Done(run());
     }
-    let generation = current();
+    let generation = os::process::generation();
     let deadline = Instant::now() + patience;
     let stuck = stuck(code);
     if stuck.load(Acquire) >= MOST_STUCK {
@@ -96,7 +96,7 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
         *lock(&leave.value) = value;
     });
     let Ok(thread) = thread else {
-        if may_do().is_err() {
+        if check_may_work().is_err() {
             return Bounded::Forked;
         }
         if code == Code::Users {
@@ -110,7 +110,7 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
     let mut asked = Instant::now();
     while left.state.load(Acquire) == RUNNING {
         let in_time = wait(&left.state, deadline);
-        if generation != current() {
+        if generation != os::process::generation() {
             // The handle is of the parent's thread, which must not be joined or detached here.
             std::mem::forget(thread);
             return Bounded::Forked;

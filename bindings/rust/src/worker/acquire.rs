@@ -33,7 +33,7 @@ pub(crate) fn ask(
     parents: Option<u32>,
     interrupted: Interrupted<'_>,
 ) -> Result<Asked> {
-    let generation = os::current();
+    let generation = os::process::generation();
     if let Some(peers) = settings.peer_times.clone() {
         let env = Arc::clone(env);
         let check = move || peers.check(|| env.clock.believed_ms());
@@ -82,7 +82,9 @@ pub(crate) fn ask(
     let given = match answer {
         Ok(given) => given,
         Err(why)
-            if why.code() == Code::WorkerLost && source.is_unreachable() && generation == os::current() =>
+            if why.code() == Code::WorkerLost
+                && source.is_unreachable()
+                && generation == os::process::generation() =>
         {
             let recall = Recall::find(env, settings, &source, why)?;
             return Ok(Asked { given: None, recall: Some(recall) });

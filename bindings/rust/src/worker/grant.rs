@@ -28,7 +28,7 @@ impl Given {
     /// by itself.
     pub(crate) fn release(self, until_ms: i64) {
         if let Some((source, lease)) = self.lease
-            && self.generation == os::current()
+            && self.generation == os::process::generation()
             && let Err(error) = source.release(&lease, until_ms)
         {
             log::warn!(

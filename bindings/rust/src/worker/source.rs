@@ -182,7 +182,7 @@ impl WorkerSource {
 
     /// Asks the user's code.
     pub(crate) fn claim(&self, request: &ClaimRequest) -> Result<Given> {
-        let generation = os::current();
+        let generation = os::process::generation();
         let none = || {
             let message = format!(
                 "the claim found no free worker id for {:?}; end a process, or widen the pool",

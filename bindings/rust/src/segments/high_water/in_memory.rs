@@ -43,7 +43,8 @@ pub(crate) fn accept(
 
 fn with_guards<R>(mut deed: impl FnMut(&mut Guards) -> R) -> R {
     loop {
-        let memory = MEMORY.get_or_install(|| Memory { generation: os::current(), guards: Mutex::default() });
+        let memory = MEMORY
+            .get_or_install(|| Memory { generation: os::process::generation(), guards: Mutex::default() });
         // None when a fork came between: then the child makes its own.
         if let Some(done) = locked(&memory.guards, memory.generation, &mut deed) {
             return done;

@@ -48,7 +48,7 @@ impl Reply {
     pub(crate) fn accept(mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
         // The user's code may have forked, and returned in the child, too: there it is the parent's.
-        if pending.office.generation == os::current() {
+        if pending.office.generation == os::process::generation() {
             pending.accept(answer);
         } else {
             std::mem::forget(pending);
@@ -64,7 +64,7 @@ impl Reply {
     fn leave(&mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
         // In a forked child it is the parent's.
-        if pending.office.generation == os::current() {
+        if pending.office.generation == os::process::generation() {
             fetch_pool::push(Job::Accept(pending, answer));
         } else {
             std::mem::forget(pending);

@@ -138,7 +138,7 @@ impl Later for Arc<Singles> {
 
     fn silent_for(&self, tag: &str) -> Option<Duration> {
         let since = |desk: &mut Desk| desk.shelves.get(tag)?.silent_since;
-        locked(self.desk.get()?, os::current(), since)?.map(|since| since.elapsed())
+        locked(self.desk.get()?, os::process::generation(), since)?.map(|since| since.elapsed())
     }
 }
 

@@ -66,8 +66,13 @@ struct Model {
 
 impl Model {
     fn new(stock: Option<Stock>) -> Model {
-        let tagged =
-            Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, stock, crate::os::current());
+        let tagged = Tagged::new(
+            "order".into(),
+            AdaptiveStep::new(100, true),
+            10,
+            stock,
+            crate::os::process::generation(),
+        );
         Model {
             tagged,
             end: 0,
