@@ -21,12 +21,12 @@ pub(crate) mod simulated;
 mod stack;
 mod thread;
 
-pub(crate) use inherited_fds::Descriptor;
+pub(crate) use inherited_fds::ForkSafeFd;
 pub(crate) use per_process::PerProcess;
 pub(crate) use signals::without_signals;
-pub(crate) use thread::{Code, Thread, spawn};
+pub(crate) use thread::{Thread, ThreadKind, spawn};
 
-use leafid_core::{Code as ErrorCode, Error, Result};
+use leafid_core::{Code, Error, Result};
 
 /// Checks that this thread may wait for work of other threads: called before everything but taking an id from memory.
 /// Errors: `state_io` in a child of vfork, or on a thread with too little stack, where the call would crash.
@@ -42,7 +42,7 @@ pub(crate) fn check_may_work() -> Result<()> {
 
 fn check(needed: usize) -> Result<()> {
     if process::shares_memory() {
-        return Err(Error::new(ErrorCode::StateIo, process::VFORK_CHILD));
+        return Err(Error::new(Code::StateIo, process::VFORK_CHILD));
     }
     match stack::left_if_below(needed) {
         Some(left) => {
@@ -50,7 +50,7 @@ fn check(needed: usize) -> Result<()> {
                 "this thread has {left} bytes of stack left, and the call needs {needed}; make it on a thread with a larger \
                  stack"
             );
-            Err(Error::new(ErrorCode::StateIo, message))
+            Err(Error::new(Code::StateIo, message))
         }
         None => Ok(()),
     }

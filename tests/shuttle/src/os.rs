@@ -45,9 +45,9 @@ pub(crate) fn without_signals<R>(deed: impl FnOnce() -> R) -> R {
     deed()
 }
 
-pub(crate) enum Code {
-    Ours,
-    Users,
+pub(crate) enum ThreadKind {
+    Internal,
+    UserCode,
 }
 
 pub(crate) struct Thread(shuttle::thread::JoinHandle<()>);
@@ -60,7 +60,7 @@ impl Thread {
 
 pub(crate) fn spawn(
     name: &'static CStr,
-    _code: Code,
+    _kind: ThreadKind,
     run: impl FnOnce() + Send + 'static,
 ) -> io::Result<Thread> {
     let alive = world::Alive::new(name);

@@ -2,7 +2,7 @@
 
 use super::deadline;
 use super::resolve;
-use crate::os::Descriptor;
+use crate::os::ForkSafeFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
@@ -19,7 +19,7 @@ use ureq::{Error, Timeout};
 
 /// A connected socket that does not block, closed in a forked child.
 pub(crate) struct Socket {
-    descriptor: Descriptor,
+    descriptor: ForkSafeFd,
     standing: AtomicU8,
 }
 
@@ -40,7 +40,7 @@ impl Socket {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let descriptor =
-            Descriptor::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
+            ForkSafeFd::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
         let socket = Socket { descriptor, standing: AtomicU8::new(UNPROVEN) };
         let fd = socket.descriptor.fd()?;
         sockopt::set_tcp_nodelay(fd, true)?;

@@ -34,7 +34,7 @@ pub(super) fn addresses(uri: &Uri, by: Instant) -> Result<Vec<SocketAddr>, Error
     let name = host.to_owned();
     let patience = by.saturating_duration_since(Instant::now());
     // It runs plug-ins of the system's, so it is given the stack of others' code. Nobody waits longer than for a request.
-    let found = bounded_unless(patience, os::Code::Users, &mut || false, move || {
+    let found = bounded_unless(patience, os::ThreadKind::UserCode, &mut || false, move || {
         let _under_way = under_way;
         (name.as_str(), port).to_socket_addrs().map(|found| found.take(MOST_ADDRESSES).collect::<Vec<_>>())
     });

@@ -6,7 +6,7 @@ use crate::os::env::{
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
-use crate::os::{self, Descriptor};
+use crate::os::{self, ForkSafeFd};
 use crate::storage::two_slots::FILE_BYTES;
 use leafid_core::Result;
 use nix::time::clock_gettime;
@@ -138,10 +138,10 @@ impl Disk for SystemDisk {
             let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
             Ok::<OwnedFd, io::Error>(rustix::fs::open(path, flags, Mode::empty())?)
         };
-        let descriptor = match (Descriptor::open(open), new) {
+        let descriptor = match (ForkSafeFd::open(open), new) {
             (Err(error), Some(new)) if error.kind() == io::ErrorKind::NotFound => {
                 create(path, new)?;
-                Descriptor::open(open)?
+                ForkSafeFd::open(open)?
             }
             (opened, _) => opened?,
         };
@@ -217,7 +217,7 @@ fn make_directory(path: &Path, access: Access) -> io::Result<()> {
 }
 
 /// Says once of a file of an earlier leafid, or that somebody opened up, that any user of the host may hold its lock.
-fn tell_of_others(file: &Descriptor, path: &Path) {
+fn tell_of_others(file: &ForkSafeFd, path: &Path) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let mode = file.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok()).map_or(0, |stat| stat.st_mode);
     let may_be_reached =
@@ -237,12 +237,12 @@ pub(crate) fn root() -> Option<FileId> {
 }
 
 /// The directory of a file, open: it stays the same after a chroot, and tells what is in it to who may no longer search it.
-fn directory_of(path: &Path) -> Option<Descriptor> {
+fn directory_of(path: &Path) -> Option<ForkSafeFd> {
     let directory = path.parent()?;
     let open = |access: OFlags| {
         move || Ok(rustix::fs::open(directory, access | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     };
-    Descriptor::open(open(OFlags::RDONLY)).or_else(|_| Descriptor::open(open(OFlags::PATH))).ok()
+    ForkSafeFd::open(open(OFlags::RDONLY)).or_else(|_| ForkSafeFd::open(open(OFlags::PATH))).ok()
 }
 
 /// Whether a second descriptor of a locked file is refused the lock.
@@ -320,10 +320,10 @@ fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
 }
 
 struct SystemFile {
-    descriptor: Descriptor,
+    descriptor: ForkSafeFd,
     path: PathBuf,
     /// None where it cannot be opened.
-    directory: Option<Descriptor>,
+    directory: Option<ForkSafeFd>,
     /// Of this process when the file was opened.
     root: Option<FileId>,
 }
@@ -342,7 +342,7 @@ impl SystemFile {
     }
 
     /// By the names in the directory, which were to be read when it was opened, and so still are.
-    fn is_listed(&self, directory: &Descriptor, name: &OsStr, why: io::Error) -> io::Result<bool> {
+    fn is_listed(&self, directory: &ForkSafeFd, name: &OsStr, why: io::Error) -> io::Result<bool> {
         let fd = directory.fd()?;
         if rustix::fs::seek(fd, SeekFrom::Start(0)).is_err() {
             return Err(why);
@@ -579,7 +579,7 @@ mod tests {
         create(&path, NEW).unwrap();
         // As it was before the process changed what "/" is.
         let file = |root| SystemFile {
-            descriptor: Descriptor::open(|| Ok(fs::File::open(&path)?.into())).unwrap(),
+            descriptor: ForkSafeFd::open(|| Ok(fs::File::open(&path)?.into())).unwrap(),
             path: path.clone(),
             directory: directory_of(&path),
             root,

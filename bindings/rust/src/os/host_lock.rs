@@ -1,7 +1,7 @@
 //! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name, and a lock
 //! file where units that have a network of their own still share a directory.
 
-use crate::os::Descriptor;
+use crate::os::ForkSafeFd;
 use crate::os::env::Presence;
 use crate::os::lock_file::{self, MarkFile};
 use crate::os::namespaces::{self, Facts, Scope};
@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// What a holder is seen by, as far as the host can make it.
 struct Marks {
-    socket: Option<Descriptor>,
+    socket: Option<ForkSafeFd>,
     _file: Option<MarkFile>,
 }
 
@@ -72,10 +72,10 @@ fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
-fn mark(name: &str, worker_id: u32) -> rustix::io::Result<Descriptor> {
+fn mark(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
     let address = address(name, worker_id)?;
     // Registered while unbound, so that a fork in between hands on nothing that holds the id.
-    let descriptor = Descriptor::open(|| Ok(unconnected()?))
+    let descriptor = ForkSafeFd::open(|| Ok(unconnected()?))
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
     bind(fd, &address)?;
@@ -92,7 +92,7 @@ pub(crate) fn scope() -> Scope {
         getrandom::fill(&mut bytes).ok()?;
         let name = format!("leafid/seen/{:032x}", u128::from_ne_bytes(bytes));
         // Registered while unbound, as in `mark`.
-        let descriptor = Descriptor::open(|| Ok(unconnected()?)).ok()?;
+        let descriptor = ForkSafeFd::open(|| Ok(unconnected()?)).ok()?;
         bind(descriptor.fd().ok()?, &SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?).ok()?;
         Some((namespaces::first_sees(&name), descriptor))
     };

@@ -11,20 +11,20 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 
-static TABLE: PerProcess<Table> = PerProcess::new();
+static TABLE: PerProcess<FdTable> = PerProcess::new();
 
 /// The descriptors of one process: chunks that are never freed.
-pub(crate) struct Table {
+pub(crate) struct FdTable {
     first: Chunk,
 }
 
 struct Chunk {
-    slots: [Slot; 64],
+    entries: [FdEntry; 64],
     next: AtomicPtr<Chunk>,
 }
 
 /// One descriptor and the file it stands for: a number alone may have been closed and reused by others.
-struct Slot {
+struct FdEntry {
     /// FREE, TAKEN, or a registration: a serial number above 32 bits of the descriptor plus 2.
     state: AtomicU64,
     device: AtomicU64,
@@ -36,7 +36,7 @@ const TAKEN: u64 = 1;
 
 impl Chunk {
     const fn new() -> Chunk {
-        Chunk { slots: [const { Slot::new() }; 64], next: AtomicPtr::new(ptr::null_mut()) }
+        Chunk { entries: [const { FdEntry::new() }; 64], next: AtomicPtr::new(ptr::null_mut()) }
     }
 
     fn next(&self) -> Option<&'static Chunk> {
@@ -45,21 +45,21 @@ impl Chunk {
     }
 }
 
-impl Slot {
-    const fn new() -> Slot {
-        Slot { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) }
+impl FdEntry {
+    const fn new() -> FdEntry {
+        FdEntry { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) }
     }
 
     /// The descriptor, if it still is the file that was registered.
     fn descriptor(&self) -> Option<RawFd> {
-        let fd = number(self.state.load(Acquire))?;
+        let fd = fd_of(self.state.load(Acquire))?;
         let known = (self.device.load(Acquire), self.inode.load(Acquire));
         (identity(fd) == Some(known)).then_some(fd)
     }
 }
 
-/// The descriptor of a registration.
-fn number(state: u64) -> Option<RawFd> {
+/// The descriptor number in a registration.
+fn fd_of(state: u64) -> Option<RawFd> {
     (state as u32).checked_sub(2).map(|fd| fd as RawFd)
 }
 
@@ -70,34 +70,34 @@ fn identity(fd: RawFd) -> Option<(u64, u64)> {
     Some((stat.st_dev as u64, stat.st_ino as u64))
 }
 
-impl Table {
-    fn slots(&self) -> impl Iterator<Item = &Slot> {
-        std::iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| &chunk.slots)
+impl FdTable {
+    fn entries(&self) -> impl Iterator<Item = &FdEntry> {
+        std::iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| &chunk.entries)
     }
 
     /// Registers an open descriptor. Whoever had its number must have lost it to a `close` of others.
-    fn register(&self, fd: RawFd) -> (&Slot, u64) {
+    fn register(&self, fd: RawFd) -> (&FdEntry, u64) {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
-        for slot in self.slots() {
-            let state = slot.state.load(Acquire);
-            if number(state) == Some(fd) {
-                let _ = slot.state.compare_exchange(state, FREE, AcqRel, Acquire);
+        for entry in self.entries() {
+            let state = entry.state.load(Acquire);
+            if fd_of(state) == Some(fd) {
+                let _ = entry.state.compare_exchange(state, FREE, AcqRel, Acquire);
             }
         }
-        let slot = self.take();
+        let entry = self.take();
         let (device, inode) = identity(fd).unwrap_or_default();
-        slot.device.store(device, Release);
-        slot.inode.store(inode, Release);
+        entry.device.store(device, Release);
+        entry.inode.store(inode, Release);
         let state = SERIAL.fetch_add(1, AcqRel) << 32 | (fd as u64 + 2);
-        slot.state.store(state, Release);
-        (slot, state)
+        entry.state.store(state, Release);
+        (entry, state)
     }
 
-    fn take(&self) -> &Slot {
+    fn take(&self) -> &FdEntry {
         loop {
-            let free = |slot: &&Slot| slot.state.compare_exchange(FREE, TAKEN, AcqRel, Acquire).is_ok();
-            if let Some(slot) = self.slots().find(free) {
-                return slot;
+            let free = |entry: &&FdEntry| entry.state.compare_exchange(FREE, TAKEN, AcqRel, Acquire).is_ok();
+            if let Some(entry) = self.entries().find(free) {
+                return entry;
             }
             let mut last = &self.first;
             while let Some(next) = last.next() {
@@ -112,17 +112,17 @@ impl Table {
     }
 }
 
-/// The table that stands, whichever process it belongs to: read before the page is seen wiped, it is an ancestor's.
-pub(crate) fn inherited() -> Inherited {
+/// The table of whichever process installed it. A table that is read before the page is found wiped is an ancestor's.
+pub(crate) fn current_table() -> Inherited {
     TABLE.load_any()
 }
 
-/// Closes what an ancestor had open. Async-signal-safe, and any number of threads may do it at once.
+/// Closes the descriptors of an ancestor's table. Async-signal-safe, and any number of threads may do it at once.
 pub(crate) fn close_all(inherited: Inherited) {
-    for slot in inherited.into_iter().flat_map(Table::slots) {
-        let state = slot.state.load(Acquire);
-        if let Some(fd) = slot.descriptor()
-            && slot.state.compare_exchange(state, FREE, AcqRel, Acquire).is_ok()
+    for entry in inherited.into_iter().flat_map(FdTable::entries) {
+        let state = entry.state.load(Acquire);
+        if let Some(fd) = entry.descriptor()
+            && entry.state.compare_exchange(state, FREE, AcqRel, Acquire).is_ok()
         {
             // SAFETY: this process's copy of a descriptor that only leafid's table still names.
             drop(unsafe { OwnedFd::from_raw_fd(fd) });
@@ -130,31 +130,31 @@ pub(crate) fn close_all(inherited: Inherited) {
     }
 }
 
-/// An open descriptor that a forked child closes by itself. It holds a lock for its life: it is never unlocked, only
-/// closed, and in a child not even that by `drop`.
-pub(crate) struct Descriptor {
+/// An open descriptor that every forked child closes. A lock on it lasts until it is closed; in a child, `drop` does
+/// nothing.
+pub(crate) struct ForkSafeFd {
     fd: ManuallyDrop<OwnedFd>,
-    slot: &'static Slot,
-    /// The slot's, for as long as the registration stands.
+    entry: &'static FdEntry,
+    /// What the entry holds while the registration stands.
     state: u64,
     generation: u64,
 }
 
-impl Descriptor {
+impl ForkSafeFd {
     /// Opens by `open` and registers, before any lock is taken on it: a fork between the two would hand on a
     /// descriptor that no child closes, so then it is opened anew.
-    pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<Descriptor> {
+    pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<ForkSafeFd> {
         let mut tries = 0;
         loop {
             let generation = process::generation();
             let seen = forks();
-            let table = TABLE.get_or_install(|| Table { first: Chunk::new() });
+            let table = TABLE.get_or_install(|| FdTable { first: Chunk::new() });
             // SAFETY: TABLE is a static, and its nodes are never freed.
-            let table: &'static Table = unsafe { &*ptr::from_ref(table) };
+            let table: &'static FdTable = unsafe { &*ptr::from_ref(table) };
             let fd = open()?;
-            let (slot, state) = table.register(fd.as_raw_fd());
+            let (entry, state) = table.register(fd.as_raw_fd());
             // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
-            let descriptor = Descriptor { fd: ManuallyDrop::new(fd), slot, state, generation };
+            let descriptor = ForkSafeFd { fd: ManuallyDrop::new(fd), entry, state, generation };
             tries += 1;
             if generation == process::generation() && (forks() == seen || tries >= 100) {
                 return Ok(descriptor);
@@ -171,16 +171,16 @@ impl Descriptor {
     }
 }
 
-impl Drop for Descriptor {
+impl Drop for ForkSafeFd {
     fn drop(&mut self) {
         if self.generation != process::generation() {
             return;
         }
         // Otherwise others closed it, and the number may be another's by now.
-        if self.slot.state.load(Acquire) == self.state && self.slot.descriptor().is_some() {
+        if self.entry.state.load(Acquire) == self.state && self.entry.descriptor().is_some() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
         }
-        let _ = self.slot.state.compare_exchange(self.state, FREE, AcqRel, Acquire);
+        let _ = self.entry.state.compare_exchange(self.state, FREE, AcqRel, Acquire);
     }
 }

@@ -3,7 +3,7 @@
 //! Any user may write in that directory, so nothing in it is believed but a lock: no file is read, no link followed, and
 //! what stands in the way costs this mark alone.
 
-use crate::os::Descriptor;
+use crate::os::ForkSafeFd;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs;
@@ -19,7 +19,7 @@ const TRIES: usize = 8;
 
 /// Held until it is dropped.
 pub(crate) struct MarkFile {
-    descriptor: Descriptor,
+    descriptor: ForkSafeFd,
     path: PathBuf,
 }
 
@@ -41,7 +41,7 @@ impl Drop for MarkFile {
 pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<MarkFile>> {
     let path = path_of(directory, name, worker_id);
     for _ in 0..TRIES {
-        let descriptor = match Descriptor::open(|| open(&path)) {
+        let descriptor = match ForkSafeFd::open(|| open(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match make(directory, &path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => continue,
@@ -64,7 +64,7 @@ enum Locked {
     Not,
 }
 
-fn lock_opened(descriptor: Descriptor, path: &Path) -> io::Result<Locked> {
+fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<Locked> {
     let found = rustix::fs::fstat(descriptor.fd()?)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
@@ -83,7 +83,7 @@ fn lock_opened(descriptor: Descriptor, path: &Path) -> io::Result<Locked> {
 }
 
 /// Whether an open file is the one at its path.
-fn is_at(descriptor: &Descriptor, path: &Path) -> io::Result<bool> {
+fn is_at(descriptor: &ForkSafeFd, path: &Path) -> io::Result<bool> {
     let held = rustix::fs::fstat(descriptor.fd()?)?;
     let there = fs::symlink_metadata(path).ok();
     Ok(there.is_some_and(|there| (there.dev(), there.ino()) == (held.st_dev as u64, held.st_ino as u64)))
@@ -152,7 +152,7 @@ mod tests {
     fn one_that_its_holder_removed_since_it_was_opened_is_not_taken() {
         let dir = tempfile::tempdir().unwrap();
         let path = path_of(dir.path(), "orders", 7);
-        let opened = || Descriptor::open(|| open(&path)).unwrap();
+        let opened = || ForkSafeFd::open(|| open(&path)).unwrap();
         let first = lock(dir.path(), "orders", 7).unwrap().unwrap();
         let (late, later) = (opened(), opened());
         drop(first);

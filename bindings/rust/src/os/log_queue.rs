@@ -187,7 +187,7 @@ impl Queue {
             ended.join();
         }
         // No thread to be had, as in a child of _Fork: the next record tries again.
-        state.thread = os::spawn(c"leafid-log", os::Code::Users, move || self.run()).ok();
+        state.thread = os::spawn(c"leafid-log", os::ThreadKind::UserCode, move || self.run()).ok();
         state.running = state.thread.is_some();
     }
 

@@ -79,7 +79,7 @@ impl GenerationWatch {
 fn enter() -> u64 {
     let page = page();
     // Read before the page is found wiped: the table is then an ancestor's, whatever other threads do meanwhile.
-    let inherited = inherited_fds::inherited();
+    let inherited = inherited_fds::current_table();
     let generation = page.load(Acquire);
     if generation != 0 {
         return generation;
@@ -241,4 +241,4 @@ pub(crate) fn forks() -> u64 {
 }
 
 /// What an ancestor left behind, to be walked once in a child.
-pub(crate) type Inherited = Leaked<inherited_fds::Table>;
+pub(crate) type Inherited = Leaked<inherited_fds::FdTable>;

@@ -15,48 +15,48 @@ use std::sync::atomic::{AtomicI32, Ordering::Acquire, Ordering::Release};
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
-/// By then it is gone, or something else has its number.
+/// How long a joined thread may stay in the kernel's list. After that, its number may belong to another thread.
 #[cfg(target_os = "linux")]
-const GONE: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whose code a thread runs.
+/// Whose code a thread runs, which decides the size of its stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// Leafid's own: the stack is small.
-    Ours,
-    /// The user's, an interpreter's perhaps: the stack is as the main thread's commonly is.
-    Users,
+pub(crate) enum ThreadKind {
+    /// leafid's own code: the stack is small.
+    Internal,
+    /// A user callback, perhaps in an interpreter: the stack is as large as a main thread's commonly is.
+    UserCode,
 }
 
-impl Code {
+impl ThreadKind {
     const fn stack_bytes(self) -> usize {
         match self {
-            Code::Ours => 256 * 1024,
-            Code::Users => 8 * 1024 * 1024,
+            ThreadKind::Internal => 256 * 1024,
+            ThreadKind::UserCode => 8 * 1024 * 1024,
         }
     }
 }
 
-/// A thread that takes no signals. Dropping it lets it run on.
+/// A thread with all signals blocked. Dropping it detaches it.
 pub(crate) struct Thread {
     id: libc::pthread_t,
-    /// The kernel's number for it, once it has begun.
-    task: Arc<AtomicI32>,
+    /// The kernel's number of the thread, once it has started.
+    tid: Arc<AtomicI32>,
     joined: bool,
 }
 
-struct Start {
+struct StartArguments {
     name: &'static CStr,
-    task: Arc<AtomicI32>,
+    tid: Arc<AtomicI32>,
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// Starts a thread with every signal blocked; `name` has at most 15 bytes. Errors: the system gives none; this is the
-/// child of a raw clone, in which the C library's own locks may stand as the parent's threads left them; or one of vfork,
-/// with which it would end.
+/// Starts a thread with all signals blocked; `name` has at most 15 bytes. Errors: the system starts none; this process is
+/// the child of a raw clone, where the C library's locks may still be held by threads of the parent; or it is a child of
+/// vfork, and the thread would end with it.
 pub(crate) fn spawn(
     name: &'static CStr,
-    code: Code,
+    kind: ThreadKind,
     run: impl FnOnce() + Send + 'static,
 ) -> io::Result<Thread> {
     #[cfg(test)]
@@ -66,8 +66,8 @@ pub(crate) fn spawn(
     if let Some(why) = why_no_threads() {
         return Err(io::Error::other(why));
     }
-    let task = Arc::new(AtomicI32::new(0));
-    let start = Box::into_raw(Box::new(Start { name, task: Arc::clone(&task), run: Box::new(run) }));
+    let tid = Arc::new(AtomicI32::new(0));
+    let start = Box::into_raw(Box::new(StartArguments { name, tid: Arc::clone(&tid), run: Box::new(run) }));
     let mut id = MaybeUninit::uninit();
     let failed = without_signals(|| {
         let mut attributes = MaybeUninit::uninit();
@@ -78,7 +78,7 @@ pub(crate) fn spawn(
             if failed != 0 {
                 return failed;
             }
-            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), code.stack_bytes());
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), kind.stack_bytes());
             let failed = libc::pthread_create(id.as_mut_ptr(), attributes.as_ptr(), begin, start.cast());
             libc::pthread_attr_destroy(attributes.as_mut_ptr());
             failed
@@ -90,13 +90,13 @@ pub(crate) fn spawn(
         return Err(io::Error::from_raw_os_error(failed));
     }
     // SAFETY: pthread_create succeeded and wrote it.
-    Ok(Thread { id: unsafe { id.assume_init() }, task, joined: false })
+    Ok(Thread { id: unsafe { id.assume_init() }, tid, joined: false })
 }
 
 extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     // SAFETY: made by `spawn`, for this thread alone.
-    let Start { name, task, run } = *unsafe { Box::from_raw(start.cast::<Start>()) };
-    task.store(own_task(), Release);
+    let StartArguments { name, tid, run } = *unsafe { Box::from_raw(start.cast::<StartArguments>()) };
+    tid.store(own_tid(), Release);
     // SAFETY: this thread, and a string that ends.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
     // A panic has said so itself; it must not leave this function.
@@ -105,12 +105,12 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
 }
 
 impl Thread {
-    /// Waits until it is gone, for the kernel too: a fork may come next, at which the threads are counted.
+    /// Waits until the thread has ended, in the kernel's list too: a fork may come next, and runtimes count threads then.
     pub(crate) fn join(mut self) {
         self.joined = true;
         // SAFETY: neither joined nor detached before.
         without_signals(|| unsafe { libc::pthread_join(self.id, ptr::null_mut()) });
-        wait_until_gone(self.task.load(Acquire));
+        wait_until_gone(self.tid.load(Acquire));
     }
 }
 
@@ -124,29 +124,31 @@ impl Drop for Thread {
 }
 
 #[cfg(target_os = "linux")]
-fn own_task() -> i32 {
+fn own_tid() -> i32 {
     // SAFETY: has no condition.
     unsafe { libc::gettid() }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn own_task() -> i32 {
+fn own_tid() -> i32 {
     0
 }
 
-/// The C library takes a thread for ended when its memory is no more its own; the kernel lists it, and counts it, for some
+/// The C library's join returns when the thread has released its stack. The kernel lists and counts the thread for some
 /// microseconds more, on a busy machine for as long as it gets no processor.
 #[cfg(target_os = "linux")]
-fn wait_until_gone(task: i32) {
+fn wait_until_gone(tid: i32) {
     let begun = Instant::now();
     // SAFETY: signal 0 is none: it asks whether this process has such a thread.
-    while unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), task, 0) } == 0 && begun.elapsed() < GONE {
+    while unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, 0) } == 0
+        && begun.elapsed() < EXIT_TIMEOUT
+    {
         std::thread::yield_now();
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn wait_until_gone(_task: i32) {}
+fn wait_until_gone(_tid: i32) {}
 
 #[cfg(all(test, target_os = "linux"))]
 #[allow(clippy::unwrap_used)]
@@ -155,14 +157,14 @@ mod tests {
 
     #[test]
     fn a_joined_thread_is_gone_for_the_kernel_too() {
-        let listed = |task: i32| std::path::Path::new(&format!("/proc/self/task/{task}")).exists();
+        let listed = |tid: i32| std::path::Path::new(&format!("/proc/self/task/{tid}")).exists();
         for round in 0..3_000 {
-            let thread = spawn(c"leafid-test", Code::Ours, || ()).unwrap();
-            let task = Arc::clone(&thread.task);
+            let thread = spawn(c"leafid-test", ThreadKind::Internal, || ()).unwrap();
+            let tid = Arc::clone(&thread.tid);
             // Without a sleep, and at any moment of its end: that when it is gone for the C library alone is short.
             (0..round % 300 * 20).for_each(|_| std::hint::spin_loop());
             thread.join();
-            assert!(!listed(task.load(Acquire)), "round {round}");
+            assert!(!listed(tid.load(Acquire)), "round {round}");
         }
     }
 }

@@ -158,7 +158,8 @@ impl Generator {
         };
         let patience = deadline.saturating_duration_since(Instant::now());
         let release = move || given.release(until_ms);
-        if let Bounded::Late = with_timeout::bounded_unless(patience, os::Code::Users, &mut || false, release)
+        if let Bounded::Late =
+            with_timeout::bounded_unless(patience, os::ThreadKind::UserCode, &mut || false, release)
         {
             log::warn!("leafid: the release of worker id {} did not answer in time", self.worker_id);
         }

@@ -211,7 +211,7 @@ impl Host {
         let bound = claim::bound(settings, &terms.rules, terms.inherited);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
         let claim = move || claim::claim(&env, &wanted, &terms);
-        match with_timeout::bounded_unless(bound, os::Code::Ours, interrupted, claim) {
+        match with_timeout::bounded_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
             Bounded::Interrupted => Err(wait::interrupted()),
             claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
         }

@@ -242,7 +242,7 @@ impl Pool {
     ) -> std::io::Result<()> {
         let (pool, ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
         let end = Ended(Arc::clone(&ended));
-        let thread = os::spawn(name, os::Code::Users, move || {
+        let thread = os::spawn(name, os::ThreadKind::UserCode, move || {
             let _end = end;
             run(&pool);
         })?;

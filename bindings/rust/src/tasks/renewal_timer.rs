@@ -76,7 +76,7 @@ impl Renewer {
 
     fn begin(&self, work: &mut Work) -> io::Result<()> {
         let state = Arc::clone(&self.state);
-        work.thread = Some(os::spawn(c"leafid", os::Code::Ours, move || state.run())?);
+        work.thread = Some(os::spawn(c"leafid", os::ThreadKind::Internal, move || state.run())?);
         (work.running, work.stop) = (true, false);
         Ok(())
     }

@@ -47,7 +47,7 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
     }
     let ended = Arc::new(AtomicBool::new(false));
     let end = Ended(Arc::clone(&ended));
-    let begun = os::spawn(c"leafid-call", os::Code::Users, move || {
+    let begun = os::spawn(c"leafid-call", os::ThreadKind::UserCode, move || {
         let _end = end;
         CALLS_HERE.set(true);
         run();

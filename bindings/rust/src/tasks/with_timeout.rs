@@ -1,7 +1,7 @@
 //! Deeds that may meet a disk that does not answer.
 
 use crate::os::mutex::lock;
-use crate::os::{self, Code, check_may_work, spawn};
+use crate::os::{self, ThreadKind, check_may_work, spawn};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -46,8 +46,8 @@ const LATE: u32 = 2;
 static STUCK: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// The user's code that hangs must not keep leafid from the disk.
-fn stuck(code: Code) -> &'static AtomicUsize {
-    &STUCK[usize::from(code == Code::Users)]
+fn stuck(kind: ThreadKind) -> &'static AtomicUsize {
+    &STUCK[usize::from(kind == ThreadKind::UserCode)]
 }
 
 /// How often a long wait asks whether to give up.
@@ -65,13 +65,13 @@ pub(crate) fn bounded<T: Send + 'static>(
     patience: Duration,
     run: impl FnOnce() -> T + Send + 'static,
 ) -> Bounded<T> {
-    bounded_unless(patience, Code::Ours, &mut || false, run)
+    bounded_unless(patience, ThreadKind::Internal, &mut || false, run)
 }
 
 /// As [`bounded`]; given up also when `interrupted`, asked now and then, answers true.
 pub(crate) fn bounded_unless<T: Send + 'static>(
     patience: Duration,
-    code: Code,
+    kind: ThreadKind,
     interrupted: &mut dyn FnMut() -> bool,
     run: impl FnOnce() -> T + Send + 'static,
 ) -> Bounded<T> {
@@ -81,15 +81,15 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
     }
     let generation = os::process::generation();
     let deadline = Instant::now() + patience;
-    let stuck = stuck(code);
+    let stuck = stuck(kind);
     if stuck.load(Acquire) >= MOST_STUCK {
         return Bounded::Full;
     }
     let left = Arc::new(Left { state: AtomicU32::new(RUNNING), value: Mutex::new(None) });
     let deed = Arc::new(Mutex::new(Some(run)));
     let (theirs, leave) = (Arc::clone(&deed), Arc::clone(&left));
-    let name = if code == Code::Ours { c"leafid-disk" } else { c"leafid-call" };
-    let thread = spawn(name, code, move || {
+    let name = if kind == ThreadKind::Internal { c"leafid-disk" } else { c"leafid-call" };
+    let thread = spawn(name, kind, move || {
         let _unstuck = Unstuck(&leave.state, stuck);
         let run = lock(&theirs).take();
         let value = run.map(|run| run());
@@ -99,7 +99,7 @@ pub(crate) fn bounded_unless<T: Send + 'static>(
         if check_may_work().is_err() {
             return Bounded::Forked;
         }
-        if code == Code::Users {
+        if kind == ThreadKind::UserCode {
             // Who asks may be in the middle of a transaction, or of a signal handler.
             return Bounded::NoThread;
         }

@@ -38,7 +38,7 @@ pub(crate) fn ask(
         let env = Arc::clone(env);
         let check = move || peers.check(|| env.clock.believed_ms());
         let unknown = |error: Error| log::warn!("leafid: {error}; the start goes on without peer_times");
-        match with_timeout::bounded_unless(settings.timeout, os::Code::Users, interrupted, check) {
+        match with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
             Bounded::Done(checked) => checked?,
             Bounded::Late | Bounded::Forked => unknown(late("peer_times", settings)),
             Bounded::Interrupted => return Err(wait::interrupted()),
@@ -62,7 +62,7 @@ pub(crate) fn ask(
             given.release_unused();
         }
     };
-    let ended = with_timeout::bounded_unless(settings.timeout, os::Code::Users, interrupted, call);
+    let ended = with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, call);
     let answer = locked(&slot, generation, |slot| {
         slot.given_up = true;
         slot.answer.take()
@@ -138,6 +138,7 @@ pub(crate) fn is_held_here(env: &Env, settings: &Settings, given: Option<&Given>
 pub(crate) fn give_back(given: Option<(Given, Duration)>, settings: &Settings) {
     if let Some((given, _)) = given {
         let release = move || given.release_unused();
-        let _ = with_timeout::bounded_unless(settings.timeout, os::Code::Users, &mut || false, release);
+        let _ =
+            with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
     }
 }

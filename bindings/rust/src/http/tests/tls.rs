@@ -91,7 +91,7 @@ fn the_stack_of_leafid_s_threads_is_enough() {
     let server = authority.server(&["localhost"], |_| (), Seen::right);
     let source = authority.source(https(&server, "localhost"));
     let (tell, told) = std::sync::mpsc::channel();
-    let thread = os::spawn(c"leafid-test", os::Code::Ours, move || {
+    let thread = os::spawn(c"leafid-test", os::ThreadKind::Internal, move || {
         tell.send(fetch(&source, "order").is_ok()).unwrap();
     });
     assert!(told.recv().unwrap());

@@ -12,7 +12,7 @@ const HAS_NONE: Option<i32> = Some(libc::EINVAL);
 #[test]
 fn what_is_written_and_cannot_be_synced_is_an_error() {
     let null = || Ok(OwnedFd::from(File::options().read(true).write(true).open("/dev/null")?));
-    let descriptor = Descriptor::open(null).unwrap();
+    let descriptor = ForkSafeFd::open(null).unwrap();
     let file = SystemFile { descriptor, path: "/dev/null".into(), directory: None, root: None };
     file.put(0, b"written").unwrap();
     assert_eq!(file.sync().unwrap_err().raw_os_error(), HAS_NONE);
