@@ -15,7 +15,6 @@ pub const OF_A_TREE: &[&str] = &["crate::segments::", "crate::tasks::fetch_pool"
 /// Sources of the segments, and what fetches them.
 pub const SEGMENTS: &[&str] = &[
     "segments/call",
-    "segments/circuit_breaker",
     "segments/fetcher",
     "segments/handle",
     "segments/jobs",

@@ -2,7 +2,6 @@
 
 mod builder;
 mod call;
-mod circuit_breaker;
 pub(crate) mod fetcher;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;

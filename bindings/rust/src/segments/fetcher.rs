@@ -1,6 +1,5 @@
 //! What a `Segments` has in one process: its source, its tags, and what is under way between them.
 
-use super::circuit_breaker::{Gate, Passed};
 use super::high_water::{Accepted, Marks};
 use super::jobs::{Job, Timed};
 use super::settings::{Options, STEP};
@@ -13,7 +12,10 @@ use crate::os::mutex::locked;
 use crate::tasks::fetch_pool;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
-use leafid_core::{AdaptiveStep, Code, Error, Result, Segment, URGENT_MS};
+use leafid_core::{
+    AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchEnd, Result, Segment, ServersRest,
+    URGENT_MS,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::{Arc, Mutex};
@@ -34,7 +36,7 @@ pub(crate) struct Office {
     pub(crate) marks: Marks,
     env: Arc<Env>,
     tags: Mutex<BTreeMap<Arc<str>, Arc<Tagged>>>,
-    gate: Mutex<Gate>,
+    breaker: Mutex<CircuitBreaker<Arc<Tagged>>>,
     /// Tags to be fetched ahead of their first use.
     prewarm: Mutex<Vec<String>>,
     closed: AtomicBool,
@@ -70,7 +72,7 @@ impl Office {
             marks,
             env,
             tags: Mutex::default(),
-            gate: Mutex::default(),
+            breaker: Mutex::new(CircuitBreaker::new()),
             prewarm: Mutex::new(prewarm),
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
@@ -215,19 +217,24 @@ impl Office {
         }
     }
 
-    pub(crate) fn look_at_gate(self: &Arc<Self>) {
+    pub(crate) fn breaker_timer(self: &Arc<Self>) {
         let now_ms = self.now_ms();
-        self.pass(|gate| gate.is_due(now_ms));
+        self.pass(|breaker| breaker.timer(now_ms));
     }
 
-    fn pass(self: &Arc<Self>, deed: impl FnOnce(&mut Gate) -> Passed) {
-        match locked(&self.gate, self.generation, deed) {
-            Some(Passed::All(tags)) => tags.into_iter().for_each(|tagged| self.push(tagged, false)),
-            Some(Passed::One(tagged)) => self.push(tagged, true),
-            Some(Passed::Look(at_ms)) => {
-                fetch_pool::at(self.instant(at_ms), Timed::Gate(Arc::downgrade(self)));
+    fn pass(
+        self: &Arc<Self>,
+        event: impl FnOnce(&mut CircuitBreaker<Arc<Tagged>>) -> BreakerAction<Arc<Tagged>>,
+    ) {
+        match locked(&self.breaker, self.generation, event) {
+            Some(BreakerAction::ReleaseAll(tags)) => {
+                tags.into_iter().for_each(|tagged| self.push(tagged, false))
             }
-            Some(Passed::Waits) | None => {}
+            Some(BreakerAction::Probe(tagged)) => self.push(tagged, true),
+            Some(BreakerAction::WakeAt(at_ms)) => {
+                fetch_pool::at(self.instant(at_ms), Timed::Breaker(Arc::downgrade(self)));
+            }
+            Some(BreakerAction::Wait) | None => {}
         }
     }
 
@@ -240,7 +247,7 @@ impl Office {
         let now_ms = self.now_ms();
         let failed = tagged.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
         if let Some(Some(waits)) =
-            locked(&self.gate, self.generation, |gate| gate.enter(&tagged, tries, failed, now_ms))
+            locked(&self.breaker, self.generation, |breaker| breaker.enter(&tagged, tries, failed, now_ms))
         {
             return self.pass(|_| waits);
         }
@@ -267,7 +274,7 @@ impl Office {
         });
         let Some(Some((wanted, step, urgent, looked))) = step else {
             if tries {
-                self.pass(|gate| gate.gave_up(now_ms));
+                self.pass(|breaker| breaker.cancelled(now_ms));
             }
             return tagged.changed();
         };
@@ -297,7 +304,7 @@ impl Office {
         });
         if tries {
             let now_ms = self.now_ms();
-            self.pass(|gate| gate.gave_up(now_ms));
+            self.pass(|breaker| breaker.cancelled(now_ms));
         }
         tagged.changed();
         self.prewarm_next();
@@ -360,9 +367,12 @@ impl Office {
         let Some((failures, before)) = told else { return };
         let answered =
             is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
-        let was_down = locked(&self.gate, self.generation, |gate| gate.is_down()).unwrap_or(false);
-        let rest_ms = self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true));
-        self.pass(|gate| gate.ended(tagged, answered, requests, rest_ms, now_ms, seed));
+        let was_down = locked(&self.breaker, self.generation, |breaker| breaker.is_down()).unwrap_or(false);
+        let end = match answered {
+            true => FetchEnd::Answered,
+            false => FetchEnd::Failed { requests, servers: self.servers_rest() },
+        };
+        self.pass(|breaker| breaker.ended(tagged, end, now_ms, seed));
         if let Some(error) = error {
             self.tell(&tagged.name, &error, before, failures, answered, was_down);
         }
@@ -372,6 +382,15 @@ impl Office {
             self.want(tagged, None);
         }
         self.prewarm_next();
+    }
+
+    /// Whether all servers back off.
+    fn servers_rest(&self) -> ServersRest {
+        match self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true)) {
+            None => ServersRest::Unknown,
+            Some(None) => ServersRest::Ready,
+            Some(Some(rest_ms)) => ServersRest::For(rest_ms),
+        }
     }
 
     /// Logs an error once, not at each try, nor of each tag. `before`: what the last fetch ended with; `failures`: in a row,

@@ -34,7 +34,7 @@ pub(crate) enum Timed {
     /// Sees whether a tag wants to be fetched again.
     Look(Weak<Office>, Weak<Tagged>, i64),
     /// Sees whether a source may be asked again.
-    Gate(Weak<Office>),
+    Breaker(Weak<Office>),
     /// Does what a source wants done.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
     Call(Box<dyn FnOnce() + Send>),
@@ -88,9 +88,9 @@ impl Timed {
                     office.look(&tagged, until_ms);
                 }
             }
-            Timed::Gate(office) => {
+            Timed::Breaker(office) => {
                 if let Some(office) = office.upgrade() {
-                    office.look_at_gate();
+                    office.breaker_timer();
                 }
             }
             Timed::Call(call) => call(),

@@ -69,10 +69,17 @@ pub(crate) enum Phase {
     Idle,
     /// Looked at again at this time, of the suspend-counting clock in milliseconds.
     Resting(i64),
-    /// Handed to a fetching thread, or to the gate.
+    /// Handed to a fetching thread, or to the circuit breaker.
     Queued,
     /// The source was asked, then.
     Fetching(Instant),
+}
+
+/// A tag is one object in a process.
+impl PartialEq for Tagged {
+    fn eq(&self, other: &Tagged) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
 impl Tagged {

@@ -43,7 +43,7 @@ fn fail(play: &Play, tagged: &Arc<Tagged>, code: Code) {
 }
 
 fn is_down(play: &Play) -> bool {
-    lock(&play.office.gate).is_down()
+    lock(&play.office.breaker).is_down()
 }
 
 fn of<R>(tagged: &Tagged, deed: impl FnOnce(&mut State) -> R) -> R {
@@ -330,7 +330,7 @@ fn a_source_that_is_down_is_tried_with_a_tag_that_did_not_fail() {
         play.office.clone().fetch(tagged, false);
     }
     play.set_clock(BEGIN_MS + 5_000);
-    play.office.look_at_gate();
+    play.office.breaker_timer();
     play.work();
     assert_eq!(play.tags_asked(), ["good"]);
 }

@@ -1,0 +1,3 @@
+//! Sources and servers: which may be asked now.
+
+pub(crate) mod circuit_breaker;
