@@ -1,7 +1,7 @@
 //! Marks, remembered leases and counters of `file:` sources: what is read of two slots, and what is issued by it.
 #![no_main]
 
-use leafid::fuzzing::{accept, clock, recall, stored_lease, stored_of_segments, take};
+use leafid::fuzzing::{accept, clock, find_cached, stored_lease, stored_of_segments, take};
 use leafid::{Code, Result, Segment, Snowflake};
 use leafid_core::Giving;
 use leafid_fuzz::{Input, SLOT, check, directory, file, json};
@@ -185,13 +185,13 @@ fn lease(input: &mut Input<'_>) {
     let known = alike(&bytes, &stored_lease);
     put(path, &bytes);
     let builder = Snowflake::builder().worker(7).name("fuzz").state_dir(&base);
-    let recalled = match recall(&builder, &[SERVER.to_owned()], 7, OWNER) {
-        Ok(Some(recalled)) => recalled,
+    let recalled = match find_cached(&builder, &[SERVER.to_owned()], 7, OWNER) {
+        Ok(Some(cached)) => cached,
         Ok(None) => return,
         Err(error) => return refused(&error, path, &bytes),
     };
     let ((lease, asked), (known, damaged)) =
-        (recalled, known.expect("a file that cannot be read is not used"));
+        (cached, known.expect("a file that cannot be read is not used"));
     let held = &known["held"];
     assert!(!damaged && lease.worker_id == 7 && known["servers"][0] == SERVER && known["name"] == "fuzz");
     assert_eq!(

@@ -55,13 +55,13 @@ pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 }
 
 /// The lease that a start goes on with.
-pub fn recall(
+pub fn find_cached(
     builder: &SnowflakeBuilder,
     servers: &[String],
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    lease_cache::recall(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
+    lease_cache::find_cached(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
 }
 
 /// This start of the machine, and the suspend-counting clock.
@@ -73,7 +73,7 @@ pub fn clock() -> (String, i64) {
 pub fn worker_ids(worker: &Worker, layout: &Layout) -> Result<Option<(u32, u32)>> {
     Ok(match WorkerIds::parse("worker", worker, layout)? {
         WorkerIds::Within { first, last, .. } => Some((first, last)),
-        WorkerIds::Asked(_) => None,
+        WorkerIds::FromSource(_) => None,
     })
 }
 
@@ -108,7 +108,7 @@ pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
         directory,
         worker_ids: match key.workers {
             WorkerIds::Within { first, last, .. } => Some((first, last)),
-            WorkerIds::Asked(_) => None,
+            WorkerIds::FromSource(_) => None,
         },
         layout: key.layout,
         start: key.start,

@@ -3,7 +3,7 @@
 use super::report::{Report, Status};
 use crate::os::env::Env;
 use crate::snowflake::lease_calls::{guarded_claim, request};
-use crate::worker::acquire::lenders_agree;
+use crate::worker::acquire::check_server_clocks;
 use crate::worker::settings::Settings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};
@@ -11,17 +11,17 @@ use std::io;
 
 /// Claims a worker id and gives it back at once; nothing where the ids come from elsewhere.
 pub(super) fn lease_servers(report: &mut Report<'_>, env: &Env, settings: &Settings) -> io::Result<()> {
-    let WorkerIds::Asked(source) = &settings.key.workers else { return Ok(()) };
+    let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
     let claimed = request(env, &settings.key.name, None).and_then(|request| {
-        let given = guarded_claim(source, &request)?;
+        let grant = guarded_claim(source, &request)?;
         let fits = (|| -> Result<i64> {
-            lenders_agree(env, &given)?;
-            if let Some((_, lease)) = &given.lease {
+            check_server_clocks(env, &grant)?;
+            if let Some((_, lease)) = &grant.lease {
                 lease.span(&settings.key.layout, &settings.key.rules, env.clock.believed_ms())?;
             }
-            Ok(given.worker_id)
+            Ok(grant.worker_id)
         })();
-        given.release_unused();
+        grant.release_unused();
         fits
     });
     match claimed {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::snowflake::renewal_log::Spans;
 use crate::tasks::renewal_timer::Renewer;
-use crate::worker::claim::{self, Terms};
+use crate::worker::claim::{self, ClaimContext};
 use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
 use leafid_core::{Lease, Renewal};
 use std::sync::atomic::Ordering::Acquire;
@@ -219,10 +219,17 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
     let (env, renewer) = (Arc::new(world.env()), Arc::new(Renewer::new()));
     let mut next: Option<Arc<Generator>> = None;
     for _ in 0..2_000 {
-        let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
-        let claim = claim::claim(&env, &first.settings, &terms).unwrap();
+        let context = ClaimContext {
+            rules,
+            floor: 0,
+            grant: None,
+            offline_start: None,
+            forgets: false,
+            inherited: false,
+        };
+        let claim = claim::claim(&env, &first.settings, &context).unwrap();
         let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
-        let generator = Arc::new(Generator::new(env, renewer, settings, terms, claim, Spans::default(), 0));
+        let generator = Arc::new(Generator::new(env, renewer, settings, context, claim, Spans::default(), 0));
         if let Some(next) = next {
             assert!(generator.successor.set(next).is_ok());
         }

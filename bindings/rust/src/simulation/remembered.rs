@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::storage::state_file::StateFile;
-use crate::worker::lease_cache::{Memory, candidates, recall};
+use crate::worker::lease_cache::{Memory, candidates, find_cached};
 use leafid_core::Lease;
 
 const OWNER: u128 = 7 << 100;
@@ -50,7 +50,7 @@ impl Held {
     fn found_by(&self, owner: u128) -> Option<(Lease, Duration)> {
         let env = self.world.env();
         let servers = [SERVER.to_owned()];
-        let found = recall(&env, &self.settings, &servers, 7, owner).unwrap();
+        let found = find_cached(&env, &self.settings, &servers, 7, owner).unwrap();
         if found.is_some() {
             assert_eq!(candidates(&env, &self.settings, &servers), [7], "as the hint says");
         }
@@ -189,7 +189,7 @@ fn it_is_of_one_worker_id() {
     lock(&held.world.0.changed_ms).insert(moved.clone(), written_ms);
     let bytes = lock(&held.world.0.files)[Path::new(PATH)].clone();
     lock(&held.world.0.files).insert(moved, bytes);
-    let found = recall(&held.world.env(), &held.settings, &[SERVER.to_owned()], 8, OWNER).unwrap();
+    let found = find_cached(&held.world.env(), &held.settings, &[SERVER.to_owned()], 8, OWNER).unwrap();
     assert_eq!(found, None);
 }
 

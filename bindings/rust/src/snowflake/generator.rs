@@ -10,7 +10,7 @@ use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
-use crate::worker::claim::{Claim, Terms};
+use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::Memory;
 use crate::worker::lease_schedule::Held;
 use crate::worker::settings::Settings;
@@ -33,7 +33,7 @@ pub(crate) struct Generator {
     pub(crate) env: Arc<Env>,
     pub(crate) renewer: Arc<Renewer>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) terms: Terms,
+    pub(crate) context: ClaimContext,
     /// Held while the disk is written.
     pub(crate) keeper: Mutex<Option<Keeper>>,
     spans: Mutex<Spans>,
@@ -70,7 +70,7 @@ impl Generator {
         env: Arc<Env>,
         renewer: Arc<Renewer>,
         settings: Arc<Settings>,
-        terms: Terms,
+        context: ClaimContext,
         claim: Claim,
         before: Spans,
         losses: u32,
@@ -98,7 +98,7 @@ impl Generator {
             env,
             renewer,
             settings,
-            terms,
+            context,
             keeper: Mutex::new(Some(Keeper::new(claim))),
             spans: Mutex::new(spans),
             tried: AtomicU64::new(0),

@@ -7,7 +7,7 @@ use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls::{self, on_a_thread};
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
-use crate::worker::grant::Given;
+use crate::worker::grant::Grant;
 use crate::worker::lease_cache::Memory;
 use crate::worker::lease_schedule::{Ask, Call, Held, Renewed, WISH_MS};
 use crate::worker::source::{Answer, ClaimRequest, WorkerSource};
@@ -150,14 +150,14 @@ impl Generator {
             }
         }
         let Some(lease) = held.call.latest(held.lease) else { return };
-        let given = Given {
+        let grant = Grant {
             generation: self.generation,
             asked_ago: Duration::ZERO,
             worker_id: lease.worker_id,
             lease: Some((held.source, lease)),
         };
         let patience = deadline.saturating_duration_since(Instant::now());
-        let release = move || given.release(until_ms);
+        let release = move || grant.release(until_ms);
         if let Bounded::Late =
             with_timeout::bounded_unless(patience, os::ThreadKind::UserCode, &mut || false, release)
         {
@@ -180,7 +180,7 @@ pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<Cl
 }
 
 /// Asks the user's code; a panic of it is an error.
-pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Given> {
+pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
     catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
         Err(Error::new(
             Code::WorkerLost,

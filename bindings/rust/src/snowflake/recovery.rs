@@ -5,8 +5,8 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls::on_a_thread;
-use crate::worker::acquire::{is_held_here, lenders_agree};
-use crate::worker::claim::{self, Terms};
+use crate::worker::acquire::{check_server_clocks, is_held_here};
+use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Generator {
     pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
         let counted = self.env.clock.counted();
         let patience =
-            claim::call_bound(&self.settings) + claim::bound(&self.settings, &self.terms.rules, false);
+            claim::call_bound(&self.settings) + claim::bound(&self.settings, &self.context.rules, false);
         let found = self.with_life(|life| {
             let Some(lost) = life.lost.as_mut().filter(|_| !life.closed) else {
                 return (Heal::NotLost, None);
@@ -178,7 +178,7 @@ impl Generator {
 
     /// None: the round was given up.
     fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Generator>> {
-        let WorkerIds::Asked(source) = &self.settings.key.workers else {
+        let WorkerIds::FromSource(source) = &self.settings.key.workers else {
             return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
         };
         if let Some(peers) = &self.settings.peer_times {
@@ -186,17 +186,17 @@ impl Generator {
         }
         let request = request(&self.env, &self.settings.key.name, Some(self.worker_id))?;
         let asked = self.env.clock.counted();
-        let given = guarded_claim(source, &request)?;
-        let asked = asked.saturating_sub(given.asked_ago);
+        let grant = guarded_claim(source, &request)?;
+        let asked = asked.saturating_sub(grant.asked_ago);
         let unused = |error: &Error| {
-            if !is_held_here(&self.env, &self.settings, Some(&given), error) {
-                given.clone().release_unused();
+            if !is_held_here(&self.env, &self.settings, Some(&grant), error) {
+                grant.clone().release_unused();
             }
         };
-        lenders_agree(&self.env, &given).inspect_err(unused)?;
+        check_server_clocks(&self.env, &grant).inspect_err(unused)?;
         let current = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.round == round));
         if current != Some(true) {
-            given.release_unused();
+            grant.release_unused();
             return Ok(None);
         }
         if let Some(sealed) = self.core.seal() {
@@ -207,19 +207,19 @@ impl Generator {
             }
         }
         let floor = self.with_life(|life| life.lost.as_ref().map_or(0, |lost| lost.floor)).unwrap_or(0);
-        let terms = Terms {
-            floor: floor.max(self.terms.floor),
-            given: Some((given.clone(), asked)),
-            recall: None,
+        let context = ClaimContext {
+            floor: floor.max(self.context.floor),
+            grant: Some((grant.clone(), asked)),
+            offline_start: None,
             inherited: false,
-            ..self.terms.clone()
+            ..self.context.clone()
         };
-        let claim = claim::claim(&self.env, &self.settings, &terms).inspect_err(unused)?;
+        let claim = claim::claim(&self.env, &self.settings, &context).inspect_err(unused)?;
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
         let settings = Arc::clone(&self.settings);
-        let terms = Terms { given: None, ..terms };
+        let context = ClaimContext { grant: None, ..context };
         let losses = if self.kept.load(Acquire) { 1 } else { self.losses.saturating_add(1) };
-        Ok(Some(Generator::new(env, renewer, settings, terms, claim, self.spans(), losses)))
+        Ok(Some(Generator::new(env, renewer, settings, context, claim, self.spans(), losses)))
     }
 
     /// The generator in whose favour this one ended, or itself.

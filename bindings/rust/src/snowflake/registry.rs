@@ -13,17 +13,17 @@ use crate::storage::state_file::{check_root, failed};
 use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
-use crate::worker::acquire::{self, Asked, give_back, leases};
-use crate::worker::claim::{self, Claim, Terms};
+use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
+use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, Settings};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a close waits for a disk that does not answer.
-/// So many worker ids that are held on this host may be leased one after another, before an opening gives up.
+/// If the worker ids that are leased are held on this host, an opening tries so many before it fails.
 const MOST_HELD_HERE: usize = 8;
+/// How long a close waits for a disk that does not answer.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 static HOST: PerProcess<Host> = PerProcess::new();
@@ -128,28 +128,29 @@ impl Host {
         // Removed again by its drop, unless the claim succeeds: also when it panics.
         let busy = BusyEntry { host: self, directory, key: &settings.key };
         let (begun, mut tries) = (Instant::now(), 0);
-        let (terms, claim) = loop {
-            let Asked { given, recall } = acquire::ask(&self.env, settings, parents, interrupted)?;
-            let terms = Terms { rules, floor: 0, given, recall, forgets, inherited };
+        let (context, claim) = loop {
+            let Acquired { grant, offline_start } =
+                acquire::acquire(&self.env, settings, parents, interrupted)?;
+            let context = ClaimContext { rules, floor: 0, grant, offline_start, forgets, inherited };
             tries += 1;
-            match self.claim(settings, terms.clone(), interrupted) {
-                Ok(claim) => break (terms, claim),
+            match self.claim(settings, context.clone(), interrupted) {
+                Ok(claim) => break (context, claim),
                 Err(error) => {
-                    let given = terms.given.as_ref().map(|(given, _)| given);
-                    match acquire::is_held_here(&self.env, settings, given, &error) {
+                    let grant = context.grant.as_ref().map(|(grant, _)| grant);
+                    match acquire::is_held_here(&self.env, settings, grant, &error) {
                         true if tries < MOST_HELD_HERE && begun.elapsed() < settings.timeout => continue,
                         true => {}
-                        false => give_back(terms.given, settings),
+                        false => return_grant(context.grant, settings),
                     }
                     return Err(error);
                 }
             }
         };
         let leased = claim.lease.is_some();
-        let terms = Terms { given: None, recall: None, ..terms };
+        let context = ClaimContext { grant: None, offline_start: None, ..context };
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
         let generator =
-            Arc::new(Generator::new(env, renewer, Arc::clone(settings), terms, claim, Spans::default(), 0));
+            Arc::new(Generator::new(env, renewer, Arc::clone(settings), context, claim, Spans::default(), 0));
         generator.remember_within(claim::disk_bound(settings));
         busy.becomes(State::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
@@ -163,7 +164,7 @@ impl Host {
     /// identifies it, and whether what is recorded there may be gone at the next start.
     fn place(&self, settings: &Arc<Settings>) -> Result<(DirectoryId, bool)> {
         if !settings.key.persist {
-            return Ok((DirectoryId::default(), !leases(settings)));
+            return Ok((DirectoryId::default(), !uses_leases(settings)));
         }
         let bound = claim::disk_bound(settings);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
@@ -192,7 +193,7 @@ impl Host {
             WorkerIds::Within { first, by_hostname: false, .. } => Some(first),
             _ => None,
         };
-        let forgets = system.kind == Kind::Ephemeral && !leases(settings);
+        let forgets = system.kind == Kind::Ephemeral && !uses_leases(settings);
         if forgets && settings.key.rules.on_exhausted == OnExhausted::Borrow {
             let allowed = format!(
                 "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
@@ -207,10 +208,15 @@ impl Host {
     }
 
     /// Claims, likewise. What is claimed after the caller was interrupted is let go at once.
-    fn claim(&self, settings: &Arc<Settings>, terms: Terms, interrupted: Interrupted<'_>) -> Result<Claim> {
-        let bound = claim::bound(settings, &terms.rules, terms.inherited);
+    fn claim(
+        &self,
+        settings: &Arc<Settings>,
+        context: ClaimContext,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Claim> {
+        let bound = claim::bound(settings, &context.rules, context.inherited);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let claim = move || claim::claim(&env, &wanted, &terms);
+        let claim = move || claim::claim(&env, &wanted, &context);
         match with_timeout::bounded_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
             Bounded::Interrupted => Err(wait::interrupted()),
             claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,

@@ -1,4 +1,4 @@
-//! The questions to the user's code at an opening: what peers' clocks read, and which worker id it gives.
+//! What an opening asks user callbacks and lease servers for: the clocks of peers, and a worker id.
 
 use crate::os;
 use crate::os::env::Env;
@@ -8,31 +8,31 @@ use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
-use crate::worker::grant::Given;
-use crate::worker::offline_start::Recall;
+use crate::worker::grant::Grant;
+use crate::worker::offline_start::OfflineStart;
 use crate::worker::settings::Settings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What came of the questions.
+/// The answers.
 #[derive(Default)]
-pub(crate) struct Asked {
-    /// What a source of worker ids gave, and the suspend-counting clock before it was asked.
-    pub(crate) given: Option<(Given, Duration)>,
-    /// Where no lease server could be reached: what may be gone on with.
-    pub(crate) recall: Option<Recall>,
+pub(crate) struct Acquired {
+    /// What the source of worker ids granted, and the suspend-counting clock before it was asked.
+    pub(crate) grant: Option<(Grant, Duration)>,
+    /// If no lease server could be reached: the cached leases that may be used.
+    pub(crate) offline_start: Option<OfflineStart>,
 }
 
-/// Asks the user's code: for the clocks of peers, and for a worker id where it is to give one. On a thread of
-/// leafid's: its transaction is not the caller's, and it may hang.
-pub(crate) fn ask(
+/// Asks user callbacks and lease servers for the clocks of peers, and for a worker id where a source gives it. Each call
+/// runs on a thread of leafid's: its transaction is not the caller's, and it may hang.
+pub(crate) fn acquire(
     env: &Arc<Env>,
     settings: &Arc<Settings>,
     parents: Option<u32>,
     interrupted: Interrupted<'_>,
-) -> Result<Asked> {
+) -> Result<Acquired> {
     let generation = os::process::generation();
     if let Some(peers) = settings.peer_times.clone() {
         let env = Arc::clone(env);
@@ -46,20 +46,20 @@ pub(crate) fn ask(
             Bounded::NoThread => unknown(user_calls::no_thread(&"for peer_times")),
         }
     }
-    let WorkerIds::Asked(source) = settings.key.workers.clone() else { return Ok(Asked::default()) };
+    let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
     let request = request(env, &settings.key.name, parents)?;
     let asked = env.clock.counted();
-    let slot: Arc<Mutex<Answered>> = Arc::default();
+    let slot: Arc<Mutex<PendingGrant>> = Arc::default();
     let (theirs, asks) = (Arc::clone(&slot), source.clone());
     let call = move || {
         let answer = guarded_claim(&asks, &request);
         let mut slot = lock(&theirs);
         if !slot.given_up {
             slot.answer = Some(answer);
-        } else if let Ok(given) = answer {
+        } else if let Ok(grant) = answer {
             drop(slot);
-            // Nobody waits for it any more.
-            given.release_unused();
+            // No caller is waiting for it any more.
+            grant.release_unused();
         }
     };
     let ended = with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, call);
@@ -76,24 +76,24 @@ pub(crate) fn ask(
         })
     });
     if let Bounded::Late | Bounded::Interrupted = ended {
-        // Nobody waits for its answer.
+        // No caller is waiting for its answer.
         source.end_calls();
     }
-    let given = match answer {
-        Ok(given) => given,
+    let grant = match answer {
+        Ok(grant) => grant,
         Err(why)
             if why.code() == Code::WorkerLost
                 && source.is_unreachable()
                 && generation == os::process::generation() =>
         {
-            let recall = Recall::find(env, settings, &source, why)?;
-            return Ok(Asked { given: None, recall: Some(recall) });
+            let offline_start = OfflineStart::find(env, settings, &source, why)?;
+            return Ok(Acquired { grant: None, offline_start: Some(offline_start) });
         }
         Err(error) => return Err(error),
     };
-    lenders_agree(env, &given).inspect_err(|_| give_back(Some((given.clone(), asked)), settings))?;
-    let asked = asked.saturating_sub(given.asked_ago);
-    Ok(Asked { given: Some((given, asked)), recall: None })
+    check_server_clocks(env, &grant).inspect_err(|_| return_grant(Some((grant.clone(), asked)), settings))?;
+    let asked = asked.saturating_sub(grant.asked_ago);
+    Ok(Acquired { grant: Some((grant, asked)), offline_start: None })
 }
 
 fn late(what: &str, settings: &Settings) -> Error {
@@ -105,28 +105,28 @@ fn late(what: &str, settings: &Settings) -> Error {
 }
 
 /// Compares the clock with those that a lease came with. Errors: `clock_backwards`.
-pub(crate) fn lenders_agree(env: &Env, given: &Given) -> Result<()> {
-    let samples: &[i64] = given.lease.as_ref().map_or(&[], |(_, lease)| &lease.peer_times_ms);
+pub(crate) fn check_server_clocks(env: &Env, grant: &Grant) -> Result<()> {
+    let samples: &[i64] = grant.lease.as_ref().map_or(&[], |(_, lease)| &lease.peer_times_ms);
     peers_agree(env.clock.believed_ms(), samples, PEERS_THRESHOLD_MS)
 }
 
-/// What a source of worker ids left, and whether its asker still waits.
+/// The result of a claim, and whether the caller has given up waiting for it.
 #[derive(Default)]
-struct Answered {
+struct PendingGrant {
     given_up: bool,
-    answer: Option<Result<Given>>,
+    answer: Option<Result<Grant>>,
 }
 
-/// Whether spans come from a giver that outlives this machine.
-pub(crate) fn leases(settings: &Settings) -> bool {
-    matches!(&settings.key.workers, WorkerIds::Asked(source) if source.leases_spans())
+/// Whether spans come from a lease source, which outlives this machine.
+pub(crate) fn uses_leases(settings: &Settings) -> bool {
+    matches!(&settings.key.workers, WorkerIds::FromSource(source) if source.leases_spans())
 }
 
 /// Whether a worker id that servers lease is held on this host, as by a process that was stopped for longer than its
 /// lease. The lease is not given back then, but left to end: else the same id would be leased again at once.
-pub(crate) fn is_held_here(env: &Env, settings: &Settings, given: Option<&Given>, error: &Error) -> bool {
+pub(crate) fn is_held_here(env: &Env, settings: &Settings, grant: Option<&Grant>, error: &Error) -> bool {
     let of_servers = settings.key.workers.source().is_some_and(|source| source.as_servers().is_some());
-    let lease = given.and_then(|given| given.lease.as_ref()).filter(|_| of_servers);
+    let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
     // Another reason would be that its span begins too far ahead.
     let begins = |lease: &Lease| {
         lease.span(&settings.key.layout, &settings.key.rules, env.clock.believed_ms()).is_ok()
@@ -134,10 +134,10 @@ pub(crate) fn is_held_here(env: &Env, settings: &Settings, given: Option<&Given>
     error.code() == Code::WorkerInUse && lease.is_some_and(|(_, lease)| begins(lease))
 }
 
-/// Gives back a lease that came to no use, within the time of a call.
-pub(crate) fn give_back(given: Option<(Given, Duration)>, settings: &Settings) {
-    if let Some((given, _)) = given {
-        let release = move || given.release_unused();
+/// Returns a lease that was not used, within `timeout_ms`.
+pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &Settings) {
+    if let Some((grant, _)) = grant {
+        let release = move || grant.release_unused();
         let _ =
             with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
     }

@@ -6,11 +6,11 @@ use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::{self, StateFile};
-use crate::worker::grant::Given;
+use crate::worker::grant::Grant;
 use crate::worker::lease_schedule::Held;
-use crate::worker::offline_start::Recall;
+use crate::worker::offline_start::OfflineStart;
 use crate::worker::settings::Settings;
-use crate::worker::usable_lease::{Lent, of_servers};
+use crate::worker::usable_lease::{UsableLease, of_servers};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{
     Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
@@ -43,17 +43,17 @@ pub(crate) struct Claim {
     pub(crate) lease: Option<Held>,
 }
 
-/// What a claim goes by, beside the settings.
+/// What a claim needs besides the settings.
 #[derive(Clone)]
-pub(crate) struct Terms {
+pub(crate) struct ClaimContext {
     /// The settings' rules, or stricter ones where the record may not outlive the machine's next start.
     pub(crate) rules: Rules,
     /// Nothing below this tick.
     pub(crate) floor: u64,
-    /// What the user's source of worker ids answered, and the suspend-counting clock before it was asked.
-    pub(crate) given: Option<(Given, Duration)>,
-    /// What may be gone on with, where it could not be asked.
-    pub(crate) recall: Option<Recall>,
+    /// What the source of worker ids granted, and the suspend-counting clock before it was asked.
+    pub(crate) grant: Option<(Grant, Duration)>,
+    /// The cached leases that may be used, if no lease server could be reached.
+    pub(crate) offline_start: Option<OfflineStart>,
     /// Whether what an earlier holder issued may be recorded nowhere.
     pub(crate) forgets: bool,
     /// A forked child whose parent held an id.
@@ -76,7 +76,7 @@ fn patience(settings: &Settings, inherited: bool) -> Duration {
 /// A disk that answers has at least so long to do it, whatever `timeout_ms` says.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// How long the disk may take for a deed of an opening.
+/// How long an opening waits for the disk.
 pub(crate) fn disk_bound(settings: &Settings) -> Duration {
     settings.timeout.max(LEAST)
 }
@@ -96,15 +96,15 @@ pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Dura
 }
 
 /// Claims a worker id of the settings.
-pub(crate) fn claim(env: &Env, settings: &Settings, terms: &Terms) -> Result<Claim> {
-    let patience = patience(settings, terms.inherited);
-    let (begun, mut first, mut told) = (env.clock.counted(), true, false);
+pub(crate) fn claim(env: &Env, settings: &Settings, context: &ClaimContext) -> Result<Claim> {
+    let patience = patience(settings, context.inherited);
+    let (begun, mut first, mut warned) = (env.clock.counted(), true, false);
     while_in_use(env, patience, |last| {
-        let claimed = any(env, settings, terms, Pass { first, last });
+        let claimed = claim_any(env, settings, context, Pass { first, last });
         first = false;
         let waits = claimed.as_ref().is_err_and(|error| error.code() == Code::WorkerInUse) && !last;
-        if waits && !told && settings.key.workers.is_range() && env.clock.counted() - begun >= RACE {
-            told = true;
+        if waits && !warned && settings.key.workers.is_range() && env.clock.counted() - begun >= RACE {
+            warned = true;
             log::warn!(
                 "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
                  as many ids as processes nobody waits, also while processes are replaced",
@@ -123,16 +123,16 @@ struct Pass {
     last: bool,
 }
 
-/// Does a deed again for so long as the worker id is held; `deed` is told when it is the last time.
+/// Tries again while the worker id is held, up to `patience`; the argument of `attempt` says whether it is the last try.
 pub(crate) fn while_in_use<T>(
     env: &Env,
     patience: Duration,
-    mut deed: impl FnMut(bool) -> Result<T>,
+    mut attempt: impl FnMut(bool) -> Result<T>,
 ) -> Result<T> {
     let begun = env.clock.counted();
     loop {
         let last = env.clock.counted() - begun >= patience;
-        match deed(last) {
+        match attempt(last) {
             Err(error) if error.code() == Code::WorkerInUse && !last => {
                 let raced = env.clock.counted() - begun >= RACE;
                 env.clock.sleep(if raced { LONG_PAUSE } else { PAUSE });
@@ -142,19 +142,20 @@ pub(crate) fn while_in_use<T>(
     }
 }
 
-/// The first id of the range that can be had, those first whose record the clock has passed.
-fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Claim> {
-    if let Some(recall) = &terms.recall {
-        return recall.first(pass.last, |worker_id| one(env, settings, terms, worker_id, false));
+/// Claims the first free id of the range; ids whose record the clock has passed come first.
+fn claim_any(env: &Env, settings: &Settings, context: &ClaimContext, pass: Pass) -> Result<Claim> {
+    if let Some(offline_start) = &context.offline_start {
+        return offline_start
+            .first(pass.last, |worker_id| claim_one(env, settings, context, worker_id, false));
     }
-    let (from, to) = match (&settings.key.workers, &terms.given) {
+    let (from, to) = match (&settings.key.workers, &context.grant) {
         (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
-        (WorkerIds::Asked(_), Some((given, _))) => {
-            let id = settings.key.layout.claimed_id(given.worker_id);
+        (WorkerIds::FromSource(_), Some((grant, _))) => {
+            let id = settings.key.layout.claimed_id(grant.worker_id);
             let id = id.map_err(|error| of_servers(settings, error))?;
             (id, id)
         }
-        (WorkerIds::Asked(_), None) => {
+        (WorkerIds::FromSource(_), None) => {
             return Err(Error::new(
                 Code::Internal,
                 "a worker id was claimed without its source; report this",
@@ -162,7 +163,7 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
         }
     };
     if from == to {
-        return one(env, settings, terms, from, pass.last);
+        return claim_one(env, settings, context, from, pass.last);
     }
     let now_ms = env.clock.believed_ms();
     let mut ahead = Vec::new();
@@ -188,11 +189,11 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
             ahead.push((until_ms, worker_id));
             continue;
         }
-        match one(env, settings, terms, worker_id, false) {
+        match claim_one(env, settings, context, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => {
                 if pass.first && error.code() == Code::WorkerInUse {
-                    tell_of_stranger(env, settings, worker_id);
+                    warn_of_stranger(env, settings, worker_id);
                 }
                 refusals.add(error)?;
             }
@@ -200,7 +201,7 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
     }
     ahead.sort_unstable();
     for (_, worker_id) in ahead {
-        match one(env, settings, terms, worker_id, false) {
+        match claim_one(env, settings, context, worker_id, false) {
             Ok(claim) => return Ok(claim),
             Err(error) => refusals.add(error)?,
         }
@@ -210,7 +211,13 @@ fn any(env: &Env, settings: &Settings, terms: &Terms, pass: Pass) -> Result<Clai
 
 /// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
 /// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
-fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holder: bool) -> Result<Claim> {
+fn claim_one(
+    env: &Env,
+    settings: &Settings,
+    context: &ClaimContext,
+    worker_id: u32,
+    name_holder: bool,
+) -> Result<Claim> {
     let key = &settings.key;
     let in_use = |holder: &dyn Fn() -> Option<String>| {
         let holder = if name_holder { holder() } else { None };
@@ -250,10 +257,10 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
         true => StateFile::open(env, settings, worker_id)?.ok_or_else(|| in_use(&recorded))?,
         false => StateFile::unpersisted(key, worker_id),
     };
-    let rules = &terms.rules;
+    let rules = &context.rules;
     let now_ms = env.clock.believed_ms();
-    let lent = Lent::of(env, settings, terms, &file, now_ms)?;
-    let lowest = lent.as_ref().map_or(0, |lent| lent.span.from).max(terms.floor);
+    let usable = UsableLease::of(env, settings, context, &file, now_ms)?;
+    let lowest = usable.as_ref().map_or(0, |usable| usable.span.from).max(context.floor);
     check_start(settings, rules, now_ms)?;
     let record = file.record().clone().raised_to(lowest.max(key.start));
     let unrecorded = is_unused(file.record());
@@ -263,12 +270,12 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
         None => admitted(env, settings, &record, rules)?,
     };
     let now_ms = env.clock.believed_ms();
-    if terms.forgets && waits_from.is_none() {
+    if context.forgets && waits_from.is_none() {
         // An earlier holder may have used this tick, and none after it.
         from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
     let burnt = record.burnt.clone();
-    let bound = lent.as_ref().map_or(u64::MAX, |lent| lent.span.until);
+    let bound = usable.as_ref().map_or(u64::MAX, |usable| usable.span.until);
     let until = match waits_from {
         // The next start sees by this that the wait is not over.
         Some(from) => from,
@@ -276,13 +283,13 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
     };
     let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
     let random = env.number()?;
-    let lease = lent.map(|lent| lent.held(now_ms, call_bound(settings)));
+    let lease = usable.map(|usable| usable.held(now_ms, call_bound(settings)));
     let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;
     env.clock.use_it();
     if unrecorded && lease.is_none() {
-        tell_of_no_record(env, settings, worker_id, begins_ms, terms.forgets);
+        warn_of_no_record(env, settings, worker_id, begins_ms, context.forgets);
     }
     log::info!(
         "leafid: {}, worker id {worker_id} of {:?}, layout {}{}",
@@ -297,8 +304,8 @@ fn one(env: &Env, settings: &Settings, terms: &Terms, worker_id: u32, name_holde
     Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
 }
 
-/// Says in the log that a worker id of a range is left to a user who has nothing to do with its record.
-fn tell_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
+/// Logs that a worker id of a range is held by a user that cannot open its record.
+fn warn_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
     if let Some(uid) = env.disk.stranger(&settings.key.name, worker_id, &path) {
         log::warn!(
@@ -338,8 +345,8 @@ fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64)
     }
 }
 
-/// Says in the log what a start without a record does not cover, where another may have used the worker id before.
-fn tell_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
+/// Logs what a start without a record does not protect against, if another process may have used the worker id before.
+fn warn_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
     let name = &settings.key.name;
     if let Some(begins_ms) = begins_ms {
         log::info!(

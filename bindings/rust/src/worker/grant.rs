@@ -1,4 +1,4 @@
-//! What a source of worker ids gave.
+//! A worker id that a source granted, with its lease if there is one.
 
 use crate::os;
 use crate::worker::source::WorkerLeases;
@@ -6,9 +6,9 @@ use leafid_core::Lease;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An answered claim.
+/// A claim that succeeded.
 #[derive(Clone)]
-pub(crate) struct Given {
+pub(crate) struct Grant {
     /// The process that asked. A child that a fork made of it meanwhile gives nothing back: it is its parent's.
     pub(crate) generation: u64,
     /// How long before the answer the user's code was asked, where that was before the call.
@@ -17,15 +17,14 @@ pub(crate) struct Given {
     pub(crate) lease: Option<(Arc<dyn WorkerLeases>, Lease)>,
 }
 
-impl Given {
-    /// Gives back a lease that came to no use.
+impl Grant {
+    /// Returns a lease that was not used.
     pub(crate) fn release_unused(self) {
         let from_ms = self.lease.as_ref().map_or(0, |(_, lease)| lease.from_ms);
         self.release(from_ms);
     }
 
-    /// Gives a lease back of which nothing at or after `until_ms` was or will be used. An error is logged: the lease ends
-    /// by itself.
+    /// Returns a lease: no id at or after `until_ms` was or will be issued. An error is logged: the lease ends by itself.
     pub(crate) fn release(self, until_ms: i64) {
         if let Some((source, lease)) = self.lease
             && self.generation == os::process::generation()
@@ -74,11 +73,11 @@ mod tests {
             now_ms: 0,
             until_ms: 0,
         };
-        let given = WorkerSource::leases(counts).claim(&request).unwrap();
+        let grant = WorkerSource::leases(counts).claim(&request).unwrap();
         // SAFETY: the child runs this test's own code and ends at once.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            given.release_unused();
+            grant.release_unused();
             // SAFETY: ends the child.
             unsafe { libc::_exit(released.load(SeqCst) as i32) };
         }
@@ -86,7 +85,7 @@ mod tests {
         // SAFETY: waits for the child made above.
         unsafe { libc::waitpid(child, &mut status, 0) };
         assert_eq!(status, 0, "it is the parent's lease");
-        given.release_unused();
+        grant.release_unused();
         assert_eq!(released.load(SeqCst), 1);
     }
 }

@@ -191,7 +191,7 @@ pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> 
 
 /// The lease of a worker id that may be gone on with, and the suspend-counting clock before it was asked for. The lock of
 /// the record is held; `owner`: who wrote that last. Errors: as [`Memory::keep`].
-pub(crate) fn recall(
+pub(crate) fn find_cached(
     env: &Env,
     settings: &Settings,
     servers: &[String],

@@ -11,9 +11,9 @@ use leafid_core::{Code, Error, Lease, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The worker ids whose leases are remembered.
+/// The worker ids whose leases are cached.
 #[derive(Clone)]
-pub(crate) struct Recall {
+pub(crate) struct OfflineStart {
     source: Arc<dyn WorkerLeases>,
     servers: Vec<String>,
     ids: Vec<u32>,
@@ -21,14 +21,14 @@ pub(crate) struct Recall {
     why: Error,
 }
 
-impl Recall {
+impl OfflineStart {
     /// Looks for what this directory remembers of these servers' leases. Errors: `worker_lost` where that is nothing.
     pub(crate) fn find(
         env: &Arc<Env>,
         settings: &Arc<Settings>,
         source: &WorkerSource,
         why: Error,
-    ) -> Result<Recall> {
+    ) -> Result<OfflineStart> {
         let Some((source, servers)) = source.as_servers().filter(|_| settings.key.persist) else {
             return Err(refused(&why, "and none is remembered with persist = false"));
         };
@@ -38,7 +38,7 @@ impl Recall {
         let ids = with_timeout::bounded(claim::disk_bound(settings), find).done().unwrap_or_default();
         match ids.is_empty() {
             true => Err(refused(&why, NONE)),
-            false => Ok(Recall { source, servers, ids, why }),
+            false => Ok(OfflineStart { source, servers, ids, why }),
         }
     }
 
@@ -76,7 +76,7 @@ impl Recall {
         file: &StateFile,
     ) -> Result<(Arc<dyn WorkerLeases>, Lease, Duration)> {
         let record = file.record();
-        let found = lease_cache::recall(env, settings, &self.servers, record.worker_id, record.owner)?;
+        let found = lease_cache::find_cached(env, settings, &self.servers, record.worker_id, record.owner)?;
         let (lease, asked) = found.ok_or_else(|| refused(&self.why, NONE))?;
         Ok((Arc::clone(&self.source), lease, asked))
     }
@@ -106,8 +106,9 @@ mod tests {
         ] {
             let ids = (0..met.len() as u32).collect();
             let why = Error::new(WorkerLost, "why");
-            let recall = Recall { source: Arc::new(Silent), servers: Vec::new(), ids, why };
-            let error = recall.first(last, |id| Err(Error::new(met[id as usize], "met"))).err().unwrap();
+            let offline_start = OfflineStart { source: Arc::new(Silent), servers: Vec::new(), ids, why };
+            let error =
+                offline_start.first(last, |id| Err(Error::new(met[id as usize], "met"))).err().unwrap();
             assert_eq!(error.code(), code, "{met:?}, {last}");
             assert!(error.message().contains(says), "{error}");
         }

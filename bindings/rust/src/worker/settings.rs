@@ -86,7 +86,7 @@ impl Settings {
             },
         };
         let workers = match worker.servers() {
-            Some(urls) => WorkerIds::Asked(lease_servers::source(said, urls, &name, options)?),
+            Some(urls) => WorkerIds::FromSource(lease_servers::source(said, urls, &name, options)?),
             None => {
                 let what = "the URL of a lease server as worker";
                 refuse_options_of(what, &options.access.set())?;
@@ -178,7 +178,7 @@ fn check_unpersisted(workers: &WorkerIds, rules: &Rules) -> Result<()> {
         let allowed = "true with a range of worker ids: without records two hosts or containers would take the same one";
         return refuse("persist", "false", allowed);
     }
-    let leased = matches!(workers, WorkerIds::Asked(source) if source.leases_spans());
+    let leased = matches!(workers, WorkerIds::FromSource(source) if source.leases_spans());
     if rules.on_exhausted == OnExhausted::Borrow && !leased {
         let allowed = "\"wait\" with persist = false, which never runs ahead of the clock";
         return refuse("on_exhausted", "\"borrow\"", allowed);

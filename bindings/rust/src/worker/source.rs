@@ -2,7 +2,7 @@
 //! leases them from what all hosts share, such as a database.
 
 use crate::os;
-use crate::worker::grant::Given;
+use crate::worker::grant::Grant;
 #[cfg(feature = "http")]
 use crate::worker::lease_client::HttpLeases;
 use leafid_core::{Code, Error, Lease, Renewal, Result};
@@ -181,7 +181,7 @@ impl WorkerSource {
     }
 
     /// Asks the user's code.
-    pub(crate) fn claim(&self, request: &ClaimRequest) -> Result<Given> {
+    pub(crate) fn claim(&self, request: &ClaimRequest) -> Result<Grant> {
         let generation = os::process::generation();
         let none = || {
             let message = format!(
@@ -193,7 +193,7 @@ impl WorkerSource {
         match &self.kind {
             Kind::Callback(claim) => {
                 let answer = claim(request).map_err(|error| failed("the claim of a worker id", error))?;
-                Ok(Given {
+                Ok(Grant {
                     generation,
                     asked_ago: Duration::ZERO,
                     worker_id: answer.ok_or_else(none)?,
@@ -204,12 +204,12 @@ impl WorkerSource {
                 let lease =
                     leases.claim(request).map_err(|error| failed("the claim of a worker id", error))?;
                 let (lease, asked_ago) = (lease.ok_or_else(none)?, leases.asked_ago());
-                Ok(lent(Arc::clone(leases), lease, asked_ago, generation))
+                Ok(granted(Arc::clone(leases), lease, asked_ago, generation))
             }
             #[cfg(feature = "http")]
             Kind::Servers(servers) => {
                 let (lease, asked_ago) = servers.claim_since(request)?;
-                Ok(lent(Arc::clone(servers) as _, lease, asked_ago, generation))
+                Ok(granted(Arc::clone(servers) as _, lease, asked_ago, generation))
             }
         }
     }
@@ -254,8 +254,8 @@ impl WorkerSource {
     }
 }
 
-fn lent(leases: Arc<dyn WorkerLeases>, lease: Lease, asked_ago: Duration, generation: u64) -> Given {
-    Given { generation, asked_ago, worker_id: lease.worker_id, lease: Some((leases, lease)) }
+fn granted(leases: Arc<dyn WorkerLeases>, lease: Lease, asked_ago: Duration, generation: u64) -> Grant {
+    Grant { generation, asked_ago, worker_id: lease.worker_id, lease: Some((leases, lease)) }
 }
 
 /// The error of a call of the user's code.

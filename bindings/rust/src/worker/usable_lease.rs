@@ -1,9 +1,9 @@
-//! What a claim has of the lease that it goes by.
+//! The lease that a claim uses, checked against the record.
 
 use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
-use crate::worker::claim::Terms;
-use crate::worker::grant::Given;
+use crate::worker::claim::ClaimContext;
+use crate::worker::grant::Grant;
 use crate::worker::lease_schedule::Held;
 use crate::worker::settings::Settings;
 use crate::worker::source::{WorkerLeases, WorkerSource};
@@ -11,8 +11,8 @@ use leafid_core::{Code, Error, Lease, Result, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A lease, given just now or remembered.
-pub(crate) struct Lent {
+/// A lease that was just granted, or read from the cache.
+pub(crate) struct UsableLease {
     source: Arc<dyn WorkerLeases>,
     lease: Lease,
     pub(crate) span: Span,
@@ -20,7 +20,7 @@ pub(crate) struct Lent {
     asked: Duration,
 }
 
-impl Lent {
+impl UsableLease {
     /// The lease of the worker id whose record this process has just locked; none where it comes without one.
     ///
     /// Errors: `worker_lost`, `invalid_argument`, `worker_in_use` for a span that cannot be used; those of reading what was
@@ -28,20 +28,20 @@ impl Lent {
     pub(crate) fn of(
         env: &Env,
         settings: &Settings,
-        terms: &Terms,
+        context: &ClaimContext,
         file: &StateFile,
         now_ms: i64,
-    ) -> Result<Option<Lent>> {
-        let (source, lease, asked) = match (&terms.given, &terms.recall) {
-            (Some((Given { lease: Some((source, lease)), .. }, asked)), _) => {
+    ) -> Result<Option<UsableLease>> {
+        let (source, lease, asked) = match (&context.grant, &context.offline_start) {
+            (Some((Grant { lease: Some((source, lease)), .. }, asked)), _) => {
                 (Arc::clone(source), lease.clone(), *asked)
             }
-            (None, Some(recall)) => recall.lease(env, settings, file)?,
+            (None, Some(offline_start)) => offline_start.lease(env, settings, file)?,
             _ => return Ok(None),
         };
-        let span = lease.span(&settings.key.layout, &terms.rules, now_ms);
+        let span = lease.span(&settings.key.layout, &context.rules, now_ms);
         let span = span.map_err(|error| of_servers(settings, error))?;
-        Ok(Some(Lent { source, lease, span, asked }))
+        Ok(Some(UsableLease { source, lease, span, asked }))
     }
 
     /// It, held; `patience`: a call of its giver that takes longer hangs.

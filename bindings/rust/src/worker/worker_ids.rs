@@ -109,8 +109,8 @@ pub(crate) enum WorkerIds {
         /// Whether the host's name says which, so that other hosts have others.
         by_hostname: bool,
     },
-    /// The one that is answered when it is claimed.
-    Asked(WorkerSource),
+    /// The one that this source returns when it is asked.
+    FromSource(WorkerSource),
 }
 
 impl WorkerIds {
@@ -120,7 +120,7 @@ impl WorkerIds {
         let most = layout.max_worker_id();
         let mut by_hostname = false;
         let (first, last, shown) = match worker {
-            Worker::Source(source) => return Ok(WorkerIds::Asked(source.clone())),
+            Worker::Source(source) => return Ok(WorkerIds::FromSource(source.clone())),
             // Those that are URLs were taken for what they are before.
             Worker::Servers(servers) => return Err(bad(servers.join(", "))),
             Worker::Id(id) => (*id, *id, id.to_string()),
@@ -155,7 +155,7 @@ impl WorkerIds {
     /// The source that is asked for it.
     pub(crate) fn source(&self) -> Option<&WorkerSource> {
         match self {
-            WorkerIds::Asked(source) => Some(source),
+            WorkerIds::FromSource(source) => Some(source),
             WorkerIds::Within { .. } => None,
         }
     }

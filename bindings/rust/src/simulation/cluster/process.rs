@@ -11,7 +11,7 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::Spans;
 use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
-use crate::worker::claim::{Claim, Terms};
+use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::settings::Settings;
 use leafid_core::{Deed, Run, Span};
 use std::sync::Arc;
@@ -47,9 +47,16 @@ impl Process {
             rules,
             lease: None,
         };
-        let terms = Terms { rules, floor: 0, given: None, recall: None, forgets: false, inherited: false };
+        let context = ClaimContext {
+            rules,
+            floor: 0,
+            grant: None,
+            offline_start: None,
+            forgets: false,
+            inherited: false,
+        };
         let (renewer, settings) = (Arc::clone(&self.host.renewer), Arc::clone(settings));
-        let copy = Generator::new(env, renewer, settings, terms, claim, Spans::default(), 0);
+        let copy = Generator::new(env, renewer, settings, context, claim, Spans::default(), 0);
         copy.core.grant(first);
         Some(Arc::new(copy))
     }
