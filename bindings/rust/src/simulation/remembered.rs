@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::storage::state_file::StateFile;
-use crate::worker::lease_cache::{Memory, candidates, find_cached};
+use crate::worker::lease_cache::{LeaseCache, candidates, find_cached};
 use leafid_core::Lease;
 
 const OWNER: u128 = 7 << 100;
@@ -13,7 +13,7 @@ struct Held {
     world: World,
     env: Arc<Env>,
     settings: Settings,
-    memory: Memory,
+    cache: LeaseCache,
 }
 
 fn lease(until_ms: i64) -> Lease {
@@ -41,9 +41,9 @@ impl Held {
         let env = Arc::new(world.env());
         let builder = Snowflake::builder().worker(SERVER).state_dir("/simulated");
         let settings = Settings::parse(&builder).unwrap();
-        let mut memory = Memory::new(&env, &settings, 7, OWNER).unwrap();
-        memory.keep(&lease(until_ms), env.clock.counted() + Duration::from_millis(30_000)).unwrap();
-        Held { world, env, settings, memory }
+        let mut cache = LeaseCache::new(&env, &settings, 7, OWNER).unwrap();
+        cache.store(&lease(until_ms), env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+        Held { world, env, settings, cache }
     }
 
     /// What a process finds that starts now.
@@ -101,7 +101,7 @@ fn a_renewal_takes_the_place_of_what_was_remembered() {
     let mut held = Held::until(10_000);
     held.world.pass(5_000);
     let renewed = Lease { token: Some("another".into()), ..lease(40_000) };
-    held.memory.keep(&renewed, held.env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+    held.cache.store(&renewed, held.env.clock.counted() + Duration::from_millis(30_000)).unwrap();
     held.world.pass(29_000);
     let (found, asked) = held.found_by(OWNER).unwrap();
     assert_eq!((found.token.as_deref(), found.until_ms), (Some("another"), START_MS + 40_000));
@@ -122,14 +122,14 @@ fn it_is_the_last_life_s_of_this_start_of_the_machine() {
 fn a_damaged_slot_may_have_said_that_it_was_given_back() {
     for newest in [true, false] {
         let held = Held::until(60_000);
-        held.memory.forget().unwrap();
+        held.cache.invalidate().unwrap();
         held.damage(newest);
         assert!(!held.is_found());
         let held = Held::until(60_000);
         held.damage(newest);
         assert!(!held.is_found());
         // It is made whole by being forgotten.
-        held.memory.forget().unwrap();
+        held.cache.invalidate().unwrap();
         assert!(!held.is_found());
         let text = String::from_utf8_lossy(&lock(&held.world.0.files)[Path::new(PATH)]).into_owned();
         assert!(!newest || !text.contains("a token"), "what was damaged stands there still");
@@ -159,26 +159,26 @@ fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
 fn a_disk_that_fails_does_not_forget_and_says_so() {
     let held = Held::until(60_000);
     held.world.fail(Some(io::ErrorKind::StorageFull));
-    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateIo);
+    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateIo);
     held.world.fail(None);
-    held.memory.forget().unwrap();
+    held.cache.invalidate().unwrap();
     assert!(!held.is_found());
     held.world.fail(Some(io::ErrorKind::StorageFull));
-    held.memory.forget().expect("nothing is left to forget");
+    held.cache.invalidate().expect("nothing is left to forget");
 }
 
 /// What this life wrote it must see gone; what it did not is nobody's to use.
 #[test]
 fn a_missing_or_damaged_file_is_forgotten_by_a_life_that_wrote_none() {
     let held = Held::until(60_000);
-    let fresh = Memory::new(&held.env, &held.settings, 7, OWNER).unwrap();
+    let fresh = LeaseCache::new(&held.env, &held.settings, 7, OWNER).unwrap();
     held.damage(true);
     held.damage(false);
-    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateCorrupt);
-    fresh.forget().unwrap();
+    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateCorrupt);
+    fresh.invalidate().unwrap();
     lock(&held.world.0.files).clear();
-    assert_eq!(held.memory.forget().unwrap_err().code(), Code::StateIo);
-    fresh.forget().unwrap();
+    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateIo);
+    fresh.invalidate().unwrap();
 }
 
 #[test]
@@ -206,12 +206,12 @@ fn the_names_of_new_files_are_durable_once_they_are_open() {
 
 #[test]
 fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
-    let memory = |servers: Vec<String>| {
+    let cache = |servers: Vec<String>| {
         let builder = Snowflake::builder().worker(servers).state_dir("/simulated").name("n".repeat(64));
         let world = World::new();
         let env = Arc::new(world.env());
         let settings = Settings::parse(&builder).unwrap();
-        Memory::new(&env, &settings, u32::MAX, u128::MAX)
+        LeaseCache::new(&env, &settings, u32::MAX, u128::MAX)
     };
     let largest = Lease {
         from_ms: i64::MIN,
@@ -221,7 +221,7 @@ fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
         ..lease(0)
     };
     let url = |length: usize| format!("http://{}", "a".repeat(length - 7));
-    memory(vec![url(18); 64]).unwrap().keep(&largest, Duration::from_millis(i64::MAX as u64)).unwrap();
-    assert!(memory(vec![url(1_200)]).is_some());
-    assert!(memory(vec![url(600), url(601)]).is_none());
+    cache(vec![url(18); 64]).unwrap().store(&largest, Duration::from_millis(i64::MAX as u64)).unwrap();
+    assert!(cache(vec![url(1_200)]).is_some());
+    assert!(cache(vec![url(600), url(601)]).is_none());
 }

@@ -11,7 +11,7 @@ use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
 use crate::worker::claim::{Claim, ClaimContext};
-use crate::worker::lease_cache::Memory;
+use crate::worker::lease_cache::LeaseCache;
 use crate::worker::lease_schedule::Held;
 use crate::worker::settings::Settings;
 use leafid_core::{Code, Error, Result, Snowflake as Core};
@@ -39,8 +39,8 @@ pub(crate) struct Generator {
     spans: Mutex<Spans>,
     /// Whether it came with a lease.
     pub(crate) leased: bool,
-    /// Where its lease is remembered, until it is closed.
-    pub(crate) memory: Mutex<Option<Memory>>,
+    /// Where its lease is cached, until it is closed.
+    pub(crate) lease_cache: Mutex<Option<LeaseCache>>,
     /// Renewals tried.
     pub(crate) tried: AtomicU64,
     opened: Duration,
@@ -89,7 +89,7 @@ impl Generator {
         let owner = claim.file.record().owner;
         Generator {
             leased: claim.lease.is_some(),
-            memory: Mutex::new(Memory::new(&env, &settings, worker_id, owner)),
+            lease_cache: Mutex::new(LeaseCache::new(&env, &settings, worker_id, owner)),
             core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
             clock: env.clock.read_as(settings.key.clock_source),
             worker_id,
@@ -244,7 +244,7 @@ impl Generator {
         // From here on no lock is held: the user's code is called, and a logger may ask for an id.
         let lease_due = match &lease {
             Some((Some(ask), due, ..)) => {
-                self.call_giver(ask.clone());
+                self.call_source(ask.clone());
                 Some(*due)
             }
             Some((None, _, Some(error), true)) => return Some(self.lose(error.clone())),
@@ -308,8 +308,8 @@ impl Generator {
     fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<Held>) {
         let Some(mut keeper) = lock(&self.keeper).take() else { return (Ok(()), None) };
         let written = keeper.mark(first_unused, &self.env);
-        // While the record is locked: nobody may go on with a lease that was given back.
-        let forgotten = self.forget();
-        (written, keeper.lease.take().filter(|_| forgotten))
+        // While the record is locked: no process may use a lease that was released.
+        let invalidated = self.invalidate_cached_lease();
+        (written, keeper.lease.take().filter(|_| invalidated))
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of the user's source of leases.
+//! Calls of the lease source: claims, renewals and releases.
 
 use crate::os;
 use crate::os::env::Env;
@@ -8,7 +8,7 @@ use crate::tasks::user_calls::{self, on_a_thread};
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Bounded;
 use crate::worker::grant::Grant;
-use crate::worker::lease_cache::Memory;
+use crate::worker::lease_cache::LeaseCache;
 use crate::worker::lease_schedule::{Ask, Call, Held, Renewed, WISH_MS};
 use crate::worker::source::{Answer, ClaimRequest, WorkerSource};
 use leafid_core::{Code, Error, Renewal, Result};
@@ -18,8 +18,8 @@ use std::sync::atomic::Ordering::Release;
 use std::time::{Duration, Instant};
 
 impl Generator {
-    /// Has the giver renew the lease, on a thread of its own: it is the user's code.
-    pub(crate) fn call_giver(self: &Arc<Self>, asked_for: Ask) {
+    /// Has the source renew the lease, on a thread of its own: it may be a user callback.
+    pub(crate) fn call_source(self: &Arc<Self>, asked_for: Ask) {
         let generator = Arc::clone(self);
         let call = Arc::clone(&asked_for.call);
         let begun = on_a_thread(move || {
@@ -28,20 +28,20 @@ impl Generator {
             let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&lease, wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
             let kept = generator.take_renewal(&call, answer, asked);
-            // Somebody may wait for the span, and nobody for what is remembered of it.
+            // A caller may be waiting for the span, and none for the cache.
             generator.renewer.ask(&generator, false);
             if kept {
-                generator.remember();
+                generator.cache_lease();
             }
         });
         if let Err(error) = begun {
-            // As text: whatever its code, the giver has not said that the lease is lost.
+            // As text: whatever its code, the source has not said that the lease is lost.
             self.take_renewal(&call, Err(error.message().into()), self.env.clock.counted());
         }
     }
 
-    /// Takes what the giver answered; `asked`: the suspend-counting clock before the call. Answers whether that was a
-    /// renewal.
+    /// Takes the answer of the source; `asked`: the suspend-counting clock before the call. Returns whether the lease was
+    /// renewed.
     fn take_renewal(self: &Arc<Self>, call: &Call, answer: Answer<Option<Renewal>>, asked: Duration) -> bool {
         let (renewed, until_ms) = {
             let mut keeper = lock(&self.keeper);
@@ -64,45 +64,45 @@ impl Generator {
                 self.note_lease(until_ms, Some(error));
             }
             Renewed::Lost(error) => {
-                self.forget();
+                self.invalidate_cached_lease();
                 self.lose(error);
             }
         }
         false
     }
 
-    /// Remembers the lease as it is now, for a start while no server can be reached. What fails is logged, and costs only
-    /// that. The disk is waited for.
-    pub(crate) fn remember(&self) {
-        let mut memory = lock(&self.memory);
-        let Some(remembered) = memory.as_mut() else { return };
+    /// Writes the lease to the cache, for a start while no server can be reached. Waits for the disk; logs an error, which
+    /// has no other effect.
+    pub(crate) fn cache_lease(&self) {
+        let mut guard = lock(&self.lease_cache);
+        let Some(cache) = guard.as_mut() else { return };
         let held = lock(&self.keeper).as_ref().and_then(|keeper| {
             let held = keeper.lease.as_ref()?;
             Some((held.lease.clone(), held.ends()?))
         });
         let Some((lease, ends)) = held else { return };
-        if let Err(error) = remembered.keep(&lease, ends) {
-            drop(memory);
+        if let Err(error) = cache.store(&lease, ends) {
+            drop(guard);
             log::warn!("leafid: the lease of worker id {} is not remembered: {error}", self.worker_id);
         }
     }
 
-    /// [`Generator::remember`], where there is something to remember, given up after so long: what is late goes on by itself.
-    pub(crate) fn remember_within(self: &Arc<Self>, patience: Duration) {
-        if locked(&self.memory, self.generation, |memory| memory.is_some()) == Some(true) {
+    /// [`Generator::cache_lease`], if there is a cache; returns after `patience` at the latest, and the write continues by itself.
+    pub(crate) fn cache_lease_within(self: &Arc<Self>, patience: Duration) {
+        if locked(&self.lease_cache, self.generation, |cache| cache.is_some()) == Some(true) {
             let generator = Arc::clone(self);
-            with_timeout::bounded(patience, move || generator.remember());
+            with_timeout::bounded(patience, move || generator.cache_lease());
         }
     }
 
-    /// Forgets it, durably and for good. Answers whether it did: only then may it be given back.
-    pub(crate) fn forget(&self) -> bool {
-        let mut memory = lock(&self.memory);
-        let Some(Err(error)) = memory.as_ref().map(Memory::forget) else {
-            *memory = None;
+    /// Invalidates the cached lease, durably. Returns whether it did: only then may the lease be released.
+    pub(crate) fn invalidate_cached_lease(&self) -> bool {
+        let mut cache = lock(&self.lease_cache);
+        let Some(Err(error)) = cache.as_ref().map(LeaseCache::invalidate) else {
+            *cache = None;
             return true;
         };
-        drop(memory);
+        drop(cache);
         log::warn!(
             "leafid: worker id {} is not released, for its lease is still remembered: {error}; it ends by itself",
             self.worker_id
@@ -110,7 +110,7 @@ impl Generator {
         false
     }
 
-    /// Whether what comes next waits for the user's code.
+    /// Whether the generator is waiting for a user callback.
     pub(crate) fn waits_for_users_code(&self) -> bool {
         self.is_claiming() || os::without_signals(|| self.is_calling())
     }
@@ -166,7 +166,7 @@ impl Generator {
     }
 }
 
-/// What a claim is asked with.
+/// The request of a claim.
 pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<ClaimRequest> {
     let random = env.number()?;
     let now_ms = env.clock.believed_ms();
@@ -179,7 +179,7 @@ pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<Cl
     })
 }
 
-/// Asks the user's code; a panic of it is an error.
+/// Calls the source; a panic of a user callback is an error.
 pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
     catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
         Err(Error::new(

@@ -130,7 +130,7 @@ impl Generator {
         match self.next_life(round) {
             Ok(Some(next)) => {
                 let next = Arc::new(next);
-                next.remember();
+                next.cache_lease();
                 let installed = self.with_life(|life| {
                     let current = life.lost.as_ref().is_some_and(|lost| lost.round == round);
                     current && !life.closed && self.successor.set(Arc::clone(&next)).is_ok()

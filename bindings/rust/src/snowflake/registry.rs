@@ -151,7 +151,7 @@ impl Host {
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
         let generator =
             Arc::new(Generator::new(env, renewer, Arc::clone(settings), context, claim, Spans::default(), 0));
-        generator.remember_within(claim::disk_bound(settings));
+        generator.cache_lease_within(claim::disk_bound(settings));
         busy.becomes(State::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
             // A lease runs out by itself, also before the first id.

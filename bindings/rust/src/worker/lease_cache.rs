@@ -1,9 +1,9 @@
-//! The lease of a worker id, remembered beside its record, so that a start while no server can be reached goes on with a
-//! span that is still held.
+//! The lease of a worker id, cached beside its record: a start while no server can be reached uses a span that is still
+//! held.
 //!
-//! What stands there is used by whoever holds the lock of the worker's record, if it is of the life that wrote the record
-//! last, on the same start of the machine, in the very file that was written, and before the lease ends. It is made
-//! invalid, durably and under that lock, before a release is sent: from then on the id may be another's.
+//! The cached lease is used by the process that holds the lock of the worker's record, if the same run wrote the record
+//! last, since the same start of the machine, in the same file, and before the lease ends. It is made invalid, durably and
+//! under that lock, before a release is sent: after that the server may lease the id to another.
 
 use crate::os::env::{Access, Env, FileId};
 use crate::os::filesystem_kind::Kind;
@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a file holds.
+/// The content of a cache file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Remembered {
+struct CacheFile {
     name: String,
     worker_id: u32,
     servers: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    held: Option<Holding>,
+    held: Option<CachedLease>,
 }
 
 /// A lease, and what it is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Holding {
+struct CachedLease {
     from_ms: i64,
     until_ms: i64,
     lease_ms: i64,
@@ -37,7 +37,7 @@ struct Holding {
     /// When it ends, by the suspend-counting clock, which counts from this start of the machine.
     ends_ms: i64,
     boot: String,
-    /// Of the life that holds it, as its record says.
+    /// The run that holds it, as its record says.
     owner: String,
     /// The clock when this was written.
     written_ms: i64,
@@ -45,7 +45,7 @@ struct Holding {
     inode: u64,
 }
 
-impl Content for Remembered {
+impl Content for CacheFile {
     const KIND: &'static str = "lease";
     const ADVICE: &'static str = "Move it away by hand: then a start needs a lease server";
 
@@ -63,11 +63,11 @@ fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
     directory.join(format!("worker-{worker_id}.lease"))
 }
 
-/// Where the lease of one life is remembered.
-pub(crate) struct Memory {
+/// Where the lease of one run is cached.
+pub(crate) struct LeaseCache {
     env: Arc<Env>,
     path: PathBuf,
-    nothing: Remembered,
+    empty: CacheFile,
     owner: u128,
     /// The file, once it was written.
     file: Option<FileId>,
@@ -75,10 +75,15 @@ pub(crate) struct Memory {
     warned: bool,
 }
 
-impl Memory {
-    /// `owner`: of the life, as its record says. None where nothing is remembered: of leases that are no server's, without
+impl LeaseCache {
+    /// `owner`: the run, as its record says. None where leases are not cached: those that come from no server, those without
     /// a record, and where a copy of a file can have its identity.
-    pub(crate) fn new(env: &Arc<Env>, settings: &Settings, worker_id: u32, owner: u128) -> Option<Memory> {
+    pub(crate) fn new(
+        env: &Arc<Env>,
+        settings: &Settings,
+        worker_id: u32,
+        owner: u128,
+    ) -> Option<LeaseCache> {
         let Key { name, workers, persist, .. } = &settings.key;
         let (_, servers) = workers.source()?.as_servers().filter(|_| *persist)?;
         let bytes: usize = servers.iter().map(String::len).sum();
@@ -89,27 +94,27 @@ impl Memory {
             return None;
         }
         let servers = servers.to_vec();
-        let nothing = Remembered { name: name.clone(), worker_id, servers, held: None };
+        let empty = CacheFile { name: name.clone(), worker_id, servers, held: None };
         let path = path_of(&settings.directory, worker_id);
-        Some(Memory { env: Arc::clone(env), path, nothing, owner, file: None, warned: false })
+        Some(LeaseCache { env: Arc::clone(env), path, empty, owner, file: None, warned: false })
     }
 
     /// Makes durable what is held; `ends`: when, by the suspend-counting clock. Errors: `state_io`, `state_corrupt`,
     /// `state_mismatch`, `segment_unavailable` when others hold the file's lock too long.
-    pub(crate) fn keep(&mut self, lease: &Lease, ends: Duration) -> Result<()> {
+    pub(crate) fn store(&mut self, lease: &Lease, ends: Duration) -> Result<()> {
         let boot = self.env.clock.boot();
         let (Some(lease_ms), Some(token)) = (lease.lease_ms, lease.token.clone()) else { return Ok(()) };
         if boot.is_empty() || !tells_copies(&self.env, &self.path) {
             return Ok(());
         }
         // Whoever has the token can renew and release the lease.
-        let mut store = Store::open(&self.env, self.path.clone(), &self.nothing, Access::Private)?;
+        let mut store = Store::open(&self.env, self.path.clone(), &self.empty, Access::Private)?;
         let id = store.id()?;
         if self.file != Some(id) && self.is_open_to_others(&store)? {
             return Ok(());
         }
         for _ in 0..SAVES {
-            let held = Holding {
+            let held = CachedLease {
                 from_ms: lease.from_ms,
                 until_ms: lease.until_ms,
                 lease_ms,
@@ -124,7 +129,7 @@ impl Memory {
             let written_ms = held.written_ms;
             // After an error either may stand.
             self.file = Some(id);
-            store.write(&Remembered { held: Some(held), ..self.nothing.clone() })?;
+            store.write(&CacheFile { held: Some(held), ..self.empty.clone() })?;
             // If it never is, as where this process is told another time, whoever finds it leaves it alone.
             if shared_file::is_stamp_of(store.changed_ms()?, written_ms) {
                 break;
@@ -135,7 +140,7 @@ impl Memory {
 
     /// Whether the file may be open to other users, as one that was restored or whose mode was changed: making it private
     /// now takes no descriptor from anybody. Logged once.
-    fn is_open_to_others(&mut self, store: &Store<Remembered>) -> Result<bool> {
+    fn is_open_to_others(&mut self, store: &Store<CacheFile>) -> Result<bool> {
         let others = store.others_bits()?;
         if others != 0 && !self.warned {
             self.warned = true;
@@ -143,19 +148,19 @@ impl Memory {
                 "leafid: {} may be opened by other users of the host (its mode ends in {others:03o}), so the lease of \
                  worker id {} is not remembered; delete the file, or see that the file system keeps the mode 0600",
                 self.path.display(),
-                self.nothing.worker_id
+                self.empty.worker_id
             );
         }
         Ok(others != 0)
     }
 
-    /// Makes what was remembered invalid, durably. Errors: as [`Memory::keep`]; then it may still be used.
-    pub(crate) fn forget(&self) -> Result<()> {
+    /// Makes the cached lease invalid, durably. Errors: as [`LeaseCache::store`]; then it may still be used.
+    pub(crate) fn invalidate(&self) -> Result<()> {
         let lost = || {
             let error = io::Error::other("it was deleted, moved or replaced meanwhile");
             Err(state_file::failed("write", &self.path, &error))
         };
-        let mut store = match Store::<Remembered>::open_existing(&self.env, self.path.clone()) {
+        let mut store = match Store::<CacheFile>::open_existing(&self.env, self.path.clone()) {
             Ok(Some(store)) => store,
             Ok(None) if self.file.is_none() => return Ok(()),
             Ok(None) => return lost(),
@@ -163,13 +168,13 @@ impl Memory {
             Err(error) if error.code() == Code::StateCorrupt && self.file.is_none() => return Ok(()),
             Err(error) => return Err(error),
         };
-        // What this life wrote may come back from where it was moved.
+        // What this run wrote may come back from where it was moved.
         if self.file.is_some() && self.file != Some(store.id()?) {
             return lost();
         }
         match &store.found().content.held {
             None if !store.found().damaged => Ok(()),
-            _ => store.write(&self.nothing),
+            _ => store.write(&self.empty),
         }
     }
 }
@@ -180,7 +185,7 @@ pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> 
     let Ok(names) = env.disk.names(&settings.directory) else { return Vec::new() };
     let ids = names.iter().filter_map(|name| {
         let id: u32 = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".lease")?.parse().ok()?;
-        let found = shared_file::peek::<Remembered>(env, &path_of(&settings.directory, id)).ok()??;
+        let found = shared_file::peek::<CacheFile>(env, &path_of(&settings.directory, id)).ok()??;
         let held = found.content.of(&settings.key.name, id, servers)?;
         held.is_now(env).then_some((held.ends_ms, id))
     });
@@ -190,7 +195,7 @@ pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> 
 }
 
 /// The lease of a worker id that may be gone on with, and the suspend-counting clock before it was asked for. The lock of
-/// the record is held; `owner`: who wrote that last. Errors: as [`Memory::keep`].
+/// the record is held; `owner`: who wrote that last. Errors: as [`LeaseCache::store`].
 pub(crate) fn find_cached(
     env: &Env,
     settings: &Settings,
@@ -199,9 +204,9 @@ pub(crate) fn find_cached(
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
     let path = path_of(&settings.directory, worker_id);
-    let Some(store) = Store::<Remembered>::open_existing(env, path.clone())? else { return Ok(None) };
+    let Some(store) = Store::<CacheFile>::open_existing(env, path.clone())? else { return Ok(None) };
     let found = store.found();
-    let bound = |held: &Holding| {
+    let bound = |held: &CachedLease| {
         let file = (held.device, held.inode);
         let untouched = shared_file::is_stamp_of(store.changed_ms()?, held.written_ms);
         Ok::<_, Error>(untouched && file == store.id()? && held.owner == hex(owner))
@@ -219,18 +224,18 @@ pub(crate) fn find_cached(
 
 #[cfg(fuzzing)]
 pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    shared_file::again::<Remembered>(bytes)
+    shared_file::again::<CacheFile>(bytes)
 }
 
-impl Remembered {
+impl CacheFile {
     /// What is held of these servers' in this id space.
-    fn of(&self, name: &str, worker_id: u32, servers: &[String]) -> Option<&Holding> {
+    fn of(&self, name: &str, worker_id: u32, servers: &[String]) -> Option<&CachedLease> {
         let theirs = self.name == name && self.worker_id == worker_id && self.servers == servers;
         self.held.as_ref().filter(|_| theirs)
     }
 }
 
-impl Holding {
+impl CachedLease {
     /// Whether the lease has not ended, by either clock.
     fn is_now(&self, env: &Env) -> bool {
         let same_start = !self.boot.is_empty() && self.boot == env.clock.boot();
