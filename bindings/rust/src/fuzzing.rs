@@ -9,7 +9,7 @@ pub use crate::segments::fuzzing::{
 pub use crate::worker::fuzzing::{claimed, refusal, renewed};
 
 use crate::http::ServerUrl;
-use crate::snowflake::registry::host;
+use crate::snowflake::registry::registry;
 use crate::storage::record_format;
 use crate::storage::two_slots::SLOT_BYTES;
 use crate::worker::lease_cache;
@@ -61,12 +61,12 @@ pub fn find_cached(
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    lease_cache::find_cached(host().env(), &Settings::parse(builder)?, servers, worker_id, owner)
+    lease_cache::find_cached(registry().env(), &Settings::parse(builder)?, servers, worker_id, owner)
 }
 
 /// This start of the machine, and the suspend-counting clock.
 pub fn clock() -> (String, i64) {
-    let clock = &host().env().clock;
+    let clock = &registry().env().clock;
     (clock.boot(), clock.counted().as_millis() as i64)
 }
 

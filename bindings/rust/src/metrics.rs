@@ -4,7 +4,7 @@
 //! table of the process a fork can catch taken.
 
 use crate::os;
-use crate::snowflake::registry::this_host;
+use crate::snowflake::registry::existing_registry;
 use crate::tasks::fetch_pool;
 use crate::{SegmentsStats, Stats, TagStats};
 use prometheus_client::collector::Collector;
@@ -86,7 +86,7 @@ enum Value<T> {
 pub fn metrics() -> String {
     loop {
         let generation = os::process::generation();
-        let open = this_host().map(|host| host.open()).unwrap_or_default();
+        let open = existing_registry().map(|registry| registry.open_generators()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
         let segments = fetch_pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
         // In the child of a fork meanwhile, they are the parent's.

@@ -9,7 +9,7 @@ use crate::os::env::{
 use crate::os::filesystem_kind::{FileSystem, Kind};
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::registry::Host;
+use crate::snowflake::registry::Registry;
 use crate::snowflake::wait::Wait;
 use crate::storage::two_slots::FILE_BYTES;
 use crate::worker::settings::Settings;

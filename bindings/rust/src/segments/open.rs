@@ -3,7 +3,7 @@
 use super::Marks;
 use super::fetcher::Office;
 use super::settings::{Options, Prewarm};
-use crate::snowflake::registry::host;
+use crate::snowflake::registry::registry;
 use crate::tasks::with_timeout;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const LEAST: Duration = Duration::from_millis(100);
 
 /// Makes the directory of the marks if it is missing. Nothing is fetched yet.
 pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Office>> {
-    let env = Arc::clone(host().env());
+    let env = Arc::clone(registry().env());
     let marks = bounded(options, {
         let (env, options) = (Arc::clone(&env), Arc::clone(options));
         move || {

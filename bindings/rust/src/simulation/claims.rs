@@ -28,7 +28,7 @@ fn a_start_that_waits_for_the_clock_waits_no_longer_than_its_thread_may() {
         let world = World::new();
         let waiting = || builder().on_clock_backwards(OnClockBackwards::Wait);
         let crashed = world.process().open(waiting()).unwrap();
-        let end_ms = Layout::LEAF.tick_start_ms(crashed.generator.spans().until);
+        let end_ms = Layout::LEAF.tick_start_ms(crashed.generator.renewal_log().until);
         world.pass(end_ms - START_MS - left_ms);
         let opened = world.process().open(waiting().max_wait_ms(most_ms));
         assert_eq!(opened.err().map(|error| error.code()), code);

@@ -1,15 +1,15 @@
 //! When a span is extended, and what a clean close leaves.
 
 use super::*;
-use crate::snowflake::span_writer::{Extended, Outcome};
+use crate::snowflake::span_writer::{Extension, SpanResult};
 
-fn ended(extended: &Extended) -> &'static str {
+fn ended(extended: &Extension) -> &'static str {
     match extended {
-        Extended::NotNeeded => "not needed",
-        Extended::Tried(Outcome::Granted) => "granted",
-        Extended::Tried(Outcome::NoRoom) => "no room",
-        Extended::Tried(Outcome::Failed(_)) => "failed",
-        Extended::Leased => "leased",
+        Extension::NotNeeded => "not needed",
+        Extension::Tried(SpanResult::Granted) => "granted",
+        Extension::Tried(SpanResult::NoRoom) => "no room",
+        Extension::Tried(SpanResult::Failed(_)) => "failed",
+        Extension::LeaseShort => "leased",
     }
 }
 
@@ -33,13 +33,13 @@ fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
         let world = World::new();
         let process = world.process();
         let open = process.open(builder()).unwrap();
-        let mut keeper = lock(&open.generator.keeper);
-        let keeper = keeper.as_mut().unwrap();
-        let run = keeper.file.record().run;
+        let mut span_writer = lock(&open.generator.span_writer);
+        let span_writer = span_writer.as_mut().unwrap();
+        let run = span_writer.file.record().run;
         assert_eq!(run.until - run.from, 500);
         let (generator, now_ms) = (&open.generator, START_MS + clock_ms);
         let extended =
-            keeper.extend(&generator.env, &generator.core, run.from + used, now_ms, Duration::ZERO);
+            span_writer.extend(&generator.env, &generator.core, run.from + used, now_ms, Duration::ZERO);
         assert_eq!(ended(&extended), what, "{used} ticks used, the clock at {clock_ms} ms");
     }
 }

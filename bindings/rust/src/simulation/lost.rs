@@ -1,7 +1,7 @@
 //! Leases that are lost, and claims and renewals that answer whenever the test says.
 
 use super::*;
-use crate::snowflake::renewal_log::Spans;
+use crate::snowflake::renewal_log::RenewalLog;
 use crate::tasks::renewal_timer::Renewer;
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
@@ -201,7 +201,7 @@ fn a_close_waits_for_the_renewal_and_gives_back_what_it_left() {
     let generator = Arc::clone(&leased.open.generator);
     std::thread::scope(|scope| {
         let closing = scope.spawn(|| generator.shut(PATIENCE));
-        until(|| lock(&generator.keeper).is_none());
+        until(|| lock(&generator.span_writer).is_none());
         // By now it waits.
         std::thread::sleep(Duration::from_millis(20));
         answer.send(Ok(Some(renewal))).unwrap();
@@ -229,7 +229,8 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
         };
         let claim = claim::claim(&env, &first.settings, &context).unwrap();
         let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
-        let generator = Arc::new(Generator::new(env, renewer, settings, context, claim, Spans::default(), 0));
+        let generator =
+            Arc::new(Generator::new(env, renewer, settings, context, claim, RenewalLog::default(), 0));
         if let Some(next) = next {
             assert!(generator.successor.set(next).is_ok());
         }

@@ -128,11 +128,11 @@ impl World {
         lock(&self.0.locked).clear();
         let env = Env { built_ms, ..self.env() };
         let again = Env { clock: env.clock.clone(), built_ms, ..self.env() };
-        Process(Host::new(env), again)
+        Process(Registry::new(env), again)
     }
 }
 
-pub(super) struct Process(Host, Env);
+pub(super) struct Process(Registry, Env);
 
 fn settings(builder: SnowflakeBuilder) -> Settings {
     Settings::parse(&builder.state_dir("/simulated")).unwrap()
@@ -145,12 +145,12 @@ impl Process {
 
     pub(super) fn open_worker(&self, worker: impl Into<Worker>, builder: SnowflakeBuilder) -> Result<Open> {
         let settings = Arc::new(settings(builder.worker(worker)));
-        Ok(Open { generator: self.0.attach(&settings, None, &mut || false)?, settings })
+        Ok(Open { generator: self.0.open(&settings, None, &mut || false)?, settings })
     }
 
     /// Closes it cleanly.
     pub(super) fn close(&self, open: Open) {
-        self.0.detach(&open.generator).unwrap();
+        self.0.close(&open.generator).unwrap();
     }
 
     pub(super) fn reset(&self) -> Result<crate::worker::reset::Reset> {

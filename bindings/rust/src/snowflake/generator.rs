@@ -1,11 +1,11 @@
-//! An open generator: the core, what it is held by, and the spans between them.
+//! An open generator: the core's generator, its record and lease, and the renewal of its spans.
 
 use crate::os;
 use crate::os::env::{AnyClock, Env};
 use crate::os::mutex::{Pause, later, lock, locked};
 use crate::snowflake::recovery::{Heal, Life};
-use crate::snowflake::renewal_log::Spans;
-use crate::snowflake::span_writer::{Extended, Keeper, Outcome};
+use crate::snowflake::renewal_log::RenewalLog;
+use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
@@ -35,8 +35,8 @@ pub(crate) struct Generator {
     pub(crate) settings: Arc<Settings>,
     pub(crate) context: ClaimContext,
     /// Held while the disk is written.
-    pub(crate) keeper: Mutex<Option<Keeper>>,
-    spans: Mutex<Spans>,
+    pub(crate) span_writer: Mutex<Option<SpanWriter>>,
+    log: Mutex<RenewalLog>,
     /// Whether it came with a lease.
     pub(crate) leased: bool,
     /// Where its lease is cached, until it is closed.
@@ -56,7 +56,7 @@ pub(crate) struct Generator {
     pub(crate) generation: u64,
 }
 
-/// What a caller that needs a span does next.
+/// What a caller that needs a span has to do next.
 pub(crate) enum Obtained {
     /// Ask the core again.
     Granted,
@@ -72,12 +72,12 @@ impl Generator {
         settings: Arc<Settings>,
         context: ClaimContext,
         claim: Claim,
-        before: Spans,
+        before: RenewalLog,
         losses: u32,
     ) -> Generator {
         let (layout, worker_id, first) =
             (claim.file.record().layout, claim.file.record().worker_id, claim.first);
-        let spans = Spans {
+        let log = RenewalLog {
             first: Some(first),
             until: first.until,
             outcome: None,
@@ -99,8 +99,8 @@ impl Generator {
             renewer,
             settings,
             context,
-            keeper: Mutex::new(Some(Keeper::new(claim))),
-            spans: Mutex::new(spans),
+            span_writer: Mutex::new(Some(SpanWriter::new(claim))),
+            log: Mutex::new(log),
             tried: AtomicU64::new(0),
             life: Mutex::default(),
             successor: OnceLock::new(),
@@ -111,14 +111,14 @@ impl Generator {
     }
 
     /// Has the background thread grant the core's next span, and waits for it until the deadline. `may_wait`: whether
-    /// the user's own code can run meanwhile.
+    /// user callbacks can run meanwhile.
     pub(crate) fn obtain(
         self: &Arc<Self>,
         deadline: Instant,
         may_wait: bool,
         interrupted: Interrupted<'_>,
     ) -> Result<Obtained> {
-        let Some(first) = self.locked(|spans| spans.first.take()) else { return Ok(Obtained::Granted) };
+        let Some(first) = self.locked(|log| log.first.take()) else { return Ok(Obtained::Granted) };
         if let Some(first) = first {
             self.core.grant(first);
             // The thread is started with the first id, and renews from here on.
@@ -148,7 +148,7 @@ impl Generator {
                     return Err(wait::interrupted());
                 }
             }
-            if !helped && asked.elapsed() > STUCK && self.keeper.try_lock().is_ok() {
+            if !helped && asked.elapsed() > STUCK && self.span_writer.try_lock().is_ok() {
                 // The thread is held up by another generator's disk, not by this one's.
                 helped = true;
                 let generator = Arc::clone(self);
@@ -157,24 +157,22 @@ impl Generator {
                 });
             }
         }
-        match self.locked(|spans| spans.outcome.clone()).flatten() {
-            Some(Outcome::Failed(error)) => Err(error),
-            Some(Outcome::NoRoom) => Ok(Obtained::NoRoom),
-            Some(Outcome::Granted) | None => Ok(Obtained::Granted),
+        match self.locked(|log| log.outcome.clone()).flatten() {
+            Some(SpanResult::Failed(error)) => Err(error),
+            Some(SpanResult::NoRoom) => Ok(Obtained::NoRoom),
+            Some(SpanResult::Granted) | None => Ok(Obtained::Granted),
         }
     }
 
     fn late(&self) -> Error {
-        let spans = self.spans();
-        let before = spans
-            .lease_error
-            .or(spans.last_error)
-            .map(|error| format!(" (before: {error})"))
-            .unwrap_or_default();
+        let log = self.renewal_log();
+        let before =
+            log.lease_error.or(log.last_error).map(|error| format!(" (before: {error})")).unwrap_or_default();
         let (code, what) = match self.waits_for_users_code() {
-            true => {
-                (Code::WorkerLost, "renewed in time by the giver of its lease: see that, or raise timeout_ms")
-            }
+            true => (
+                Code::WorkerLost,
+                "renewed in time by the source of its lease: see that, or raise timeout_ms",
+            ),
             false => {
                 let disk = "durable in time; the disk is slow: see the state directory, or raise timeout_ms";
                 (Code::StateIo, disk)
@@ -185,8 +183,8 @@ impl Generator {
     }
 
     /// None in a forked child.
-    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut Spans) -> R) -> Option<R> {
-        locked(&self.spans, self.generation, deed)
+    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut RenewalLog) -> R) -> Option<R> {
+        locked(&self.log, self.generation, deed)
     }
 
     /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
@@ -199,8 +197,8 @@ impl Generator {
         locked(&self.life, self.generation, deed)
     }
 
-    /// Extends the span if half of it is used: the background thread's deed. Answers when to come again, while the
-    /// generator is in use or leased; that somebody waits for it is a use.
+    /// Extends the span if half of it is used; called by the background thread. Returns when to call it again, while the
+    /// generator is in use or leased; a caller that waits for it is a use.
     pub(crate) fn renew(self: &Arc<Self>, waited_for: bool) -> Option<Duration> {
         if !self.is_ours() {
             return None;
@@ -213,35 +211,35 @@ impl Generator {
             }
             Heal::UnderWay(again) => return Some(again),
             Heal::Failed(error, again) => {
-                self.note(Some(Outcome::Failed(error)), self.core.until());
+                self.note(Some(SpanResult::Failed(error)), self.core.until());
                 return Some(again);
             }
         }
-        let mut held = lock(&self.keeper);
-        let (Some(keeper), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
+        let mut held = lock(&self.span_writer);
+        let (Some(span_writer), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
             drop(held);
-            // Closed meanwhile: who waits is told by the core.
+            // Closed meanwhile: callers that wait get the error from the core.
             self.note(None, self.core.until());
             return None;
         };
-        keeper.presence.drain();
+        span_writer.presence.drain();
         let now_ms = self.env.clock.believed_ms();
         let layout = self.core.layout();
         let counted = self.env.clock.counted();
         let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
         let extended = match in_use {
-            true => keeper.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
-            false => Extended::NotNeeded,
+            true => span_writer.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
+            false => Extension::NotNeeded,
         };
-        let short = matches!(extended, Extended::Leased);
-        let lease = keeper.lease.as_mut().map(|lease| {
+        let short = matches!(extended, Extension::LeaseShort);
+        let lease = span_writer.lease.as_mut().map(|lease| {
             let call = lease.begin_call(counted, now_ms, short && waited_for);
             let over = lease.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
             (call, lease.due_in(counted), lease.has_failed(counted).then(|| lease.used_up(counted)), over)
         });
-        let (failed, until) = (keeper.failed, keeper.file.record().run.until);
+        let (failed, until) = (span_writer.failed, span_writer.file.record().run.until);
         drop(held);
-        // From here on no lock is held: the user's code is called, and a logger may ask for an id.
+        // From here on no lock is held: user callbacks are called, and a logger may ask for an id.
         let lease_due = match &lease {
             Some((Some(ask), due, ..)) => {
                 self.call_source(ask.clone());
@@ -252,16 +250,18 @@ impl Generator {
             None => None,
         };
         let tried = match (extended, lease) {
-            (Extended::NotNeeded, _) => None,
-            (Extended::Tried(outcome), _) => Some(outcome),
-            (Extended::Leased, Some((_, _, Some(error), _))) => Some(Outcome::Failed(error)),
-            // Who waits goes on waiting: for the giver.
-            (Extended::Leased, _) => return lease_due,
+            (Extension::NotNeeded, _) => None,
+            (Extension::Tried(outcome), _) => Some(outcome),
+            (Extension::LeaseShort, Some((_, _, Some(error), _))) => Some(SpanResult::Failed(error)),
+            // The caller continues to wait: for the lease source.
+            (Extension::LeaseShort, _) => return lease_due,
         };
         let span_due = match &tried {
             // Nothing brings it back.
-            Some(Outcome::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => None,
-            Some(Outcome::Failed(_)) => Some(later(failed.saturating_sub(1))),
+            Some(SpanResult::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => {
+                None
+            }
+            Some(SpanResult::Failed(_)) => Some(later(failed.saturating_sub(1))),
             _ => {
                 // Read anew: the write took its time.
                 let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);
@@ -273,7 +273,7 @@ impl Generator {
         span_due.filter(|_| in_use).into_iter().chain(lease_due).min()
     }
 
-    /// Seals the core, writes the exact mark, and lets the worker id go, in this order; then the lease.
+    /// Seals the core, writes the exact end, and releases the worker id, in this order; then the lease.
     pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         let (successor, lost) = self.close_life();
@@ -306,10 +306,10 @@ impl Generator {
     }
 
     fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<Held>) {
-        let Some(mut keeper) = lock(&self.keeper).take() else { return (Ok(()), None) };
-        let written = keeper.mark(first_unused, &self.env);
+        let Some(mut span_writer) = lock(&self.span_writer).take() else { return (Ok(()), None) };
+        let written = span_writer.mark(first_unused, &self.env);
         // While the record is locked: no process may use a lease that was released.
         let invalidated = self.invalidate_cached_lease();
-        (written, keeper.lease.take().filter(|_| invalidated))
+        (written, span_writer.lease.take().filter(|_| invalidated))
     }
 }

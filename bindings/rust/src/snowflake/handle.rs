@@ -2,7 +2,7 @@
 
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
-use crate::snowflake::registry::{host, this_host};
+use crate::snowflake::registry::{existing_registry, registry};
 use crate::snowflake::wait::{Interrupted, Wait};
 use crate::worker::settings::Settings;
 use crate::{SnowflakeBuilder, Stats};
@@ -90,7 +90,7 @@ impl Snowflake {
     /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
     pub fn stats(&self) -> Result<Stats> {
         let generator = self.generator()?;
-        Ok(Stats::of(generator, host().handles(generator)))
+        Ok(Stats::of(generator, registry().handles(generator)))
     }
 
     /// The worker id held. Errors: as [`Snowflake::stats`].
@@ -123,8 +123,10 @@ impl Snowflake {
 
     /// Tells the generator, once, that the handle is gone. In a child that never used it there is none to tell.
     fn release(&self) -> Result<()> {
-        match (self.generator.get(), this_host()) {
-            (Some(generator), Some(host)) if !self.released.swap(true, AcqRel) => host.detach(generator),
+        match (self.generator.get(), existing_registry()) {
+            (Some(generator), Some(registry)) if !self.released.swap(true, AcqRel) => {
+                registry.close(generator)
+            }
             _ => Ok(()),
         }
     }
@@ -152,14 +154,14 @@ impl Snowflake {
             // An ancestor's: this is a forked child.
             let parents = self.generator.load().map(|(generator, _)| generator.worker_id);
             let generation = os::process::generation();
-            let attached = host().attach(&self.settings, parents, interrupted);
+            let opened = registry().open(&self.settings, parents, interrupted);
             if generation != os::process::generation() {
                 // A fork came between: what was attached, or failed, is the parent's. It is left alone.
-                std::mem::forget(attached);
+                std::mem::forget(opened);
                 continue;
             }
-            if let Err(extra) = self.generator.install(attached?, generation) {
-                host().detach(&extra)?;
+            if let Err(extra) = self.generator.install(opened?, generation) {
+                registry().close(&extra)?;
             }
         };
         fence(SeqCst);

@@ -44,8 +44,8 @@ impl Generator {
     /// renewed.
     fn take_renewal(self: &Arc<Self>, call: &Call, answer: Answer<Option<Renewal>>, asked: Duration) -> bool {
         let (renewed, until_ms) = {
-            let mut keeper = lock(&self.keeper);
-            let Some(held) = keeper.as_mut().and_then(|keeper| keeper.lease.as_mut()) else {
+            let mut span_writer = lock(&self.span_writer);
+            let Some(held) = span_writer.as_mut().and_then(|span_writer| span_writer.lease.as_mut()) else {
                 call.ends_late(answer);
                 return false;
             };
@@ -76,8 +76,8 @@ impl Generator {
     pub(crate) fn cache_lease(&self) {
         let mut guard = lock(&self.lease_cache);
         let Some(cache) = guard.as_mut() else { return };
-        let held = lock(&self.keeper).as_ref().and_then(|keeper| {
-            let held = keeper.lease.as_ref()?;
+        let held = lock(&self.span_writer).as_ref().and_then(|span_writer| {
+            let held = span_writer.lease.as_ref()?;
             Some((held.lease.clone(), held.ends()?))
         });
         let Some((lease, ends)) = held else { return };
@@ -118,8 +118,8 @@ impl Generator {
     /// Whether a renewal of the lease is under way. While the disk is written this is not known: then it is that which
     /// is waited for.
     fn is_calling(&self) -> bool {
-        let Ok(keeper) = self.keeper.try_lock() else { return false };
-        keeper.as_ref().and_then(|keeper| keeper.lease.as_ref()).is_some_and(Held::is_calling)
+        let Ok(span_writer) = self.span_writer.try_lock() else { return false };
+        span_writer.as_ref().and_then(|span_writer| span_writer.lease.as_ref()).is_some_and(Held::is_calling)
     }
 
     /// The error of a thread that must return for the user's code to run.

@@ -65,7 +65,7 @@ impl Generator {
     /// Notes that the lease is lost, and begins to claim anew. What is left of the span is still used.
     pub(crate) fn lose(self: &Arc<Self>, why: Error) -> Duration {
         log::warn!("leafid: {why}");
-        let until_ms = self.spans().lease_until_ms.unwrap_or(0);
+        let until_ms = self.renewal_log().lease_until_ms.unwrap_or(0);
         self.note_lease(until_ms, Some(why.clone()));
         let counted = self.env.clock.counted();
         // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
@@ -219,7 +219,7 @@ impl Generator {
         let settings = Arc::clone(&self.settings);
         let context = ClaimContext { grant: None, ..context };
         let losses = if self.kept.load(Acquire) { 1 } else { self.losses.saturating_add(1) };
-        Ok(Some(Generator::new(env, renewer, settings, context, claim, self.spans(), losses)))
+        Ok(Some(Generator::new(env, renewer, settings, context, claim, self.renewal_log(), losses)))
     }
 
     /// The generator in whose favour this one ended, or itself.

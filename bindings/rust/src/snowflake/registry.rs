@@ -7,7 +7,7 @@ use crate::os::filesystem_kind::Kind;
 use crate::os::mutex::{Pause, locked};
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
-use crate::snowflake::renewal_log::Spans;
+use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::wait::{self, Interrupted};
 use crate::storage::state_file::{check_root, failed};
 use crate::tasks::renewal_timer::Renewer;
@@ -26,10 +26,10 @@ const MOST_HELD_HERE: usize = 8;
 /// How long a close waits for a disk that does not answer.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
-static HOST: PerProcess<Host> = PerProcess::new();
+static REGISTRY: PerProcess<Registry> = PerProcess::new();
 
-/// What this process has open. A forked child begins with nothing.
-pub(crate) struct Host {
+/// The generators that this process has open. A forked child begins with none.
+pub(crate) struct Registry {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
     pub(crate) renewer: Arc<Renewer>,
@@ -40,10 +40,10 @@ pub(crate) struct Host {
 struct Entry {
     directory: DirectoryId,
     key: Key,
-    state: State,
+    state: EntryState,
 }
 
-enum State {
+enum EntryState {
     /// Being claimed, or being let go: others wait.
     Busy,
     Open {
@@ -52,20 +52,20 @@ enum State {
     },
 }
 
-/// This process's host.
-pub(crate) fn host() -> &'static Host {
+/// This process's registry.
+pub(crate) fn registry() -> &'static Registry {
     // A static's value is never dropped.
-    HOST.get_or_install(|| Host::new(Env::system()))
+    REGISTRY.get_or_install(|| Registry::new(Env::system()))
 }
 
-/// This process's host, if it has one.
-pub(crate) fn this_host() -> Option<&'static Host> {
-    HOST.get()
+/// This process's registry, if it has one.
+pub(crate) fn existing_registry() -> Option<&'static Registry> {
+    REGISTRY.get()
 }
 
-impl Host {
-    pub(crate) fn new(env: Env) -> Host {
-        Host {
+impl Registry {
+    pub(crate) fn new(env: Env) -> Registry {
+        Registry {
             env: Arc::new(env),
             entries: Mutex::new(Vec::new()),
             renewer: Arc::new(Renewer::new()),
@@ -73,14 +73,14 @@ impl Host {
         }
     }
 
-    /// The world that it lives in.
+    /// The clock, the disk and the random numbers that it uses.
     pub(crate) fn env(&self) -> &Arc<Env> {
         &self.env
     }
 
     /// The generator of these settings, one handle more; claimed if this process has none. `parents`: the worker id of
     /// the process that this one was forked from, where it had one.
-    pub(crate) fn attach(
+    pub(crate) fn open(
         &self,
         settings: &Arc<Settings>,
         parents: Option<u32>,
@@ -101,24 +101,24 @@ impl Host {
             let found = self.locked(|entries| {
                 let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
                 match found.map(|entry| &mut entry.state) {
-                    Some(State::Open { generator, handles }) => {
+                    Some(EntryState::Open { generator, handles }) => {
                         *handles += 1;
                         *generator = Arc::clone(generator.newest());
-                        Found::Open(Arc::clone(generator))
+                        Lookup::Open(Arc::clone(generator))
                     }
-                    Some(State::Busy) => Found::Busy,
+                    Some(EntryState::Busy) => Lookup::Busy,
                     None => {
-                        entries.push(Entry { directory, key: settings.key.clone(), state: State::Busy });
-                        Found::Ours
+                        entries.push(Entry { directory, key: settings.key.clone(), state: EntryState::Busy });
+                        Lookup::Ours
                     }
                 }
             });
             match found {
-                Some(Found::Open(generator)) => return Ok(generator),
-                Some(Found::Ours) => break,
-                Some(Found::Busy) if pause.until(deadline) => {}
+                Some(Lookup::Open(generator)) => return Ok(generator),
+                Some(Lookup::Ours) => break,
+                Some(Lookup::Busy) if pause.until(deadline) => {}
                 // Or, in a forked child, the parent's: the caller finds out.
-                Some(Found::Busy) | None => {
+                Some(Lookup::Busy) | None => {
                     let message = "another thread is opening or closing this generator and its disk does not \
                                    answer; try again, or see the state directory's disk";
                     return Err(Error::new(Code::StateIo, message));
@@ -126,7 +126,7 @@ impl Host {
             }
         }
         // Removed again by its drop, unless the claim succeeds: also when it panics.
-        let busy = BusyEntry { host: self, directory, key: &settings.key };
+        let busy = BusyEntry { registry: self, directory, key: &settings.key };
         let (begun, mut tries) = (Instant::now(), 0);
         let (context, claim) = loop {
             let Acquired { grant, offline_start } =
@@ -149,10 +149,17 @@ impl Host {
         let leased = claim.lease.is_some();
         let context = ClaimContext { grant: None, offline_start: None, ..context };
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
-        let generator =
-            Arc::new(Generator::new(env, renewer, Arc::clone(settings), context, claim, Spans::default(), 0));
+        let generator = Arc::new(Generator::new(
+            env,
+            renewer,
+            Arc::clone(settings),
+            context,
+            claim,
+            RenewalLog::default(),
+            0,
+        ));
         generator.cache_lease_within(claim::disk_bound(settings));
-        busy.becomes(State::Open { generator: Arc::clone(&generator), handles: 1 });
+        busy.becomes(EntryState::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
             // A lease runs out by itself, also before the first id.
             self.renewer.ask(&generator, true);
@@ -224,22 +231,22 @@ impl Host {
     }
 
     /// One handle less; the last one closes the generator.
-    pub(crate) fn detach(&self, generator: &Arc<Generator>) -> Result<()> {
+    pub(crate) fn close(&self, generator: &Arc<Generator>) -> Result<()> {
         let last = self.locked(|entries| {
             let this =
-                |e: &&mut Entry| matches!(&e.state, State::Open { generator: l, .. } if l.is_same(generator));
+                |e: &&mut Entry| matches!(&e.state, EntryState::Open { generator: l, .. } if l.is_same(generator));
             let entry = entries.iter_mut().find(this)?;
-            if let State::Open { handles, .. } = &mut entry.state
+            if let EntryState::Open { handles, .. } = &mut entry.state
                 && *handles > 1
             {
                 *handles -= 1;
                 return None;
             }
-            entry.state = State::Busy;
+            entry.state = EntryState::Busy;
             Some((entry.directory, entry.key.clone()))
         });
         let Some((directory, key)) = last.flatten() else { return Ok(()) };
-        let _busy = BusyEntry { host: self, directory, key: &key };
+        let _busy = BusyEntry { registry: self, directory, key: &key };
         let deadline = Instant::now() + CLOSE_WAITS;
         let closed = generator.shut(CLOSE_WAITS);
         if let Some(source) = generator.settings.key.workers.source() {
@@ -253,7 +260,7 @@ impl Host {
     pub(crate) fn handles(&self, generator: &Arc<Generator>) -> usize {
         let count = self.locked(|entries| {
             let counts = entries.iter().filter_map(|entry| match &entry.state {
-                State::Open { generator: l, handles } if l.is_same(generator) => Some(*handles),
+                EntryState::Open { generator: l, handles } if l.is_same(generator) => Some(*handles),
                 _ => None,
             });
             counts.sum()
@@ -262,11 +269,11 @@ impl Host {
     }
 
     /// What is open, each with the number of its handles.
-    pub(crate) fn open(&self) -> Vec<(Arc<Generator>, usize)> {
+    pub(crate) fn open_generators(&self) -> Vec<(Arc<Generator>, usize)> {
         let open = self.locked(|entries| {
             let open = entries.iter().filter_map(|entry| match &entry.state {
-                State::Open { generator, handles } => Some((Arc::clone(generator.newest()), *handles)),
-                State::Busy => None,
+                EntryState::Open { generator, handles } => Some((Arc::clone(generator.newest()), *handles)),
+                EntryState::Busy => None,
             });
             open.collect()
         });
@@ -279,8 +286,8 @@ impl Host {
     }
 }
 
-/// What was found under a key.
-enum Found {
+/// The entry of a key.
+enum Lookup {
     Open(Arc<Generator>),
     Busy,
     /// Nothing: it is the caller's to claim.
@@ -298,14 +305,14 @@ fn no_answer(settings: &Settings, waited: Duration) -> Error {
 
 /// An entry that others wait for.
 struct BusyEntry<'a> {
-    host: &'a Host,
+    registry: &'a Registry,
     directory: DirectoryId,
     key: &'a Key,
 }
 
 impl BusyEntry<'_> {
-    fn becomes(self, state: State) {
-        self.host.locked(|entries| {
+    fn becomes(self, state: EntryState) {
+        self.registry.locked(|entries| {
             if let Some(entry) = entries.iter_mut().find(|entry| self.is(entry)) {
                 entry.state = state;
             }
@@ -319,8 +326,8 @@ impl BusyEntry<'_> {
 
 impl Drop for BusyEntry<'_> {
     fn drop(&mut self) {
-        self.host.locked(|entries| {
-            entries.retain(|entry| !(matches!(entry.state, State::Busy) && self.is(entry)));
+        self.registry.locked(|entries| {
+            entries.retain(|entry| !(matches!(entry.state, EntryState::Busy) && self.is(entry)));
         });
     }
 }

@@ -1,4 +1,4 @@
-//! What a generator holds its worker id by, and how its span is extended.
+//! Writes the record of a generator: extends its span, and writes the end of a closed one.
 
 use crate::os::env::{Env, Presence};
 use crate::storage::record_format::Writer;
@@ -9,7 +9,7 @@ use leafid_core::{Error, Record, Result, Snowflake as Core, Span, next_until};
 use std::time::Duration;
 
 /// The record, the mark on the host, and the lease, if there is one. Held under a lock while the disk is written.
-pub(crate) struct Keeper {
+pub(crate) struct SpanWriter {
     /// Extensions that failed since the last that did not.
     pub(crate) failed: u32,
     /// Dropped first: the lock goes before the mark.
@@ -19,28 +19,28 @@ pub(crate) struct Keeper {
     pub(crate) lease: Option<Held>,
 }
 
-/// How an extension ended.
+/// The result of writing a longer span.
 #[derive(Clone)]
-pub(crate) enum Outcome {
+pub(crate) enum SpanResult {
     Granted,
     /// The logical clock is so far ahead that no span may be given yet.
     NoRoom,
     Failed(Error),
 }
 
-/// What an extension came to.
-pub(crate) enum Extended {
+/// The result of an extension.
+pub(crate) enum Extension {
     /// Enough is left.
     NotNeeded,
-    Tried(Outcome),
-    /// The lease has no more; its giver is being asked, or is to be.
-    Leased,
+    Tried(SpanResult),
+    /// The lease has no more ticks; its source is being asked, or has to be.
+    LeaseShort,
 }
 
-impl Keeper {
-    pub(crate) fn new(claim: Claim) -> Keeper {
+impl SpanWriter {
+    pub(crate) fn new(claim: Claim) -> SpanWriter {
         let Claim { file, presence, writer, lease, .. } = claim;
-        Keeper { failed: 0, file, presence, writer, lease }
+        SpanWriter { failed: 0, file, presence, writer, lease }
     }
 
     /// Extends the span if half of it is used. `first_unused`: the core's.
@@ -51,7 +51,7 @@ impl Keeper {
         first_unused: u64,
         now_ms: i64,
         life: Duration,
-    ) -> Extended {
+    ) -> Extension {
         let now = core.layout().tick_at(now_ms).unwrap_or(0);
         let record = self.file.record().clone();
         let position = first_unused.max(now);
@@ -62,28 +62,28 @@ impl Keeper {
         let lent = self.lease.as_ref().map_or(u64::MAX, |held| held.bound(env.clock.counted()));
         match until.map(|until| until.min(lent)).filter(|until| *until > from) {
             // Half of what there could be is left.
-            Some(until) if left > 0 && 2 * left > until - position => Extended::NotNeeded,
+            Some(until) if left > 0 && 2 * left > until - position => Extension::NotNeeded,
             Some(until) => {
                 self.writer.stamp(&env.clock);
-                Extended::Tried(self.write(core, record, Span { from, until }, now_ms))
+                Extension::Tried(self.write(core, record, Span { from, until }, now_ms))
             }
-            _ if left > 0 => Extended::NotNeeded,
-            _ if lent <= from => Extended::Leased,
-            _ => Extended::Tried(Outcome::NoRoom),
+            _ if left > 0 => Extension::NotNeeded,
+            _ if lent <= from => Extension::LeaseShort,
+            _ => Extension::Tried(SpanResult::NoRoom),
         }
     }
 
     /// Records the span, then grants it: in this order.
-    fn write(&mut self, core: &Core, record: Record, goal: Span, now_ms: i64) -> Outcome {
+    fn write(&mut self, core: &Core, record: Record, goal: Span, now_ms: i64) -> SpanResult {
         match self.file.write(record.extend(goal, now_ms), &self.writer) {
             Ok(()) => {
                 self.failed = 0;
                 core.grant(goal);
-                Outcome::Granted
+                SpanResult::Granted
             }
             Err(error) => {
                 self.failed = self.failed.saturating_add(1);
-                Outcome::Failed(error)
+                SpanResult::Failed(error)
             }
         }
     }

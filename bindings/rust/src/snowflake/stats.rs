@@ -43,7 +43,7 @@ impl Stats {
     pub(crate) fn of(generator: &Generator, handles: usize) -> Stats {
         let settings = &generator.settings;
         let layout = generator.core.layout();
-        let spans = generator.spans();
+        let log = generator.renewal_log();
         let now = layout.tick_at(generator.env.clock.believed_ms()).unwrap_or(0);
         let last = generator.core.first_unused().unwrap_or(0).saturating_sub(1);
         Stats {
@@ -53,15 +53,15 @@ impl Stats {
             layout: layout.to_string(),
             epoch_ms: layout.epoch_ms(),
             expires_at_ms: layout.expires_at_ms(),
-            reserved_until_ms: layout.tick_start_ms(spans.until),
+            reserved_until_ms: layout.tick_start_ms(log.until),
             lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
             clock_lag_ms: generator.clock.lag_ms(),
-            lease_until_ms: spans.lease_until_ms,
-            claims: spans.claims,
+            lease_until_ms: log.lease_until_ms,
+            claims: log.claims,
             handles,
-            renewals: spans.renewals,
-            renewal_failures: spans.failures,
-            last_error: spans.last_error.or(spans.lease_error).map(|error| error.to_string()),
+            renewals: log.renewals,
+            renewal_failures: log.failures,
+            last_error: log.last_error.or(log.lease_error).map(|error| error.to_string()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::os::mutex::{Pause, lock, locked};
 use crate::os::{self, Thread, without_signals};
 use crate::snowflake::generator::Generator;
-use crate::snowflake::registry::this_host;
+use crate::snowflake::registry::existing_registry;
 use crate::tasks::user_calls;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
@@ -183,30 +183,30 @@ pub(crate) fn before_fork() {
 
 /// The fork is over, and this is the parent.
 pub(crate) fn after_fork() {
-    if let Some(host) = this_host() {
-        host.renewer.go_on();
+    if let Some(registry) = existing_registry() {
+        registry.renewer.go_on();
     }
 }
 
 /// Begins no thread for what nobody waits for, until [`release`].
 pub(crate) fn hold() {
-    if let Some(host) = this_host() {
-        locked(&host.renewer.state.work, host.renewer.generation, |work| work.held = true);
+    if let Some(registry) = existing_registry() {
+        locked(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = true);
     }
 }
 
 /// Ends a [`hold`].
 pub(crate) fn release() {
-    if let Some(host) = this_host() {
-        locked(&host.renewer.state.work, host.renewer.generation, |work| work.held = false);
-        host.renewer.go_on();
+    if let Some(registry) = existing_registry() {
+        locked(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = false);
+        registry.renewer.go_on();
     }
 }
 
 /// Ends the thread, and waits for the calls that it made of the user's code: each at most so long.
 pub(crate) fn rest(patience: Duration) {
-    if let Some(host) = this_host() {
-        host.renewer.stop(patience);
+    if let Some(registry) = existing_registry() {
+        registry.renewer.stop(patience);
     }
     user_calls::settle(patience);
 }

@@ -6,7 +6,7 @@ use crate::http::Ask;
 use crate::http::{Http, HttpOptions, Reply, Verdict};
 use crate::os::PerProcess;
 use crate::os::mutex::lock;
-use crate::snowflake::registry::host;
+use crate::snowflake::registry::registry;
 use crate::worker::source::{Answer, ClaimRequest, WorkerLeases};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl HttpLeases {
         if let Some(simulated) = &self.simulated {
             return Ok((simulated.number)());
         }
-        host().env().number()
+        registry().env().number()
     }
 
     /// Whether they are the same servers, asked in the same way; where they were named makes no difference.
@@ -123,7 +123,7 @@ impl HttpLeases {
 
     /// A lease, and how long before this call it was asked for.
     pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
-        let now = host().env().clock.counted();
+        let now = registry().env().clock.counted();
         let unanswered = UNANSWERED.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
         // Nobody else makes it meanwhile: two would be answered the same lease.

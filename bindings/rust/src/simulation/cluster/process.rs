@@ -8,7 +8,7 @@ use crate::os::env::Presence;
 use crate::os::mutex::lock;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::renewal_log::Spans;
+use crate::snowflake::renewal_log::RenewalLog;
 use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
 use crate::worker::claim::{Claim, ClaimContext};
@@ -28,8 +28,8 @@ impl Process {
         let generator = self.generator.newest();
         let from = generator.core.first_unused()?;
         let record = {
-            let keeper = lock(&generator.keeper);
-            keeper.as_ref()?.file.record().clone()
+            let span_writer = lock(&generator.span_writer);
+            span_writer.as_ref()?.file.record().clone()
         };
         let env = Arc::new(world.env());
         let mut file = StateFile::unpersisted(&settings.key, generator.worker_id);
@@ -55,8 +55,8 @@ impl Process {
             forgets: false,
             inherited: false,
         };
-        let (renewer, settings) = (Arc::clone(&self.host.renewer), Arc::clone(settings));
-        let copy = Generator::new(env, renewer, settings, context, claim, Spans::default(), 0);
+        let (renewer, settings) = (Arc::clone(&self.registry.renewer), Arc::clone(settings));
+        let copy = Generator::new(env, renewer, settings, context, claim, RenewalLog::default(), 0);
         copy.core.grant(first);
         Some(Arc::new(copy))
     }
@@ -195,7 +195,7 @@ impl Process {
     /// A span for a caller that needs one, as `Generator::obtain`: whether it is worth asking again.
     fn obtain(&mut self, generator: &Arc<Generator>, now_ms: i64) -> bool {
         let before = generator.core.until();
-        match generator.locked(|spans| spans.first.take()).flatten() {
+        match generator.locked(|log| log.first.take()).flatten() {
             Some(first) => generator.core.grant(first),
             None => {
                 generator.renew(true);

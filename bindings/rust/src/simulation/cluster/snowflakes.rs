@@ -6,7 +6,7 @@ use super::lease_server::{Client, Giver};
 use super::machine::{Draw, Machine, Machines, World};
 use crate::os::simulated::{self, Deed as Left};
 use crate::snowflake::generator::Generator;
-use crate::snowflake::registry::Host;
+use crate::snowflake::registry::Registry;
 use crate::worker::settings::Settings;
 use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
 use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
@@ -34,7 +34,7 @@ pub(crate) struct Unit {
 
 pub(crate) struct Process {
     pub(crate) world: World,
-    pub(crate) host: Host,
+    pub(crate) registry: Registry,
     pub(crate) generator: Arc<Generator>,
     pub(crate) flake: Snowflake,
     /// Calls of the giver that are under way, and when they come to their turn.
@@ -108,9 +108,9 @@ impl Unit {
     /// Starts a process. Errors: why it was refused.
     pub(crate) fn start(&mut self, world: World) -> Result<(), Error> {
         simulated::play(world.fate.number);
-        let host = Host::new(world.env());
-        let attached = host.attach(&self.settings, self.parents, &mut || false);
-        let started = attached.and_then(|generator| match world.fate.is_dead() {
+        let registry = Registry::new(world.env());
+        let opened = registry.open(&self.settings, self.parents, &mut || false);
+        let started = opened.and_then(|generator| match world.fate.is_dead() {
             true => Err(Error::new(Code::Internal, "killed")),
             false => Ok(generator),
         });
@@ -118,7 +118,7 @@ impl Unit {
             let (flake, old_ms) = (Snowflake::of(&generator), world.machine.now_ms());
             Process {
                 world,
-                host,
+                registry,
                 generator,
                 flake,
                 calls: Vec::new(),
@@ -145,7 +145,7 @@ impl Unit {
         child.home = self.home;
         (child.child, child.parents) = (true, Some(parent.generator.worker_id));
         child.running = Some(Process {
-            host: Host::new(world.env()),
+            registry: Registry::new(world.env()),
             flake: Snowflake::of(&copied),
             generator: copied,
             world,
@@ -191,7 +191,7 @@ impl Unit {
         process.call_all();
         let generator = Arc::clone(process.generator.newest());
         // An error costs what was not used.
-        let _ = process.host.detach(&process.generator);
+        let _ = process.registry.close(&process.generator);
         (!process.world.fate.is_dead()).then(|| (process.world.fate.number, generator))
     }
 }
