@@ -36,14 +36,14 @@ pub(crate) mod tasks {
     pub(crate) mod with_timeout {
         use std::time::Duration;
 
-        pub(crate) enum Bounded<T> {
+        pub(crate) enum Timed<T> {
             Done(T),
-            Late,
+            Out,
             Forked,
         }
 
-        pub(crate) fn bounded<T>(_patience: Duration, run: impl FnOnce() -> T) -> Bounded<T> {
-            Bounded::Done(run())
+        pub(crate) fn run<T>(_patience: Duration, run: impl FnOnce() -> T) -> Timed<T> {
+            Timed::Done(run())
         }
     }
 }

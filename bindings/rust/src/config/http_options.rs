@@ -93,7 +93,7 @@ pub(crate) fn opened<T: Send + 'static>(
     what: &str,
     open: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    with_timeout::bounded(OPENS_WITHIN, open).done().unwrap_or_else(|| {
+    with_timeout::run(OPENS_WITHIN, open).done().unwrap_or_else(|| {
         let message = format!(
             "{what} did not answer within {} ms; see the disk, then try again",
             OPENS_WITHIN.as_millis()

@@ -2,7 +2,7 @@
 
 use crate::os;
 use crate::os::mutex::lock;
-use crate::tasks::with_timeout::{Bounded, bounded_unless};
+use crate::tasks::with_timeout::{self, Timed};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Mutex;
@@ -34,19 +34,17 @@ pub(super) fn addresses(uri: &Uri, by: Instant) -> Result<Vec<SocketAddr>, Error
     let name = host.to_owned();
     let patience = by.saturating_duration_since(Instant::now());
     // It runs plug-ins of the system's, so it is given the stack of others' code. Nobody waits longer than for a request.
-    let found = bounded_unless(patience, os::ThreadKind::UserCode, &mut || false, move || {
+    let found = with_timeout::run_unless(patience, os::ThreadKind::UserCode, &mut || false, move || {
         let _under_way = under_way;
         (name.as_str(), port).to_socket_addrs().map(|found| found.take(MOST_ADDRESSES).collect::<Vec<_>>())
     });
     match found {
-        Bounded::Done(Ok(found)) if found.is_empty() => Err(Error::HostNotFound),
-        Bounded::Done(found) => Ok(found?),
-        Bounded::Late | Bounded::Interrupted => Err(Error::Timeout(Timeout::Resolve)),
-        Bounded::Full => Err(io::Error::other("too many calls hang in this process").into()),
-        Bounded::NoThread => {
-            Err(io::Error::other("the system gives no thread to look the name up on").into())
-        }
-        Bounded::Forked => Err(io::Error::other("this is a forked child").into()),
+        Timed::Done(Ok(found)) if found.is_empty() => Err(Error::HostNotFound),
+        Timed::Done(found) => Ok(found?),
+        Timed::Out | Timed::Interrupted => Err(Error::Timeout(Timeout::Resolve)),
+        Timed::TooMany => Err(io::Error::other("too many calls hang in this process").into()),
+        Timed::NoThread => Err(io::Error::other("the system gives no thread to look the name up on").into()),
+        Timed::Forked => Err(io::Error::other("this is a forked child").into()),
     }
 }
 

@@ -92,7 +92,7 @@ fn enter() -> u64 {
         RAW.store(true, Relaxed);
         // Those under way are the parent's.
         FORKS.store(0, Relaxed);
-        with_timeout::none_is_stuck();
+        with_timeout::forget_stuck();
     }
     let next = HIGHEST.fetch_add(1, AcqRel) + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {

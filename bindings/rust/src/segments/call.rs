@@ -2,7 +2,7 @@
 
 use super::Wake;
 use super::fetcher::{Office, closed};
-use super::jobs::Timed;
+use super::jobs::TimerTask;
 use super::tag::Tag;
 use super::tag_state::Tagged;
 use crate::config::allowed::allowed;
@@ -203,7 +203,7 @@ impl Attempt {
                     self.number = Some(number);
                     if self.timer.map(|(time, _)| time) != Some(self.deadline) {
                         self.take_timer_back();
-                        let wake = Timed::Wake(Arc::downgrade(&tagged), number);
+                        let wake = TimerTask::Wake(Arc::downgrade(&tagged), number);
                         self.timer = Some(fetch_pool::at(self.deadline, wake));
                     }
                     self.subscribed = Some(tagged);

@@ -1,7 +1,7 @@
 //! What a `Segments` has in one process: its source, its tags, and what is under way between them.
 
 use super::high_water::{Accepted, Marks};
-use super::jobs::{Job, Timed};
+use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
 use super::source::callback::{Batch, FetchRequest};
 use super::source::completion::{Pending, Reply};
@@ -11,7 +11,7 @@ use crate::os::env::Env;
 use crate::os::mutex::locked;
 use crate::tasks::fetch_pool;
 use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Bounded;
+use crate::tasks::with_timeout::Timed;
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchEnd, Result, Segment, ServersRest,
     URGENT_MS,
@@ -211,7 +211,7 @@ impl Office {
             Deed::Nothing => {}
             Deed::Fetch => self.push(Arc::clone(tagged), false),
             Deed::LookAt(at_ms) => {
-                let look = Timed::Look(Arc::downgrade(self), Arc::downgrade(tagged), at_ms);
+                let look = TimerTask::Look(Arc::downgrade(self), Arc::downgrade(tagged), at_ms);
                 fetch_pool::at(self.instant(at_ms), look);
             }
         }
@@ -517,9 +517,9 @@ impl Office {
             }
             kept
         };
-        match with_timeout::bounded(CLOSE_WAITS, keep) {
-            Bounded::Done(kept) => kept,
-            Bounded::Forked => Ok(()),
+        match with_timeout::run(CLOSE_WAITS, keep) {
+            Timed::Done(kept) => kept,
+            Timed::Forked => Ok(()),
             _ => {
                 let message =
                     "the disk did not answer in time; some of what was left of the segments is not kept";

@@ -30,7 +30,7 @@ pub(crate) trait Helper: Send + Sync {
 }
 
 /// What is due at some time; none of it waits for anything.
-pub(crate) enum Timed {
+pub(crate) enum TimerTask {
     /// Sees whether a tag wants to be fetched again.
     Look(Weak<Office>, Weak<Tagged>, i64),
     /// Sees whether a source may be asked again.
@@ -80,10 +80,10 @@ impl Job {
     }
 }
 
-impl Timed {
+impl TimerTask {
     pub(crate) fn run(self) {
         match self {
-            Timed::Look(office, tagged, until_ms) => {
+            TimerTask::Look(office, tagged, until_ms) => {
                 if let (Some(office), Some(tagged)) = (office.upgrade(), tagged.upgrade()) {
                     office.look(&tagged, until_ms);
                 }
@@ -93,8 +93,8 @@ impl Timed {
                     office.breaker_timer();
                 }
             }
-            Timed::Call(call) => call(),
-            Timed::Wake(tagged, subscriber) => {
+            TimerTask::Call(call) => call(),
+            TimerTask::Wake(tagged, subscriber) => {
                 if let Some(tagged) = tagged.upgrade() {
                     tagged.wake(subscriber);
                 }

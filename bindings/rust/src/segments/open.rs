@@ -48,7 +48,7 @@ fn bounded<T: Send + 'static>(
     deed: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let bound = options.timeout.max(LEAST);
-    with_timeout::bounded(bound, deed).done().unwrap_or_else(|| {
+    with_timeout::run(bound, deed).done().unwrap_or_else(|| {
         let message = format!(
             "the disk did not answer within {} ms; see state_dir, or raise timeout_ms",
             bound.as_millis()

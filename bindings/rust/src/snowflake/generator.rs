@@ -9,7 +9,7 @@ use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Bounded;
+use crate::tasks::with_timeout::Timed;
 use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::lease_schedule::Held;
@@ -152,7 +152,7 @@ impl Generator {
                 // The thread is held up by another generator's disk, not by this one's.
                 helped = true;
                 let generator = Arc::clone(self);
-                with_timeout::bounded(deadline.saturating_duration_since(Instant::now()), move || {
+                with_timeout::run(deadline.saturating_duration_since(Instant::now()), move || {
                     generator.renew(true)
                 });
             }
@@ -283,11 +283,9 @@ impl Generator {
         let Some(first_unused) = self.core.seal() else { return Ok(()) };
         self.note(None, self.core.until());
         let generator = Arc::clone(self);
-        let (written, lease) = match with_timeout::bounded(patience, move || {
-            generator.let_go_of(first_unused)
-        }) {
-            Bounded::Done(done) => done,
-            Bounded::Forked => return Ok(()),
+        let (written, lease) = match with_timeout::run(patience, move || generator.let_go_of(first_unused)) {
+            Timed::Done(done) => done,
+            Timed::Forked => return Ok(()),
             _ => {
                 let message = "the disk did not answer in time; the record stays as it is, and the worker id is held \
                                until it does or the process ends";

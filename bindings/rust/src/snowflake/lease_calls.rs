@@ -6,7 +6,7 @@ use crate::os::mutex::{Pause, lock, locked};
 use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls::{self, on_a_thread};
 use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Bounded;
+use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::lease_schedule::{Ask, Call, Held, Renewed, WISH_MS};
@@ -91,7 +91,7 @@ impl Generator {
     pub(crate) fn cache_lease_within(self: &Arc<Self>, patience: Duration) {
         if locked(&self.lease_cache, self.generation, |cache| cache.is_some()) == Some(true) {
             let generator = Arc::clone(self);
-            with_timeout::bounded(patience, move || generator.cache_lease());
+            with_timeout::run(patience, move || generator.cache_lease());
         }
     }
 
@@ -158,8 +158,8 @@ impl Generator {
         };
         let patience = deadline.saturating_duration_since(Instant::now());
         let release = move || grant.release(until_ms);
-        if let Bounded::Late =
-            with_timeout::bounded_unless(patience, os::ThreadKind::UserCode, &mut || false, release)
+        if let Timed::Out =
+            with_timeout::run_unless(patience, os::ThreadKind::UserCode, &mut || false, release)
         {
             log::warn!("leafid: the release of worker id {} did not answer in time", self.worker_id);
         }

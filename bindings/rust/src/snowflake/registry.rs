@@ -12,7 +12,7 @@ use crate::snowflake::wait::{self, Interrupted};
 use crate::storage::state_file::{check_root, failed};
 use crate::tasks::renewal_timer::Renewer;
 use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Bounded;
+use crate::tasks::with_timeout::Timed;
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
 use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, Settings};
@@ -175,9 +175,8 @@ impl Registry {
         }
         let bound = claim::disk_bound(settings);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let found = with_timeout::bounded(bound, move || {
-            env.disk.directory(&wanted.directory, wanted.sharing.access())
-        });
+        let found =
+            with_timeout::run(bound, move || env.disk.directory(&wanted.directory, wanted.sharing.access()));
         let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
         let path = &settings.directory;
         let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
@@ -224,8 +223,8 @@ impl Registry {
         let bound = claim::bound(settings, &context.rules, context.inherited);
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
         let claim = move || claim::claim(&env, &wanted, &context);
-        match with_timeout::bounded_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
-            Bounded::Interrupted => Err(wait::interrupted()),
+        match with_timeout::run_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
+            Timed::Interrupted => Err(wait::interrupted()),
             claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
         }
     }

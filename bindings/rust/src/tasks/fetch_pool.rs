@@ -10,7 +10,7 @@ mod schedule;
 use crate::os::mutex::{Pause, lock, locked};
 use crate::os::{self, PerProcess, Thread};
 use crate::segments::fetcher::Office;
-use crate::segments::jobs::{Job, STUCK, Timed};
+use crate::segments::jobs::{Job, STUCK, TimerTask};
 use leafid_core::{Code, Error};
 use schedule::Work;
 use std::cell::Cell;
@@ -69,7 +69,7 @@ pub(crate) fn push(job: Job) {
 pub(crate) type Due = (Instant, u64);
 
 /// Has something done at its time, unless it is taken back before.
-pub(crate) fn at(time: Instant, timed: Timed) -> Due {
+pub(crate) fn at(time: Instant, timed: TimerTask) -> Due {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         // Whoever calls later looks at it again.

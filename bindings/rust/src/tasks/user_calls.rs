@@ -2,7 +2,7 @@
 
 use crate::os::mutex::{Pause, locked};
 use crate::os::{self, PerProcess, Thread};
-use crate::tasks::with_timeout::MOST_STUCK;
+use crate::tasks::with_timeout::MOST_STUCK_CALLS;
 use leafid_core::{Code, Error, Result};
 use std::cell::Cell;
 use std::fmt;
@@ -42,8 +42,8 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
     }
     let calls =
         CALLS.get_or_install(|| Calls { generation: os::process::generation(), threads: Mutex::default() });
-    if calls.reap() >= MOST_STUCK {
-        return Err(hanging());
+    if calls.reap() >= MOST_STUCK_CALLS {
+        return Err(too_many_stuck());
     }
     let ended = Arc::new(AtomicBool::new(false));
     let end = Ended(Arc::clone(&ended));
@@ -58,9 +58,9 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 /// Too many calls hang.
-pub(crate) fn hanging() -> Error {
+pub(crate) fn too_many_stuck() -> Error {
     let message = format!(
-        "{MOST_STUCK} calls of code that leafid was given hang in this process; see what they wait for, and start it anew"
+        "{MOST_STUCK_CALLS} calls of code that leafid was given hang in this process; see what they wait for, and start it anew"
     );
     Error::new(Code::WorkerLost, message)
 }

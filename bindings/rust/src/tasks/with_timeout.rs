@@ -1,4 +1,4 @@
-//! Deeds that may meet a disk that does not answer.
+//! Runs work with a timeout: a disk, a name server or a user callback may not answer.
 
 use crate::os::mutex::lock;
 use crate::os::{self, ThreadKind, check_may_work, spawn};
@@ -7,146 +7,148 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acqu
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How a bounded deed ended.
-pub(crate) enum Bounded<T> {
+/// How work with a timeout ended.
+pub(crate) enum Timed<T> {
     Done(T),
-    /// Not in time; it goes on by itself, and its result is dropped. Or it panicked, and has said so.
-    Late,
-    /// As `Late`, because the caller was told to give up.
+    /// The timeout passed. The work continues, and its result is dropped. Or it panicked, which was reported.
+    Out,
+    /// As `Out`, because the caller asked to give up.
     Interrupted,
-    /// Not begun: so many others hang already.
-    Full,
-    /// Not begun: the system gives no thread. Leafid's own deeds are done by the caller then; the user's code never is.
+    /// Not started: too many calls are stuck already.
+    TooMany,
+    /// Not started: the system gives no thread. leafid's own work then runs on the caller's thread, a user callback never.
     NoThread,
-    /// Not begun: this is a forked child, and the deed is its parent's; or it is nothing for this thread, see [`check_may_work`].
+    /// Not started: this is a forked child, and the work is its parent's. Or this thread may not work, see
+    /// [`check_may_work`].
     Forked,
 }
 
-impl<T> Bounded<T> {
+impl<T> Timed<T> {
     /// The result, if there is one.
     pub(crate) fn done(self) -> Option<T> {
         match self {
-            Bounded::Done(result) => Some(result),
+            Timed::Done(result) => Some(result),
             _ => None,
         }
     }
 }
 
-/// Where a deed's result is left.
-struct Left<T> {
+/// Holds the state of the work, and its result.
+struct ResultSlot<T> {
     state: AtomicU32,
     value: Mutex<Option<T>>,
 }
 
 const RUNNING: u32 = 0;
 const DONE: u32 = 1;
-const LATE: u32 = 2;
+/// Still running, and its caller has returned.
+const ABANDONED: u32 = 2;
 
-/// Deeds that nobody waits for any more, on threads that a disk holds up.
+/// Counts abandoned calls, by the kind of their threads.
 static STUCK: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// The user's code that hangs must not keep leafid from the disk.
+/// User callbacks are counted apart: those that hang must not keep leafid from the disk.
 fn stuck(kind: ThreadKind) -> &'static AtomicUsize {
     &STUCK[usize::from(kind == ThreadKind::UserCode)]
 }
 
 /// How often a long wait asks whether to give up.
-const ASK: Duration = Duration::from_millis(50);
-/// So many of them, and no further one is begun.
-pub(crate) const MOST_STUCK: usize = 16;
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// While this many calls are stuck, no further one is started.
+pub(crate) const MOST_STUCK_CALLS: usize = 16;
 
-/// In a forked child: the threads were its parent's, and none of them is here.
-pub(crate) fn none_is_stuck() {
+/// Resets the counts in a forked child, which has none of its parent's threads.
+pub(crate) fn forget_stuck() {
     STUCK.iter().for_each(|stuck| stuck.store(0, Release));
 }
 
-/// Runs on a thread of its own that is gone when this returns, unless it is late: a disk may not answer for long.
-pub(crate) fn bounded<T: Send + 'static>(
-    patience: Duration,
-    run: impl FnOnce() -> T + Send + 'static,
-) -> Bounded<T> {
-    bounded_unless(patience, ThreadKind::Internal, &mut || false, run)
+/// Runs `work` on its own thread, which has ended when this returns, except after a timeout.
+pub(crate) fn run<T: Send + 'static>(
+    timeout: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Timed<T> {
+    run_unless(timeout, ThreadKind::Internal, &mut || false, work)
 }
 
-/// As [`bounded`]; given up also when `interrupted`, asked now and then, answers true.
-pub(crate) fn bounded_unless<T: Send + 'static>(
-    patience: Duration,
+/// As [`run`]. Also gives up when `interrupted`, which is called now and then, returns true.
+pub(crate) fn run_unless<T: Send + 'static>(
+    timeout: Duration,
     kind: ThreadKind,
     interrupted: &mut dyn FnMut() -> bool,
-    run: impl FnOnce() -> T + Send + 'static,
-) -> Bounded<T> {
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Timed<T> {
     #[cfg(test)]
     if crate::os::simulated::played().is_some() {
-        return Bounded::Done(run());
+        return Timed::Done(work());
     }
     let generation = os::process::generation();
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     let stuck = stuck(kind);
-    if stuck.load(Acquire) >= MOST_STUCK {
-        return Bounded::Full;
+    if stuck.load(Acquire) >= MOST_STUCK_CALLS {
+        return Timed::TooMany;
     }
-    let left = Arc::new(Left { state: AtomicU32::new(RUNNING), value: Mutex::new(None) });
-    let deed = Arc::new(Mutex::new(Some(run)));
-    let (theirs, leave) = (Arc::clone(&deed), Arc::clone(&left));
+    let slot = Arc::new(ResultSlot { state: AtomicU32::new(RUNNING), value: Mutex::new(None) });
+    let work = Arc::new(Mutex::new(Some(work)));
+    let (its_work, its_slot) = (Arc::clone(&work), Arc::clone(&slot));
     let name = if kind == ThreadKind::Internal { c"leafid-disk" } else { c"leafid-call" };
     let thread = spawn(name, kind, move || {
-        let _unstuck = Unstuck(&leave.state, stuck);
-        let run = lock(&theirs).take();
-        let value = run.map(|run| run());
-        *lock(&leave.value) = value;
+        let _end = EndGuard(&its_slot.state, stuck);
+        let work = lock(&its_work).take();
+        let value = work.map(|work| work());
+        *lock(&its_slot.value) = value;
     });
     let Ok(thread) = thread else {
         if check_may_work().is_err() {
-            return Bounded::Forked;
+            return Timed::Forked;
         }
         if kind == ThreadKind::UserCode {
-            // Who asks may be in the middle of a transaction, or of a signal handler.
-            return Bounded::NoThread;
+            // The caller may be in a transaction, or in a signal handler.
+            return Timed::NoThread;
         }
-        // No thread to be had: then without a bound.
-        let run = lock(&deed).take();
-        return run.map_or(Bounded::Late, |run| Bounded::Done(run()));
+        // Without a thread there is no timeout.
+        let work = lock(&work).take();
+        return work.map_or(Timed::Out, |work| Timed::Done(work()));
     };
     let mut asked = Instant::now();
-    while left.state.load(Acquire) == RUNNING {
-        let in_time = wait(&left.state, deadline);
+    while slot.state.load(Acquire) == RUNNING {
+        let in_time = wait(&slot.state, deadline);
         if generation != os::process::generation() {
             // The handle is of the parent's thread, which must not be joined or detached here.
             std::mem::forget(thread);
-            return Bounded::Forked;
+            return Timed::Forked;
         }
         let mut gives_up = false;
-        if asked.elapsed() >= ASK {
+        if asked.elapsed() >= CHECK_INTERVAL {
             asked = Instant::now();
             gives_up = interrupted();
         }
         if !in_time || gives_up {
             stuck.fetch_add(1, AcqRel);
-            if left.state.compare_exchange(RUNNING, LATE, AcqRel, Acquire).is_ok() {
-                return if gives_up { Bounded::Interrupted } else { Bounded::Late };
+            if slot.state.compare_exchange(RUNNING, ABANDONED, AcqRel, Acquire).is_ok() {
+                return if gives_up { Timed::Interrupted } else { Timed::Out };
             }
             stuck.fetch_sub(1, AcqRel);
         }
     }
     thread.join();
-    lock(&left.value).take().map_or(Bounded::Late, Bounded::Done)
+    lock(&slot.value).take().map_or(Timed::Out, Timed::Done)
 }
 
-/// Waits until the deed has ended, and no longer than [`ASK`]; whether there was time left. A fork in the handler of a signal
-/// ends it too, in the child as well.
+/// Waits until the work has ended, at most for [`CHECK_INTERVAL`]. Returns whether there was time left. A fork in a signal
+/// handler ends the wait too, also in the child.
 fn wait(state: &AtomicU32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
-    let timeout = futex::Timespec { tv_sec: 0, tv_nsec: left.min(ASK).subsec_nanos().into() };
+    let timeout = futex::Timespec { tv_sec: 0, tv_nsec: left.min(CHECK_INTERVAL).subsec_nanos().into() };
     let _ = futex::wait(state, futex::Flags::PRIVATE, RUNNING, Some(&timeout));
     !left.is_zero()
 }
 
-/// Says, also after a panic, that the deed has ended; nobody may wait for it any more.
-struct Unstuck<'a>(&'a AtomicU32, &'static AtomicUsize);
+/// Marks the work as done when it is dropped, also after a panic, and takes it back from the abandoned ones.
+struct EndGuard<'a>(&'a AtomicU32, &'static AtomicUsize);
 
-impl Drop for Unstuck<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
-        if self.0.swap(DONE, AcqRel) == LATE {
+        if self.0.swap(DONE, AcqRel) == ABANDONED {
             self.1.fetch_sub(1, AcqRel);
         }
         let _ = futex::wake(self.0, futex::Flags::PRIVATE, 1);
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_free_of_the_deeds_that_hang_in_its_parent() {
+    fn a_child_is_free_of_the_calls_that_hang_in_its_parent() {
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
@@ -180,15 +182,15 @@ mod tests {
         if std::env::var_os("LEAFID_TEST_NAME").is_none() {
             return;
         }
-        for _ in 0..MOST_STUCK {
+        for _ in 0..MOST_STUCK_CALLS {
             let hangs = || std::thread::sleep(Duration::from_secs(5));
-            assert!(bounded(Duration::from_millis(1), hangs).done().is_none());
+            assert!(run(Duration::from_millis(1), hangs).done().is_none());
         }
-        assert!(bounded(Duration::from_secs(5), || 1).done().is_none(), "no further one is begun");
+        assert!(run(Duration::from_secs(5), || 1).done().is_none(), "no further one is begun");
         // SAFETY: the child runs this test's own code and ends at once.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let done = bounded(Duration::from_secs(5), || 1).done();
+            let done = run(Duration::from_secs(5), || 1).done();
             // SAFETY: ends the child.
             unsafe { libc::_exit(i32::from(done != Some(1))) };
         }

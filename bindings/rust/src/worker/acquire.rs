@@ -7,7 +7,7 @@ use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Bounded;
+use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::offline_start::OfflineStart;
 use crate::worker::settings::Settings;
@@ -38,12 +38,12 @@ pub(crate) fn acquire(
         let env = Arc::clone(env);
         let check = move || peers.check(|| env.clock.believed_ms());
         let unknown = |error: Error| log::warn!("leafid: {error}; the start goes on without peer_times");
-        match with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
-            Bounded::Done(checked) => checked?,
-            Bounded::Late | Bounded::Forked => unknown(late("peer_times", settings)),
-            Bounded::Interrupted => return Err(wait::interrupted()),
-            Bounded::Full => unknown(user_calls::hanging()),
-            Bounded::NoThread => unknown(user_calls::no_thread(&"for peer_times")),
+        match with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
+            Timed::Done(checked) => checked?,
+            Timed::Out | Timed::Forked => unknown(late("peer_times", settings)),
+            Timed::Interrupted => return Err(wait::interrupted()),
+            Timed::TooMany => unknown(user_calls::too_many_stuck()),
+            Timed::NoThread => unknown(user_calls::no_thread(&"for peer_times")),
         }
     }
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
@@ -62,20 +62,20 @@ pub(crate) fn acquire(
             grant.release_unused();
         }
     };
-    let ended = with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, call);
+    let ended = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, call);
     let answer = locked(&slot, generation, |slot| {
         slot.given_up = true;
         slot.answer.take()
     });
     let answer = answer.flatten().unwrap_or_else(|| {
         Err(match ended {
-            Bounded::Interrupted => wait::interrupted(),
-            Bounded::Full => user_calls::hanging(),
-            Bounded::NoThread => user_calls::no_thread(&"for its claim"),
-            Bounded::Done(()) | Bounded::Late | Bounded::Forked => late("the claim of a worker id", settings),
+            Timed::Interrupted => wait::interrupted(),
+            Timed::TooMany => user_calls::too_many_stuck(),
+            Timed::NoThread => user_calls::no_thread(&"for its claim"),
+            Timed::Done(()) | Timed::Out | Timed::Forked => late("the claim of a worker id", settings),
         })
     });
-    if let Bounded::Late | Bounded::Interrupted = ended {
+    if let Timed::Out | Timed::Interrupted = ended {
         // No caller is waiting for its answer.
         source.end_calls();
     }
@@ -138,7 +138,6 @@ pub(crate) fn is_held_here(env: &Env, settings: &Settings, grant: Option<&Grant>
 pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &Settings) {
     if let Some((grant, _)) = grant {
         let release = move || grant.release_unused();
-        let _ =
-            with_timeout::bounded_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
+        let _ = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
     }
 }

@@ -35,7 +35,7 @@ impl OfflineStart {
         let servers = servers.to_vec();
         let (env, wanted, theirs) = (Arc::clone(env), Arc::clone(settings), servers.clone());
         let find = move || lease_cache::candidates(&env, &wanted, &theirs);
-        let ids = with_timeout::bounded(claim::disk_bound(settings), find).done().unwrap_or_default();
+        let ids = with_timeout::run(claim::disk_bound(settings), find).done().unwrap_or_default();
         match ids.is_empty() {
             true => Err(refused(&why, NONE)),
             false => Ok(OfflineStart { source, servers, ids, why }),

@@ -12,7 +12,7 @@ use super::completion::Reply;
 use super::turns::Turns;
 use crate::os::mutex::{lock, locked};
 use crate::os::{self, PerProcess};
-use crate::segments::jobs::{Helper, Job, Timed};
+use crate::segments::jobs::{Helper, Job, TimerTask};
 use crate::segments::pending::merged;
 use crate::tasks::fetch_pool;
 use leafid_core::{Code, Error, Result, Segment};
@@ -100,7 +100,7 @@ impl Singles {
                 singles.look_at(look_at, &tag);
             }
         };
-        fetch_pool::at(at, Timed::Call(Box::new(look)));
+        fetch_pool::at(at, TimerTask::Call(Box::new(look)));
     }
 
     fn tell(told: Option<Told>) {

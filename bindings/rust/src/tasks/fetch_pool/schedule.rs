@@ -3,7 +3,7 @@
 use super::fair_queue::Lines;
 use super::{Due, Running};
 use crate::segments::fetcher::Office;
-use crate::segments::jobs::{Job, Timed};
+use crate::segments::jobs::{Job, TimerTask};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc, Weak};
@@ -19,7 +19,7 @@ const MOST_FOR_ONE: usize = 16;
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) jobs: Lines<Job>,
-    pub(crate) due: BTreeMap<Due, Timed>,
+    pub(crate) due: BTreeMap<Due, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
     /// From when on each thread that is at a job counts as held up, and for whom it works: an address, to compare.

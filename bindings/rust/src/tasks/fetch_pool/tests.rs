@@ -149,7 +149,7 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
 fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_next() {
     let ids = SegmentsBuilder::default().persist(false).name("due").fetch(|_| Ok(None)).open().unwrap();
     let time = Instant::now() + PATIENCE;
-    let due = [(); 2].map(|()| at(time, Timed::Call(Box::new(|| ()))));
+    let due = [(); 2].map(|()| at(time, TimerTask::Call(Box::new(|| ()))));
     assert!(due[0] != due[1] && due.iter().all(|due| is_due(*due)));
     due.into_iter().for_each(take_back);
     assert!(!due.iter().any(|due| is_due(*due)));
@@ -165,7 +165,7 @@ fn what_nobody_waits_for_is_left_while_threads_are_held() {
     let pool = Pool::new();
     pool.locked(|work| {
         work.offices.push((Weak::new(), 0));
-        work.due.insert((Instant::now() + PATIENCE, 1), Timed::Call(Box::new(|| ())));
+        work.due.insert((Instant::now() + PATIENCE, 1), TimerTask::Call(Box::new(|| ())));
     });
     pool.tend(false);
     assert_eq!(pool.locked(|work| (work.timer, work.threads.len())), Some((true, 1)));
