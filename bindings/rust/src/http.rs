@@ -24,7 +24,7 @@ pub(crate) use ureq::http::Method;
 pub(crate) use url::ServerUrl;
 pub(crate) use url::percent_encoded;
 
-use crate::os::mutex::locked;
+use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Bounds;
 use health::{Failure, Readiness, Server, since_ms};
@@ -335,6 +335,6 @@ impl Http {
 impl Process {
     /// None in a forked child.
     fn with<R>(&self, at: usize, deed: impl FnOnce(&mut Server) -> R) -> Option<R> {
-        locked(&self.servers[at], self.generation, deed)
+        lock_signal_safe(&self.servers[at], self.generation, deed)
     }
 }

@@ -4,7 +4,7 @@
 //! thread that logs: records wait in a bounded queue for a thread of leafid's own, which is there as long as records are.
 //! The queue belongs to its process: a forked child delivers nothing of its parent's.
 
-use crate::os::mutex::{Pause, lock, locked};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
 pub use log::{Level, LevelFilter};
 use std::cell::Cell;
@@ -77,9 +77,9 @@ pub(crate) fn later(level: Level, message: fmt::Arguments<'_>) {
 pub fn wait(patience: Duration) {
     let Some(queue) = QUEUE.get().filter(|_| !DELIVERS.get()) else { return };
     let deadline = Instant::now() + patience;
-    let mut pause = Pause::new();
+    let mut pause = PollSleep::new();
     loop {
-        match queue.locked(|state| (!state.running).then(|| state.thread.take())) {
+        match queue.with_lock(|state| (!state.running).then(|| state.thread.take())) {
             // It has left its loop: this waits for the kernel to see it gone.
             Some(Some(Some(thread))) => return thread.join(),
             Some(Some(None)) | None => return,
@@ -94,13 +94,13 @@ pub fn wait(patience: Duration) {
 /// Lets records wait, without a thread, until [`release`] is called as often: one that is there goes on to its end.
 pub(crate) fn hold() {
     let queue = QUEUE.get_or_install(Queue::new);
-    queue.locked(|state| state.holds += 1);
+    queue.with_lock(|state| state.holds += 1);
 }
 
 /// Has what waits since [`hold`] delivered. In a forked child there is nothing held.
 pub(crate) fn release() {
     let Some(queue) = QUEUE.get() else { return };
-    queue.locked(|state| {
+    queue.with_lock(|state| {
         state.holds = state.holds.saturating_sub(1);
         queue.deliver(state);
     });
@@ -109,10 +109,10 @@ pub(crate) fn release() {
 /// Waits until a delivery that is under way has ended, however long its handler takes; one by this thread goes on.
 pub fn settle() {
     let Some(queue) = QUEUE.get().filter(|_| !DELIVERS.get()) else { return };
-    let begun = queue.locked(|state| state.delivers.then_some(state.deliveries)).flatten();
-    let mut pause = Pause::new();
+    let begun = queue.with_lock(|state| state.delivers.then_some(state.deliveries)).flatten();
+    let mut pause = PollSleep::new();
     while begun.is_some()
-        && begun == queue.locked(|state| state.delivers.then_some(state.deliveries)).flatten()
+        && begun == queue.with_lock(|state| state.delivers.then_some(state.deliveries)).flatten()
     {
         pause.until(Instant::now() + Duration::from_secs(1));
     }
@@ -159,12 +159,12 @@ impl Queue {
     }
 
     /// None in a forked child.
-    fn locked<R>(&self, deed: impl FnOnce(&mut State) -> R) -> Option<R> {
-        locked(&self.state, self.generation, deed)
+    fn with_lock<R>(&self, deed: impl FnOnce(&mut State) -> R) -> Option<R> {
+        lock_signal_safe(&self.state, self.generation, deed)
     }
 
     fn push(&'static self, mut record: Waiting) {
-        self.locked(|state| {
+        self.with_lock(|state| {
             if state.waiting.len() >= MOST_WAITING {
                 state.dropped += 1;
                 return;

@@ -1,44 +1,48 @@
-//! Locks of the standard library: futexes with nothing global behind them, so that one made after a fork works in the
-//! child. (parking_lot's keep their waiters in one table of the process, whose own locks a fork can catch taken.)
+//! Locks of the standard library: futexes with no global state, so that a lock made after a fork works in the child.
+//! (parking_lot keeps its waiters in one table of the process, whose own locks a fork can catch taken.)
 //!
-//! A caller's thread holds them with signals blocked, and waits without them: so a fork in a signal handler never
-//! leaves a child in the middle of a lock that nobody there will release.
+//! A caller's thread blocks signals while it holds such a lock, and waits without one. So a fork in a signal handler never
+//! leaves a child with a lock that no thread there will release.
 
 use crate::os::{self, without_signals};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Locks, on a thread of leafid's own. A panic of another holder is no reason to fail: all that is guarded is written in
-/// one step.
+/// Locks, on one of leafid's own threads. A panic of an earlier holder is no error: each guarded value changes in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks for a short deed, on a caller's thread, in the process of this generation; none in a forked child.
-pub(crate) fn locked<T, R>(mutex: &Mutex<T>, generation: u64, deed: impl FnOnce(&mut T) -> R) -> Option<R> {
-    without_signals(|| (generation == os::process::generation()).then(|| deed(&mut lock(mutex))))
+/// Runs a short action under the lock, with signals blocked, on any thread. None in another process than that of
+/// `generation`: a forked child.
+pub(crate) fn lock_signal_safe<T, R>(
+    mutex: &Mutex<T>,
+    generation: u64,
+    action: impl FnOnce(&mut T) -> R,
+) -> Option<R> {
+    without_signals(|| (generation == os::process::generation()).then(|| action(&mut lock(mutex))))
 }
 
-/// What failed is tried again after this.
-pub(crate) const RETRY: Duration = Duration::from_millis(200);
-const LATEST_RETRY: Duration = Duration::from_secs(10);
+/// The delay before the first retry.
+pub(crate) const FIRST_RETRY: Duration = Duration::from_millis(200);
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
-/// When to try again what failed so many times before the last.
-pub(crate) fn later(failed: u32) -> Duration {
-    (RETRY * 2u32.saturating_pow(failed.min(10))).min(LATEST_RETRY)
+/// The delay before the next retry, by the number of failures before the last one: it doubles, up to ten seconds.
+pub(crate) fn retry_delay(failures_before: u32) -> Duration {
+    (FIRST_RETRY * 2u32.saturating_pow(failures_before.min(10))).min(LONGEST_RETRY)
 }
 
-/// Sleeps a little, then longer: for what is commonly done in a fraction of a millisecond.
-pub(crate) struct Pause {
+/// Sleeps between two polls: shortly at first, for most waits take a fraction of a millisecond, then longer.
+pub(crate) struct PollSleep {
     next: Duration,
 }
 
-impl Pause {
-    pub(crate) fn new() -> Pause {
-        Pause { next: Duration::from_micros(30) }
+impl PollSleep {
+    pub(crate) fn new() -> PollSleep {
+        PollSleep { next: Duration::from_micros(30) }
     }
 
-    /// Sleeps, not beyond the deadline. `false` says that it has passed.
+    /// Sleeps, at most until the deadline. Returns false once that has passed.
     pub(crate) fn until(&mut self, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
         std::thread::sleep(self.next.min(left));

@@ -8,7 +8,7 @@ use super::source::completion::{Pending, Reply};
 use super::tag_state::{Phase, State, Tagged};
 use crate::os;
 use crate::os::env::Env;
-use crate::os::mutex::locked;
+use crate::os::mutex::lock_signal_safe;
 use crate::tasks::fetch_pool;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
@@ -83,7 +83,7 @@ impl Office {
 
     /// The tag's state in this process; none in a forked child. Errors: `closed`.
     pub(crate) fn tagged(&self, name: &Arc<str>) -> Option<Result<Arc<Tagged>>> {
-        locked(&self.tags, self.generation, |tags| {
+        lock_signal_safe(&self.tags, self.generation, |tags| {
             if self.is_closed() {
                 return Err(closed());
             }
@@ -100,7 +100,8 @@ impl Office {
 
     /// Every tag that was used in this process, by name.
     pub(crate) fn tags(&self) -> Vec<Arc<Tagged>> {
-        locked(&self.tags, self.generation, |tags| tags.values().cloned().collect()).unwrap_or_default()
+        lock_signal_safe(&self.tags, self.generation, |tags| tags.values().cloned().collect())
+            .unwrap_or_default()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -226,13 +227,13 @@ impl Office {
         self: &Arc<Self>,
         event: impl FnOnce(&mut CircuitBreaker<Arc<Tagged>>) -> BreakerAction<Arc<Tagged>>,
     ) {
-        match locked(&self.breaker, self.generation, event) {
+        match lock_signal_safe(&self.breaker, self.generation, event) {
             Some(BreakerAction::ReleaseAll(tags)) => {
                 tags.into_iter().for_each(|tagged| self.push(tagged, false))
             }
             Some(BreakerAction::Probe(tagged)) => self.push(tagged, true),
             Some(BreakerAction::WakeAt(at_ms)) => {
-                fetch_pool::at(self.instant(at_ms), Timed::Breaker(Arc::downgrade(self)));
+                fetch_pool::at(self.instant(at_ms), TimerTask::Breaker(Arc::downgrade(self)));
             }
             Some(BreakerAction::Wait) | None => {}
         }
@@ -246,9 +247,9 @@ impl Office {
     pub(crate) fn fetch(self: Arc<Self>, tagged: Arc<Tagged>, tries: bool) {
         let now_ms = self.now_ms();
         let failed = tagged.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
-        if let Some(Some(waits)) =
-            locked(&self.breaker, self.generation, |breaker| breaker.enter(&tagged, tries, failed, now_ms))
-        {
+        if let Some(Some(waits)) = lock_signal_safe(&self.breaker, self.generation, |breaker| {
+            breaker.enter(&tagged, tries, failed, now_ms)
+        }) {
             return self.pass(|_| waits);
         }
         let step = tagged.locked(|state| {
@@ -367,7 +368,8 @@ impl Office {
         let Some((failures, before)) = told else { return };
         let answered =
             is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
-        let was_down = locked(&self.breaker, self.generation, |breaker| breaker.is_down()).unwrap_or(false);
+        let was_down =
+            lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_down()).unwrap_or(false);
         let end = match answered {
             true => FetchEnd::Answered,
             false => FetchEnd::Failed { requests, servers: self.servers_rest() },
@@ -470,7 +472,7 @@ impl Office {
 
     fn prewarm_next(self: &Arc<Self>) {
         // One that is fetched already leaves its turn to the next.
-        while let Some(name) = locked(&self.prewarm, self.generation, Vec::pop).flatten()
+        while let Some(name) = lock_signal_safe(&self.prewarm, self.generation, Vec::pop).flatten()
             && let Some(Ok(tagged)) = self.tagged(&name.into())
             && tagged.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
             && self.want(&tagged, None).is_some_and(|wanted| !wanted.awaited)

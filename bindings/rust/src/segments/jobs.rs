@@ -88,7 +88,7 @@ impl TimerTask {
                     office.look(&tagged, until_ms);
                 }
             }
-            Timed::Breaker(office) => {
+            TimerTask::Breaker(office) => {
                 if let Some(office) = office.upgrade() {
                     office.breaker_timer();
                 }

@@ -3,7 +3,7 @@
 use super::Wake;
 use super::pending::{Queue, merged};
 use super::stock::Stock;
-use crate::os::mutex::locked;
+use crate::os::mutex::lock_signal_safe;
 use leafid_core::{AdaptiveStep, BackOff, DoubleBuffer, Error, Filler, Result, Run, Segment};
 use rustix::thread::futex;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ impl Tagged {
 
     /// None in a forked child.
     pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut State) -> R) -> Option<R> {
-        locked(&self.state, self.generation, deed)
+        lock_signal_safe(&self.state, self.generation, deed)
     }
 
     /// What to compare with in [`Tagged::wait`]: read before the buffer is found empty.

@@ -2,7 +2,7 @@
 
 use crate::os;
 use crate::os::env::{AnyClock, Env};
-use crate::os::mutex::{Pause, later, lock, locked};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe, retry_delay};
 use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
@@ -129,7 +129,7 @@ impl Generator {
         self.renewer.ask(self, false);
         let asked = Instant::now();
         let mut looked = asked;
-        let (mut pause, mut helped) = (Pause::new(), false);
+        let (mut pause, mut helped) = (PollSleep::new(), false);
         while self.tried.load(Acquire) == tried {
             let in_time = pause.until(deadline);
             if !self.is_ours() {
@@ -184,7 +184,7 @@ impl Generator {
 
     /// None in a forked child.
     pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut RenewalLog) -> R) -> Option<R> {
-        locked(&self.log, self.generation, deed)
+        lock_signal_safe(&self.log, self.generation, deed)
     }
 
     /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
@@ -192,9 +192,9 @@ impl Generator {
         self.generation == os::process::generation()
     }
 
-    /// As [`locked`], for what says whether it lives.
+    /// As [`lock_signal_safe`], for what says whether it lives.
     pub(crate) fn with_life<R>(&self, deed: impl FnOnce(&mut Life) -> R) -> Option<R> {
-        locked(&self.life, self.generation, deed)
+        lock_signal_safe(&self.life, self.generation, deed)
     }
 
     /// Extends the span if half of it is used; called by the background thread. Returns when to call it again, while the
@@ -261,7 +261,7 @@ impl Generator {
             Some(SpanResult::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => {
                 None
             }
-            Some(SpanResult::Failed(_)) => Some(later(failed.saturating_sub(1))),
+            Some(SpanResult::Failed(_)) => Some(retry_delay(failed.saturating_sub(1))),
             _ => {
                 // Read anew: the write took its time.
                 let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);

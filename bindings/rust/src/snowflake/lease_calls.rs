@@ -2,7 +2,7 @@
 
 use crate::os;
 use crate::os::env::Env;
-use crate::os::mutex::{Pause, lock, locked};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls::{self, on_a_thread};
 use crate::tasks::with_timeout;
@@ -89,7 +89,7 @@ impl Generator {
 
     /// [`Generator::cache_lease`], if there is a cache; returns after `patience` at the latest, and the write continues by itself.
     pub(crate) fn cache_lease_within(self: &Arc<Self>, patience: Duration) {
-        if locked(&self.lease_cache, self.generation, |cache| cache.is_some()) == Some(true) {
+        if lock_signal_safe(&self.lease_cache, self.generation, |cache| cache.is_some()) == Some(true) {
             let generator = Arc::clone(self);
             with_timeout::run(patience, move || generator.cache_lease());
         }
@@ -141,7 +141,7 @@ impl Generator {
     pub(crate) fn release(&self, held: Held, first_unused: u64, deadline: Instant) {
         let until_ms = self.core.layout().tick_start_ms(first_unused);
         let waits = !held.source.runs_on_callers_thread();
-        let mut pause = Pause::new();
+        let mut pause = PollSleep::new();
         while waits && held.is_calling() {
             // A renewal that closes its own generator would wait for itself.
             if user_calls::is_this_thread() || !pause.until(deadline) {

@@ -1,6 +1,6 @@
 //! How a generator that lost its lease comes to another.
 
-use crate::os::mutex::{Pause, RETRY, later};
+use crate::os::mutex::{FIRST_RETRY, PollSleep, retry_delay};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
@@ -37,7 +37,7 @@ struct Lost {
 
 impl Lost {
     fn fails(&mut self, error: &Error, worker_id: u32, counted: Duration) {
-        self.due = counted + later(self.failed);
+        self.due = counted + retry_delay(self.failed);
         self.failed = self.failed.saturating_add(1);
         self.failed_at = counted;
         self.claiming = None;
@@ -70,7 +70,7 @@ impl Generator {
         let counted = self.env.clock.counted();
         // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
         let failed = if self.kept.load(Acquire) { 0 } else { self.losses };
-        let due = if failed == 0 { counted } else { counted + later(failed - 1) };
+        let due = if failed == 0 { counted } else { counted + retry_delay(failed - 1) };
         self.with_life(|life| {
             life.lost.get_or_insert(Lost {
                 why,
@@ -84,7 +84,7 @@ impl Generator {
         });
         match self.heal_if_lost(false) {
             Heal::UnderWay(again) | Heal::Failed(_, again) => again,
-            Heal::NotLost | Heal::Done => RETRY,
+            Heal::NotLost | Heal::Done => FIRST_RETRY,
         }
     }
 
@@ -104,13 +104,13 @@ impl Generator {
                 let why = format!("the claim has not answered for {} ms", patience.as_millis());
                 lost.fails(&Error::new(Code::WorkerLost, why), self.worker_id, counted);
             }
-            let pressed = waited_for && counted >= lost.failed_at + RETRY;
+            let pressed = waited_for && counted >= lost.failed_at + FIRST_RETRY;
             if lost.claiming.is_some() {
-                (Heal::UnderWay(RETRY), None)
+                (Heal::UnderWay(FIRST_RETRY), None)
             } else if counted >= lost.due || pressed {
                 lost.claiming = Some(counted);
                 lost.round += 1;
-                (Heal::UnderWay(RETRY), Some(lost.round))
+                (Heal::UnderWay(FIRST_RETRY), Some(lost.round))
             } else {
                 (Heal::Failed(lost.why.clone(), lost.due - counted), None)
             }
@@ -119,7 +119,7 @@ impl Generator {
         if let Some(round) = begins {
             let generator = Arc::clone(self);
             if let Err(error) = on_a_thread(move || generator.heal(round)) {
-                return Heal::Failed(self.claim_failed(round, &error), RETRY);
+                return Heal::Failed(self.claim_failed(round, &error), FIRST_RETRY);
             }
         }
         heal
@@ -254,7 +254,7 @@ impl Generator {
         may_wait: bool,
         interrupted: Interrupted<'_>,
     ) -> Result<()> {
-        let mut pause = Pause::new();
+        let mut pause = PollSleep::new();
         loop {
             if self.successor.get().is_some() || !self.is_ours() {
                 return Ok(());

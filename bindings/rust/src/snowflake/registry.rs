@@ -4,7 +4,7 @@ use crate::config::clock_check::check_clock;
 use crate::config::deployment;
 use crate::os::env::{DirectoryId, Env};
 use crate::os::filesystem_kind::Kind;
-use crate::os::mutex::{Pause, locked};
+use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::RenewalLog;
@@ -96,7 +96,7 @@ impl Registry {
         let inherited = parents.is_some();
         let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
         let deadline = Instant::now() + bound.max(CLOSE_WAITS);
-        let mut pause = Pause::new();
+        let mut pause = PollSleep::new();
         loop {
             let found = self.locked(|entries| {
                 let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
@@ -281,7 +281,7 @@ impl Registry {
 
     /// None in a forked child.
     fn locked<R>(&self, deed: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
-        locked(&self.entries, self.generation, deed)
+        lock_signal_safe(&self.entries, self.generation, deed)
     }
 }
 

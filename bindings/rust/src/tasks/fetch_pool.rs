@@ -7,7 +7,7 @@
 pub(crate) mod fair_queue;
 mod schedule;
 
-use crate::os::mutex::{Pause, lock, locked};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
 use crate::segments::fetcher::Office;
 use crate::segments::jobs::{Job, STUCK, TimerTask};
@@ -61,7 +61,7 @@ pub(crate) fn push(job: Job) {
         });
     }
     let pool = pool();
-    pool.locked(|work| work.jobs.push(job.office(), job));
+    pool.with_lock(|work| work.jobs.push(job.office(), job));
     pool.tend(false);
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn at(time: Instant, timed: TimerTask) -> Due {
         return (time, 0);
     }
     let pool = pool();
-    let number = pool.locked(|work| {
+    let number = pool.with_lock(|work| {
         // Whoever it is for was woken by the close of the last one: a thread would outlive that.
         if work.offices.is_empty() {
             return 0;
@@ -93,13 +93,13 @@ pub(crate) fn at(time: Instant, timed: TimerTask) -> Due {
 /// Takes back what [`at`] was told, in the process that told it.
 pub(crate) fn take_back(due: Due) {
     if let Some(pool) = POOL.get() {
-        pool.locked(|work| work.due.remove(&due));
+        pool.with_lock(|work| work.due.remove(&due));
     }
 }
 
 #[cfg(test)]
 pub(crate) fn is_due(due: Due) -> bool {
-    pool().locked(|work| work.due.contains_key(&due)).unwrap_or_default()
+    pool().with_lock(|work| work.due.contains_key(&due)).unwrap_or_default()
 }
 
 /// Sees that there are threads for what is to be done: after a fork, which ends them, nobody else does. `waits`: somebody
@@ -118,7 +118,7 @@ pub(crate) fn enter(office: &Arc<Office>) {
     if os::simulated::played().is_some() {
         return;
     }
-    pool().locked(|work| {
+    pool().with_lock(|work| {
         work.offices.push((Arc::downgrade(office), office.options.origin.threads));
     });
 }
@@ -130,7 +130,7 @@ pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
         return;
     }
     let pool = pool();
-    let left = pool.locked(|work| {
+    let left = pool.with_lock(|work| {
         work.offices
             .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**office));
         // They would keep it until somebody else has something done.
@@ -150,7 +150,7 @@ pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
 /// What is open in this process.
 pub(crate) fn offices() -> Vec<Arc<Office>> {
     let Some(pool) = POOL.get() else { return Vec::new() };
-    pool.locked(|work| work.offices()).unwrap_or_default()
+    pool.with_lock(|work| work.offices()).unwrap_or_default()
 }
 
 /// Ends the threads before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
@@ -168,14 +168,14 @@ pub(crate) fn rest(patience: Duration) {
 /// Begins no thread for what nobody waits for, until [`release`].
 pub(crate) fn hold() {
     if let Some(pool) = POOL.get() {
-        pool.locked(|work| work.held = true);
+        pool.with_lock(|work| work.held = true);
     }
 }
 
 /// Ends a [`hold`].
 pub(crate) fn release() {
     if let Some(pool) = POOL.get() {
-        pool.locked(|work| work.held = false);
+        pool.with_lock(|work| work.held = false);
     }
 }
 
@@ -196,12 +196,12 @@ impl Pool {
         })
     }
 
-    fn locked<R>(&self, deed: impl FnOnce(&mut Work) -> R) -> Option<R> {
-        locked(&self.work, self.generation, deed)
+    fn with_lock<R>(&self, deed: impl FnOnce(&mut Work) -> R) -> Option<R> {
+        lock_signal_safe(&self.work, self.generation, deed)
     }
 
     fn tend(self: &Arc<Self>, waits: bool) {
-        let failed = self.locked(|work| {
+        let failed = self.with_lock(|work| {
             work.reap();
             if work.stop || (work.held && !waits) {
                 return None;
@@ -354,9 +354,9 @@ impl Pool {
     /// Ends the threads; those that are at a job when it is done. `idle`: does not wait for those.
     fn stop(&self, patience: Duration, idle: bool) {
         let deadline = Instant::now() + patience;
-        let mut pause = Pause::new();
+        let mut pause = PollSleep::new();
         loop {
-            let ended = self.locked(|work| {
+            let ended = self.with_lock(|work| {
                 work.stop = true;
                 work.reap();
                 work.threads.is_empty() || (idle && !work.timer && work.idle == 0)
@@ -370,7 +370,7 @@ impl Pool {
                 break;
             }
         }
-        self.locked(|work| work.stop = false);
+        self.with_lock(|work| work.stop = false);
     }
 }
 

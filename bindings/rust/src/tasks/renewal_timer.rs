@@ -1,6 +1,6 @@
 //! The one background thread: it renews spans while generators are in use, and is gone when none is.
 
-use crate::os::mutex::{Pause, lock, locked};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::{self, Thread, without_signals};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::existing_registry;
@@ -51,7 +51,7 @@ impl Renewer {
 
     /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
     pub(crate) fn ask(&self, generator: &Arc<Generator>, early: bool) {
-        let started = locked(&self.state.work, self.generation, |work| {
+        let started = lock_signal_safe(&self.state.work, self.generation, |work| {
             work.forget(generator);
             work.jobs.push(Job {
                 due: Instant::now(),
@@ -83,7 +83,7 @@ impl Renewer {
 
     /// Starts the thread again after a fork, for leases alone: what else there is to do waits until it is asked for.
     fn go_on(&self) {
-        let begun = locked(&self.state.work, self.generation, |work| {
+        let begun = lock_signal_safe(&self.state.work, self.generation, |work| {
             if !work.running && !work.held && work.jobs.iter().any(|job| job.leased) {
                 self.begin(work)
             } else {
@@ -98,9 +98,9 @@ impl Renewer {
     /// Ends the thread, waiting at most so long. The jobs stay: the next `ask` starts it again.
     pub(crate) fn stop(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
-        let mut pause = Pause::new();
+        let mut pause = PollSleep::new();
         loop {
-            let ended = locked(&self.state.work, self.generation, |work| {
+            let ended = lock_signal_safe(&self.state.work, self.generation, |work| {
                 work.stop = work.running;
                 (!work.running).then(|| work.thread.take())
             });
@@ -111,7 +111,7 @@ impl Renewer {
                 Some(None) => self.state.wake.notify_one(),
             }
             if !pause.until(deadline) {
-                locked(&self.state.work, self.generation, |work| work.stop = false);
+                lock_signal_safe(&self.state.work, self.generation, |work| work.stop = false);
                 return;
             }
         }
@@ -119,7 +119,7 @@ impl Renewer {
 
     /// Forgets a generator, and ends the thread with the last one.
     pub(crate) fn forget(&self, generator: &Generator, patience: Duration) {
-        let last = locked(&self.state.work, self.generation, |work| {
+        let last = lock_signal_safe(&self.state.work, self.generation, |work| {
             work.forget(generator);
             work.jobs.is_empty()
         });
@@ -191,14 +191,14 @@ pub(crate) fn after_fork() {
 /// Begins no thread for what nobody waits for, until [`release`].
 pub(crate) fn hold() {
     if let Some(registry) = existing_registry() {
-        locked(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = true);
+        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = true);
     }
 }
 
 /// Ends a [`hold`].
 pub(crate) fn release() {
     if let Some(registry) = existing_registry() {
-        locked(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = false);
+        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = false);
         registry.renewer.go_on();
     }
 }

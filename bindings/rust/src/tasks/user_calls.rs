@@ -1,6 +1,6 @@
 //! Calls of the user's code that nobody waits for, each on a thread of its own.
 
-use crate::os::mutex::{Pause, locked};
+use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
 use crate::tasks::with_timeout::MOST_STUCK_CALLS;
 use leafid_core::{Code, Error, Result};
@@ -53,7 +53,7 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
         run();
     });
     let thread = begun.map_err(|error| no_thread(&error))?;
-    locked(&calls.threads, calls.generation, |threads| threads.push(Call { thread, ended }));
+    lock_signal_safe(&calls.threads, calls.generation, |threads| threads.push(Call { thread, ended }));
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn no_thread(error: &dyn fmt::Display) -> Error {
 impl Calls {
     /// Joins those that have ended; answers how many have not.
     fn reap(&self) -> usize {
-        let taken = locked(&self.threads, self.generation, |threads| {
+        let taken = lock_signal_safe(&self.threads, self.generation, |threads| {
             let gone: Vec<Call> = threads.extract_if(.., |call| call.ended.load(Acquire)).collect();
             (gone, threads.len())
         });
@@ -100,6 +100,6 @@ impl Drop for Ended {
 pub(crate) fn settle(patience: Duration) {
     let Some(calls) = CALLS.get() else { return };
     let deadline = Instant::now() + patience;
-    let mut pause = Pause::new();
+    let mut pause = PollSleep::new();
     while calls.reap() > 0 && pause.until(deadline) {}
 }

@@ -2,7 +2,7 @@
 
 use crate::os;
 use crate::os::env::Env;
-use crate::os::mutex::{lock, locked};
+use crate::os::mutex::{lock, lock_signal_safe};
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls;
@@ -63,7 +63,7 @@ pub(crate) fn acquire(
         }
     };
     let ended = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, call);
-    let answer = locked(&slot, generation, |slot| {
+    let answer = lock_signal_safe(&slot, generation, |slot| {
         slot.given_up = true;
         slot.answer.take()
     });

@@ -1,7 +1,7 @@
 //! A lease as a generator holds it: when it is renewed, and what is left of it.
 
 use crate::os::env::Env;
-use crate::os::mutex::{RETRY, later, lock};
+use crate::os::mutex::{FIRST_RETRY, lock, retry_delay};
 use crate::worker::source::{self, WorkerLeases};
 use leafid_core::{Code, Error, Layout, Lease, Renewal, Span};
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
@@ -136,7 +136,7 @@ impl Held {
     /// has no span.
     pub(crate) fn begin_call(&mut self, counted: Duration, now_ms: i64, waited_for: bool) -> Option<Ask> {
         if waited_for {
-            let pause = if self.failed > 0 { RETRY } else { PAUSE };
+            let pause = if self.failed > 0 { FIRST_RETRY } else { PAUSE };
             self.renew_at = self.renew_at.min(self.called_at + pause);
         }
         let begins = counted >= self.renew_at && !self.call.under_way.swap(true, AcqRel);
@@ -210,7 +210,7 @@ impl Held {
 
     fn fail(&mut self, error: Error, counted: Duration) {
         let left = self.ends.map_or(Duration::MAX, |ends| ends.saturating_sub(counted) / 4);
-        self.renew_at = counted + later(self.failed).min(left.max(RETRY));
+        self.renew_at = counted + retry_delay(self.failed).min(left.max(FIRST_RETRY));
         self.failed = self.failed.saturating_add(1);
         self.error = Some(error);
     }

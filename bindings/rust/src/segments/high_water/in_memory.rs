@@ -2,7 +2,7 @@
 
 use super::Accepted;
 use super::mark::MOST_SPANS;
-use crate::os::mutex::locked;
+use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use leafid_core::{Giving, Guard, MOST_REMEMBERED, Result, Segment};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ fn with_guards<R>(mut deed: impl FnMut(&mut Guards) -> R) -> R {
         let memory = MEMORY
             .get_or_install(|| Memory { generation: os::process::generation(), guards: Mutex::default() });
         // None when a fork came between: then the child makes its own.
-        if let Some(done) = locked(&memory.guards, memory.generation, &mut deed) {
+        if let Some(done) = lock_signal_safe(&memory.guards, memory.generation, &mut deed) {
             return done;
         }
     }

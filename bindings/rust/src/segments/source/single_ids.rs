@@ -10,7 +10,7 @@
 use super::callback::{Batch, FetchRequest, Later};
 use super::completion::Reply;
 use super::turns::Turns;
-use crate::os::mutex::{lock, locked};
+use crate::os::mutex::{lock, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::segments::jobs::{Helper, Job, TimerTask};
 use crate::segments::pending::merged;
@@ -138,7 +138,7 @@ impl Later for Arc<Singles> {
 
     fn silent_for(&self, tag: &str) -> Option<Duration> {
         let since = |desk: &mut Desk| desk.shelves.get(tag)?.silent_since;
-        locked(self.desk.get()?, os::process::generation(), since)?.map(|since| since.elapsed())
+        lock_signal_safe(self.desk.get()?, os::process::generation(), since)?.map(|since| since.elapsed())
     }
 }
 

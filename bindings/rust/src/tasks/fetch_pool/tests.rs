@@ -23,7 +23,7 @@ impl Helper for Once {
 
 impl Pool {
     fn push_all(self: &Arc<Self>, jobs: impl Iterator<Item = (usize, Box<dyn FnOnce() + Send>)>) {
-        self.locked(|work| {
+        self.with_lock(|work| {
             for (of, job) in jobs {
                 work.jobs.push(of, Job::Help(of, Arc::new(Once(Mutex::new(Some(job))))));
             }
@@ -51,7 +51,7 @@ fn says() -> (Receiver<()>, Box<dyn FnOnce() + Send>) {
 fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut Work) -> bool) {
     // Threads that nobody ends go after ten seconds.
     let deadline = Instant::now() + IDLE / 2;
-    while pool.locked(|work| done(work)) != Some(true) {
+    while pool.with_lock(|work| done(work)) != Some(true) {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::yield_now();
     }
@@ -60,7 +60,7 @@ fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut Work) -> bool) {
 #[test]
 fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
     let pool = Pool::new();
-    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
     let (say, begun) = channel();
     let began = Instant::now();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| hang(&say)).unzip();
@@ -72,9 +72,9 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
             begun.recv_timeout(PATIENCE).unwrap();
         }
         if number == 3 {
-            assert_eq!(pool.locked(|work| (work.busy.len(), work.timer)), Some((4, false)));
+            assert_eq!(pool.with_lock(|work| (work.busy.len(), work.timer)), Some((4, false)));
             let is_later = |work: &mut Work| work.busy.values().all(|(from, _)| *from >= began + STUCK);
-            assert_eq!(pool.locked(is_later), Some(true), "none is held up yet");
+            assert_eq!(pool.with_lock(is_later), Some(true), "none is held up yet");
         }
     }
     // Each of two more is held up a second at most, and found a tenth of it later.
@@ -88,13 +88,13 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
 fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
     let pool = Pool::new();
     pool.tend(true);
-    assert_eq!(pool.locked(|work| work.threads.len()), Some(0));
+    assert_eq!(pool.with_lock(|work| work.threads.len()), Some(0));
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
-    pool.locked(|work| work.stop = true);
+    pool.with_lock(|work| work.stop = true);
     pool.tend(true);
-    assert_eq!(pool.locked(|work| work.threads.len()), Some(0), "threads are being ended");
-    pool.locked(|work| work.stop = false);
+    assert_eq!(pool.with_lock(|work| work.threads.len()), Some(0), "threads are being ended");
+    pool.with_lock(|work| work.stop = false);
     pool.tend(false);
     done.recv_timeout(PATIENCE).unwrap();
     until(&pool, "nothing is open for which it could have more to do", |work| {
@@ -106,7 +106,7 @@ fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
 #[test]
 fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matter_at_once() {
     let pool = Pool::new();
-    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
     let (say, begun) = channel();
     let (release, job) = hang(&say);
     pool.push_all(std::iter::once((9, job)));
@@ -114,13 +114,13 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
     begun.recv_timeout(PATIENCE).unwrap();
     let at = Instant::now();
     pool.stop(PATIENCE, true);
-    assert_eq!(pool.locked(|work| (work.threads.len(), work.stop)), Some((1, false)), "it is at work");
+    assert_eq!(pool.with_lock(|work| (work.threads.len(), work.stop)), Some((1, false)), "it is at work");
     let released = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(50));
         drop(release);
     });
     pool.stop(PATIENCE, false);
-    assert_eq!(pool.locked(|work| (work.threads.len(), work.idle)), Some((0, 0)));
+    assert_eq!(pool.with_lock(|work| (work.threads.len(), work.idle)), Some((0, 0)));
     released.join().unwrap();
     assert!(at.elapsed() < PATIENCE);
 }
@@ -128,7 +128,7 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
 #[test]
 fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
     let pool = Pool::new();
-    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
     let panics: fn() = || std::panic::resume_unwind(Box::new("as asked"));
     pool.push_all(std::iter::once((9, Box::new(panics) as Box<dyn FnOnce() + Send>)));
     pool.tend(false);
@@ -136,7 +136,7 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
         work.reap();
         work.threads.is_empty()
     });
-    assert_eq!(pool.locked(|work| (work.idle, work.busy.len())), Some((0, 0)));
+    assert_eq!(pool.with_lock(|work| (work.idle, work.busy.len())), Some((0, 0)));
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
     pool.tend(false);
@@ -154,22 +154,22 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
     due.into_iter().for_each(take_back);
     assert!(!due.iter().any(|due| is_due(*due)));
     let gone = Weak::<Office>::new();
-    pool().locked(|work| work.offices.push((Weak::clone(&gone), 0)));
+    pool().with_lock(|work| work.offices.push((Weak::clone(&gone), 0)));
     ids.close().unwrap();
-    let is_there = pool().locked(|work| work.offices.iter().any(|(office, _)| office.ptr_eq(&gone)));
+    let is_there = pool().with_lock(|work| work.offices.iter().any(|(office, _)| office.ptr_eq(&gone)));
     assert_eq!(is_there, Some(false));
 }
 
 #[test]
 fn what_nobody_waits_for_is_left_while_threads_are_held() {
     let pool = Pool::new();
-    pool.locked(|work| {
+    pool.with_lock(|work| {
         work.offices.push((Weak::new(), 0));
         work.due.insert((Instant::now() + PATIENCE, 1), TimerTask::Call(Box::new(|| ())));
     });
     pool.tend(false);
-    assert_eq!(pool.locked(|work| (work.timer, work.threads.len())), Some((true, 1)));
-    pool.locked(|work| work.held = true);
+    assert_eq!(pool.with_lock(|work| (work.timer, work.threads.len())), Some((true, 1)));
+    pool.with_lock(|work| work.held = true);
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
     pool.tend(false);
@@ -211,26 +211,26 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
     simulated::play(1 << 47);
     let (pool, told) = (Pool::new(), Arc::new(Told(AtomicUsize::new(0))));
     for of in [7, 8] {
-        pool.locked(|work| work.jobs.push(of, Job::Help(of, Arc::clone(&told) as Arc<dyn Helper>)));
+        pool.with_lock(|work| work.jobs.push(of, Job::Help(of, Arc::clone(&told) as Arc<dyn Helper>)));
     }
-    pool.locked(|work| work.idle = 1);
+    pool.with_lock(|work| work.idle = 1);
     pool.tend(false);
-    pool.locked(|work| {
+    pool.with_lock(|work| {
         work.idle = 0;
         work.busy.insert(1, (Instant::now() + PATIENCE, 9));
     });
     pool.tend(false);
     assert_eq!(told.0.load(SeqCst), 0, "a thread is idle, or at work, and does them");
-    pool.locked(|work| work.busy.clear());
+    pool.with_lock(|work| work.busy.clear());
     pool.tend(false);
-    assert_eq!((told.0.load(SeqCst), pool.locked(|work| work.jobs.len())), (3, Some(0)));
+    assert_eq!((told.0.load(SeqCst), pool.with_lock(|work| work.jobs.len())), (3, Some(0)));
     simulated::play(0);
 }
 
 #[test]
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
-    pool.locked(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
     // Eight threads: four for all, and four for whom nobody works.
     let (say, begun) = channel();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();
@@ -241,7 +241,7 @@ fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     }
     drop(released);
     until(&pool, "all are idle", |work| work.idle == 8);
-    assert_eq!(pool.locked(|work| work.timer), Some(false), "there is nothing to see to");
+    assert_eq!(pool.with_lock(|work| work.timer), Some(false), "there is nothing to see to");
     // Five at once of one source: the fifth is left by those that are idle.
     let (released, mut jobs): (Vec<_>, Vec<_>) = (0..4).map(|_| hang(&say)).unzip();
     let (fifth, job) = says();
