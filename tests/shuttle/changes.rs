@@ -118,10 +118,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/tag_state.rs",
         (
-            "            self.pour(state);
+            "            self.refill(state);
         });
         self.changed();",
-            "            self.pour(state);
+            "            self.refill(state);
         });
         if !crate::is(\"tells_of_nothing_put_back\") {
             self.changed();
@@ -146,18 +146,18 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/call.rs",
         (
-            "return Ok(Some(Waits { office, tagged, seen }));",
-            "let seen = if crate::is(\"reads_the_version_last\") { tagged.version() } else { seen };
-                    return Ok(Some(Waits { office, tagged, seen }));",
+            "return Ok(Some(Waits { fetcher, tag_state, seen }));",
+            "let seen = if crate::is(\"reads_the_version_last\") { tag_state.version() } else { seen };
+                    return Ok(Some(Waits { fetcher, tag_state, seen }));",
             1,
         ),
     ),
     (
         "segments/call.rs",
         (
-            "            let runs = tagged.unclaim(number);
+            "            let runs = tag_state.unclaim(number);
             self.receive(runs);",
-            "            let runs = tagged.unclaim(number);
+            "            let runs = tag_state.unclaim(number);
             if !crate::is(\"loses_what_it_was_given\") {
                 self.receive(runs);
             }",
@@ -167,12 +167,12 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/call.rs",
         (
-            "            let subscribed = tagged.subscribe",
+            "            let subscribed = tag_state.subscribe",
             "            let early = crate::is(\"looks_at_the_time_first\");
             if early && self.is_late() {
-                return Err(office.late(&tagged, self.timeout));
+                return Err(fetcher.late(&tag_state, self.timeout));
             }
-            let subscribed = tagged.subscribe",
+            let subscribed = tag_state.subscribe",
             1,
         ),
     ),
@@ -189,21 +189,21 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/fetcher.rs",
         (
-            "        let told = tagged.locked(|state| {",
+            "        let logged = tag_state.locked(|state| {",
             "        if crate::is(\"tells_before_it_is_there\") {
-            tagged.changed();
+            tag_state.changed();
         }
-        let told = tagged.locked(|state| {",
+        let logged = tag_state.locked(|state| {",
             1,
         ),
     ),
     (
         "segments/fetcher.rs",
         (
-            "        tagged.changed();
+            "        tag_state.changed();
         // What is given",
             "        if !crate::is(\"tells_before_it_is_there\") {
-            tagged.changed();
+            tag_state.changed();
         }
         // What is given",
             1,

@@ -88,7 +88,7 @@ pub fn metrics() -> String {
         let generation = os::process::generation();
         let open = existing_registry().map(|registry| registry.open_generators()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
-        let segments = fetch_pool::offices().iter().map(|office| SegmentsStats::of(office)).collect();
+        let segments = fetch_pool::offices().iter().map(|fetcher| SegmentsStats::of(fetcher)).collect();
         // In the child of a fork meanwhile, they are the parent's.
         if generation == os::process::generation() {
             return encode(Generators { snowflakes, segments });

@@ -1,10 +1,10 @@
 //! One call for ids: what it has so far, and what it waits for.
 
 use super::Wake;
-use super::fetcher::{Office, closed};
+use super::fetcher::{Fetcher, closed};
 use super::jobs::TimerTask;
 use super::tag::Tag;
-use super::tag_state::Tagged;
+use super::tag_state::TagState;
 use crate::config::allowed::allowed;
 use crate::os;
 use crate::snowflake::wait::{self, Interrupted};
@@ -35,7 +35,7 @@ pub struct Attempt {
     /// Fetches that had begun when it began to wait: how they end may be older news than what it asks.
     ended: Option<u64>,
     /// Where it is told of changes, under which number, and when at the latest.
-    subscribed: Option<Arc<Tagged>>,
+    subscribed: Option<Arc<TagState>>,
     number: Option<u64>,
     timer: Option<Due>,
     /// Under which number it is served before others, and since when it waits.
@@ -46,8 +46,8 @@ pub struct Attempt {
 
 /// What a call that has not all its ids waits for.
 struct Waits {
-    office: Arc<Office>,
-    tagged: Arc<Tagged>,
+    fetcher: Arc<Fetcher>,
+    tag_state: Arc<TagState>,
     seen: u32,
 }
 
@@ -101,15 +101,15 @@ impl Attempt {
             if self.left == 0 {
                 return Ok(None);
             }
-            let (office, tagged) = self.tag.process()?;
-            let seen = tagged.version();
+            let (fetcher, tag_state) = self.tag.process()?;
+            let seen = tag_state.version();
             if let Some(number) = self.claim {
-                self.receive(tagged.unclaim(number));
+                self.receive(tag_state.unclaim(number));
                 if self.left == 0 {
                     continue;
                 }
             }
-            let taken = tagged.buffer.take_many(self.left);
+            let taken = tag_state.buffer.take_many(self.left);
             if generation != os::process::generation() {
                 continue;
             }
@@ -122,9 +122,9 @@ impl Attempt {
                 }
                 Err(Dry::Sealed) => return Err(closed()),
                 Err(Dry::Empty) => {
-                    may_fetch(&tagged.name)?;
-                    let Some(wanted) = office.want(&tagged, Some(self.left)) else { continue };
-                    if wanted.poured {
+                    may_fetch(&tag_state.name)?;
+                    let Some(wanted) = fetcher.want(&tag_state, Some(self.left)) else { continue };
+                    if wanted.refilled {
                         continue;
                     }
                     let fresh = self.ended.is_some_and(|before| wanted.ended > before);
@@ -135,12 +135,12 @@ impl Attempt {
                     if self.ended.is_none() {
                         self.ended = Some(wanted.begun);
                         self.waits_since = Instant::now();
-                        tagged.locked(|state| state.waits += 1);
+                        tag_state.locked(|state| state.waits += 1);
                     } else if self.may_claim && fresh && self.waits_since.elapsed() >= SLICE {
                         // Others were quicker than this one: from here on it is served before them.
-                        self.claim = tagged.claim(self.claim, self.left);
+                        self.claim = tag_state.claim(self.claim, self.left);
                     }
-                    return Ok(Some(Waits { office, tagged, seen }));
+                    return Ok(Some(Waits { fetcher, tag_state, seen }));
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Attempt {
     pub(crate) fn try_step(&mut self) -> Result<bool> {
         Ok(match self.step()? {
             // Put back meanwhile, perhaps.
-            Some(waits) if waits.tagged.version() != waits.seen => self.step()?.is_none(),
+            Some(waits) if waits.tag_state.version() != waits.seen => self.step()?.is_none(),
             waits => waits.is_none(),
         })
     }
@@ -167,17 +167,17 @@ impl Attempt {
     /// Waits until it has all, given up when `interrupted` answers true, or at once where the caller's thread may not
     /// wait so long.
     pub(crate) fn complete(&mut self, interrupted: Interrupted<'_>) -> Result<()> {
-        while let Some(Waits { office, tagged, seen }) = self.step()? {
+        while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
             let mut deadline = self.deadline;
-            if let Some(most) = office.options.max_wait {
-                if office.is_deferred() || self.began.elapsed() >= most {
-                    return Err(would_block(&office, &tagged));
+            if let Some(most) = fetcher.options.max_wait {
+                if fetcher.is_deferred() || self.began.elapsed() >= most {
+                    return Err(would_block(&fetcher, &tag_state));
                 }
                 deadline = deadline.min(self.began + most);
             } else if Instant::now() >= deadline {
-                return Err(office.late(&tagged, self.timeout));
+                return Err(fetcher.late(&tag_state, self.timeout));
             }
-            tagged.wait(seen, deadline.saturating_duration_since(Instant::now()).min(SLICE));
+            tag_state.wait(seen, deadline.saturating_duration_since(Instant::now()).min(SLICE));
             if interrupted() {
                 return Err(wait::interrupted());
             }
@@ -189,24 +189,24 @@ impl Attempt {
     pub fn poll(&mut self, wake: impl FnOnce() + Send + 'static) -> Result<bool> {
         self.unsubscribe();
         let mut wake: Wake = Box::new(wake);
-        while let Some(Waits { office, tagged, seen }) = self.step()? {
-            let subscribed = tagged.subscribe(seen, self.number, wake);
+        while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
+            let subscribed = tag_state.subscribe(seen, self.number, wake);
             // Looked at last: until then its timer may have run out, and woken nobody.
             if self.is_late() {
                 if let Ok(number) = subscribed {
-                    tagged.unsubscribe(number);
+                    tag_state.unsubscribe(number);
                 }
-                return Err(office.late(&tagged, self.timeout));
+                return Err(fetcher.late(&tag_state, self.timeout));
             }
             match subscribed {
                 Ok(number) => {
                     self.number = Some(number);
                     if self.timer.map(|(time, _)| time) != Some(self.deadline) {
                         self.take_timer_back();
-                        let wake = TimerTask::Wake(Arc::downgrade(&tagged), number);
+                        let wake = TimerTask::Wake(Arc::downgrade(&tag_state), number);
                         self.timer = Some(fetch_pool::at(self.deadline, wake));
                     }
-                    self.subscribed = Some(tagged);
+                    self.subscribed = Some(tag_state);
                     return Ok(false);
                 }
                 // Something changed meanwhile.
@@ -223,8 +223,8 @@ impl Attempt {
     }
 
     fn unsubscribe(&mut self) {
-        if let (Some(tagged), Some(number)) = (self.subscribed.take(), self.number) {
-            tagged.unsubscribe(number);
+        if let (Some(tag_state), Some(number)) = (self.subscribed.take(), self.number) {
+            tag_state.unsubscribe(number);
         }
     }
 
@@ -272,16 +272,16 @@ impl Drop for Attempt {
         self.unsubscribe();
         self.take_timer_back();
         if let Some(number) = self.claim.filter(|_| self.generation == os::process::generation())
-            && let Ok((_, tagged)) = self.tag.process()
+            && let Ok((_, tag_state)) = self.tag.process()
         {
-            let runs = tagged.unclaim(number);
+            let runs = tag_state.unclaim(number);
             self.receive(runs);
         }
         if !self.runs.is_empty()
             && self.generation == os::process::generation()
-            && let Ok((_, tagged)) = self.tag.process()
+            && let Ok((_, tag_state)) = self.tag.process()
         {
-            tagged.put_back(&self.runs);
+            tag_state.put_back(&self.runs);
         }
     }
 }
@@ -298,12 +298,12 @@ pub(super) fn may_fetch(name: &str) -> Result<()> {
 }
 
 /// For event loops: the thread may not wait.
-fn would_block(office: &Office, tagged: &Tagged) -> Error {
-    let why = match office.is_deferred() {
+fn would_block(fetcher: &Fetcher, tag_state: &TagState) -> Error {
+    let why = match fetcher.is_deferred() {
         true => "its fetch needs this thread's event loop: return to it, and ask again, or await next",
         false => "its fetch is under way: ask again, or await next",
     };
-    Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tagged.name))
+    Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tag_state.name))
 }
 
 /// Errors: `invalid_argument`.

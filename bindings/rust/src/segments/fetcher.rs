@@ -1,11 +1,11 @@
-//! What a `Segments` has in one process: its source, its tags, and what is under way between them.
+//! Fetches segments from a source into the buffers of its tags. Each `Segments` has one fetcher in a process.
 
 use super::high_water::{Accepted, Marks};
 use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
 use super::source::callback::{Batch, FetchRequest};
 use super::source::completion::{Pending, Reply};
-use super::tag_state::{Phase, State, Tagged};
+use super::tag_state::{Phase, TagInner, TagState};
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
@@ -23,51 +23,51 @@ use std::time::{Duration, Instant};
 
 /// How long a close waits for threads and for the disk.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
-/// Of ids that come one by one, those of so many fetches in a row may all be left out before that is an error: what is
-/// remembered of them is bounded, and ids that were long on their way may look like those given meanwhile.
-const LEFT_OUT_AT_MOST: u32 = 4;
-/// Ids that such a tag is fetched, one by one.
+/// If a source returns ids one by one, so many fetches in a row may return only skipped ids before that is an error: the
+/// marks are bounded, and ids that arrive late may look like repeated ones.
+const MOST_SKIPPED_FETCHES: u32 = 4;
+/// The ids to fetch ahead for such a tag.
 const PREWARMED: i64 = 16;
 /// Tags that are fetched ahead of their first use, at a time.
 const PREWARMED_AT_ONCE: usize = 8;
 
-pub(crate) struct Office {
+pub(crate) struct Fetcher {
     pub(crate) options: Arc<Options>,
     pub(crate) marks: Marks,
     env: Arc<Env>,
-    tags: Mutex<BTreeMap<Arc<str>, Arc<Tagged>>>,
-    breaker: Mutex<CircuitBreaker<Arc<Tagged>>>,
+    tags: Mutex<BTreeMap<Arc<str>, Arc<TagState>>>,
+    breaker: Mutex<CircuitBreaker<Arc<TagState>>>,
     /// Tags to be fetched ahead of their first use.
     prewarm: Mutex<Vec<String>>,
     closed: AtomicBool,
     pub(crate) generation: u64,
 }
 
-/// What a caller that found its buffer empty learns.
+/// The fetches of a tag, for a caller that found its buffer empty.
 pub(crate) struct Wanted {
     /// Fetches of the tag that have ended so far.
     pub(crate) ended: u64,
     /// Those that have begun.
     pub(crate) begun: u64,
-    /// The source does not know the tag, or does not give it to this program, as it said at the last fetch.
+    /// The source's last answer, if it does not know the tag or denies it to this program.
     pub(crate) refused: Option<Error>,
-    /// A fetch is under way, or to come by itself.
+    /// Whether a fetch is under way, or will begin by itself.
     pub(crate) awaited: bool,
-    /// There are new ids already.
-    pub(crate) poured: bool,
+    /// Whether there are new ids already.
+    pub(crate) refilled: bool,
 }
 
-impl Office {
+impl Fetcher {
     /// `prewarm`: tags to be fetched ahead of their first use.
     pub(crate) fn open(
         options: Arc<Options>,
         marks: Marks,
         env: Arc<Env>,
         mut prewarm: Vec<String>,
-    ) -> Arc<Office> {
+    ) -> Arc<Fetcher> {
         // Taken from the end.
         prewarm.reverse();
-        let office = Arc::new(Office {
+        let fetcher = Arc::new(Fetcher {
             options,
             marks,
             env,
@@ -77,29 +77,30 @@ impl Office {
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
         });
-        fetch_pool::enter(&office);
-        office
+        fetch_pool::enter(&fetcher);
+        fetcher
     }
 
     /// The tag's state in this process; none in a forked child. Errors: `closed`.
-    pub(crate) fn tagged(&self, name: &Arc<str>) -> Option<Result<Arc<Tagged>>> {
+    pub(crate) fn tag_state(&self, name: &Arc<str>) -> Option<Result<Arc<TagState>>> {
         lock_signal_safe(&self.tags, self.generation, |tags| {
             if self.is_closed() {
                 return Err(closed());
             }
-            if let Some(tagged) = tags.get(name) {
-                return Ok(Arc::clone(tagged));
+            if let Some(tag_state) = tags.get(name) {
+                return Ok(Arc::clone(tag_state));
             }
             let step = self.options.step.unwrap_or(if self.options.origin.native { 0 } else { STEP });
             let step = AdaptiveStep::new(step, self.options.adaptive);
             let stock = self.options.stock();
-            let tagged = Tagged::new(Arc::clone(name), step, self.options.prefetch, stock, self.generation);
-            Ok(Arc::clone(tags.entry(Arc::clone(name)).or_insert(Arc::new(tagged))))
+            let tag_state =
+                TagState::new(Arc::clone(name), step, self.options.prefetch, stock, self.generation);
+            Ok(Arc::clone(tags.entry(Arc::clone(name)).or_insert(Arc::new(tag_state))))
         })
     }
 
     /// Every tag that was used in this process, by name.
-    pub(crate) fn tags(&self) -> Vec<Arc<Tagged>> {
+    pub(crate) fn tags(&self) -> Vec<Arc<TagState>> {
         lock_signal_safe(&self.tags, self.generation, |tags| tags.values().cloned().collect())
             .unwrap_or_default()
     }
@@ -108,14 +109,14 @@ impl Office {
         self.closed.load(Acquire)
     }
 
-    /// Closes connections that nobody uses.
-    pub(crate) fn rest(&self) {
+    /// Closes idle connections.
+    pub(crate) fn close_idle(&self) {
         if let Some(servers) = &self.options.origin.servers {
-            servers.rest();
+            servers.close_idle();
         }
     }
 
-    /// Whether the source's answers need the threads that ask for ids.
+    /// Whether the source's answers come from the threads that ask for ids.
     pub(crate) fn is_deferred(&self) -> bool {
         self.options.origin.source.is_deferred()
     }
@@ -131,88 +132,93 @@ impl Office {
 
     /// Has the tag's next segment fetched unless that is under way or not yet to be: because its prefetch is due, or
     /// because `need` ids are waited for. None in a forked child.
-    pub(crate) fn want(self: &Arc<Self>, tagged: &Arc<Tagged>, need: Option<usize>) -> Option<Wanted> {
+    pub(crate) fn want(self: &Arc<Self>, tag_state: &Arc<TagState>, need: Option<usize>) -> Option<Wanted> {
         let waits = need.is_some();
-        let (deed, wanted) = tagged.locked(|state| {
+        let (action, wanted) = tag_state.locked(|state| {
             if let Some(need) = need.filter(|&need| need > 1) {
                 state.need = state.need.max(need as i64);
             }
-            let (poured, deed) = self.decide(tagged, state, waits);
+            let (refilled, action) = self.decide(tag_state, state, waits);
             let is_refused = |error: &Error| error.code() == Code::UnknownTag || state.is_denied;
             let refused = state.error.clone().filter(is_refused);
-            let awaited = state.phase != Phase::Idle || poured;
+            let awaited = state.phase != Phase::Idle || refilled;
             let begun = state.ended + u64::from(matches!(state.phase, Phase::Fetching(_)));
-            ((poured, deed), Wanted { ended: state.ended, begun, refused, awaited, poured })
+            ((refilled, action), Wanted { ended: state.ended, begun, refused, awaited, refilled })
         })?;
-        self.act(tagged, deed, waits);
+        self.act(tag_state, action, waits);
         Some(wanted)
     }
 
-    /// As [`Office::want`], at the time that the tag was to rest until; not if that has changed since.
-    pub(crate) fn look(self: &Arc<Self>, tagged: &Arc<Tagged>, until_ms: i64) {
-        let deed = tagged.locked(|state| {
-            if state.phase != Phase::Resting(until_ms) {
+    /// As [`Fetcher::want`], at the time when the tag's back-off ends; does nothing if that has changed since.
+    pub(crate) fn look(self: &Arc<Self>, tag_state: &Arc<TagState>, until_ms: i64) {
+        let action = tag_state.locked(|state| {
+            if state.phase != Phase::BackingOff(until_ms) {
                 return None;
             }
             state.phase = Phase::Idle;
-            let waits = tagged.waiting(state) > 0;
-            Some((self.decide(tagged, state, waits), waits))
+            let waits = tag_state.waiting(state) > 0;
+            Some((self.decide(tag_state, state, waits), waits))
         });
-        if let Some(Some((deed, waits))) = deed {
-            self.act(tagged, deed, waits);
+        if let Some(Some((action, waits))) = action {
+            self.act(tag_state, action, waits);
         }
     }
 
-    /// Whether there are new ids, and what else is to be done.
-    fn decide(&self, tagged: &Tagged, state: &mut State, waits: bool) -> (bool, Deed) {
-        let poured = tagged.pour(state);
-        (poured, self.decide_fetch(tagged, state, waits))
+    /// Whether there are new ids, and the next action.
+    fn decide(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> (bool, FetchAction) {
+        let refilled = tag_state.refill(state);
+        (refilled, self.decide_fetch(tag_state, state, waits))
     }
 
-    fn decide_fetch(&self, tagged: &Tagged, state: &mut State, waits: bool) -> Deed {
-        let resting = match state.phase {
+    fn decide_fetch(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> FetchAction {
+        let backing_off = match state.phase {
             Phase::Idle => None,
-            Phase::Resting(until_ms) => Some(until_ms),
-            Phase::Queued | Phase::Fetching(_) => return Deed::Nothing,
+            Phase::BackingOff(until_ms) => Some(until_ms),
+            Phase::Queued | Phase::Fetching(_) => return FetchAction::Nothing,
         };
-        if self.is_closed() || tagged.wants_fetch(state).is_none() {
-            return Deed::Nothing;
+        if self.is_closed() || tag_state.wants_fetch(state).is_none() {
+            return FetchAction::Nothing;
         }
         let now_ms = self.now_ms();
         let unknown = state.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag);
-        let urgent = waits || tagged.waiting(state) > 0 || tagged.is_low(state);
+        let urgent = waits || tag_state.waiting(state) > 0 || tag_state.is_low(state);
         match state.back_off.ready_at_ms(urgent) {
             Some(ready_ms) if ready_ms > now_ms => {
                 // A tag that the source does not know is asked for again by who uses it, and not by itself.
                 if unknown {
-                    return Deed::Nothing;
+                    return FetchAction::Nothing;
                 }
                 // Seen to again soon: by then somebody may wait.
                 let look_ms = ready_ms.min(now_ms + URGENT_MS);
-                if resting.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
-                    return Deed::Nothing;
+                if backing_off.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
+                    return FetchAction::Nothing;
                 }
-                state.phase = Phase::Resting(look_ms);
-                Deed::LookAt(look_ms)
+                state.phase = Phase::BackingOff(look_ms);
+                FetchAction::LookAt(look_ms)
             }
-            _ if unknown && !waits => Deed::Nothing,
+            _ if unknown && !waits => FetchAction::Nothing,
             _ => {
                 state.phase = Phase::Queued;
-                Deed::Fetch
+                FetchAction::Fetch
             }
         }
     }
 
-    fn act(self: &Arc<Self>, tagged: &Arc<Tagged>, (poured, deed): (bool, Deed), waits: bool) {
-        if poured {
-            tagged.changed();
+    fn act(
+        self: &Arc<Self>,
+        tag_state: &Arc<TagState>,
+        (refilled, action): (bool, FetchAction),
+        waits: bool,
+    ) {
+        if refilled {
+            tag_state.changed();
         }
-        match deed {
-            Deed::Nothing if waits && !poured => fetch_pool::tend(true),
-            Deed::Nothing => {}
-            Deed::Fetch => self.push(Arc::clone(tagged), false),
-            Deed::LookAt(at_ms) => {
-                let look = TimerTask::Look(Arc::downgrade(self), Arc::downgrade(tagged), at_ms);
+        match action {
+            FetchAction::Nothing if waits && !refilled => fetch_pool::tend(true),
+            FetchAction::Nothing => {}
+            FetchAction::Fetch => self.push(Arc::clone(tag_state), false),
+            FetchAction::LookAt(at_ms) => {
+                let look = TimerTask::Look(Arc::downgrade(self), Arc::downgrade(tag_state), at_ms);
                 fetch_pool::at(self.instant(at_ms), look);
             }
         }
@@ -225,13 +231,13 @@ impl Office {
 
     fn pass(
         self: &Arc<Self>,
-        event: impl FnOnce(&mut CircuitBreaker<Arc<Tagged>>) -> BreakerAction<Arc<Tagged>>,
+        event: impl FnOnce(&mut CircuitBreaker<Arc<TagState>>) -> BreakerAction<Arc<TagState>>,
     ) {
         match lock_signal_safe(&self.breaker, self.generation, event) {
             Some(BreakerAction::ReleaseAll(tags)) => {
-                tags.into_iter().for_each(|tagged| self.push(tagged, false))
+                tags.into_iter().for_each(|tag_state| self.push(tag_state, false))
             }
-            Some(BreakerAction::Probe(tagged)) => self.push(tagged, true),
+            Some(BreakerAction::Probe(tag_state)) => self.push(tag_state, true),
             Some(BreakerAction::WakeAt(at_ms)) => {
                 fetch_pool::at(self.instant(at_ms), TimerTask::Breaker(Arc::downgrade(self)));
             }
@@ -239,22 +245,22 @@ impl Office {
         }
     }
 
-    fn push(self: &Arc<Self>, tagged: Arc<Tagged>, tries: bool) {
-        fetch_pool::push(Job::Fetch(Arc::clone(self), tagged, tries));
+    fn push(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
+        fetch_pool::push(Job::Fetch(Arc::clone(self), tag_state, tries));
     }
 
     /// Asks the source, on a fetching thread, unless it is down. `tries`: to see whether it still is.
-    pub(crate) fn fetch(self: Arc<Self>, tagged: Arc<Tagged>, tries: bool) {
+    pub(crate) fn fetch(self: Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
         let now_ms = self.now_ms();
-        let failed = tagged.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
+        let failed = tag_state.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
         if let Some(Some(waits)) = lock_signal_safe(&self.breaker, self.generation, |breaker| {
-            breaker.enter(&tagged, tries, failed, now_ms)
+            breaker.enter(&tag_state, tries, failed, now_ms)
         }) {
             return self.pass(|_| waits);
         }
-        let step = tagged.locked(|state| {
-            tagged.pour(state);
-            let Some(short) = tagged.wants_fetch(state).filter(|_| !self.is_closed()) else {
+        let step = tag_state.locked(|state| {
+            tag_state.refill(state);
+            let Some(short) = tag_state.wants_fetch(state).filter(|_| !self.is_closed()) else {
                 state.phase = Phase::Idle;
                 return None;
             };
@@ -262,7 +268,7 @@ impl Office {
             let wanted = state.step.wanted(now_ms);
             let need = std::mem::take(&mut state.need);
             // While it fails, one finds out more.
-            let fails = state.back_off.failures() > 0 || state.left_out > 0;
+            let fails = state.back_off.failures() > 0 || state.skipped > 0;
             let short = if fails { short.min(1) } else { short };
             let step = match short {
                 // Not less than the step of a source that has not said it yet.
@@ -270,56 +276,56 @@ impl Office {
                 0 => wanted.max(need),
                 short => need.max(short as i64),
             };
-            let urgent = tagged.waiting(state) > 0 || tagged.left(state) <= short;
+            let urgent = tag_state.waiting(state) > 0 || tag_state.left(state) <= short;
             Some((wanted, step, urgent, std::mem::replace(&mut state.looked, true)))
         });
         let Some(Some((wanted, step, urgent, looked))) = step else {
             if tries {
                 self.pass(|breaker| breaker.cancelled(now_ms));
             }
-            return tagged.changed();
+            return tag_state.changed();
         };
         if self.options.keep_unused && !looked {
-            match self.marks.take_kept(&tagged.name) {
-                Ok(kept) if !kept.is_empty() => return self.use_kept(&tagged, kept, tries),
+            match self.marks.take_kept(&tag_state.name) {
+                Ok(kept) if !kept.is_empty() => return self.use_kept(&tag_state, kept, tries),
                 Ok(_) => {}
                 Err(error) => {
-                    log::warn!("leafid: what was kept of the tag {:?} is not used: {error}", tagged.name)
+                    log::warn!("leafid: what was kept of the tag {:?} is not used: {error}", tag_state.name)
                 }
             }
         }
-        let after = match self.marks.after(&tagged.name) {
+        let after = match self.marks.after(&tag_state.name) {
             Ok(after) => after,
-            Err(error) => return self.failed_to_ask(&tagged, error),
+            Err(error) => return self.failed_to_ask(&tag_state, error),
         };
-        let request = FetchRequest { tag: tagged.name.as_ref().into(), step, after, urgent };
+        let request = FetchRequest { tag: tag_state.name.as_ref().into(), step, after, urgent };
         let source = self.options.origin.source.clone();
-        source.ask(request, Reply::new(Pending { office: self, tagged, after, wanted, requests: 1 }));
+        source.ask(request, Reply::new(Pending { fetcher: self, tag_state, after, wanted, requests: 1 }));
     }
 
-    fn use_kept(self: &Arc<Self>, tagged: &Arc<Tagged>, kept: Vec<Segment>, tries: bool) {
-        tagged.locked(|state| {
+    fn use_kept(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {
+        tag_state.locked(|state| {
             state.phase = Phase::Idle;
             kept.into_iter().for_each(|segment| state.pending.push_back(segment));
-            tagged.pour(state);
+            tag_state.refill(state);
         });
         if tries {
             let now_ms = self.now_ms();
             self.pass(|breaker| breaker.cancelled(now_ms));
         }
-        tagged.changed();
+        tag_state.changed();
         self.prewarm_next();
     }
 
     /// The source could not be asked.
-    pub(crate) fn failed_to_ask(self: &Arc<Self>, tagged: &Arc<Tagged>, error: Error) {
-        self.ended(tagged, Err(error), 0, 1);
+    pub(crate) fn failed_to_ask(self: &Arc<Self>, tag_state: &Arc<TagState>, error: Error) {
+        self.ended(tag_state, Err(error), 0, 1);
     }
 
-    /// A fetch has ended, which took so many requests.
+    /// A fetch has ended; `requests`: the number of requests that it took.
     fn ended(
         self: &Arc<Self>,
-        tagged: &Arc<Tagged>,
+        tag_state: &Arc<TagState>,
         outcome: Result<(Accepted, Option<i64>)>,
         wanted: i64,
         requests: usize,
@@ -330,15 +336,15 @@ impl Office {
             Err(error) => Some(error.clone()),
         };
         let denied = self.options.origin.servers.as_ref().filter(|_| outcome.is_err());
-        let is_denied = denied.is_some_and(|servers| servers.denies(&tagged.name));
-        let told = tagged.locked(|state| {
+        let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
+        let logged = tag_state.locked(|state| {
             state.phase = Phase::Idle;
             state.ended += 1;
             state.is_denied = is_denied;
             let before = state.error.take().map(|error| error.code());
             let failures = match outcome {
                 Ok((accepted, step)) => {
-                    state.left_out = 0;
+                    state.skipped = 0;
                     // A source that does not say its step has shown it when it was left the choice.
                     let shown =
                         accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
@@ -348,11 +354,11 @@ impl Office {
                     state.back_off.succeeded();
                     state.error = accepted.refused;
                     accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
-                    tagged.pour(state);
+                    tag_state.refill(state);
                     0
                 }
-                Err(error) if self.may_be_left_out(&error) && state.left_out < LEFT_OUT_AT_MOST => {
-                    state.left_out += 1;
+                Err(error) if self.may_skip(&error) && state.skipped < MOST_SKIPPED_FETCHES => {
+                    state.skipped += 1;
                     state.error = Some(error);
                     0
                 }
@@ -365,7 +371,7 @@ impl Office {
             };
             (failures, before)
         });
-        let Some((failures, before)) = told else { return };
+        let Some((failures, before)) = logged else { return };
         let answered =
             is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
         let was_down =
@@ -374,14 +380,14 @@ impl Office {
             true => FetchEnd::Answered,
             false => FetchEnd::Failed { requests, servers: self.servers_rest() },
         };
-        self.pass(|breaker| breaker.ended(tagged, end, now_ms, seed));
+        self.pass(|breaker| breaker.ended(tag_state, end, now_ms, seed));
         if let Some(error) = error {
-            self.tell(&tagged.name, &error, before, failures, answered, was_down);
+            self.log_error(&tag_state.name, &error, before, failures, answered, was_down);
         }
-        tagged.changed();
+        tag_state.changed();
         // What is given one by one is asked for again until there is enough of it.
         if failures != 0 || self.options.origin.one_by_one {
-            self.want(tagged, None);
+            self.want(tag_state, None);
         }
         self.prewarm_next();
     }
@@ -395,9 +401,9 @@ impl Office {
         }
     }
 
-    /// Logs an error once, not at each try, nor of each tag. `before`: what the last fetch ended with; `failures`: in a row,
-    /// none where only some ids were left out.
-    fn tell(
+    /// Logs an error once, not at each retry, nor for each tag. `before`: the error of the last fetch; `failures`: in a row, 0
+    /// if only some ids were skipped.
+    fn log_error(
         &self,
         tag: &str,
         error: &Error,
@@ -406,8 +412,8 @@ impl Office {
         answered: bool,
         was_down: bool,
     ) {
-        let told = before.filter(|_| failures != 1) == Some(error.code());
-        if told || (was_down && !answered) || self.is_closed() {
+        let logged = before.filter(|_| failures != 1) == Some(error.code());
+        if logged || (was_down && !answered) || self.is_closed() {
             return;
         }
         match failures {
@@ -417,17 +423,17 @@ impl Office {
         }
     }
 
-    fn may_be_left_out(&self, error: &Error) -> bool {
+    fn may_skip(&self, error: &Error) -> bool {
         self.options.origin.one_by_one && error.code() == Code::SegmentRegressed
     }
 
-    /// The error of a call whose time is over.
-    pub(crate) fn late(&self, tagged: &Tagged, waited: Duration) -> Error {
-        let state = tagged.locked(|state| (state.error.clone(), state.phase));
+    /// The error of a call that timed out.
+    pub(crate) fn late(&self, tag_state: &TagState, waited: Duration) -> Error {
+        let state = tag_state.locked(|state| (state.error.clone(), state.phase));
         let (error, phase) = state.unwrap_or((None, Phase::Idle));
         let waited = waited.as_millis();
         let asked = match phase {
-            Phase::Fetching(since) => self.options.origin.source.silent_for(&tagged.name, since),
+            Phase::Fetching(since) => self.options.origin.source.silent_for(&tag_state.name, since),
             _ => None,
         };
         let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
@@ -443,7 +449,7 @@ impl Office {
                     | Code::InvalidArgument) => code,
                     _ => Code::SegmentUnavailable,
                 };
-                let name = &tagged.name;
+                let name = &tag_state.name;
                 Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
             }
             (None, asked) => {
@@ -453,7 +459,7 @@ impl Office {
                 });
                 let message = format!(
                     "no id of the tag {:?} within {waited} ms: {why}; see the source, or raise timeout_ms",
-                    tagged.name
+                    tag_state.name
                 );
                 Error::new(Code::SegmentUnavailable, message)
             }
@@ -473,13 +479,13 @@ impl Office {
     fn prewarm_next(self: &Arc<Self>) {
         // One that is fetched already leaves its turn to the next.
         while let Some(name) = lock_signal_safe(&self.prewarm, self.generation, Vec::pop).flatten()
-            && let Some(Ok(tagged)) = self.tagged(&name.into())
-            && tagged.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
-            && self.want(&tagged, None).is_some_and(|wanted| !wanted.awaited)
+            && let Some(Ok(tag_state)) = self.tag_state(&name.into())
+            && tag_state.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
+            && self.want(&tag_state, None).is_some_and(|wanted| !wanted.awaited)
         {}
     }
 
-    /// Ends every tag, wakes who waits, and closes the servers; what is left is kept where that is wanted. Errors:
+    /// Ends every tag, wakes waiting callers, and closes the servers; keeps unused ids if the options say so. Errors:
     /// `state_io`.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
         self.end(|| {
@@ -489,7 +495,7 @@ impl Office {
         })
     }
 
-    /// The same of one that nobody uses, besides the one that has the servers now.
+    /// As [`Fetcher::close`], for a second fetcher that is not used: the servers stay open for the first one.
     pub(crate) fn close_unused(self: &Arc<Self>) -> Result<()> {
         self.end(|| {})
     }
@@ -500,7 +506,7 @@ impl Office {
         }
         let deadline = Instant::now() + CLOSE_WAITS;
         let rest: Vec<_> =
-            self.tags().iter().map(|tagged| (Arc::clone(&tagged.name), tagged.seal())).collect();
+            self.tags().iter().map(|tag_state| (Arc::clone(&tag_state.name), tag_state.seal())).collect();
         close_servers();
         let kept = match self.options.keep_unused {
             true => self.keep(rest),
@@ -511,11 +517,11 @@ impl Office {
     }
 
     fn keep(self: &Arc<Self>, rest: Vec<(Arc<str>, Vec<Segment>)>) -> Result<()> {
-        let office = Arc::clone(self);
+        let fetcher = Arc::clone(self);
         let keep = move || {
             let mut kept = Ok(());
             for (name, rest) in rest.iter().filter(|(_, rest)| !rest.is_empty()) {
-                kept = kept.and(office.marks.keep(name, rest));
+                kept = kept.and(fetcher.marks.keep(name, rest));
             }
             kept
         };
@@ -531,28 +537,28 @@ impl Office {
     }
 }
 
-/// What a tag's state asks for.
+/// The next action for a tag.
 #[derive(Debug, PartialEq, Eq)]
-enum Deed {
+enum FetchAction {
     Nothing,
     Fetch,
     LookAt(i64),
 }
 
 impl Pending {
-    /// Takes an answer: nothing of it is used that was given before, or before the mark above it is durable.
+    /// Takes an answer. Ids that were given before are not used, nor any before the mark above them is durable.
     pub(crate) fn accept(self, answer: Result<Option<Batch>>) {
-        let Pending { office, tagged, after, wanted, requests } = self;
+        let Pending { fetcher, tag_state, after, wanted, requests } = self;
         let unknown = || {
             let message =
-                format!("the source knows no tag {:?}; make it there, or correct the name", tagged.name);
+                format!("the source knows no tag {:?}; make it there, or correct the name", tag_state.name);
             Error::new(Code::UnknownTag, message)
         };
         let outcome = answer.and_then(|batch| {
             let batch = batch.ok_or_else(unknown)?;
-            Ok((office.marks.accept(&tagged.name, &batch.segments, after)?, batch.step))
+            Ok((fetcher.marks.accept(&tag_state.name, &batch.segments, after)?, batch.step))
         });
-        office.ended(&tagged, outcome, wanted, requests);
+        fetcher.ended(&tag_state, outcome, wanted, requests);
     }
 }
 

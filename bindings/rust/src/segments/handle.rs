@@ -1,7 +1,7 @@
 //! The handle that users hold.
 
 use super::builder::SegmentsBuilder;
-use super::fetcher::{Office, closed};
+use super::fetcher::{Fetcher, closed};
 use super::open;
 use super::settings::Options;
 use super::stats::SegmentsStats;
@@ -25,7 +25,7 @@ pub struct Segments {
 /// What all handles share, across forks too.
 pub(crate) struct Shared {
     pub(crate) options: Arc<Options>,
-    pub(super) process: PerProcess<Arc<Office>>,
+    pub(super) process: PerProcess<Arc<Fetcher>>,
     closed: AtomicBool,
 }
 
@@ -37,7 +37,7 @@ impl Segments {
 
     pub(crate) fn open(options: Options) -> Result<Segments> {
         let shared = Shared::new(Arc::new(options));
-        shared.office()?;
+        shared.fetcher()?;
         Ok(Segments { shared: Arc::new(shared) })
     }
 
@@ -53,7 +53,7 @@ impl Segments {
 
     /// How every tag stands that this process has used, by name. Errors: `closed`.
     pub fn stats(&self) -> Result<SegmentsStats> {
-        Ok(SegmentsStats::of(&*self.shared.office()?))
+        Ok(SegmentsStats::of(&*self.shared.fetcher()?))
     }
 
     /// The id space.
@@ -75,24 +75,24 @@ impl Shared {
     }
 
     /// What this process has. Errors: `closed`; those of opening in a forked child's first call.
-    pub(crate) fn office(&self) -> Result<Arc<Office>> {
+    pub(crate) fn fetcher(&self) -> Result<Arc<Fetcher>> {
         loop {
             if self.is_closed() {
                 return Err(closed());
             }
-            if let Some(office) = self.process.get() {
-                return Ok(Arc::clone(office));
+            if let Some(fetcher) = self.process.get() {
+                return Ok(Arc::clone(fetcher));
             }
             os::check_may_work()?;
             let generation = os::process::generation();
-            let office = open::open(&self.options);
+            let fetcher = open::open(&self.options);
             if generation != os::process::generation() {
-                std::mem::forget(office);
+                std::mem::forget(fetcher);
                 continue;
             }
-            let office = office?;
-            match self.process.install(Arc::clone(&office), generation) {
-                Ok(()) => office.begin(),
+            let fetcher = fetcher?;
+            match self.process.install(Arc::clone(&fetcher), generation) {
+                Ok(()) => fetcher.begin(),
                 // Another thread was quicker.
                 Err(extra) => extra.close_unused()?,
             }
@@ -112,7 +112,7 @@ impl Shared {
         os::check_may_wait()?;
         self.closed.store(true, SeqCst);
         match self.process.get() {
-            Some(office) => office.close(),
+            Some(fetcher) => fetcher.close(),
             None => Ok(()),
         }
     }

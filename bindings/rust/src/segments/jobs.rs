@@ -1,9 +1,9 @@
 //! What the threads do, and what is due at some time.
 
-use super::fetcher::Office;
+use super::fetcher::Fetcher;
 use super::source::callback::Batch;
 use super::source::completion::Pending;
-use super::tag_state::Tagged;
+use super::tag_state::TagState;
 use leafid_core::{Error, Result};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
 /// What a fetching thread does.
 pub(crate) enum Job {
     /// Asks the source for a tag's next segment.
-    Fetch(Arc<Office>, Arc<Tagged>, bool),
+    Fetch(Arc<Fetcher>, Arc<TagState>, bool),
     /// Takes an answer.
     Accept(Pending, Result<Option<Batch>>),
     /// Makes requests for a source, or fails; whose it is: an address, to compare.
@@ -32,29 +32,29 @@ pub(crate) trait Helper: Send + Sync {
 /// What is due at some time; none of it waits for anything.
 pub(crate) enum TimerTask {
     /// Sees whether a tag wants to be fetched again.
-    Look(Weak<Office>, Weak<Tagged>, i64),
+    Look(Weak<Fetcher>, Weak<TagState>, i64),
     /// Sees whether a source may be asked again.
-    Breaker(Weak<Office>),
+    Breaker(Weak<Fetcher>),
     /// Does what a source wants done.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
     Call(Box<dyn FnOnce() + Send>),
     /// Wakes a subscriber whose time is over.
-    Wake(Weak<Tagged>, u64),
+    Wake(Weak<TagState>, u64),
 }
 
 impl Job {
     pub(crate) fn may_take(&self) -> Duration {
         match self {
-            Job::Fetch(office, ..) if !office.options.origin.native => STUCK_IN_CODE,
+            Job::Fetch(fetcher, ..) if !fetcher.options.origin.native => STUCK_IN_CODE,
             _ => STUCK,
         }
     }
 
     /// Whose it is: an address, to compare.
-    pub(crate) fn office(&self) -> usize {
+    pub(crate) fn fetcher(&self) -> usize {
         match self {
-            Job::Fetch(office, ..) => Arc::as_ptr(office) as usize,
-            Job::Accept(pending, _) => Arc::as_ptr(&pending.office) as usize,
+            Job::Fetch(fetcher, ..) => Arc::as_ptr(fetcher) as usize,
+            Job::Accept(pending, _) => Arc::as_ptr(&pending.fetcher) as usize,
             Job::Help(whose, _) => *whose,
         }
     }
@@ -62,7 +62,7 @@ impl Job {
     /// Answers the job that is to stand in line again.
     pub(crate) fn run(self) -> Option<Job> {
         match self {
-            Job::Fetch(office, tagged, tries) => office.fetch(tagged, tries),
+            Job::Fetch(fetcher, tag_state, tries) => fetcher.fetch(tag_state, tries),
             Job::Accept(pending, answer) => pending.accept(answer),
             Job::Help(whose, helper) => {
                 return Arc::clone(&helper).help(Ok(())).then_some(Job::Help(whose, helper));
@@ -73,7 +73,7 @@ impl Job {
 
     pub(crate) fn fail(self, error: Error) {
         match self {
-            Job::Fetch(office, tagged, _) => office.failed_to_ask(&tagged, error),
+            Job::Fetch(fetcher, tag_state, _) => fetcher.failed_to_ask(&tag_state, error),
             Job::Accept(pending, _) => pending.accept(Err(error)),
             Job::Help(_, helper) => while Arc::clone(&helper).help(Err(error.clone())) {},
         }
@@ -83,20 +83,20 @@ impl Job {
 impl TimerTask {
     pub(crate) fn run(self) {
         match self {
-            TimerTask::Look(office, tagged, until_ms) => {
-                if let (Some(office), Some(tagged)) = (office.upgrade(), tagged.upgrade()) {
-                    office.look(&tagged, until_ms);
+            TimerTask::Look(fetcher, tag_state, until_ms) => {
+                if let (Some(fetcher), Some(tag_state)) = (fetcher.upgrade(), tag_state.upgrade()) {
+                    fetcher.look(&tag_state, until_ms);
                 }
             }
-            TimerTask::Breaker(office) => {
-                if let Some(office) = office.upgrade() {
-                    office.breaker_timer();
+            TimerTask::Breaker(fetcher) => {
+                if let Some(fetcher) = fetcher.upgrade() {
+                    fetcher.breaker_timer();
                 }
             }
             TimerTask::Call(call) => call(),
-            TimerTask::Wake(tagged, subscriber) => {
-                if let Some(tagged) = tagged.upgrade() {
-                    tagged.wake(subscriber);
+            TimerTask::Wake(tag_state, subscriber) => {
+                if let Some(tag_state) = tag_state.upgrade() {
+                    tag_state.wake(subscriber);
                 }
             }
         }

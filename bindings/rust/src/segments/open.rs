@@ -1,7 +1,7 @@
 //! The opening of segments in a process.
 
 use super::Marks;
-use super::fetcher::Office;
+use super::fetcher::Fetcher;
 use super::settings::{Options, Prewarm};
 use crate::snowflake::registry::registry;
 use crate::tasks::with_timeout;
@@ -13,7 +13,7 @@ use std::time::Duration;
 const LEAST: Duration = Duration::from_millis(100);
 
 /// Makes the directory of the marks if it is missing. Nothing is fetched yet.
-pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Office>> {
+pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
     let env = Arc::clone(registry().env());
     let marks = bounded(options, {
         let (env, options) = (Arc::clone(&env), Arc::clone(options));
@@ -39,7 +39,7 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Office>> {
         Prewarm::Tags(tags) => tags.clone(),
         Prewarm::LastDay => recent,
     };
-    Ok(Office::open(Arc::clone(options), marks, env, prewarm))
+    Ok(Fetcher::open(Arc::clone(options), marks, env, prewarm))
 }
 
 /// Runs what the disk may hold up, within the time of a call.

@@ -37,30 +37,30 @@ impl Tag {
         let mut waited = false;
         loop {
             let generation = os::process::generation();
-            let (office, tagged) = self.process()?;
-            let seen = tagged.version();
-            let taken = tagged.buffer.take_run(most);
+            let (fetcher, tag_state) = self.process()?;
+            let seen = tag_state.version();
+            let taken = tag_state.buffer.take_run(most);
             if generation != os::process::generation() {
                 continue;
             }
             match taken {
                 Ok((run, wants_fetch)) => {
                     if wants_fetch && os::check_may_wait().is_ok() {
-                        office.want(&tagged, None);
+                        fetcher.want(&tag_state, None);
                     }
                     return Ok(Some(HeldRun { run, generation }));
                 }
                 Err(Dry::Sealed) => return Err(closed()),
                 Err(Dry::Empty) if waited => return Ok(None),
                 Err(Dry::Empty) => {
-                    may_fetch(&tagged.name)?;
-                    let Some(wanted) = office.want(&tagged, Some(need)) else { continue };
+                    may_fetch(&tag_state.name)?;
+                    let Some(wanted) = fetcher.want(&tag_state, Some(need)) else { continue };
                     if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
                         return Err(error);
                     }
                     // Something may have been put back.
                     waited = true;
-                    if tagged.version() == seen {
+                    if tag_state.version() == seen {
                         return Ok(None);
                     }
                 }
@@ -70,8 +70,8 @@ impl Tag {
 
     /// Ids at hand for a handle of one thread's: at most `most`, and one of so many parts of their segment.
     pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<HeldRun> {
-        let ((_, tagged), generation) = self.process.load()?;
-        let (run, wants_fetch) = tagged.buffer.take_part(most, parts).ok()?;
+        let ((_, tag_state), generation) = self.process.load()?;
+        let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
         let held = HeldRun { run, generation };
         if !held.is_ours() {
             return None;
@@ -87,9 +87,9 @@ impl Tag {
     pub fn put_back(&self, held: HeldRun) {
         if held.run.count > 0
             && held.is_ours()
-            && let Ok((_, tagged)) = self.process()
+            && let Ok((_, tag_state)) = self.process()
         {
-            tagged.put_back(&[held.run]);
+            tag_state.put_back(&[held.run]);
         }
     }
 }

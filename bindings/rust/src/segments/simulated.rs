@@ -2,14 +2,14 @@
 //! those of a process whose clock stands.
 
 use super::builder::SegmentsBuilder;
-use super::fetcher::{Office, Wanted};
+use super::fetcher::{Fetcher, Wanted};
 use super::handle::Shared;
 use super::high_water::Marks;
 use super::settings::Options;
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::completion::Reply;
 use super::tag::Tag;
-use super::tag_state::Tagged;
+use super::tag_state::TagState;
 use crate::Answer;
 use crate::os;
 use crate::os::env::{AnyClock, Clock, Env, Random};
@@ -47,8 +47,8 @@ impl Opened {
         let options = &self.shared.options;
         let (name, giving) = (&options.origin.name, options.origin.giving);
         let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, giving, false)?;
-        let office = Office::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
-        let _ = self.shared.process.install(office, os::process::generation());
+        let fetcher = Fetcher::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
+        let _ = self.shared.process.install(fetcher, os::process::generation());
         Ok(())
     }
 
@@ -62,7 +62,7 @@ impl Opened {
         });
         to.locked(|state| {
             at_hand.into_iter().flatten().for_each(|segment| state.pending.push_back(segment));
-            to.pour(state);
+            to.refill(state);
         });
         Ok(copy)
     }
@@ -99,7 +99,7 @@ impl Random for Zero {
 
 /// Segments of one process, whose clock stands, and whose threads are the test's own.
 pub(super) struct Play {
-    pub(super) office: Arc<Office>,
+    pub(super) fetcher: Arc<Fetcher>,
     shared: Arc<Shared>,
     clock: Arc<Stands>,
     pub(super) asked: Arc<Mutex<Vec<(FetchRequest, Reply)>>>,
@@ -126,17 +126,17 @@ impl Play {
         let any: Arc<dyn Clock> = Arc::clone(&clock) as _;
         let clocks = AnyClock::Other(any, Arc::new(ClockFilter::new()));
         let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
-        let name = format!("an office of a test's own {}", NUMBER.fetch_add(1, SeqCst));
+        let name = format!("a fetcher of a test {}", NUMBER.fetch_add(1, SeqCst));
         let marks = Marks::new(Arc::clone(&env), None, &name, Giving::InOrder, false).unwrap();
         let options = Arc::new(options);
-        let office = Office::open(Arc::clone(&options), marks, env, tags);
+        let fetcher = Fetcher::open(Arc::clone(&options), marks, env, tags);
         let shared = Arc::new(Shared::new(options));
-        let _ = shared.process.install(Arc::clone(&office), os::process::generation());
-        Play { office, shared, clock, asked }
+        let _ = shared.process.install(Arc::clone(&fetcher), os::process::generation());
+        Play { fetcher, shared, clock, asked }
     }
 
-    pub(super) fn tag(&self, name: &str) -> Arc<Tagged> {
-        self.office.tagged(&name.into()).unwrap().unwrap()
+    pub(super) fn tag(&self, name: &str) -> Arc<TagState> {
+        self.fetcher.tag_state(&name.into()).unwrap().unwrap()
     }
 
     pub(super) fn handle(&self, name: &str) -> Tag {
@@ -158,13 +158,13 @@ impl Play {
         }
     }
 
-    pub(super) fn want(&self, tagged: &Arc<Tagged>, need: Option<usize>) -> Wanted {
-        self.office.want(tagged, need).unwrap()
+    pub(super) fn want(&self, tag_state: &Arc<TagState>, need: Option<usize>) -> Wanted {
+        self.fetcher.want(tag_state, need).unwrap()
     }
 
     /// What the source is asked for a tag that is wanted now.
-    pub(super) fn asked(&self, tagged: &Arc<Tagged>, need: Option<usize>) -> (i64, bool) {
-        self.want(tagged, need);
+    pub(super) fn asked(&self, tag_state: &Arc<TagState>, need: Option<usize>) -> (i64, bool) {
+        self.want(tag_state, need);
         self.work();
         let asked = lock(&self.asked);
         let (request, _) = asked.last().unwrap();

@@ -1,7 +1,7 @@
 //! What segments tell of themselves.
 
-use super::fetcher::Office;
-use super::tag_state::{Phase, Tagged};
+use super::fetcher::Fetcher;
+use super::tag_state::{Phase, TagState};
 use leafid_core::Segment;
 
 /// Segments as they stand in this process.
@@ -59,28 +59,28 @@ pub struct TagStats {
 }
 
 impl TagStats {
-    pub(crate) fn of(tagged: &Tagged) -> TagStats {
-        let stats = tagged.locked(|state| {
-            let segments = tagged.buffer.segments(&state.filler);
+    pub(crate) fn of(tag_state: &TagState) -> TagStats {
+        let stats = tag_state.locked(|state| {
+            let segments = tag_state.buffer.segments(&state.filler);
             let mut segments = segments.into_iter().chain(state.pending.iter());
             let (current, next) = (segments.next(), segments.next());
             TagStats {
-                tag: tagged.name.as_ref().into(),
+                tag: tag_state.name.as_ref().into(),
                 current,
                 next,
-                left: tagged.left(state),
-                step: tagged.step(state),
+                left: tag_state.left(state),
+                step: tag_state.step(state),
                 fetching: matches!(state.phase, Phase::Queued | Phase::Fetching(_)),
                 fetches: state.ended,
                 failures: state.failures,
                 waits: state.waits,
-                waiting: tagged.waiting(state),
+                waiting: tag_state.waiting(state),
                 last_error: state.error.as_ref().map(|error| error.to_string()),
             }
         });
         // A forked child that has not used it yet.
         stats.unwrap_or_else(|| TagStats {
-            tag: tagged.name.as_ref().into(),
+            tag: tag_state.name.as_ref().into(),
             current: None,
             next: None,
             left: 0,
@@ -96,23 +96,23 @@ impl TagStats {
 }
 
 impl SegmentsStats {
-    pub(crate) fn of(office: &Office) -> SegmentsStats {
-        let servers = office.options.origin.servers.as_ref();
+    pub(crate) fn of(fetcher: &Fetcher) -> SegmentsStats {
+        let servers = fetcher.options.origin.servers.as_ref();
         let servers = servers.map(|servers| servers.last_errors()).unwrap_or_default();
         SegmentsStats {
-            name: office.options.name.clone(),
-            source: office.options.origin.name.clone(),
+            name: fetcher.options.name.clone(),
+            source: fetcher.options.origin.name.clone(),
             servers: servers
                 .into_iter()
                 .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })
                 .collect(),
-            state_dir: office
+            state_dir: fetcher
                 .options
                 .directory
                 .as_ref()
                 .map(|dir| dir.display().to_string())
                 .unwrap_or_default(),
-            tags: office.tags().iter().map(|tagged| TagStats::of(tagged)).collect(),
+            tags: fetcher.tags().iter().map(|tag_state| TagStats::of(tag_state)).collect(),
         }
     }
 }

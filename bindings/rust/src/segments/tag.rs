@@ -1,10 +1,10 @@
 //! A tag: what users take ids from.
 
 use super::call::{Attempt, check_timeout};
-use super::fetcher::{Office, closed};
+use super::fetcher::{Fetcher, closed};
 use super::handle::Shared;
 use super::stats::TagStats;
-use super::tag_state::Tagged;
+use super::tag_state::TagState;
 use crate::MOST_IDS;
 use crate::config::allowed::allowed;
 use crate::os::{self, PerProcess};
@@ -25,7 +25,7 @@ use std::time::Duration;
 pub struct Tag {
     shared: Arc<Shared>,
     name: Arc<str>,
-    pub(super) process: Arc<PerProcess<(Arc<Office>, Arc<Tagged>)>>,
+    pub(super) process: Arc<PerProcess<(Arc<Fetcher>, Arc<TagState>)>>,
 }
 
 impl Tag {
@@ -101,10 +101,10 @@ impl Tag {
 
     /// How the tag stands. Errors: `closed`.
     pub fn stats(&self) -> Result<TagStats> {
-        let (office, tagged) = self.process()?;
-        match office.is_closed() {
+        let (fetcher, tag_state) = self.process()?;
+        match fetcher.is_closed() {
             true => Err(closed()),
-            false => Ok(TagStats::of(&tagged)),
+            false => Ok(TagStats::of(&tag_state)),
         }
     }
 
@@ -183,7 +183,7 @@ impl Tag {
     #[doc(hidden)]
     pub fn late(&self, waited: Duration) -> Error {
         match self.process() {
-            Ok((office, tagged)) => office.late(&tagged, waited),
+            Ok((fetcher, tag_state)) => fetcher.late(&tag_state, waited),
             Err(error) => error,
         }
     }
@@ -202,9 +202,9 @@ impl Tag {
     /// One id without a wait and without an error.
     #[inline]
     fn quick(&self) -> Option<i64> {
-        let ((_, tagged), generation) = self.process.load()?;
+        let ((_, tag_state), generation) = self.process.load()?;
         let watch = os::process::watch_generation();
-        let (id, wants_fetch) = tagged.buffer.take().ok()?;
+        let (id, wants_fetch) = tag_state.buffer.take().ok()?;
         // After the step: in a forked child it was made on a copy of the parent's buffer.
         if !watch.is_still(generation) {
             return None;
@@ -220,9 +220,9 @@ impl Tag {
     pub(super) fn fetch_ahead(&self) {
         // Whoever finds the buffer empty asks for it otherwise.
         if os::check_may_wait().is_ok()
-            && let Ok((office, tagged)) = self.process()
+            && let Ok((fetcher, tag_state)) = self.process()
         {
-            office.want(&tagged, None);
+            fetcher.want(&tag_state, None);
         }
     }
 
@@ -244,16 +244,16 @@ impl Tag {
     }
 
     /// What this process has of the tag. Errors: `closed`; in a forked child's first call those of opening.
-    pub(crate) fn process(&self) -> Result<(Arc<Office>, Arc<Tagged>)> {
+    pub(crate) fn process(&self) -> Result<(Arc<Fetcher>, Arc<TagState>)> {
         loop {
-            if let Some((office, tagged)) = self.process.get() {
-                return Ok((Arc::clone(office), Arc::clone(tagged)));
+            if let Some((fetcher, tag_state)) = self.process.get() {
+                return Ok((Arc::clone(fetcher), Arc::clone(tag_state)));
             }
             let generation = os::process::generation();
-            let office = self.shared.office()?;
+            let fetcher = self.shared.fetcher()?;
             // None, and another generation, in the child of a fork that came between.
-            if let Some(tagged) = office.tagged(&self.name) {
-                let _ = self.process.install((office, tagged?), generation);
+            if let Some(tag_state) = fetcher.tag_state(&self.name) {
+                let _ = self.process.install((fetcher, tag_state?), generation);
             }
         }
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What all handles of a tag share in one process.
-pub(crate) struct Tagged {
+pub(crate) struct TagState {
     pub(crate) name: Arc<str>,
     pub(crate) buffer: DoubleBuffer,
     /// Of how much of a segment, in percent, more must be used before the next one is asked for.
@@ -24,11 +24,11 @@ pub(crate) struct Tagged {
     version: AtomicU32,
     /// Calls that wait.
     waiting: AtomicU32,
-    state: Mutex<State>,
+    state: Mutex<TagInner>,
     generation: u64,
 }
 
-pub(crate) struct State {
+pub(crate) struct TagInner {
     pub(crate) filler: Filler,
     pub(crate) step: AdaptiveStep,
     pub(crate) phase: Phase,
@@ -45,7 +45,7 @@ pub(crate) struct State {
     pub(crate) ended: u64,
     pub(crate) failures: u64,
     /// Fetches in a row of which nothing was left, for it may have been given before.
-    pub(crate) left_out: u32,
+    pub(crate) skipped: u32,
     /// Calls that found the buffer empty.
     pub(crate) waits: u64,
     /// Whether what an earlier process kept was looked for.
@@ -67,8 +67,8 @@ struct Claim {
 pub(crate) enum Phase {
     /// None is under way.
     Idle,
-    /// Looked at again at this time, of the suspend-counting clock in milliseconds.
-    Resting(i64),
+    /// A fetch may begin at this time, of the suspend-counting clock in milliseconds.
+    BackingOff(i64),
     /// Handed to a fetching thread, or to the circuit breaker.
     Queued,
     /// The source was asked, then.
@@ -76,22 +76,22 @@ pub(crate) enum Phase {
 }
 
 /// A tag is one object in a process.
-impl PartialEq for Tagged {
-    fn eq(&self, other: &Tagged) -> bool {
+impl PartialEq for TagState {
+    fn eq(&self, other: &TagState) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Tagged {
+impl TagState {
     pub(crate) fn new(
         name: Arc<str>,
         step: AdaptiveStep,
         prefetch: u32,
         stock: Option<Stock>,
         generation: u64,
-    ) -> Tagged {
+    ) -> TagState {
         let (buffer, filler) = DoubleBuffer::new();
-        let state = State {
+        let state = TagInner {
             filler,
             step,
             phase: Phase::Idle,
@@ -102,14 +102,14 @@ impl Tagged {
             is_denied: false,
             ended: 0,
             failures: 0,
-            left_out: 0,
+            skipped: 0,
             waits: 0,
             looked: false,
             subscribers: BTreeMap::new(),
             subscribed: 0,
             claims: BTreeMap::new(),
         };
-        Tagged {
+        TagState {
             name,
             buffer,
             prefetch,
@@ -122,11 +122,11 @@ impl Tagged {
     }
 
     /// None in a forked child.
-    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut TagInner) -> R) -> Option<R> {
         lock_signal_safe(&self.state, self.generation, deed)
     }
 
-    /// What to compare with in [`Tagged::wait`]: read before the buffer is found empty.
+    /// What to compare with in [`TagState::wait`]: read before the buffer is found empty.
     pub(crate) fn version(&self) -> u32 {
         self.version.load(Acquire)
     }
@@ -153,7 +153,7 @@ impl Tagged {
     }
 
     /// Calls that wait, each way.
-    pub(crate) fn waiting(&self, state: &State) -> usize {
+    pub(crate) fn waiting(&self, state: &TagInner) -> usize {
         self.waiting.load(Relaxed) as usize + state.subscribers.len()
     }
 
@@ -191,9 +191,9 @@ impl Tagged {
         self.locked(|state| state.subscribers.remove(&subscriber)).flatten()
     }
 
-    /// Moves what is pending into the buffer as far as there is room; whether anything was.
-    pub(crate) fn pour(&self, state: &mut State) -> bool {
-        let mut poured = state.serve();
+    /// Moves pending segments into the buffer while there is room; returns whether any were moved.
+    pub(crate) fn refill(&self, state: &mut TagInner) -> bool {
+        let mut refilled = state.serve();
         let most = match self.stock {
             Some(stock) => {
                 stock.piece(state.pending.first(u64::MAX).map_or(0, |first| first.len()), self.taken(state))
@@ -204,13 +204,13 @@ impl Tagged {
             && self.buffer.offer(&mut state.filler, segment, self.prefetch).is_ok()
         {
             state.pending.drop_first(segment.len());
-            poured = true;
+            refilled = true;
         }
-        poured
+        refilled
     }
 
     /// How many ids a stock is short of; of other sources 0. None when nothing is to be fetched.
-    pub(crate) fn wants_fetch(&self, state: &State) -> Option<u64> {
+    pub(crate) fn wants_fetch(&self, state: &TagInner) -> Option<u64> {
         match self.stock {
             Some(stock) => stock.wants(self.left(state), self.taken(state)),
             None => self.buffer.wants_fetch(&state.filler).then_some(0),
@@ -218,7 +218,7 @@ impl Tagged {
     }
 
     /// Whether so little is left that somebody will wait soon.
-    pub(crate) fn is_low(&self, state: &State) -> bool {
+    pub(crate) fn is_low(&self, state: &TagInner) -> bool {
         match self.stock {
             Some(stock) => self.left(state) < stock.target(self.taken(state)).div_ceil(10),
             None => self.buffer.is_low(&state.filler),
@@ -226,7 +226,7 @@ impl Tagged {
     }
 
     /// The step as it stands.
-    pub(crate) fn step(&self, state: &State) -> i64 {
+    pub(crate) fn step(&self, state: &TagInner) -> i64 {
         match self.stock {
             Some(stock) => stock.target(self.taken(state)) as i64,
             None => state.step.step(),
@@ -234,11 +234,11 @@ impl Tagged {
     }
 
     /// Ids at hand.
-    pub(crate) fn left(&self, state: &State) -> u64 {
+    pub(crate) fn left(&self, state: &TagInner) -> u64 {
         self.buffer.left(&state.filler) + state.pending.ids()
     }
 
-    fn taken(&self, state: &State) -> u64 {
+    fn taken(&self, state: &TagInner) -> u64 {
         self.buffer.taken(&state.filler)
     }
 
@@ -263,7 +263,7 @@ impl Tagged {
         let segments = runs.iter().rev().filter(|run| run.count > 0).filter_map(|run| segment_of(run).ok());
         self.locked(|state| {
             segments.for_each(|segment| state.pending.push_front(segment));
-            self.pour(state);
+            self.refill(state);
         });
         self.changed();
     }
@@ -280,7 +280,7 @@ impl Tagged {
     }
 }
 
-impl State {
+impl TagInner {
     /// Gives pending ids to the claims, the oldest first; whether any were given.
     fn serve(&mut self) -> bool {
         let mut served = false;
@@ -309,52 +309,59 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
-    fn tagged() -> Tagged {
-        Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, None, crate::os::process::generation())
+    fn tag_state() -> TagState {
+        TagState::new(
+            "order".into(),
+            AdaptiveStep::new(100, true),
+            10,
+            None,
+            crate::os::process::generation(),
+        )
     }
 
     #[test]
     fn whose_time_is_over_is_woken_and_who_has_gone_is_not() {
-        let (tagged, woken) = (tagged(), Arc::new(AtomicUsize::new(0)));
+        let (tag_state, woken) = (tag_state(), Arc::new(AtomicUsize::new(0)));
         let subscribe = || {
             let woken = Arc::clone(&woken);
             let wake = Box::new(move || _ = woken.fetch_add(1, SeqCst));
-            tagged.subscribe(tagged.version(), None, wake).ok().unwrap()
+            tag_state.subscribe(tag_state.version(), None, wake).ok().unwrap()
         };
         let (late, gone) = (subscribe(), subscribe());
-        tagged.wake(late);
+        tag_state.wake(late);
         assert_eq!(woken.load(SeqCst), 1);
-        assert!(tagged.unsubscribe(gone).is_some());
-        tagged.changed();
+        assert!(tag_state.unsubscribe(gone).is_some());
+        tag_state.changed();
         assert_eq!(woken.load(SeqCst), 1);
     }
 
     #[test]
     fn a_claim_is_served_before_the_buffer_with_as_many_as_it_asks() {
-        let tagged = tagged();
-        let number = tagged.claim(None, 5).unwrap();
-        let pour = |segment| {
-            tagged.locked(|state| {
+        let tag_state = tag_state();
+        let number = tag_state.claim(None, 5).unwrap();
+        let refill = |segment| {
+            tag_state.locked(|state| {
                 state.pending.push_back(segment);
-                tagged.pour(state)
+                tag_state.refill(state)
             })
         };
-        assert_eq!(pour(Segment::new(10, 13, 1).unwrap()), Some(true), "all of it went to the claim");
-        assert_eq!(pour(Segment::new(20, 26, 1).unwrap()), Some(true));
-        let given: Vec<_> = tagged.unclaim(number).iter().map(|run| (run.first, run.count)).collect();
+        assert_eq!(refill(Segment::new(10, 13, 1).unwrap()), Some(true), "all of it went to the claim");
+        assert_eq!(refill(Segment::new(20, 26, 1).unwrap()), Some(true));
+        let given: Vec<_> = tag_state.unclaim(number).iter().map(|run| (run.first, run.count)).collect();
         assert_eq!(given, [(10, 3), (20, 2)]);
-        assert_eq!(tagged.buffer.take().unwrap().0, 22);
+        assert_eq!(tag_state.buffer.take().unwrap().0, 22);
     }
 
     #[test]
     fn a_stock_is_low_below_a_tenth_of_what_it_is_to_be() {
         let stock = Stock { most: 1_000, adaptive: false, prefetch: 10 };
         let generation = crate::os::process::generation();
-        let tagged = Tagged::new("order".into(), AdaptiveStep::new(100, true), 10, Some(stock), generation);
+        let tag_state =
+            TagState::new("order".into(), AdaptiveStep::new(100, true), 10, Some(stock), generation);
         let low_with = |segment| {
-            tagged.locked(|state| {
+            tag_state.locked(|state| {
                 state.pending.push_back(segment);
-                tagged.is_low(state)
+                tag_state.is_low(state)
             })
         };
         assert_eq!(low_with(Segment::new(1, 100, 1).unwrap()), Some(true), "99 ids");

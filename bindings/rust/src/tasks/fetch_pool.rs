@@ -9,7 +9,7 @@ mod schedule;
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
-use crate::segments::fetcher::Office;
+use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::{Job, STUCK, TimerTask};
 use leafid_core::{Code, Error};
 use schedule::Work;
@@ -61,7 +61,7 @@ pub(crate) fn push(job: Job) {
         });
     }
     let pool = pool();
-    pool.with_lock(|work| work.jobs.push(job.office(), job));
+    pool.with_lock(|work| work.jobs.push(job.fetcher(), job));
     pool.tend(false);
 }
 
@@ -112,19 +112,19 @@ pub(crate) fn tend(waits: bool) {
     pool().tend(waits);
 }
 
-/// An office was opened.
-pub(crate) fn enter(office: &Arc<Office>) {
+/// A fetcher was opened.
+pub(crate) fn enter(fetcher: &Arc<Fetcher>) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
     }
     pool().with_lock(|work| {
-        work.offices.push((Arc::downgrade(office), office.options.origin.threads));
+        work.offices.push((Arc::downgrade(fetcher), fetcher.options.origin.threads));
     });
 }
 
-/// An office was closed; the last one ends the threads that are idle.
-pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
+/// A fetcher was closed; the last one ends the threads that are idle.
+pub(crate) fn leave(fetcher: &Arc<Fetcher>, patience: Duration) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
@@ -132,9 +132,9 @@ pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
     let pool = pool();
     let left = pool.with_lock(|work| {
         work.offices
-            .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**office));
+            .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**fetcher));
         // They would keep it until somebody else has something done.
-        let its = work.jobs.take_all(Arc::as_ptr(office) as usize);
+        let its = work.jobs.take_all(Arc::as_ptr(fetcher) as usize);
         if work.offices.is_empty() {
             work.due.clear();
         }
@@ -148,7 +148,7 @@ pub(crate) fn leave(office: &Arc<Office>, patience: Duration) {
 }
 
 /// What is open in this process.
-pub(crate) fn offices() -> Vec<Arc<Office>> {
+pub(crate) fn offices() -> Vec<Arc<Fetcher>> {
     let Some(pool) = POOL.get() else { return Vec::new() };
     pool.with_lock(|work| work.offices()).unwrap_or_default()
 }
@@ -266,7 +266,7 @@ impl Pool {
         let mut idle = Vec::new();
         while !work.stop {
             let next = work.next_office(Instant::now());
-            let Some(job) = next.and_then(|office| work.jobs.take(office)) else {
+            let Some(job) = next.and_then(|fetcher| work.jobs.take(fetcher)) else {
                 let left = IDLE.saturating_sub(since.elapsed());
                 if left.is_zero() || work.offices.is_empty() {
                     idle = work.offices();
@@ -281,7 +281,7 @@ impl Pool {
                 continue;
             };
             work.idle -= 1;
-            work.busy.insert(me, (Instant::now() + job.may_take(), job.office()));
+            work.busy.insert(me, (Instant::now() + job.may_take(), job.fetcher()));
             drop(work);
             let busy = Busy { pool: self, me };
             let again = job.run();
@@ -293,11 +293,11 @@ impl Pool {
             since = Instant::now();
             work = lock(&self.work);
             // This thread looks for the next job now: it begins no other.
-            again.into_iter().for_each(|job| work.jobs.push(job.office(), job));
+            again.into_iter().for_each(|job| work.jobs.push(job.fetcher(), job));
         }
         work.idle -= 1;
         drop(work);
-        idle.into_iter().for_each(|office| office.rest());
+        idle.into_iter().for_each(|fetcher| fetcher.close_idle());
     }
 
     fn mind_the_time(self: &Arc<Self>) {

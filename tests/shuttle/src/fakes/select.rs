@@ -17,7 +17,7 @@ pub(crate) trait Servers: Send + Sync {
     fn rest_ms(&self, urgent: bool) -> Option<i64>;
     fn denies(&self, tag: &str) -> bool;
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
-    fn rest(&self);
+    fn close_idle(&self);
     fn close(&self);
     fn check_tag(&self, tag: &str) -> Result<()>;
 }

@@ -32,7 +32,7 @@ fn right_answers_keep_the_connection_and_others_do_not() {
         }
     }
     assert_eq!(connections(&server), [1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5]);
-    source.rest();
+    source.close_idle();
     assert_eq!(server.ended(5), 5, "what is kept is closed");
 }
 

@@ -33,7 +33,7 @@ fn two_processes(server: &FakeServer, source: RangeSource) {
     let ended_well = in_child(|| {
         let source = source.take().unwrap();
         let fetched = (0..2).all(|_| fetch(&source, "order").is_ok());
-        source.rest();
+        source.close_idle();
         drop(source);
         fetched
     });
@@ -47,7 +47,7 @@ fn two_processes(server: &FakeServer, source: RangeSource) {
         std::thread::sleep(Duration::from_millis(1_500));
         true
     });
-    source.rest();
+    source.close_idle();
     assert_eq!(server.ended(2), 2, "the parent's connection is closed though its child lives");
     assert!(ended_well());
 }
@@ -67,7 +67,7 @@ fn forks_while_other_threads_ask() {
                     while !done.load(SeqCst) {
                         fetch(source, tag).unwrap();
                         // Now and then a connection is made anew.
-                        source.rest();
+                        source.close_idle();
                     }
                 });
             }

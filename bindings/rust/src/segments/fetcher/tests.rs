@@ -1,4 +1,4 @@
-//! An office whose clock stands, and whose threads are the test's own.
+//! A fetcher whose clock stands, and whose threads are the test's own.
 
 use super::*;
 use crate::os::mutex::lock;
@@ -27,7 +27,7 @@ impl Servers for Says {
     fn last_errors(&self) -> Vec<(String, Option<Error>)> {
         Vec::new()
     }
-    fn rest(&self) {
+    fn close_idle(&self) {
         self.rested.fetch_add(1, SeqCst);
     }
     fn close(&self) {
@@ -38,28 +38,28 @@ impl Servers for Says {
     }
 }
 
-fn fail(play: &Play, tagged: &Arc<Tagged>, code: Code) {
-    play.office.failed_to_ask(tagged, Error::new(code, "as asked"));
+fn fail(play: &Play, tag_state: &Arc<TagState>, code: Code) {
+    play.fetcher.failed_to_ask(tag_state, Error::new(code, "as asked"));
 }
 
 fn is_down(play: &Play) -> bool {
-    lock(&play.office.breaker).is_down()
+    lock(&play.fetcher.breaker).is_down()
 }
 
-fn of<R>(tagged: &Tagged, deed: impl FnOnce(&mut State) -> R) -> R {
-    tagged.locked(deed).unwrap()
+fn of<R>(tag_state: &TagState, action: impl FnOnce(&mut TagInner) -> R) -> R {
+    tag_state.locked(action).unwrap()
 }
 
 /// Ids from a source, so many of which are left.
-fn give(tagged: &Tagged, segment: Segment, left: u64) {
-    of(tagged, |state| {
+fn give(tag_state: &TagState, segment: Segment, left: u64) {
+    of(tag_state, |state| {
         state.pending.push_back(segment);
-        tagged.pour(state);
+        tag_state.refill(state);
     });
-    while tagged.locked(|state| tagged.left(state) > left) == Some(true) {
-        let most = of(tagged, |state| tagged.left(state)) - left;
-        tagged.buffer.take_many(most as usize).unwrap();
-        of(tagged, |state| tagged.pour(state));
+    while tag_state.locked(|state| tag_state.left(state) > left) == Some(true) {
+        let most = of(tag_state, |state| tag_state.left(state)) - left;
+        tag_state.buffer.take_many(most as usize).unwrap();
+        of(tag_state, |state| tag_state.refill(state));
     }
 }
 
@@ -67,8 +67,8 @@ fn ids(start: i64, count: i64) -> Segment {
     Segment::new(start, start + count, 1).unwrap()
 }
 
-fn somebody_waits(tagged: &Tagged) -> u64 {
-    tagged.subscribe(tagged.version(), None, Box::new(|| {})).ok().unwrap()
+fn somebody_waits(tag_state: &TagState) -> u64 {
+    tag_state.subscribe(tag_state.version(), None, Box::new(|| {})).ok().unwrap()
 }
 
 fn thousand() -> SegmentsBuilder {
@@ -76,66 +76,69 @@ fn thousand() -> SegmentsBuilder {
 }
 
 /// What a tag asks for that is at rest, if somebody waits.
-fn deed(play: &Play, tagged: &Tagged, phase: Phase, waits: bool, now_ms: i64) -> Deed {
+fn action(play: &Play, tag_state: &TagState, phase: Phase, waits: bool, now_ms: i64) -> FetchAction {
     play.set_clock(now_ms);
-    of(tagged, |state| {
+    of(tag_state, |state| {
         state.phase = phase;
-        play.office.decide_fetch(tagged, state, waits)
+        play.fetcher.decide_fetch(tag_state, state, waits)
     })
 }
 
 #[test]
 fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
     let play = Play::open(thousand(), |_| {});
-    let tagged = play.tag("order");
-    give(&tagged, ids(1, 1_000), 500);
+    let tag_state = play.tag("order");
+    give(&tag_state, ids(1, 1_000), 500);
     // It rests 800 ms, or 400.
-    of(&tagged, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
-    let at = |waits, ms| deed(&play, &tagged, Phase::Idle, waits, BEGIN_MS + ms);
-    let look = |ms| Deed::LookAt(BEGIN_MS + ms);
+    of(&tag_state, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
+    let at = |waits, ms| action(&play, &tag_state, Phase::Idle, waits, BEGIN_MS + ms);
+    let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
     assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
-    assert_eq!(at(false, 800), Deed::Fetch);
-    assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), Deed::Fetch]);
-    let number = somebody_waits(&tagged);
-    assert_eq!(at(false, 400), Deed::Fetch);
-    assert!(tagged.unsubscribe(number).is_some());
+    assert_eq!(at(false, 800), FetchAction::Fetch);
+    assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), FetchAction::Fetch]);
+    let number = somebody_waits(&tag_state);
+    assert_eq!(at(false, 400), FetchAction::Fetch);
+    assert!(tag_state.unsubscribe(number).is_some());
     assert_eq!(at(false, 400), look(800));
-    tagged.buffer.take_many(450).unwrap();
-    assert_eq!(at(false, 400), Deed::Fetch, "few are left");
+    tag_state.buffer.take_many(450).unwrap();
+    assert_eq!(at(false, 400), FetchAction::Fetch, "few are left");
 }
 
 #[test]
 fn a_look_that_is_to_come_soon_enough_is_not_asked_for_again() {
     let play = Play::open(thousand(), |_| {});
-    let tagged = play.tag("order");
-    give(&tagged, ids(1, 1_000), 500);
-    of(&tagged, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
+    let tag_state = play.tag("order");
+    give(&tag_state, ids(1, 1_000), 500);
+    of(&tag_state, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
     for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
-        let wanted = if comes { Deed::Nothing } else { Deed::LookAt(BEGIN_MS + 500) };
-        let rests = Phase::Resting(BEGIN_MS + until_ms);
-        assert_eq!(deed(&play, &tagged, rests, false, BEGIN_MS + 100), wanted, "{until_ms}");
+        let wanted = if comes { FetchAction::Nothing } else { FetchAction::LookAt(BEGIN_MS + 500) };
+        let rests = Phase::BackingOff(BEGIN_MS + until_ms);
+        assert_eq!(action(&play, &tag_state, rests, false, BEGIN_MS + 100), wanted, "{until_ms}");
     }
 }
 
 #[test]
 fn one_that_is_unknown_is_asked_for_again_by_who_waits_alone() {
     let play = Play::open(thousand(), |_| {});
-    let tagged = play.tag("order");
-    of(&tagged, |state| {
+    let tag_state = play.tag("order");
+    of(&tag_state, |state| {
         state.error = Some(Error::new(Code::UnknownTag, "as asked"));
         state.back_off.failed(BEGIN_MS, 0);
     });
-    let at = |waits, ms| deed(&play, &tagged, Phase::Idle, waits, BEGIN_MS + ms);
-    assert_eq!([at(true, 100), at(false, 200), at(true, 200)], [Deed::Nothing, Deed::Nothing, Deed::Fetch]);
+    let at = |waits, ms| action(&play, &tag_state, Phase::Idle, waits, BEGIN_MS + ms);
+    assert_eq!(
+        [at(true, 100), at(false, 200), at(true, 200)],
+        [FetchAction::Nothing, FetchAction::Nothing, FetchAction::Fetch]
+    );
     // Nor at the time that it was to rest until.
-    let rests = Phase::Resting(BEGIN_MS + 200);
+    let rests = Phase::BackingOff(BEGIN_MS + 200);
     let looked = |until_ms| {
-        of(&tagged, |state| state.phase = rests);
-        play.office.look(&tagged, BEGIN_MS + until_ms);
-        of(&tagged, |state| state.phase)
+        of(&tag_state, |state| state.phase = rests);
+        play.fetcher.look(&tag_state, BEGIN_MS + until_ms);
+        of(&tag_state, |state| state.phase)
     };
     assert_eq!([looked(200), looked(100)], [Phase::Idle, rests], "another rest is not over");
-    somebody_waits(&tagged);
+    somebody_waits(&tag_state);
     assert_eq!(looked(200), Phase::Queued);
 }
 
@@ -144,33 +147,33 @@ fn nothing_is_fetched_for_who_has_enough_nor_after_the_close() {
     let play = Play::open(thousand(), |_| {});
     let (full, empty) = (play.tag("full"), play.tag("empty"));
     give(&full, ids(1, 1_000), 1_000);
-    assert_eq!(deed(&play, &full, Phase::Idle, true, BEGIN_MS), Deed::Nothing);
-    play.office.closed.store(true, SeqCst);
-    assert_eq!(deed(&play, &empty, Phase::Idle, true, BEGIN_MS), Deed::Nothing);
+    assert_eq!(action(&play, &full, Phase::Idle, true, BEGIN_MS), FetchAction::Nothing);
+    play.fetcher.closed.store(true, SeqCst);
+    assert_eq!(action(&play, &empty, Phase::Idle, true, BEGIN_MS), FetchAction::Nothing);
 }
 
 #[test]
 fn who_finds_nothing_learns_what_is_under_way() {
     let play = Play::open(thousand(), |_| {});
-    let tagged = play.tag("order");
-    of(&tagged, |state| {
+    let tag_state = play.tag("order");
+    of(&tag_state, |state| {
         (state.ended, state.phase) = (2, Phase::Fetching(Instant::now()));
     });
-    let wanted = play.want(&tagged, Some(5));
-    assert_eq!((wanted.ended, wanted.begun, wanted.awaited, wanted.poured), (2, 3, true, false));
-    let wanted = play.want(&tagged, Some(3));
+    let wanted = play.want(&tag_state, Some(5));
+    assert_eq!((wanted.ended, wanted.begun, wanted.awaited, wanted.refilled), (2, 3, true, false));
+    let wanted = play.want(&tag_state, Some(3));
     assert!(wanted.refused.is_none());
-    assert_eq!(of(&tagged, |state| state.need), 5, "the most that a call needs");
+    assert_eq!(of(&tag_state, |state| state.need), 5, "the most that a call needs");
     for (code, is_denied, refused) in [
         (Code::SegmentUnavailable, false, false),
         (Code::SegmentUnavailable, true, true),
         (Code::UnknownTag, false, true),
     ] {
-        of(&tagged, |state| {
+        of(&tag_state, |state| {
             state.error = Some(Error::new(code, "as asked"));
             (state.is_denied, state.phase) = (is_denied, Phase::Idle);
         });
-        let wanted = play.want(&tagged, None);
+        let wanted = play.want(&tag_state, None);
         assert_eq!(wanted.refused.is_some(), refused, "{code:?}");
         assert_eq!(wanted.awaited, code != Code::UnknownTag, "it is asked for by who waits");
         assert_eq!(wanted.begun, 2);
@@ -181,7 +184,7 @@ fn who_finds_nothing_learns_what_is_under_way() {
         state.pending.push_back(ids(2_000, 1_000));
     });
     let wanted = play.want(&enough, Some(1));
-    assert!(wanted.poured && wanted.awaited && wanted.refused.is_none());
+    assert!(wanted.refilled && wanted.awaited && wanted.refused.is_none());
     assert_eq!(of(&enough, |state| state.phase), Phase::Idle);
 }
 
@@ -190,9 +193,9 @@ fn what_is_due_by_the_clock_that_stands_is_due_as_much_later() {
     let play = Play::open(thousand(), |_| {});
     let later = Duration::from_millis(1_001);
     let before = Instant::now();
-    let due = play.office.instant(BEGIN_MS + 1_000);
+    let due = play.fetcher.instant(BEGIN_MS + 1_000);
     assert!((before + later..=Instant::now() + later).contains(&due));
-    assert!(play.office.instant(BEGIN_MS - 1_000) <= Instant::now() + Duration::from_millis(1), "at once");
+    assert!(play.fetcher.instant(BEGIN_MS - 1_000) <= Instant::now() + Duration::from_millis(1), "at once");
 }
 
 #[test]
@@ -216,18 +219,18 @@ fn a_source_is_asked_for_its_own_step_or_for_more_if_more_is_needed() {
 #[test]
 fn a_stock_is_filled_and_while_that_fails_one_id_is_asked_for() {
     let builder = || Segments::builder().step(100).adaptive(false);
-    let asked = |need, before: fn(&mut State)| {
+    let asked = |need, before: fn(&mut TagInner)| {
         let play = Play::open(builder(), |options| options.origin.one_by_one = true);
-        let tagged = play.tag("order");
-        of(&tagged, before);
+        let tag_state = play.tag("order");
+        of(&tag_state, before);
         play.set_clock(BEGIN_MS + 1_000);
-        play.asked(&tagged, need).0
+        play.asked(&tag_state, need).0
     };
     assert_eq!(asked(None, |_| {}), 100);
     assert_eq!(asked(Some(150), |_| {}), 150);
     assert_eq!(asked(None, |state| state.back_off.failed(BEGIN_MS, 0)), 1);
-    assert_eq!(asked(None, |state| state.left_out = 1), 1);
-    assert_eq!(asked(Some(7), |state| state.left_out = 1), 7);
+    assert_eq!(asked(None, |state| state.skipped = 1), 1);
+    assert_eq!(asked(Some(7), |state| state.skipped = 1), 7);
 }
 
 #[test]
@@ -235,12 +238,12 @@ fn it_is_urgent_while_somebody_waits_or_what_is_left_is_no_more_than_what_is_sho
     let urgent = |one_by_one, left, waits| {
         let builder = Segments::builder().step(100).adaptive(false);
         let play = Play::open(builder, |options| options.origin.one_by_one = one_by_one);
-        let tagged = play.tag("order");
-        give(&tagged, ids(1, 100), left);
+        let tag_state = play.tag("order");
+        give(&tag_state, ids(1, 100), left);
         if waits {
-            somebody_waits(&tagged);
+            somebody_waits(&tag_state);
         }
-        play.asked(&tagged, None).1
+        play.asked(&tag_state, None).1
     };
     assert_eq!([0, 50].map(|left| urgent(false, left, false)), [true, false]);
     assert_eq!([50, 51].map(|left| urgent(true, left, false)), [true, false]);
@@ -251,10 +254,10 @@ fn it_is_urgent_while_somebody_waits_or_what_is_left_is_no_more_than_what_is_sho
 fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
     let step = |builder, native, said| {
         let play = Play::open(builder, |options| options.origin.native = native);
-        let tagged = play.tag("order");
-        play.asked(&tagged, None);
+        let tag_state = play.tag("order");
+        play.asked(&tag_state, None);
         play.answer(Ok(Some(Fetched { segment: ids(1, 50), step: said })));
-        of(&tagged, |state| {
+        of(&tag_state, |state| {
             assert_eq!((state.ended, state.failures), (1, 0));
             state.step.source()
         })
@@ -269,27 +272,27 @@ fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
 fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
     let regressed = || Err(Error::new(Code::SegmentRegressed, "as asked").into());
     let play = Play::open(thousand(), |options| options.origin.one_by_one = true);
-    let tagged = play.tag("order");
-    play.want(&tagged, Some(1));
+    let tag_state = play.tag("order");
+    play.want(&tag_state, Some(1));
     play.work();
     let seen = [(); 5].map(|_| {
         play.answer(regressed());
-        of(&tagged, |state| (state.left_out, state.failures))
+        of(&tag_state, |state| (state.skipped, state.failures))
     });
     assert_eq!(seen, [(1, 0), (2, 0), (3, 0), (4, 0), (4, 1)]);
     play.set_clock(BEGIN_MS + 1_000);
-    play.asked(&tagged, Some(1));
+    play.asked(&tag_state, Some(1));
     play.answer(Ok(Some(ids(1, 1).into())));
-    assert_eq!(of(&tagged, |state| (state.left_out, state.failures, state.ended)), (0, 1, 6));
+    assert_eq!(of(&tag_state, |state| (state.skipped, state.failures, state.ended)), (0, 1, 6));
     assert_eq!(play.tags_asked(), ["order"], "and it is asked for more at once");
     // Of another error, and of a source that gives them in ranges, none.
     for (one_by_one, code) in [(true, Code::SegmentUnavailable), (false, Code::SegmentRegressed)] {
         let play = Play::open(thousand(), |options| options.origin.one_by_one = one_by_one);
-        let tagged = play.tag("order");
-        fail(&play, &tagged, code);
-        assert_eq!(of(&tagged, |state| (state.left_out, state.failures)), (0, 1));
-        let rests = Phase::Resting(BEGIN_MS + 200);
-        assert_eq!(of(&tagged, |state| state.phase), rests, "it is looked at by itself");
+        let tag_state = play.tag("order");
+        fail(&play, &tag_state, code);
+        assert_eq!(of(&tag_state, |state| (state.skipped, state.failures)), (0, 1));
+        let rests = Phase::BackingOff(BEGIN_MS + 200);
+        assert_eq!(of(&tag_state, |state| state.phase), rests, "it is looked at by itself");
     }
 }
 
@@ -320,17 +323,17 @@ fn only_a_source_that_gives_no_answer_is_down() {
 fn a_source_that_is_down_is_tried_with_a_tag_that_did_not_fail() {
     let play = Play::open(thousand(), |_| {});
     let (bad, good, worse) = (play.tag("bad"), play.tag("good"), play.tag("worse"));
-    for tagged in [&bad, &worse, &bad] {
-        fail(&play, tagged, Code::SegmentUnavailable);
+    for tag_state in [&bad, &worse, &bad] {
+        fail(&play, tag_state, Code::SegmentUnavailable);
     }
     assert!(is_down(&play));
     play.set_clock(BEGIN_MS + 399);
-    for tagged in [bad, good, worse] {
-        of(&tagged, |state| state.phase = Phase::Queued);
-        play.office.clone().fetch(tagged, false);
+    for tag_state in [bad, good, worse] {
+        of(&tag_state, |state| state.phase = Phase::Queued);
+        play.fetcher.clone().fetch(tag_state, false);
     }
     play.set_clock(BEGIN_MS + 5_000);
-    play.office.breaker_timer();
+    play.fetcher.breaker_timer();
     play.work();
     assert_eq!(play.tags_asked(), ["good"]);
 }
@@ -340,7 +343,7 @@ fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
     let tags: Vec<String> = (0..20).map(|n| format!("t{n:02}")).collect();
     let play = Play::prewarmed(thousand(), |_| {}, tags.clone());
     give(&play.tag("t00"), ids(1, 1_000), 1_000);
-    play.office.begin();
+    play.fetcher.begin();
     play.work();
     assert_eq!(play.tags_asked(), tags[1..9]);
     play.answer(Ok(Some(ids(1, 1_000).into())));
@@ -349,7 +352,7 @@ fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
     let builder = Segments::builder().step(100);
     let one_by_one = |options: &mut Options| options.origin.one_by_one = true;
     let play = Play::prewarmed(builder, one_by_one, vec!["order".into()]);
-    play.office.begin();
+    play.fetcher.begin();
     play.work();
     assert_eq!(lock(&play.asked)[0].0.step, PREWARMED);
 }
@@ -366,15 +369,15 @@ fn servers_are_closed_by_who_has_them() {
         let says = Arc::new(Says::default());
         let servers = Arc::clone(&says) as Arc<dyn Servers>;
         let play = Play::open(thousand(), |options| options.origin.servers = Some(servers));
-        assert!(play.office.is_deferred());
-        play.office.rest();
+        assert!(play.fetcher.is_deferred());
+        play.fetcher.close_idle();
         assert_eq!(says.rested.load(SeqCst), 1);
-        let tagged = play.tag("order");
+        let tag_state = play.tag("order");
         for _ in 0..2 {
-            if close { play.office.close() } else { play.office.close_unused() }.unwrap();
+            if close { play.fetcher.close() } else { play.fetcher.close_unused() }.unwrap();
         }
-        assert!(play.office.is_closed() && play.office.tagged(&"order".into()).unwrap().is_err());
-        assert_eq!(tagged.buffer.take(), Err(leafid_core::Dry::Sealed));
+        assert!(play.fetcher.is_closed() && play.fetcher.tag_state(&"order".into()).unwrap().is_err());
+        assert_eq!(tag_state.buffer.take(), Err(leafid_core::Dry::Sealed));
         assert_eq!(says.closed.load(SeqCst), closed);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::callback::{Batch, Fetched};
 use crate::os;
-use crate::segments::fetcher::Office;
+use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::Job;
-use crate::segments::tag_state::Tagged;
+use crate::segments::tag_state::TagState;
 use crate::tasks::fetch_pool;
 use crate::worker::source::Answer;
 use leafid_core::{Code, Error, Result};
@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub struct Reply(Option<Pending>);
 
 pub(crate) struct Pending {
-    pub(crate) office: Arc<Office>,
-    pub(crate) tagged: Arc<Tagged>,
+    pub(crate) fetcher: Arc<Fetcher>,
+    pub(crate) tag_state: Arc<TagState>,
     /// The mark as it was before the source was asked.
     pub(crate) after: i64,
     /// The step wished for by the tag's use alone.
@@ -48,7 +48,7 @@ impl Reply {
     pub(crate) fn accept(mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
         // The user's code may have forked, and returned in the child, too: there it is the parent's.
-        if pending.office.generation == os::process::generation() {
+        if pending.fetcher.generation == os::process::generation() {
             pending.accept(answer);
         } else {
             std::mem::forget(pending);
@@ -64,7 +64,7 @@ impl Reply {
     fn leave(&mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
         // In a forked child it is the parent's.
-        if pending.office.generation == os::process::generation() {
+        if pending.fetcher.generation == os::process::generation() {
             fetch_pool::push(Job::Accept(pending, answer));
         } else {
             std::mem::forget(pending);

@@ -40,7 +40,7 @@ impl<D: Dialect> Servers for D {
         self.http().last_errors()
     }
 
-    fn rest(&self) {
+    fn close_idle(&self) {
         self.http().rest();
     }
 

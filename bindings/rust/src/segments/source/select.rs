@@ -36,7 +36,7 @@ pub(crate) trait Servers: Send + Sync {
     /// Each one's URL, and what it failed with last.
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
     /// Closes the connections that no request uses.
-    fn rest(&self);
+    fn close_idle(&self);
     /// Ends the requests under way; there are no further ones.
     fn close(&self);
     /// Errors: `invalid_argument` for a tag that these servers would take for another.

@@ -361,10 +361,10 @@ mod tests {
     fn what_came_in_is_told_once_it_is_all_or_time_to_and_looked_at_once_until_then() {
         let builder = crate::SegmentsBuilder::default().persist(false).name("told").fetch(|_| Ok(None));
         let ids = builder.open().unwrap();
-        let (office, tagged) = ids.tag("order").unwrap().process().unwrap();
+        let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
         let reply = || {
-            let (office, tagged) = (Arc::clone(&office), Arc::clone(&tagged));
-            Reply::new(Pending { office, tagged, after: 0, wanted: 0, requests: 1 })
+            let (fetcher, tag_state) = (Arc::clone(&fetcher), Arc::clone(&tag_state));
+            Reply::new(Pending { fetcher, tag_state, after: 0, wanted: 0, requests: 1 })
         };
         let (hour, now) = (Duration::from_secs(3_600), Instant::now());
         let (mut desk, tag) = desk(2);

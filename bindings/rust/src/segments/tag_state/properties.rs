@@ -53,7 +53,7 @@ fn ids(run: &Run) -> impl Iterator<Item = i64> + use<> {
 
 /// All that the source gave and nobody was issued.
 struct Model {
-    tagged: Tagged,
+    tag_state: TagState,
     end: i64,
     at_hand: BTreeSet<i64>,
     /// Runs that handles keep.
@@ -66,7 +66,7 @@ struct Model {
 
 impl Model {
     fn new(stock: Option<Stock>) -> Model {
-        let tagged = Tagged::new(
+        let tag_state = TagState::new(
             "order".into(),
             AdaptiveStep::new(100, true),
             10,
@@ -74,7 +74,7 @@ impl Model {
             crate::os::process::generation(),
         );
         Model {
-            tagged,
+            tag_state,
             end: 0,
             at_hand: BTreeSet::new(),
             kept: Vec::new(),
@@ -99,7 +99,7 @@ impl Model {
 
     fn comes_back(&mut self, run: Run) {
         self.ordered = None;
-        self.tagged.put_back(&[run]);
+        self.tag_state.put_back(&[run]);
         self.at_hand.extend(ids(&run));
     }
 
@@ -110,28 +110,28 @@ impl Model {
                 let segment = Segment::new(start, start + length * stride, stride).unwrap();
                 self.end = segment.end();
                 self.at_hand.extend((0..segment.len()).filter_map(|n| segment.id(n)));
-                let poured = self.tagged.locked(|state| {
+                let refilled = self.tag_state.locked(|state| {
                     state.pending.push_back(segment);
-                    self.tagged.pour(state);
+                    self.tag_state.refill(state);
                 });
-                prop_assert!(poured.is_some());
+                prop_assert!(refilled.is_some());
             }
             Deed::Fetched(..) => {}
             Deed::Failed => {
-                self.tagged.locked(|state| state.back_off.failed(1, 2));
+                self.tag_state.locked(|state| state.back_off.failed(1, 2));
             }
             Deed::Take => {
-                if let Ok((first, _)) = self.tagged.buffer.take() {
+                if let Ok((first, _)) = self.tag_state.buffer.take() {
                     self.leaves(&Run { first, stride: 1, count: 1 })?;
                 }
             }
             Deed::TakeMany(most) => {
-                if let Ok((run, _)) = self.tagged.buffer.take_many(most) {
+                if let Ok((run, _)) = self.tag_state.buffer.take_many(most) {
                     self.leaves(&run)?;
                 }
             }
             Deed::TakeRun(most) => {
-                if let Ok((run, _)) = self.tagged.buffer.take_run(most) {
+                if let Ok((run, _)) = self.tag_state.buffer.take_run(most) {
                     self.leaves(&run)?;
                     self.kept.push(run);
                 }
@@ -149,11 +149,11 @@ impl Model {
             }
             Deed::Claim(left) => {
                 self.ordered = None;
-                self.claims.extend(self.tagged.claim(None, left));
+                self.claims.extend(self.tag_state.claim(None, left));
             }
             Deed::Unclaim { late } => {
                 if let Some(number) = self.claims.pop() {
-                    let runs = self.tagged.unclaim(number);
+                    let runs = self.tag_state.unclaim(number);
                     for run in &runs {
                         // Maybe given before a seal, or put back after it.
                         for id in ids(run) {
@@ -173,11 +173,11 @@ impl Model {
     /// What is left is told exactly; what calls were given already stays theirs.
     fn seal(&mut self) -> std::result::Result<(), TestCaseError> {
         while let Some(number) = self.claims.pop() {
-            let runs = self.tagged.unclaim(number);
+            let runs = self.tag_state.unclaim(number);
             let held: BTreeSet<i64> = runs.iter().flat_map(ids).collect();
             self.at_hand.retain(|id| !held.contains(id));
         }
-        let rest = self.tagged.seal();
+        let rest = self.tag_state.seal();
         let told: Vec<i64> =
             rest.iter().flat_map(|part| (0..part.len()).filter_map(|n| part.id(n))).collect();
         prop_assert!(told.iter().copied().eq(std::mem::take(&mut self.at_hand)), "{:?}", rest);
@@ -188,11 +188,11 @@ impl Model {
     /// Besides what calls hold, the tag counts as many at hand as there are.
     fn counts(&self) -> std::result::Result<(), TestCaseError> {
         let (left, held) = self
-            .tagged
+            .tag_state
             .locked(|state| {
                 let held: usize =
                     state.claims.values().flat_map(|claim| &claim.runs).map(|run| run.count).sum();
-                (self.tagged.left(state), held)
+                (self.tag_state.left(state), held)
             })
             .unwrap_or_default();
         prop_assert!(self.sealed || left as usize + held == self.at_hand.len());

@@ -232,7 +232,7 @@ impl Issuer {
                     false => self.coming = Some((due_ms, after, segment)),
                 }
             }
-            self.pour();
+            self.refill();
             let most = if draw.one_in(3) { 1 } else { draw.amount(4_000) as usize + 1 };
             let taken = match most {
                 1 => self
@@ -260,7 +260,7 @@ impl Issuer {
         Ok(())
     }
 
-    fn pour(&mut self) {
+    fn refill(&mut self) {
         while self.buffer.has_room(&self.filler)
             && let Some(segment) = self.pending.pop_front()
         {

@@ -2,7 +2,7 @@
 
 use super::fair_queue::Lines;
 use super::{Due, Running};
-use crate::segments::fetcher::Office;
+use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::{Job, TimerTask};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Acquire;
@@ -31,19 +31,19 @@ pub(crate) struct Work {
     /// None is begun for what nobody waits for.
     pub(crate) held: bool,
     /// With how many requests each makes at the same time.
-    pub(crate) offices: Vec<(Weak<Office>, usize)>,
+    pub(crate) offices: Vec<(Weak<Fetcher>, usize)>,
 }
 
 impl Work {
-    pub(crate) fn offices(&self) -> Vec<Arc<Office>> {
-        self.offices.iter().filter_map(|(office, _)| office.upgrade()).collect()
+    pub(crate) fn offices(&self) -> Vec<Arc<Fetcher>> {
+        self.offices.iter().filter_map(|(fetcher, _)| fetcher.upgrade()).collect()
     }
 
     /// Whose job is next: of whom the fewest threads work for, and not too many. While the threads for all are busy,
     /// only those for whom nobody works have a turn: no source has what is left for the others.
     pub(crate) fn next_office(&self, now: Instant) -> Option<usize> {
         let most = if self.busy.len() < self.for_all(now) { self.most(MOST_FOR_ONE) } else { 1 };
-        self.jobs.next(|office| Some(self.busy_for(office)).filter(|busy| *busy < most))
+        self.jobs.next(|fetcher| Some(self.busy_for(fetcher)).filter(|busy| *busy < most))
     }
 
     /// Whether another thread is to be begun.
@@ -66,8 +66,8 @@ impl Work {
         self.offices.iter().map(|(_, threads)| *threads).fold(least, usize::max)
     }
 
-    fn busy_for(&self, office: usize) -> usize {
-        self.busy.values().filter(|(_, of)| *of == office).count()
+    fn busy_for(&self, fetcher: usize) -> usize {
+        self.busy.values().filter(|(_, of)| *of == fetcher).count()
     }
 
     /// Joins the threads that have ended.

@@ -153,10 +153,10 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
     assert!(due[0] != due[1] && due.iter().all(|due| is_due(*due)));
     due.into_iter().for_each(take_back);
     assert!(!due.iter().any(|due| is_due(*due)));
-    let gone = Weak::<Office>::new();
+    let gone = Weak::<Fetcher>::new();
     pool().with_lock(|work| work.offices.push((Weak::clone(&gone), 0)));
     ids.close().unwrap();
-    let is_there = pool().with_lock(|work| work.offices.iter().any(|(office, _)| office.ptr_eq(&gone)));
+    let is_there = pool().with_lock(|work| work.offices.iter().any(|(fetcher, _)| fetcher.ptr_eq(&gone)));
     assert_eq!(is_there, Some(false));
 }
 
@@ -185,8 +185,8 @@ fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
     let dir = tempfile::tempdir().unwrap();
     let may_take = |builder: SegmentsBuilder| {
         let ids = builder.persist(false).name("held-up").open().unwrap();
-        let (office, tagged) = ids.tag("order").unwrap().process().unwrap();
-        Job::Fetch(office, tagged, false).may_take()
+        let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
+        Job::Fetch(fetcher, tag_state, false).may_take()
     };
     let file = format!("file:{}", dir.path().join("counters").display());
     let builder = SegmentsBuilder::default;
