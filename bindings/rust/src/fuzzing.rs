@@ -67,7 +67,7 @@ pub fn find_cached(
 /// This start of the machine, and the suspend-counting clock.
 pub fn clock() -> (String, i64) {
     let clock = &registry().env().clock;
-    (clock.boot(), clock.counted().as_millis() as i64)
+    (clock.boot_id(), clock.boot_time().as_millis() as i64)
 }
 
 pub fn worker_ids(worker: &Worker, layout: &Layout) -> Result<Option<(u32, u32)>> {

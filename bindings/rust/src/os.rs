@@ -2,11 +2,13 @@
 //!
 //! The only `unsafe` of the host lives below this module.
 
+pub(crate) mod clock;
 pub(crate) mod clock_source;
 pub(crate) mod disk;
 pub(crate) mod env;
 pub(crate) mod filesystem_kind;
 pub(crate) mod host_lock;
+pub(crate) mod hostname;
 mod inherited_fds;
 pub(crate) mod lock_file;
 #[doc(hidden)]

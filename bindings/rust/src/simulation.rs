@@ -3,9 +3,8 @@
 #[cfg(feature = "http")]
 mod cluster;
 
-use crate::os::env::{
-    Access, AnyClock, Clock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
-};
+use crate::os::clock::{Clock, ClockReader};
+use crate::os::env::{Access, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
 use crate::os::filesystem_kind::{FileSystem, Kind};
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;
@@ -305,10 +304,10 @@ fn a_full_range_is_waited_for_within_the_timeout_and_a_fixed_id_is_not() {
     let wide = |process: &Process, ms: i64| process.open_worker(7..=8, builder().timeout_ms(ms));
     let _held = (wide(&one, 2_000).unwrap(), one.open_worker(7..=8, builder().random_start(5)).unwrap());
     let waited = |open: &dyn Fn() -> Result<Open>| {
-        let begun = world.counted();
+        let begun = world.boot_time();
         let error = open().err().unwrap();
         assert_eq!(error.code(), Code::WorkerInUse, "{error}");
-        (world.counted() - begun, error)
+        (world.boot_time() - begun, error)
     };
     let (time, error) = waited(&|| wide(&other, 2_000));
     assert!(time >= Duration::from_secs(2), "{time:?}");

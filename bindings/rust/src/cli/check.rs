@@ -8,7 +8,7 @@ use crate::config::clock_check::check_built;
 use crate::config::deployment::{self, RangePlace};
 use crate::config::state_dir;
 use crate::os;
-use crate::os::disk;
+use crate::os::clock;
 use crate::os::env::Env;
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
@@ -71,7 +71,7 @@ pub(super) fn check(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome
     mark(&mut report, &env, scope)?;
     clock(&mut report, &env)?;
     forks(&mut report)?;
-    layout(&mut report, &settings, env.clock.believed_ms())?;
+    layout(&mut report, &settings, env.clock.filtered_ms())?;
     if let Some(workers) = &workers {
         worker_ids(&mut report, &env, &settings, workers)?;
     }
@@ -225,7 +225,7 @@ fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
 }
 
 fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     match check_built(env.built_ms, now_ms) {
         Ok(()) => report.line(Status::Ok, "clock", Utc(now_ms))?,
         Err(error) => report.line(Status::Failed, "clock", error)?,
@@ -246,7 +246,7 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
             report.line(Status::Failed, "boot clock", about)?;
         }
     }
-    let about = format!("up to {} ms late, with clock_source = \"coarse\"", disk::coarse_lag_ms());
+    let about = format!("up to {} ms late, with clock_source = \"coarse\"", clock::coarse_lag_ms());
     report.line(Status::Ok, "coarse clock", about)
 }
 

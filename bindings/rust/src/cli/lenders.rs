@@ -17,7 +17,7 @@ pub(super) fn lease_servers(report: &mut Report<'_>, env: &Env, settings: &Setti
         let fits = (|| -> Result<i64> {
             check_server_clocks(env, &grant)?;
             if let Some((_, lease)) = &grant.lease {
-                lease.span(&settings.key.layout, &settings.key.rules, env.clock.believed_ms())?;
+                lease.span(&settings.key.layout, &settings.key.rules, env.clock.filtered_ms())?;
             }
             Ok(grant.worker_id)
         })();

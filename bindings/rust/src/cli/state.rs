@@ -85,7 +85,7 @@ fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
         match look(&env, directory, worker_id) {
             Ok(slots) => {
                 let holder = held::holder(&env, directory, name, worker_id);
-                let now_ms = env.clock.believed_ms();
+                let now_ms = env.clock.filtered_ms();
                 let text = match arguments.json {
                     true => as_json(&slots, holder.as_deref(), now_ms).to_string(),
                     false => as_text(&slots, holder.as_deref(), now_ms),

@@ -1,18 +1,15 @@
 //! The real clock, disk and randomness.
 
-use crate::os::env::{
-    Access, AnyClock, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random,
-};
+use crate::os::clock::Clock;
+use crate::os::env::{Access, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::os::{self, ForkSafeFd};
 use crate::storage::two_slots::FILE_BYTES;
 use leafid_core::Result;
-use nix::time::clock_gettime;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RawDir, SeekFrom};
 use rustix::io::Errno;
-use rustix::time::ClockId;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -22,12 +19,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 impl Env {
     pub(crate) fn system() -> Env {
         Env {
-            clock: AnyClock::System,
+            clock: Clock::System,
             disk: Box::new(SystemDisk),
             random: Box::new(SystemRandom),
             built_ms: BUILT_MS,
@@ -45,60 +41,6 @@ const BUILT_MS: i64 = {
     }
     (day - 1) * 86_400_000
 };
-
-/// Unix milliseconds as of the last timer interrupt.
-#[inline]
-pub(crate) fn coarse_ms() -> i64 {
-    let time = rustix::time::clock_gettime(ClockId::RealtimeCoarse);
-    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
-}
-
-/// How old that reading may be: the interval of the timer, rounded up.
-pub(crate) fn coarse_lag_ms() -> i64 {
-    let step = rustix::time::clock_getres(ClockId::RealtimeCoarse);
-    step.tv_sec * 1_000 + (step.tv_nsec + 999_999) / 1_000_000
-}
-
-/// Which start of the machine it is; empty where the kernel does not say. proc_sys_kernel(5)
-pub(crate) fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
-}
-
-/// What this host is called.
-pub(crate) fn hostname() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-/// Unix milliseconds; negative before 1970. Not by way of [`SystemTime`], whose difference costs a fifth of an id.
-#[inline]
-pub(crate) fn now_ms() -> i64 {
-    match clock_gettime(nix::time::ClockId::CLOCK_REALTIME) {
-        // Seconds of any real clock times 1000 fit. The nanoseconds are never negative.
-        Ok(time) => time.tv_sec() * 1_000 + i64::from(time.tv_nsec() as u32 / 1_000_000),
-        // Every system has this clock.
-        Err(_) => now_ns().div_euclid(1_000_000),
-    }
-}
-
-/// Nanoseconds since the Unix epoch, to the year 2262.
-pub(crate) fn now_ns() -> i64 {
-    nanoseconds(SystemTime::now())
-}
-
-fn nanoseconds(time: SystemTime) -> i64 {
-    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => nanoseconds(since),
-        Err(before) => -nanoseconds(before.duration()),
-    }
-}
-
-/// Time since the machine started, suspended or not.
-pub(crate) fn counted() -> Duration {
-    let time = rustix::time::clock_gettime(ClockId::Boottime);
-    // Never negative: it counts from the machine's start.
-    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
-}
 
 struct SystemRandom;
 
@@ -491,33 +433,12 @@ mod tests {
             assert_eq!(machine_of(none), None, "{none}");
         }
         assert!(SystemDisk.machine().is_none_or(|id| id.len() == 32));
-        assert_eq!(boot().len(), 36, "{}", boot());
-        assert_eq!(hostname(), fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim());
     }
 
     #[test]
     fn no_random_number_is_like_another() {
         let numbers = [(); 4].map(|()| SystemRandom.number().unwrap());
         assert!(numbers.iter().all(|one| numbers.iter().filter(|other| one == *other).count() == 1));
-    }
-
-    #[test]
-    fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
-        let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
-        let lag = coarse_lag_ms();
-        // On a machine that is too busy the timer itself is late.
-        assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
-        let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
-        assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
-    }
-
-    #[test]
-    fn times_before_1970_are_negative() {
-        let second = Duration::from_secs(1);
-        assert_eq!(
-            [UNIX_EPOCH - second, UNIX_EPOCH + second].map(nanoseconds),
-            [-1_000_000_000, 1_000_000_000]
-        );
     }
 
     #[test]

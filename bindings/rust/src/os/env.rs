@@ -1,28 +1,13 @@
 //! The world outside: clock, disk and randomness behind small traits, so that the host can run under simulation.
 
-use crate::ClockSource;
+use crate::os::clock::Clock;
 use crate::os::filesystem_kind::FileSystem;
-use crate::os::log_queue::{self, Level};
 use crate::os::namespaces::Scope;
 use crate::storage::two_slots::FILE_BYTES;
-use leafid_core::{ClockFilter, Code, Error, LeapEvent, Result};
+use leafid_core::{Code, Error, Result};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
-/// The clock that ids are made of, and the one that waits are measured by.
-pub(crate) trait Clock: Send + Sync {
-    /// Nanoseconds since the Unix epoch; negative before it.
-    fn now_ns(&self) -> i64;
-    /// A clock that only goes forward, also while the machine is suspended.
-    fn counted(&self) -> Duration;
-    /// Sleeps.
-    fn sleep(&self, time: Duration);
-    /// Which start of the machine `counted` counts from.
-    fn boot(&self) -> String;
-}
 
 /// Where state files, and the other files of two slots, live.
 pub(crate) trait Disk: Send + Sync {
@@ -140,7 +125,7 @@ pub(crate) trait Random: Send + Sync {
 
 /// The world a host lives in.
 pub(crate) struct Env {
-    pub(crate) clock: AnyClock,
+    pub(crate) clock: Clock,
     pub(crate) disk: Box<dyn Disk>,
     pub(crate) random: Box<dyn Random>,
     /// When leafid was built, Unix milliseconds: no right clock reads less.
@@ -154,134 +139,4 @@ impl Env {
             Error::new(Code::StateIo, format!("the system gives no random numbers: {error}; try again"))
         })
     }
-}
-
-/// The system's clock without a call through a pointer, as it is read for each id, or another.
-#[derive(Clone)]
-pub(crate) enum AnyClock {
-    System,
-    /// The system's, read as of its last timer interrupt on the hot path.
-    Coarse,
-    #[cfg_attr(not(test), allow(dead_code))]
-    Other(Arc<dyn Clock>, Arc<ClockFilter>),
-}
-
-/// The system clock's: it survives forks.
-static SYSTEM: ClockFilter = ClockFilter::new();
-
-impl AnyClock {
-    /// Unix milliseconds as the clock reads: for the hot path alone. Far ahead of the spans it leads to no id.
-    #[inline]
-    pub(crate) fn now_ms(&self) -> i64 {
-        match self {
-            AnyClock::System => crate::os::disk::now_ms(),
-            AnyClock::Coarse => crate::os::disk::coarse_ms(),
-            AnyClock::Other(clock, _) => clock.now_ns().div_euclid(1_000_000),
-        }
-    }
-
-    /// This clock as `source` wants it read on the hot path.
-    pub(crate) fn read_as(&self, source: ClockSource) -> AnyClock {
-        match (self, source) {
-            (AnyClock::System, ClockSource::Coarse) => AnyClock::Coarse,
-            (clock, _) => clock.clone(),
-        }
-    }
-
-    /// How late the hot path's reading may be, milliseconds.
-    pub(crate) fn lag_ms(&self) -> i64 {
-        match self {
-            AnyClock::Coarse => crate::os::disk::coarse_lag_ms(),
-            _ => 0,
-        }
-    }
-
-    /// Unix milliseconds as they are believed: for whatever is recorded, and for every decision.
-    pub(crate) fn believed_ms(&self) -> i64 {
-        self.believed_ns().div_euclid(1_000_000)
-    }
-
-    /// As [`AnyClock::believed_ms`], in nanoseconds.
-    pub(crate) fn believed_ns(&self) -> i64 {
-        let (now_ns, counted_ns) = self.both();
-        let (filtered_ns, event) = self.filter().filter(now_ns, counted_ns);
-        warn(event);
-        filtered_ns
-    }
-
-    /// Which start of the machine it is; empty where that is not known.
-    pub(crate) fn boot(&self) -> String {
-        match self {
-            AnyClock::System | AnyClock::Coarse => crate::os::disk::boot(),
-            AnyClock::Other(clock, _) => clock.boot(),
-        }
-    }
-
-    /// Takes note that the clock was believed to read `then_ms` when the suspend-counting one, since the same start of
-    /// the machine, read `counted_ms`; and of the leap that was not followed then, and since when.
-    pub(crate) fn learn(&self, then_ms: i64, counted_ms: i64, leap_ms: Option<(i64, i64)>) {
-        let ns = |ms: i64| ms.saturating_mul(1_000_000);
-        let leap = leap_ms.map(|(leap_ms, since_ms)| (ns(leap_ms), ns(since_ms)));
-        warn(self.filter().observe((ns(then_ms), ns(counted_ms)), leap, self.both()));
-    }
-
-    /// The leap that is not followed yet: how far, and since when by the suspend-counting clock.
-    pub(crate) fn leap_ms(&self) -> Option<(i64, i64)> {
-        self.filter().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
-    }
-
-    /// A generator was opened by what is believed now.
-    pub(crate) fn use_it(&self) {
-        self.filter().mark_used();
-    }
-
-    fn filter(&self) -> &ClockFilter {
-        match self {
-            AnyClock::System | AnyClock::Coarse => &SYSTEM,
-            AnyClock::Other(_, filter) => filter,
-        }
-    }
-
-    /// Both clocks, read close together: a thread may be off the processor between two reads.
-    fn both(&self) -> (i64, i64) {
-        let mut before = nanoseconds(self.counted());
-        loop {
-            let now_ns = match self {
-                AnyClock::System | AnyClock::Coarse => crate::os::disk::now_ns(),
-                AnyClock::Other(clock, _) => clock.now_ns(),
-            };
-            let after = nanoseconds(self.counted());
-            if after.saturating_sub(before) < 1_000_000_000 {
-                return (now_ns, after);
-            }
-            before = after;
-        }
-    }
-
-    /// The suspend-counting clock.
-    pub(crate) fn counted(&self) -> Duration {
-        match self {
-            AnyClock::System | AnyClock::Coarse => crate::os::disk::counted(),
-            AnyClock::Other(clock, _) => clock.counted(),
-        }
-    }
-
-    pub(crate) fn sleep(&self, time: Duration) {
-        match self {
-            AnyClock::System | AnyClock::Coarse => std::thread::sleep(time),
-            AnyClock::Other(clock, _) => clock.sleep(time),
-        }
-    }
-}
-
-/// Logs a leap, later: the clock is read with locks held, too.
-fn warn(event: Option<LeapEvent>) {
-    if let Some(event) = event {
-        log_queue::later(Level::Warn, format_args!("{event}"));
-    }
-}
-
-/// 292 years fit.
-fn nanoseconds(time: Duration) -> i64 {
-    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -149,7 +149,7 @@ fn describe(pid: i32, started_ms: Option<i64>) -> String {
             "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
         );
     }
-    let host = crate::os::disk::hostname();
+    let host = crate::os::hostname::hostname();
     match started_ms {
         Some(ms) => format!("pid {pid} on host {host}, started {}", Utc(ms)),
         None => format!("pid {pid} on host {host}, start unknown"),
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_process_began_when_it_was_started() {
-        let now_ms = || crate::os::disk::now_ms();
+        let now_ms = || crate::os::clock::now_ms();
         let before = now_ms();
         let mut child =
             std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();

@@ -122,7 +122,7 @@ impl Fetcher {
     }
 
     fn now_ms(&self) -> i64 {
-        self.env.clock.counted().as_millis() as i64
+        self.env.clock.boot_time().as_millis() as i64
     }
 
     /// When the suspend-counting clock will have passed this time.

@@ -144,7 +144,7 @@ impl Marks {
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.giving, &path)?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
-        mark.remember(&guard, self.giving, self.env.clock.believed_ms());
+        mark.remember(&guard, self.giving, self.env.clock.filtered_ms());
         self.save(&mut store, &mut mark)?;
         Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
     }
@@ -160,7 +160,7 @@ impl Marks {
         let path = place.path_of(tag)?;
         let Some(mut store) = Store::open_existing(&self.env, path.clone())? else { return Ok(()) };
         let mut mark = self.load(&store, tag, &path)?;
-        let now_ms = self.env.clock.believed_ms();
+        let now_ms = self.env.clock.filtered_ms();
         let file = store.id()?;
         // Another process of the directory may have closed just before.
         let others = mark.kept.take().and_then(|kept| kept.valid(&start, file, now_ms));
@@ -179,7 +179,7 @@ impl Marks {
         let mut mark = self.load(&store, tag, &path)?;
         let Some(kept) = mark.kept.take() else { return Ok(Vec::new()) };
         let other_start = !kept.is_since(&start);
-        let rest = kept.valid(&start, store.id()?, self.env.clock.believed_ms());
+        let rest = kept.valid(&start, store.id()?, self.env.clock.filtered_ms());
         if other_start {
             log::info!(
                 "leafid: what was kept unused of {tag:?} is left out: the machine was started anew since, or is another one"
@@ -216,7 +216,7 @@ impl Marks {
     /// start in common with it.
     fn binding(&self) -> Option<(&Place, Start)> {
         let place = self.place.as_ref()?;
-        let (machine, boot) = (place.machine.clone()?, self.env.clock.boot());
+        let (machine, boot) = (place.machine.clone()?, self.env.clock.boot_id());
         (!boot.is_empty()).then_some((place, Start { machine, boot }))
     }
 
@@ -224,7 +224,7 @@ impl Marks {
     fn save(&self, store: &mut Store<Mark>, mark: &mut Mark) -> Result<()> {
         for _ in 0..SAVES {
             if let Some(kept) = &mut mark.kept {
-                kept.written_ms = self.env.clock.believed_ms();
+                kept.written_ms = self.env.clock.filtered_ms();
             }
             store.write(mark)?;
             let Some(kept) = &mark.kept else { break };

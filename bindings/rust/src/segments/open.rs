@@ -27,7 +27,7 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
             let marks =
                 Marks::new(Arc::clone(&env), directory, &source, options.origin.giving, options.sharing)?;
             let recent = match options.prewarm {
-                Prewarm::LastDay => marks.recent(env.clock.believed_ms())?,
+                Prewarm::LastDay => marks.recent(env.clock.filtered_ms())?,
                 _ => Vec::new(),
             };
             Ok((marks, recent))

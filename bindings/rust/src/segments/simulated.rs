@@ -12,7 +12,8 @@ use super::tag::Tag;
 use super::tag_state::TagState;
 use crate::Answer;
 use crate::os;
-use crate::os::env::{AnyClock, Clock, Env, Random};
+use crate::os::clock::{Clock, ClockReader};
+use crate::os::env::{Env, Random};
 use crate::os::mutex::lock;
 use crate::os::simulated;
 use leafid_core::ClockFilter;
@@ -73,17 +74,17 @@ pub(super) const BEGIN_MS: i64 = 10_000;
 
 struct Stands(AtomicI64);
 
-impl Clock for Stands {
+impl ClockReader for Stands {
     fn now_ns(&self) -> i64 {
         self.0.load(SeqCst) * 1_000_000
     }
-    fn counted(&self) -> Duration {
+    fn boot_time(&self) -> Duration {
         Duration::from_millis(self.0.load(SeqCst) as u64)
     }
     fn sleep(&self, _: Duration) {
         unreachable!("nothing waits here")
     }
-    fn boot(&self) -> String {
+    fn boot_id(&self) -> String {
         "a start".into()
     }
 }
@@ -123,8 +124,8 @@ impl Play {
         let mut options = Options::parse(&builder.source(source).persist(false)).unwrap();
         change(&mut options);
         let clock = Arc::new(Stands(AtomicI64::new(BEGIN_MS)));
-        let any: Arc<dyn Clock> = Arc::clone(&clock) as _;
-        let clocks = AnyClock::Other(any, Arc::new(ClockFilter::new()));
+        let any: Arc<dyn ClockReader> = Arc::clone(&clock) as _;
+        let clocks = Clock::Other(any, Arc::new(ClockFilter::new()));
         let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
         let name = format!("a fetcher of a test {}", NUMBER.fetch_add(1, SeqCst));
         let marks = Marks::new(Arc::clone(&env), None, &name, Giving::InOrder, false).unwrap();

@@ -42,7 +42,7 @@ impl Held {
         let builder = Snowflake::builder().worker(SERVER).state_dir("/simulated");
         let settings = Settings::parse(&builder).unwrap();
         let mut cache = LeaseCache::new(&env, &settings, 7, OWNER).unwrap();
-        cache.store(&lease(until_ms), env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+        cache.store(&lease(until_ms), env.clock.boot_time() + Duration::from_millis(30_000)).unwrap();
         Held { world, env, settings, cache }
     }
 
@@ -101,7 +101,7 @@ fn a_renewal_takes_the_place_of_what_was_remembered() {
     let mut held = Held::until(10_000);
     held.world.pass(5_000);
     let renewed = Lease { token: Some("another".into()), ..lease(40_000) };
-    held.cache.store(&renewed, held.env.clock.counted() + Duration::from_millis(30_000)).unwrap();
+    held.cache.store(&renewed, held.env.clock.boot_time() + Duration::from_millis(30_000)).unwrap();
     held.world.pass(29_000);
     let (found, asked) = held.found_by(OWNER).unwrap();
     assert_eq!((found.token.as_deref(), found.until_ms), (Some("another"), START_MS + 40_000));

@@ -111,7 +111,7 @@ impl World {
     /// What a process of this world sees.
     pub(super) fn env(&self) -> Env {
         Env {
-            clock: AnyClock::Other(Arc::new(self.clone()), self.line()),
+            clock: Clock::Other(Arc::new(self.clone()), self.line()),
             disk: Box::new(self.clone()),
             random: Box::new(self.clone()),
             built_ms: 0,
@@ -168,7 +168,7 @@ impl Open {
         let mut never = || false;
         let mut wait = Wait::new(&self.settings, &mut never);
         loop {
-            match self.generator.core.next(self.generator.env.clock.believed_ms()) {
+            match self.generator.core.next(self.generator.env.clock.filtered_ms()) {
                 Ok(id) => return Ok(id),
                 Err(deed) => wait.until_done(&self.generator, deed)?,
             }
@@ -180,14 +180,14 @@ impl Open {
     }
 }
 
-impl Clock for World {
+impl ClockReader for World {
     fn now_ns(&self) -> i64 {
         self.0.now_ns.load(SeqCst)
     }
-    fn counted(&self) -> Duration {
+    fn boot_time(&self) -> Duration {
         Duration::from_nanos(self.0.monotonic_ns.load(SeqCst) as u64)
     }
-    fn boot(&self) -> String {
+    fn boot_id(&self) -> String {
         format!("start {}", self.0.starts.load(SeqCst))
     }
     fn sleep(&self, time: Duration) {

@@ -99,7 +99,7 @@ impl Snowflake {
             return Err(Error::invalid("n", n, &allowed));
         }
         let generator = self.generator()?;
-        match n > generator.core.left_in_tick(generator.env.clock.believed_ms()) {
+        match n > generator.core.left_in_tick(generator.env.clock.filtered_ms()) {
             true => wait::may_wait(&self.settings, tick),
             false => Ok(()),
         }

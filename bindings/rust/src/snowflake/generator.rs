@@ -1,7 +1,8 @@
 //! An open generator: the core's generator, its record and lease, and the renewal of its spans.
 
 use crate::os;
-use crate::os::env::{AnyClock, Env};
+use crate::os::clock::Clock;
+use crate::os::env::Env;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe, retry_delay};
 use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
@@ -28,7 +29,7 @@ const STUCK: Duration = Duration::from_millis(100);
 pub(crate) struct Generator {
     pub(crate) core: Core,
     /// As the hot path reads it.
-    pub(crate) clock: AnyClock,
+    pub(crate) clock: Clock,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
     pub(crate) renewer: Arc<Renewer>,
@@ -93,7 +94,7 @@ impl Generator {
             core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
             clock: env.clock.read_as(settings.key.clock_source),
             worker_id,
-            opened: env.clock.counted(),
+            opened: env.clock.boot_time(),
             begins_ms,
             env,
             renewer,
@@ -223,9 +224,9 @@ impl Generator {
             return None;
         };
         span_writer.presence.drain();
-        let now_ms = self.env.clock.believed_ms();
+        let now_ms = self.env.clock.filtered_ms();
         let layout = self.core.layout();
-        let counted = self.env.clock.counted();
+        let counted = self.env.clock.boot_time();
         let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
         let extended = match in_use {
             true => span_writer.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
@@ -264,7 +265,7 @@ impl Generator {
             Some(SpanResult::Failed(_)) => Some(retry_delay(failed.saturating_sub(1))),
             _ => {
                 // Read anew: the write took its time.
-                let now = layout.tick_at(self.env.clock.believed_ms()).unwrap_or(0);
+                let now = layout.tick_at(self.env.clock.filtered_ms()).unwrap_or(0);
                 let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
                 Some(Duration::from_millis(1 + left_ms as u64 / 2))
             }

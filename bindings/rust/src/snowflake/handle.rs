@@ -203,7 +203,7 @@ impl Snowflake {
         loop {
             let generation = os::process::generation();
             let generator = self.generator_unless(wait.interrupted)?;
-            let stepped = step(generator, generator.env.clock.believed_ms());
+            let stepped = step(generator, generator.env.clock.filtered_ms());
             let done = match stepped {
                 Ok(made) => Ok(Some((made, generation))),
                 Err(_) if self.closed.load(Relaxed) => Err(closed()),

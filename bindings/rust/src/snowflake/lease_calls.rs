@@ -24,7 +24,7 @@ impl Generator {
         let call = Arc::clone(&asked_for.call);
         let begun = on_a_thread(move || {
             let Ask { source, lease, wish_ms, call } = asked_for;
-            let asked = generator.env.clock.counted();
+            let asked = generator.env.clock.boot_time();
             let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&lease, wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
             let kept = generator.take_renewal(&call, answer, asked);
@@ -36,7 +36,7 @@ impl Generator {
         });
         if let Err(error) = begun {
             // As text: whatever its code, the source has not said that the lease is lost.
-            self.take_renewal(&call, Err(error.message().into()), self.env.clock.counted());
+            self.take_renewal(&call, Err(error.message().into()), self.env.clock.boot_time());
         }
     }
 
@@ -169,7 +169,7 @@ impl Generator {
 /// The request of a claim.
 pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<ClaimRequest> {
     let random = env.number()?;
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     Ok(ClaimRequest {
         name: name.into(),
         instance: format!("{random:032x}"),

@@ -67,7 +67,7 @@ impl Generator {
         log::warn!("leafid: {why}");
         let until_ms = self.renewal_log().lease_until_ms.unwrap_or(0);
         self.note_lease(until_ms, Some(why.clone()));
-        let counted = self.env.clock.counted();
+        let counted = self.env.clock.boot_time();
         // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
         let failed = if self.kept.load(Acquire) { 0 } else { self.losses };
         let due = if failed == 0 { counted } else { counted + retry_delay(failed - 1) };
@@ -90,7 +90,7 @@ impl Generator {
 
     /// Begins a claim if the lease is lost and one is due; `waited_for`: by a caller that has no span.
     pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
-        let counted = self.env.clock.counted();
+        let counted = self.env.clock.boot_time();
         let patience =
             claim::call_bound(&self.settings) + claim::bound(&self.settings, &self.context.rules, false);
         let found = self.with_life(|life| {
@@ -165,7 +165,7 @@ impl Generator {
 
     /// Notes that the claim of this round failed; answers what callers are told.
     fn claim_failed(&self, round: u64, error: &Error) -> Error {
-        let counted = self.env.clock.counted();
+        let counted = self.env.clock.boot_time();
         let why = self.with_life(|life| {
             let lost = life.lost.as_mut()?;
             if lost.round == round {
@@ -182,10 +182,10 @@ impl Generator {
             return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
         };
         if let Some(peers) = &self.settings.peer_times {
-            peers.check(|| self.env.clock.believed_ms())?;
+            peers.check(|| self.env.clock.filtered_ms())?;
         }
         let request = request(&self.env, &self.settings.key.name, Some(self.worker_id))?;
-        let asked = self.env.clock.counted();
+        let asked = self.env.clock.boot_time();
         let grant = guarded_claim(source, &request)?;
         let asked = asked.saturating_sub(grant.asked_ago);
         let unused = |error: &Error| {

@@ -86,7 +86,7 @@ impl Registry {
         parents: Option<u32>,
         interrupted: Interrupted<'_>,
     ) -> Result<Arc<Generator>> {
-        check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.believed_ms())?;
+        check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.filtered_ms())?;
         if parents.is_some() && settings.key.persist {
             check_root(settings.root, &settings.directory)?;
         }

@@ -59,7 +59,7 @@ impl SpanWriter {
         let from = record.first_free(position);
         let until =
             next_until(core.layout(), core.rules(), &record.burnt, from, now_ms, life.as_millis() as i64);
-        let lent = self.lease.as_ref().map_or(u64::MAX, |held| held.bound(env.clock.counted()));
+        let lent = self.lease.as_ref().map_or(u64::MAX, |held| held.bound(env.clock.boot_time()));
         match until.map(|until| until.min(lent)).filter(|until| *until > from) {
             // Half of what there could be is left.
             Some(until) if left > 0 && 2 * left > until - position => Extension::NotNeeded,
@@ -93,7 +93,7 @@ impl SpanWriter {
         let record = self.file.record().clone();
         let run =
             Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
-        let granted_at_ms = env.clock.believed_ms().max(record.granted_at_ms);
+        let granted_at_ms = env.clock.filtered_ms().max(record.granted_at_ms);
         // A clock that went back is noticed by the next start: the record stays that of the time before.
         if granted_at_ms > record.granted_at_ms {
             self.writer.stamp(&env.clock);

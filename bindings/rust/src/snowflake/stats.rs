@@ -44,7 +44,7 @@ impl Stats {
         let settings = &generator.settings;
         let layout = generator.core.layout();
         let log = generator.renewal_log();
-        let now = layout.tick_at(generator.env.clock.believed_ms()).unwrap_or(0);
+        let now = layout.tick_at(generator.env.clock.filtered_ms()).unwrap_or(0);
         let last = generator.core.first_unused().unwrap_or(0).saturating_sub(1);
         Stats {
             name: settings.key.name.clone(),

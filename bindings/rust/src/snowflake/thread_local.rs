@@ -65,7 +65,7 @@ impl Local {
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<i64> {
         let (process, taken_ms) = self.taken;
-        let fresh = (crate::os::disk::coarse_ms() - taken_ms).unsigned_abs() <= STALE_MS as u64;
+        let fresh = (crate::os::clock::coarse_ms() - taken_ms).unsigned_abs() <= STALE_MS as u64;
         if self.run.count == 0 || !fresh || self.flake.is_closed() {
             return self.take_run();
         }
@@ -79,7 +79,7 @@ impl Local {
     #[cold]
     fn take_run(&mut self) -> Result<i64> {
         self.run.count = 0;
-        let taken_ms = crate::os::disk::coarse_ms();
+        let taken_ms = crate::os::clock::coarse_ms();
         let (run, process) = self.flake.reserve(RUN)?;
         self.taken = (process, taken_ms);
         self.run = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };

@@ -48,7 +48,7 @@ impl<'a> Wait<'a> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         if let Some(ms) = generator.begins_ms
             && deed != Deed::Sealed
-            && generator.env.clock.believed_ms() < ms
+            && generator.env.clock.filtered_ms() < ms
         {
             return self.until_begin(generator, ms, deadline);
         }
@@ -62,7 +62,7 @@ impl<'a> Wait<'a> {
                     Obtained::Granted => Ok(()),
                     Obtained::NoRoom => {
                         let tick_ms = generator.core.layout().tick_ms();
-                        self.until(generator, generator.env.clock.believed_ms() + tick_ms, deadline)
+                        self.until(generator, generator.env.clock.filtered_ms() + tick_ms, deadline)
                     }
                 }
             }
@@ -81,7 +81,7 @@ impl<'a> Wait<'a> {
 
     /// As `until`, for a generator that found no record.
     fn until_begin(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
-        let left_ms = ms - generator.env.clock.believed_ms();
+        let left_ms = ms - generator.env.clock.filtered_ms();
         let allowed = deadline.saturating_duration_since(Instant::now());
         if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
             let message = format!(
@@ -100,7 +100,7 @@ impl<'a> Wait<'a> {
         let clock = &generator.env.clock;
         let target_ns = ms.saturating_mul(1_000_000);
         // A time that has passed is no wait.
-        let left = Duration::from_nanos(target_ns.saturating_sub(clock.believed_ns()).max(0) as u64);
+        let left = Duration::from_nanos(target_ns.saturating_sub(clock.filtered_ns()).max(0) as u64);
         may_wait(self.settings, left)?;
         let allowed = deadline.saturating_duration_since(Instant::now());
         if left > allowed {
@@ -126,7 +126,7 @@ impl<'a> Wait<'a> {
         } else {
             // The last stretch, shorter than a sleep would be late.
             let begun = Instant::now();
-            while clock.believed_ns() < target_ns && begun.elapsed() < LATE {
+            while clock.filtered_ns() < target_ns && begun.elapsed() < LATE {
                 std::hint::spin_loop();
             }
         }

@@ -1,6 +1,6 @@
 //! The record of a worker id as it stands in a slot of its state file.
 
-use crate::os::env::AnyClock;
+use crate::os::clock::Clock;
 use crate::storage::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
 use leafid_core::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Notes how the clocks stand.
-    pub(crate) fn stamp(&mut self, clock: &AnyClock) {
-        self.counted_ms = clock.counted().as_millis() as i64;
+    pub(crate) fn stamp(&mut self, clock: &Clock) {
+        self.counted_ms = clock.boot_time().as_millis() as i64;
         self.leap_ms = clock.leap_ms();
     }
 }

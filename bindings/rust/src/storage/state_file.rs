@@ -73,7 +73,7 @@ pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option
         None => Ok(None),
         Some(bytes) => {
             let newest = record_format::read_file(&path, &bytes)?.newest;
-            learn(env, &newest);
+            observe_clock(env, &newest);
             Ok(Some(newest))
         }
     }
@@ -122,9 +122,9 @@ impl StateFile {
         if newest.number <= NUMBER_OF_NEW {
             file.sync_name().map_err(|error| failed("make durable the name of", &path, &error))?;
         }
-        learn(env, &newest);
+        observe_clock(env, &newest);
         if damaged {
-            assume_the_worst(&mut newest.record, key, env.clock.believed_ms());
+            assume_the_worst(&mut newest.record, key, env.clock.filtered_ms());
             log::warn!(
                 "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
                 path.display(),
@@ -208,11 +208,11 @@ impl StateFile {
     }
 }
 
-/// Has the clock compared with the record of another process of this start of the machine.
-fn learn(env: &Env, stored: &Stored) {
-    if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot() {
+/// Gives the clock filter what another process of this start of the machine recorded.
+fn observe_clock(env: &Env, stored: &Stored) {
+    if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot_id() {
         let Writer { counted_ms, leap_ms, .. } = &stored.writer;
-        env.clock.learn(stored.record.granted_at_ms, *counted_ms, *leap_ms);
+        env.clock.observe(stored.record.granted_at_ms, *counted_ms, *leap_ms);
     }
 }
 
@@ -259,12 +259,12 @@ fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
 /// This process, as the record names it.
 pub(crate) fn this_process(env: &Env) -> Writer {
     let pid = std::process::id() as i32;
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     let mut writer = Writer {
         pid,
-        host: crate::os::disk::hostname(),
+        host: crate::os::hostname::hostname(),
         started: Utc(started_ms(pid).unwrap_or(now_ms)).to_string(),
-        boot: env.clock.boot(),
+        boot: env.clock.boot_id(),
         ..Writer::default()
     };
     writer.stamp(&env.clock);
@@ -309,7 +309,7 @@ mod tests {
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
         let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
-        assert_eq!(writer.host, crate::os::disk::hostname());
+        assert_eq!(writer.host, crate::os::hostname::hostname());
         for number in 2..6 {
             file.write(file.record().clone(), &writer).unwrap();
             let bytes = std::fs::read(path_of(&settings.directory, 7)).unwrap();

@@ -36,7 +36,7 @@ pub(crate) fn acquire(
     let generation = os::process::generation();
     if let Some(peers) = settings.peer_times.clone() {
         let env = Arc::clone(env);
-        let check = move || peers.check(|| env.clock.believed_ms());
+        let check = move || peers.check(|| env.clock.filtered_ms());
         let unknown = |error: Error| log::warn!("leafid: {error}; the start goes on without peer_times");
         match with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
             Timed::Done(checked) => checked?,
@@ -48,7 +48,7 @@ pub(crate) fn acquire(
     }
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
     let request = request(env, &settings.key.name, parents)?;
-    let asked = env.clock.counted();
+    let asked = env.clock.boot_time();
     let slot: Arc<Mutex<PendingGrant>> = Arc::default();
     let (theirs, asks) = (Arc::clone(&slot), source.clone());
     let call = move || {
@@ -107,7 +107,7 @@ fn late(what: &str, settings: &Settings) -> Error {
 /// Compares the clock with those that a lease came with. Errors: `clock_backwards`.
 pub(crate) fn check_server_clocks(env: &Env, grant: &Grant) -> Result<()> {
     let samples: &[i64] = grant.lease.as_ref().map_or(&[], |(_, lease)| &lease.peer_times_ms);
-    peers_agree(env.clock.believed_ms(), samples, PEERS_THRESHOLD_MS)
+    peers_agree(env.clock.filtered_ms(), samples, PEERS_THRESHOLD_MS)
 }
 
 /// The result of a claim, and whether the caller has given up waiting for it.
@@ -129,7 +129,7 @@ pub(crate) fn is_held_here(env: &Env, settings: &Settings, grant: Option<&Grant>
     let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
     // Another reason would be that its span begins too far ahead.
     let begins = |lease: &Lease| {
-        lease.span(&settings.key.layout, &settings.key.rules, env.clock.believed_ms()).is_ok()
+        lease.span(&settings.key.layout, &settings.key.rules, env.clock.filtered_ms()).is_ok()
     };
     error.code() == Code::WorkerInUse && lease.is_some_and(|(_, lease)| begins(lease))
 }

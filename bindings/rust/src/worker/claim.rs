@@ -98,12 +98,12 @@ pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Dura
 /// Claims a worker id of the settings.
 pub(crate) fn claim(env: &Env, settings: &Settings, context: &ClaimContext) -> Result<Claim> {
     let patience = patience(settings, context.inherited);
-    let (begun, mut first, mut warned) = (env.clock.counted(), true, false);
+    let (begun, mut first, mut warned) = (env.clock.boot_time(), true, false);
     while_in_use(env, patience, |last| {
         let claimed = claim_any(env, settings, context, Pass { first, last });
         first = false;
         let waits = claimed.as_ref().is_err_and(|error| error.code() == Code::WorkerInUse) && !last;
-        if waits && !warned && settings.key.workers.is_range() && env.clock.counted() - begun >= RACE {
+        if waits && !warned && settings.key.workers.is_range() && env.clock.boot_time() - begun >= RACE {
             warned = true;
             log::warn!(
                 "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
@@ -129,12 +129,12 @@ pub(crate) fn while_in_use<T>(
     patience: Duration,
     mut attempt: impl FnMut(bool) -> Result<T>,
 ) -> Result<T> {
-    let begun = env.clock.counted();
+    let begun = env.clock.boot_time();
     loop {
-        let last = env.clock.counted() - begun >= patience;
+        let last = env.clock.boot_time() - begun >= patience;
         match attempt(last) {
             Err(error) if error.code() == Code::WorkerInUse && !last => {
-                let raced = env.clock.counted() - begun >= RACE;
+                let raced = env.clock.boot_time() - begun >= RACE;
                 env.clock.sleep(if raced { LONG_PAUSE } else { PAUSE });
             }
             done => return done,
@@ -165,7 +165,7 @@ fn claim_any(env: &Env, settings: &Settings, context: &ClaimContext, pass: Pass)
     if from == to {
         return claim_one(env, settings, context, from, pass.last);
     }
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     let mut ahead = Vec::new();
     let mut refusals = Refusals { first: pass.first, ..Refusals::default() };
     for worker_id in from..=to {
@@ -258,7 +258,7 @@ fn claim_one(
         false => StateFile::unpersisted(key, worker_id),
     };
     let rules = &context.rules;
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     let usable = UsableLease::of(env, settings, context, &file, now_ms)?;
     let lowest = usable.as_ref().map_or(0, |usable| usable.span.from).max(context.floor);
     check_start(settings, rules, now_ms)?;
@@ -269,7 +269,7 @@ fn claim_one(
         Some(from) => from,
         None => admitted(env, settings, &record, rules)?,
     };
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     if context.forgets && waits_from.is_none() {
         // An earlier holder may have used this tick, and none after it.
         from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
@@ -287,7 +287,7 @@ fn claim_one(
     let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;
-    env.clock.use_it();
+    env.clock.mark_used();
     if unrecorded && lease.is_none() {
         warn_of_no_record(env, settings, worker_id, begins_ms, context.forgets);
     }
@@ -375,11 +375,11 @@ fn warn_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: 
 /// The tick at which the record lets a generator begin, waited for where the rule says so.
 fn admitted(env: &Env, settings: &Settings, record: &Record, rules: &Rules) -> Result<u64> {
     loop {
-        match record.admit(rules, env.clock.believed_ms()) {
+        match record.admit(rules, env.clock.filtered_ms()) {
             Admission::From(tick) => return Ok(tick),
             // At most the longest span: `admit` refuses what lies further ahead.
             Admission::WaitUntil(ms) => {
-                let left_ms = (ms - env.clock.believed_ms()).max(0);
+                let left_ms = (ms - env.clock.filtered_ms()).max(0);
                 crate::snowflake::wait::may_wait(settings, Duration::from_millis(left_ms as u64))?;
                 env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
             }

@@ -102,7 +102,7 @@ impl LeaseCache {
     /// Makes durable what is held; `ends`: when, by the suspend-counting clock. Errors: `state_io`, `state_corrupt`,
     /// `state_mismatch`, `segment_unavailable` when others hold the file's lock too long.
     pub(crate) fn store(&mut self, lease: &Lease, ends: Duration) -> Result<()> {
-        let boot = self.env.clock.boot();
+        let boot = self.env.clock.boot_id();
         let (Some(lease_ms), Some(token)) = (lease.lease_ms, lease.token.clone()) else { return Ok(()) };
         if boot.is_empty() || !tells_copies(&self.env, &self.path) {
             return Ok(());
@@ -122,7 +122,7 @@ impl LeaseCache {
                 ends_ms: ends.as_millis() as i64,
                 boot: boot.clone(),
                 owner: hex(self.owner),
-                written_ms: self.env.clock.believed_ms(),
+                written_ms: self.env.clock.filtered_ms(),
                 device: id.0,
                 inode: id.1,
             };
@@ -238,9 +238,9 @@ impl CacheFile {
 impl CachedLease {
     /// Whether the lease has not ended, by either clock.
     fn is_now(&self, env: &Env) -> bool {
-        let same_start = !self.boot.is_empty() && self.boot == env.clock.boot();
-        let counted_ms = env.clock.counted().as_millis() as i64;
-        same_start && counted_ms < self.ends_ms && env.clock.believed_ms() < self.until_ms
+        let same_start = !self.boot.is_empty() && self.boot == env.clock.boot_id();
+        let counted_ms = env.clock.boot_time().as_millis() as i64;
+        same_start && counted_ms < self.ends_ms && env.clock.filtered_ms() < self.until_ms
     }
 
     fn asked(&self) -> Option<Duration> {

@@ -123,7 +123,7 @@ impl HttpLeases {
 
     /// A lease, and how long before this call it was asked for.
     pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
-        let now = registry().env().clock.counted();
+        let now = registry().env().clock.boot_time();
         let unanswered = UNANSWERED.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
         // Nobody else makes it meanwhile: two would be answered the same lease.

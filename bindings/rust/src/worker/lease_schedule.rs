@@ -185,7 +185,7 @@ impl Held {
         layout: &Layout,
         env: &Env,
     ) -> Renewed {
-        let (counted, now_ms) = (env.clock.counted(), env.clock.believed_ms());
+        let (counted, now_ms) = (env.clock.boot_time(), env.clock.filtered_ms());
         self.called_at = counted;
         let error = match answer {
             Ok(Some(renewal)) => match self.lease.renewed(renewal, layout, now_ms) {

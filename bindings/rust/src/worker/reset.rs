@@ -39,7 +39,7 @@ fn once(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
         .appear(name, worker_id)?
         .ok_or_else(|| in_use(env.disk.holder(name, worker_id).or_else(recorded)))?;
     let mut file = StateFile::open_any(env, settings, worker_id)?.ok_or_else(|| in_use(recorded()))?;
-    let now_ms = env.clock.believed_ms();
+    let now_ms = env.clock.filtered_ms();
     let before = file.record().clone();
     let after = before.reset(now_ms)?;
     file.write(after.clone(), &state_file::this_process(env))?;

@@ -128,7 +128,7 @@ impl WorkerIds {
             Worker::Text(text) => match text.strip_prefix("hostname:") {
                 Some(wanted) => {
                     by_hostname = true;
-                    let host = crate::os::disk::hostname();
+                    let host = crate::os::hostname::hostname();
                     let (first, last) = of_hostname(wanted, &host).map_err(|allowed| {
                         Error::invalid(name, format!("{text:?} on a host called {host:?}"), &allowed)
                     })?;

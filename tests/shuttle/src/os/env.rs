@@ -11,7 +11,7 @@ pub(crate) struct Env {
 pub(crate) struct Clock;
 
 impl Clock {
-    pub(crate) fn counted(&self) -> Duration {
+    pub(crate) fn boot_time(&self) -> Duration {
         world::now()
     }
 }

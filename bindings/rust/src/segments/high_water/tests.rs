@@ -166,7 +166,7 @@ fn any_tag_has_its_own_mark() {
         assert_eq!(marks.after(tag).unwrap(), number as i64 + 1, "{tag}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), tags.len());
-    let mut recent = marks.recent(crate::os::disk::now_ms()).unwrap();
+    let mut recent = marks.recent(crate::os::clock::now_ms()).unwrap();
     recent.sort_unstable();
     let mut all = tags.clone();
     all.sort_unstable();
@@ -183,7 +183,7 @@ fn the_tags_of_the_last_day_come_latest_first() {
     }
     marks.accept("a", &[segment(1, 2)], 1).unwrap();
     fs::write(dir.path().join(format!("{}x.mark", marks.place.as_ref().unwrap().prefix)), "damaged").unwrap();
-    let now_ms = crate::os::disk::now_ms();
+    let now_ms = crate::os::clock::now_ms();
     assert_eq!(marks.recent(now_ms).unwrap(), ["a", "c", "b"]);
     assert_eq!(marks.recent(now_ms + DAY_MS - 5_000).unwrap().len(), 3);
     assert!(marks.recent(now_ms + DAY_MS + 5_000).unwrap().is_empty());

@@ -83,7 +83,7 @@ impl Simulation {
         self.kill_all(at);
         let machine = Arc::clone(&self.machines.0[at]);
         machine.cut_power(&mut self.draw);
-        machine.boot();
+        machine.boot_id();
         for unit in self.flakes.iter().filter(|unit| unit.machine.number == at) {
             unit.machine.cut_power(&mut self.draw);
             lock(&unit.machine.marks).clear();

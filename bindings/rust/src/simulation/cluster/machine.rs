@@ -1,7 +1,8 @@
 //! Machines, their clocks, and what a process of theirs lives in.
 
 use super::disk::{File, ProcessDisk};
-use crate::os::env::{AnyClock, Clock, Env, Random};
+use crate::os::clock::{Clock, ClockReader};
+use crate::os::env::{Env, Random};
 use crate::os::filesystem_kind::Kind;
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
@@ -122,7 +123,7 @@ impl Machine {
     }
 
     /// Starts anew after a power cut.
-    pub(crate) fn boot(&self) {
+    pub(crate) fn boot_id(&self) {
         self.clock.boots.fetch_add(1, Relaxed);
         self.clock.counted_ns.store(0, Relaxed);
         lock(&self.marks).clear();
@@ -232,7 +233,7 @@ impl World {
 
     pub(crate) fn env(&self) -> Env {
         Env {
-            clock: AnyClock::Other(Arc::new(self.clone()), Arc::clone(&self.line)),
+            clock: Clock::Other(Arc::new(self.clone()), Arc::clone(&self.line)),
             disk: Box::new(ProcessDisk(self.clone())),
             random: Box::new(self.clone()),
             built_ms: 0,
@@ -240,15 +241,15 @@ impl World {
     }
 }
 
-impl Clock for World {
+impl ClockReader for World {
     #[inline]
     fn now_ns(&self) -> i64 {
         self.machine.now_ms() * MS
     }
-    fn counted(&self) -> Duration {
+    fn boot_time(&self) -> Duration {
         Duration::from_millis((self.machine.clock.counted_ns.load(Relaxed) / MS) as u64)
     }
-    fn boot(&self) -> String {
+    fn boot_id(&self) -> String {
         format!("machine {} start {}", self.machine.number, self.machine.clock.boots.load(Relaxed))
     }
     fn sleep(&self, time: Duration) {

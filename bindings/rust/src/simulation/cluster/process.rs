@@ -124,7 +124,7 @@ impl Process {
                     left -= 1;
                 }
             }
-            let clock_ms = if late { self.old_ms } else { generator.env.clock.believed_ms() };
+            let clock_ms = if late { self.old_ms } else { generator.env.clock.filtered_ms() };
             let most = if many { draw.below(3_000) as usize + 1 } else { 1 };
             match generator.core.reserve(clock_ms, most) {
                 Ok(run) => {
@@ -136,7 +136,7 @@ impl Process {
                     false => break,
                 },
                 Err(Deed::WaitUntil(ms)) => {
-                    let wait_ms = ms - generator.env.clock.believed_ms();
+                    let wait_ms = ms - generator.env.clock.filtered_ms();
                     if late || wait_ms > PATIENCE_MS {
                         break;
                     }
@@ -148,7 +148,7 @@ impl Process {
                 Err(_) => break,
             }
         }
-        self.old_ms = self.generator.env.clock.believed_ms();
+        self.old_ms = self.generator.env.clock.filtered_ms();
         self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Process {
         let generator = Arc::clone(self.generator.newest());
         for _ in 0..2 {
             let before = generator.core.until();
-            match generator.core.reserve(generator.env.clock.believed_ms(), 3) {
+            match generator.core.reserve(generator.env.clock.filtered_ms(), 3) {
                 Ok(run) => return self.seen(&generator, run, seen, before),
                 Err(Deed::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
                 Err(_) => break,

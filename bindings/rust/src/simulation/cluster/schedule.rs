@@ -64,7 +64,7 @@ impl Simulation {
             }
             for (number, generator) in &self.lingering {
                 simulated::play(*number);
-                if let Ok(run) = generator.core.reserve(generator.env.clock.believed_ms(), 100) {
+                if let Ok(run) = generator.core.reserve(generator.env.clock.filtered_ms(), 100) {
                     self.seen.flakes(generator.core.layout(), generator.worker_id, run)?;
                 }
             }

@@ -84,7 +84,7 @@ impl CounterDirectory {
             let what = "missing where there are counters";
             return Err(corrupt::<Marker>(&file, what));
         }
-        let created = Utc(env.clock.believed_ms()).to_string();
+        let created = Utc(env.clock.filtered_ms()).to_string();
         let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
         // Another process may be first: then it is that one's.
         let marker = Store::open(env, file, &marker, sharing.access())?.found().content.clone();

@@ -1,0 +1,231 @@
+//! The clocks: the one that ids are made of, and the one that counts since the machine started.
+
+use crate::ClockSource;
+use crate::os::log_queue::{self, Level};
+use leafid_core::{ClockFilter, LeapEvent};
+use nix::time::clock_gettime;
+use rustix::time::ClockId;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How the clocks are read, where that is not the system: for simulations.
+pub(crate) trait ClockReader: Send + Sync {
+    /// Nanoseconds since the Unix epoch; negative before it.
+    fn now_ns(&self) -> i64;
+    /// Time since the machine started, suspended or not: it never goes back.
+    fn boot_time(&self) -> Duration;
+    /// Sleeps.
+    fn sleep(&self, time: Duration);
+    /// Identifies the start of the machine that `boot_time` counts from.
+    fn boot_id(&self) -> String;
+}
+
+/// The system's clock, read for each id without a call through a pointer; or a simulated one.
+#[derive(Clone)]
+pub(crate) enum Clock {
+    System,
+    /// The system's clock; where ids are made it is read as of its last timer interrupt.
+    Coarse,
+    #[cfg_attr(not(test), allow(dead_code))]
+    Other(Arc<dyn ClockReader>, Arc<ClockFilter>),
+}
+
+/// The filter of the system's clock. A forked child continues with its parent's.
+static SYSTEM: ClockFilter = ClockFilter::new();
+
+impl Clock {
+    /// Unix milliseconds, unfiltered: only for making ids. A clock far ahead of the spans issues none.
+    #[inline]
+    pub(crate) fn now_ms(&self) -> i64 {
+        match self {
+            Clock::System => now_ms(),
+            Clock::Coarse => coarse_ms(),
+            Clock::Other(clock, _) => clock.now_ns().div_euclid(1_000_000),
+        }
+    }
+
+    /// This clock, read as `source` says where ids are made.
+    pub(crate) fn read_as(&self, source: ClockSource) -> Clock {
+        match (self, source) {
+            (Clock::System, ClockSource::Coarse) => Clock::Coarse,
+            (clock, _) => clock.clone(),
+        }
+    }
+
+    /// How late [`Clock::now_ms`] may be, in milliseconds.
+    pub(crate) fn lag_ms(&self) -> i64 {
+        match self {
+            Clock::Coarse => coarse_lag_ms(),
+            _ => 0,
+        }
+    }
+
+    /// Unix milliseconds after the filter: for all that is recorded or decided.
+    pub(crate) fn filtered_ms(&self) -> i64 {
+        self.filtered_ns().div_euclid(1_000_000)
+    }
+
+    /// As [`Clock::filtered_ms`], in nanoseconds.
+    pub(crate) fn filtered_ns(&self) -> i64 {
+        let (now_ns, counted_ns) = self.both();
+        let (filtered_ns, event) = self.filter().filter(now_ns, counted_ns);
+        warn(event);
+        filtered_ns
+    }
+
+    /// Identifies this start of the machine; empty where that is not known.
+    pub(crate) fn boot_id(&self) -> String {
+        match self {
+            Clock::System | Clock::Coarse => boot_id(),
+            Clock::Other(clock, _) => clock.boot_id(),
+        }
+    }
+
+    /// Gives the filter what another process of this start of the machine saw: a filtered time, the boot time then, and
+    /// the leap that was not followed then, and since when.
+    pub(crate) fn observe(&self, then_ms: i64, counted_ms: i64, leap_ms: Option<(i64, i64)>) {
+        let ns = |ms: i64| ms.saturating_mul(1_000_000);
+        let leap = leap_ms.map(|(leap_ms, since_ms)| (ns(leap_ms), ns(since_ms)));
+        warn(self.filter().observe((ns(then_ms), ns(counted_ms)), leap, self.both()));
+    }
+
+    /// The leap that is not followed yet: how far, and since which boot time.
+    pub(crate) fn leap_ms(&self) -> Option<(i64, i64)> {
+        self.filter().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
+    }
+
+    /// Notes that a generator was opened with the filtered time.
+    pub(crate) fn mark_used(&self) {
+        self.filter().mark_used();
+    }
+
+    fn filter(&self) -> &ClockFilter {
+        match self {
+            Clock::System | Clock::Coarse => &SYSTEM,
+            Clock::Other(_, filter) => filter,
+        }
+    }
+
+    /// Both clocks, read within a second: the thread may lose the processor between two reads.
+    fn both(&self) -> (i64, i64) {
+        let mut before = nanoseconds(self.boot_time());
+        loop {
+            let now_ns = match self {
+                Clock::System | Clock::Coarse => now_ns(),
+                Clock::Other(clock, _) => clock.now_ns(),
+            };
+            let after = nanoseconds(self.boot_time());
+            if after.saturating_sub(before) < 1_000_000_000 {
+                return (now_ns, after);
+            }
+            before = after;
+        }
+    }
+
+    /// Time since the machine started, suspended or not.
+    pub(crate) fn boot_time(&self) -> Duration {
+        match self {
+            Clock::System | Clock::Coarse => boot_time(),
+            Clock::Other(clock, _) => clock.boot_time(),
+        }
+    }
+
+    pub(crate) fn sleep(&self, time: Duration) {
+        match self {
+            Clock::System | Clock::Coarse => std::thread::sleep(time),
+            Clock::Other(clock, _) => clock.sleep(time),
+        }
+    }
+}
+
+/// Logs a leap on the log thread, for the clock is also read under locks.
+fn warn(event: Option<LeapEvent>) {
+    if let Some(event) = event {
+        log_queue::later(Level::Warn, format_args!("{event}"));
+    }
+}
+
+/// 292 years fit.
+fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Unix milliseconds as of the last timer interrupt.
+#[inline]
+pub(crate) fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(ClockId::RealtimeCoarse);
+    time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+}
+
+/// How old that reading may be: the interval of the timer, rounded up.
+pub(crate) fn coarse_lag_ms() -> i64 {
+    let step = rustix::time::clock_getres(ClockId::RealtimeCoarse);
+    step.tv_sec * 1_000 + (step.tv_nsec + 999_999) / 1_000_000
+}
+
+/// Identifies this start of the machine; empty where the kernel does not say. proc_sys_kernel(5)
+pub(crate) fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+}
+
+/// Unix milliseconds; negative before 1970. Not by way of [`SystemTime`], whose difference costs a fifth of an id.
+#[inline]
+pub(crate) fn now_ms() -> i64 {
+    match clock_gettime(nix::time::ClockId::CLOCK_REALTIME) {
+        // Seconds of any real clock times 1000 fit. The nanoseconds are never negative.
+        Ok(time) => time.tv_sec() * 1_000 + i64::from(time.tv_nsec() as u32 / 1_000_000),
+        // Every system has this clock.
+        Err(_) => now_ns().div_euclid(1_000_000),
+    }
+}
+
+/// Nanoseconds since the Unix epoch, to the year 2262.
+pub(crate) fn now_ns() -> i64 {
+    since_epoch_ns(SystemTime::now())
+}
+
+fn since_epoch_ns(time: SystemTime) -> i64 {
+    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => nanoseconds(since),
+        Err(before) => -nanoseconds(before.duration()),
+    }
+}
+
+/// Time since the machine started, suspended or not.
+pub(crate) fn boot_time() -> Duration {
+    let time = rustix::time::clock_gettime(ClockId::Boottime);
+    // Never negative: it counts from the machine's start.
+    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
+        let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
+        let lag = coarse_lag_ms();
+        // On a machine that is too busy the timer itself is late.
+        assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
+        let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
+        assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
+    }
+
+    #[test]
+    fn times_before_1970_are_negative() {
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            [UNIX_EPOCH - second, UNIX_EPOCH + second].map(since_epoch_ns),
+            [-1_000_000_000, 1_000_000_000]
+        );
+    }
+
+    #[test]
+    fn the_boot_id_is_the_kernel_s() {
+        assert_eq!(boot_id().len(), 36, "{}", boot_id());
+    }
+}
