@@ -24,8 +24,8 @@ from pathlib import Path
 
 import harness
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "again"))
-from again import ABOUT_IDS  # Reasons that no busy machine explains.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "retries"))
+from retries import ABOUT_IDS  # Reasons that no busy machine explains.
 
 # What says so of a span or an order.
 ABOUT_SPANS = re.compile(r"\bbelow\b|not rise|outside of|without a lease|beyond its|\d{12} after \d{12}")
