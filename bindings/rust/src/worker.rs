@@ -10,10 +10,10 @@ pub(crate) mod lease_cache;
 pub(crate) mod lease_client;
 #[cfg(feature = "http")]
 pub(crate) mod lease_protocol;
-pub(crate) mod lease_schedule;
 pub(crate) mod lease_servers;
 pub(crate) mod offline_start;
 pub(crate) mod peer_clocks;
+pub(crate) mod renewable_lease;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
 pub(crate) mod reset;
 pub(crate) mod settings;

@@ -1,7 +1,9 @@
 //! When to ask again who failed to answer: later each time, and never all at once.
 
-/// The first rest, and the least: nobody is asked more than five times a second.
-const FIRST_MS: i64 = 200;
+use core::time::Duration;
+
+/// The first rest, and the shortest: nobody is asked more than five times a second.
+pub const SHORTEST_MS: i64 = 200;
 /// The longest rest while somebody waits, or soon will.
 pub const URGENT_MS: i64 = 400;
 /// The longest rest otherwise.
@@ -38,18 +40,26 @@ impl BackOff {
         self.failures
     }
 
-    /// When it may be asked again; none when it has not failed. `urgent`: somebody waits, or soon will.
+    /// When it may be asked again; none when it has not failed. `urgent`: a caller waits, or soon will.
     pub const fn ready_at_ms(&self, urgent: bool) -> Option<i64> {
         if self.failures == 0 {
             return None;
         }
+        Some(self.failed_at_ms.saturating_add(self.rest_ms(urgent)))
+    }
+
+    /// How long it rests after the last failure; as after the first one if it has not failed.
+    pub const fn rest(&self, urgent: bool) -> Duration {
+        Duration::from_millis(self.rest_ms(urgent) as u64)
+    }
+
+    const fn rest_ms(&self, urgent: bool) -> i64 {
         let longest = if urgent { URGENT_MS } else { LONGEST_MS };
-        let doublings = if self.failures < 7 { self.failures - 1 } else { 6 };
-        let rest = FIRST_MS << doublings;
+        let doublings = if self.failures < 7 { self.failures.saturating_sub(1) } else { 6 };
+        let rest = SHORTEST_MS << doublings;
         let rest = if rest < longest { rest } else { longest };
         // Down to three quarters of it, but never below the first rest.
         let jitter = (self.seed % 1_024) as i64 * (rest / 4) / 1_024;
-        let rest = if rest - jitter < FIRST_MS { FIRST_MS } else { rest - jitter };
-        Some(self.failed_at_ms.saturating_add(rest))
+        if rest - jitter < SHORTEST_MS { SHORTEST_MS } else { rest - jitter }
     }
 }

@@ -13,7 +13,7 @@ use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::LeaseCache;
-use crate::worker::lease_schedule::Held;
+use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::Settings;
 use leafid_core::{Code, Error, Result, Snowflake as Core};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
@@ -83,7 +83,7 @@ impl Generator {
             until: first.until,
             outcome: None,
             claims: before.claims + 1,
-            lease_until_ms: claim.lease.as_ref().map(|held| held.lease.until_ms),
+            lease_until_ms: claim.lease.as_ref().map(|lease| lease.held.lease().until_ms),
             ..before
         };
         let begins_ms = claim.begins_ms;
@@ -235,25 +235,26 @@ impl Generator {
         let short = matches!(extended, Extension::LeaseShort);
         let lease = span_writer.lease.as_mut().map(|lease| {
             let call = lease.begin_call(counted, now_ms, short && waited_for);
-            let over = lease.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
-            (call, lease.due_in(counted), lease.has_failed(counted).then(|| lease.used_up(counted)), over)
+            let held = &lease.held;
+            let over = held.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
+            (call, held.due_in(counted), held.has_failed(counted).then(|| held.used_up(counted)), over)
         });
         let (failed, until) = (span_writer.failed, span_writer.file.record().run.until);
         drop(held);
         // From here on no lock is held: user callbacks are called, and a logger may ask for an id.
-        let lease_due = match &lease {
-            Some((Some(ask), due, ..)) => {
-                self.call_source(ask.clone());
-                Some(*due)
+        let (lease_due, lease_error) = match lease {
+            Some((Some(call), due, error, _)) => {
+                self.call_source(call);
+                (Some(due), error)
             }
-            Some((None, _, Some(error), true)) => return Some(self.lose(error.clone())),
-            Some((None, due, ..)) => Some(*due),
-            None => None,
+            Some((None, _, Some(error), true)) => return Some(self.lose(error)),
+            Some((None, due, error, _)) => (Some(due), error),
+            None => (None, None),
         };
-        let tried = match (extended, lease) {
+        let tried = match (extended, lease_error) {
             (Extension::NotNeeded, _) => None,
             (Extension::Tried(outcome), _) => Some(outcome),
-            (Extension::LeaseShort, Some((_, _, Some(error), _))) => Some(SpanResult::Failed(error)),
+            (Extension::LeaseShort, Some(error)) => Some(SpanResult::Failed(error)),
             // The caller continues to wait: for the lease source.
             (Extension::LeaseShort, _) => return lease_due,
         };
@@ -304,7 +305,7 @@ impl Generator {
         self.let_go_of(first_unused).0
     }
 
-    fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<Held>) {
+    fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<RenewableLease>) {
         let Some(mut span_writer) = lock(&self.span_writer).take() else { return (Ok(()), None) };
         let written = span_writer.mark(first_unused, &self.env);
         // While the record is locked: no process may use a lease that was released.

@@ -9,9 +9,9 @@ use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::lease_cache::LeaseCache;
-use crate::worker::lease_schedule::{Ask, Call, Held, Renewed, WISH_MS};
-use crate::worker::source::{Answer, ClaimRequest, WorkerSource};
-use leafid_core::{Code, Error, Renewal, Result};
+use crate::worker::renewable_lease::{LateAnswer, RenewableLease, RenewalCall, renewal_answer};
+use crate::worker::source::{ClaimRequest, WorkerSource};
+use leafid_core::{Code, Error, RenewalAnswer, RenewalEnd, Result, SPAN_WISH_MS};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Release;
@@ -19,15 +19,15 @@ use std::time::{Duration, Instant};
 
 impl Generator {
     /// Has the source renew the lease, on a thread of its own: it may be a user callback.
-    pub(crate) fn call_source(self: &Arc<Self>, asked_for: Ask) {
+    pub(crate) fn call_source(self: &Arc<Self>, call: RenewalCall) {
         let generator = Arc::clone(self);
-        let call = Arc::clone(&asked_for.call);
+        let unasked = Arc::clone(&call.late);
         let begun = on_a_thread(move || {
-            let Ask { source, lease, wish_ms, call } = asked_for;
+            let RenewalCall { source, request, late } = call;
             let asked = generator.env.clock.boot_time();
-            let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&lease, wish_ms)))
+            let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&request.lease, request.wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
-            let kept = generator.take_renewal(&call, answer, asked);
+            let kept = generator.take_renewal(&late, renewal_answer(answer), asked);
             // A caller may be waiting for the span, and none for the cache.
             generator.renewer.ask(&generator, false);
             if kept {
@@ -36,34 +36,37 @@ impl Generator {
         });
         if let Err(error) = begun {
             // As text: whatever its code, the source has not said that the lease is lost.
-            self.take_renewal(&call, Err(error.message().into()), self.env.clock.boot_time());
+            let answer = renewal_answer(Err(error.message().into()));
+            self.take_renewal(&unasked, answer, self.env.clock.boot_time());
         }
     }
 
     /// Takes the answer of the source; `asked`: the suspend-counting clock before the call. Returns whether the lease was
     /// renewed.
-    fn take_renewal(self: &Arc<Self>, call: &Call, answer: Answer<Option<Renewal>>, asked: Duration) -> bool {
-        let (renewed, until_ms) = {
+    fn take_renewal(self: &Arc<Self>, late: &LateAnswer, answer: RenewalAnswer, asked: Duration) -> bool {
+        let (ended, until_ms) = {
             let mut span_writer = lock(&self.span_writer);
-            let Some(held) = span_writer.as_mut().and_then(|span_writer| span_writer.lease.as_mut()) else {
-                call.ends_late(answer);
+            let Some(lease) = span_writer.as_mut().and_then(|span_writer| span_writer.lease.as_mut()) else {
+                // Closed meanwhile: for whoever gives the lease back.
+                let _ = late.set(answer);
                 return false;
             };
-            call.ends();
-            let renewed = held.take(answer, asked, self.core.layout(), &self.env);
-            (renewed, held.lease.until_ms)
+            let clock = &self.env.clock;
+            let (counted, now_ms) = (clock.boot_time(), clock.filtered_ms());
+            let ended = lease.held.take(answer, self.core.layout(), asked, counted, now_ms);
+            (ended, lease.held.lease().until_ms)
         };
-        match renewed {
-            Renewed::Kept => {
+        match ended {
+            RenewalEnd::Kept => {
                 self.kept.store(true, Release);
                 self.note_lease(until_ms, None);
                 return true;
             }
-            Renewed::Failed(error) => {
+            RenewalEnd::Failed(error) => {
                 log::warn!("leafid: the lease of worker id {} was not renewed: {error}", self.worker_id);
                 self.note_lease(until_ms, Some(error));
             }
-            Renewed::Lost(error) => {
+            RenewalEnd::Lost(error) => {
                 self.invalidate_cached_lease();
                 self.lose(error);
             }
@@ -77,8 +80,8 @@ impl Generator {
         let mut guard = lock(&self.lease_cache);
         let Some(cache) = guard.as_mut() else { return };
         let held = lock(&self.span_writer).as_ref().and_then(|span_writer| {
-            let held = span_writer.lease.as_ref()?;
-            Some((held.lease.clone(), held.ends()?))
+            let held = &span_writer.lease.as_ref()?.held;
+            Some((held.lease().clone(), held.ends()?))
         });
         let Some((lease, ends)) = held else { return };
         if let Err(error) = cache.store(&lease, ends) {
@@ -119,7 +122,10 @@ impl Generator {
     /// is waited for.
     fn is_calling(&self) -> bool {
         let Ok(span_writer) = self.span_writer.try_lock() else { return false };
-        span_writer.as_ref().and_then(|span_writer| span_writer.lease.as_ref()).is_some_and(Held::is_calling)
+        span_writer
+            .as_ref()
+            .and_then(|span_writer| span_writer.lease.as_ref())
+            .is_some_and(|lease| lease.held.is_calling())
     }
 
     /// The error of a thread that must return for the user's code to run.
@@ -138,23 +144,23 @@ impl Generator {
 
     /// Gives the lease back, within the time that is left, once no renewal is under way. What fails is logged: the lease
     /// ends by itself.
-    pub(crate) fn release(&self, held: Held, first_unused: u64, deadline: Instant) {
+    pub(crate) fn release(&self, lease: RenewableLease, first_unused: u64, deadline: Instant) {
         let until_ms = self.core.layout().tick_start_ms(first_unused);
-        let waits = !held.source.runs_on_callers_thread();
+        let waits = !lease.source.runs_on_callers_thread();
         let mut pause = PollSleep::new();
-        while waits && held.is_calling() {
+        while waits && lease.waits_for_late_answer() {
             // A renewal that closes its own generator would wait for itself.
             if user_calls::is_this_thread() || !pause.until(deadline) {
                 log::warn!("leafid: worker id {} is not released: a renewal is under way", self.worker_id);
                 return;
             }
         }
-        let Some(lease) = held.call.latest(held.lease) else { return };
+        let Some((source, lease)) = lease.into_released() else { return };
         let grant = Grant {
             generation: self.generation,
             asked_ago: Duration::ZERO,
             worker_id: lease.worker_id,
-            lease: Some((held.source, lease)),
+            lease: Some((source, lease)),
         };
         let patience = deadline.saturating_duration_since(Instant::now());
         let release = move || grant.release(until_ms);
@@ -175,7 +181,7 @@ pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<Cl
         instance: format!("{random:032x}"),
         previous,
         now_ms,
-        until_ms: now_ms + WISH_MS,
+        until_ms: now_ms + SPAN_WISH_MS,
     })
 }
 

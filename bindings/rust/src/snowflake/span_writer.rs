@@ -4,7 +4,7 @@ use crate::os::env::{Env, Presence};
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::StateFile;
 use crate::worker::claim::Claim;
-use crate::worker::lease_schedule::Held;
+use crate::worker::renewable_lease::RenewableLease;
 use leafid_core::{Error, Record, Result, Snowflake as Core, Span, next_until};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) struct SpanWriter {
     pub(crate) file: StateFile,
     pub(crate) presence: Box<dyn Presence>,
     writer: Writer,
-    pub(crate) lease: Option<Held>,
+    pub(crate) lease: Option<RenewableLease>,
 }
 
 /// The result of writing a longer span.
@@ -59,7 +59,7 @@ impl SpanWriter {
         let from = record.first_free(position);
         let until =
             next_until(core.layout(), core.rules(), &record.burnt, from, now_ms, life.as_millis() as i64);
-        let lent = self.lease.as_ref().map_or(u64::MAX, |held| held.bound(env.clock.boot_time()));
+        let lent = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(env.clock.boot_time()));
         match until.map(|until| until.min(lent)).filter(|until| *until > from) {
             // Half of what there could be is left.
             Some(until) if left > 0 && 2 * left > until - position => Extension::NotNeeded,

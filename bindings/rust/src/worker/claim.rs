@@ -7,8 +7,8 @@ use crate::os::namespaces::Scope;
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::{self, StateFile};
 use crate::worker::grant::Grant;
-use crate::worker::lease_schedule::Held;
 use crate::worker::offline_start::OfflineStart;
+use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::Settings;
 use crate::worker::usable_lease::{UsableLease, of_servers};
 use crate::worker::worker_ids::WorkerIds;
@@ -40,7 +40,7 @@ pub(crate) struct Claim {
     /// For the generator's random starts.
     pub(crate) seed: u64,
     pub(crate) rules: Rules,
-    pub(crate) lease: Option<Held>,
+    pub(crate) lease: Option<RenewableLease>,
 }
 
 /// What a claim needs besides the settings.

@@ -4,10 +4,10 @@ use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
 use crate::worker::claim::ClaimContext;
 use crate::worker::grant::Grant;
-use crate::worker::lease_schedule::Held;
+use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::Settings;
 use crate::worker::source::{WorkerLeases, WorkerSource};
-use leafid_core::{Code, Error, Lease, Result, Span};
+use leafid_core::{Code, Error, HeldLease, Lease, Result, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,9 +44,10 @@ impl UsableLease {
         Ok(Some(UsableLease { source, lease, span, asked }))
     }
 
-    /// It, held; `patience`: a call of its giver that takes longer hangs.
-    pub(crate) fn held(self, now_ms: i64, patience: Duration) -> Held {
-        Held::new(self.source, self.lease, self.span, self.asked, now_ms, patience)
+    /// The lease, held; `patience`: a call of its source that takes longer hangs.
+    pub(crate) fn held(self, now_ms: i64, patience: Duration) -> RenewableLease {
+        let held = HeldLease::new(self.lease, self.span, self.asked, now_ms, patience);
+        RenewableLease::new(self.source, held)
     }
 }
 

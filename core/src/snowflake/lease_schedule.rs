@@ -1,0 +1,366 @@
+//! When a held lease is renewed, and how long it may be used.
+//!
+//! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, and [`HeldLease::take`] (the
+//! answer of a renewal). Queries: all others.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | idle until `renew_at` | begin a call before that time | idle |
+//! | idle until `renew_at` | begin a call, but a caller waits for a span | idle until the last call + 10 ms, 200 ms after a failure |
+//! | idle until `renew_at` | begin a call at that time | in flight |
+//! | in flight | begin a call | in flight: never two at once |
+//! | in flight for longer than `patience` | | in flight; counts as failed |
+//! | in flight | renewed | idle until half of the lease is over |
+//! | in flight | failed | idle; backs off, at most for a quarter of what is left |
+//! | in flight | not held, lost | lost: the host gives the lease up |
+
+use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_MS, Span};
+use alloc::format;
+use core::time::Duration;
+
+/// How far ahead of the clock a span is asked for, where the lease source names no time of its own: an outage of the
+/// source of this length is bridged.
+pub const SPAN_WISH_MS: i64 = 30_000;
+/// The least time between two calls, however short the spans are that the source gives.
+const PAUSE: Duration = Duration::from_millis(10);
+/// The least time between two calls after a failure.
+const RETRY: Duration = Duration::from_millis(SHORTEST_MS as u64);
+
+/// A lease that is held. Times are of the suspend-counting clock; the time of an answer is from before its call.
+#[derive(Clone, Debug)]
+pub struct HeldLease {
+    lease: Lease,
+    /// The first tick outside it.
+    until: u64,
+    /// When it is to be renewed: half-way, or after a failure.
+    renew_at: Duration,
+    /// When the source may give the worker id to another holder: no further span is taken from then on.
+    ends: Option<Duration>,
+    /// The calls that failed since the last one that did not, and the last error.
+    back_off: BackOff,
+    error: Option<Error>,
+    /// When the last call ended.
+    called_at: Duration,
+    in_flight: Option<InFlight>,
+    /// A call that takes longer hangs.
+    patience: Duration,
+}
+
+/// The renewal that is under way.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    since: Duration,
+}
+
+/// What the lease source is called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenewalRequest {
+    /// The lease as it is.
+    pub lease: Lease,
+    /// Where the span is wished to end, Unix milliseconds.
+    pub wish_ms: i64,
+}
+
+/// What the lease source returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenewalAnswer {
+    /// A renewal.
+    Renewed(Renewal),
+    /// The worker id is no longer this holder's.
+    NotHeld,
+    /// The source says with this error that the lease is lost.
+    Lost(Error),
+    /// Any other error: it is not known whether the lease was renewed.
+    Failed(Error),
+}
+
+/// How a renewal ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenewalEnd {
+    /// The lease is held further.
+    Kept,
+    /// It was not renewed; what is held may be used to its end.
+    Failed(Error),
+    /// The worker id is no longer this holder's.
+    Lost(Error),
+}
+
+impl HeldLease {
+    /// `asked`: the suspend-counting clock before the claim. `patience`: a call of the source that takes longer hangs.
+    pub fn new(lease: Lease, span: Span, asked: Duration, now_ms: i64, patience: Duration) -> HeldLease {
+        let mut held = HeldLease {
+            lease,
+            until: span.until,
+            renew_at: asked,
+            ends: None,
+            back_off: BackOff::new(),
+            error: None,
+            called_at: asked,
+            in_flight: None,
+            patience,
+        };
+        held.renewed(asked, now_ms);
+        held
+    }
+
+    /// The next call of the lease source, if it is to be made now; then it is in flight. `waited_for`: by a caller that
+    /// has no span.
+    pub fn begin_call(&mut self, counted: Duration, now_ms: i64, waited_for: bool) -> Option<RenewalRequest> {
+        if waited_for {
+            let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
+            self.renew_at = self.renew_at.min(self.called_at + pause);
+        }
+        let begins = counted >= self.renew_at && self.in_flight.is_none();
+        if begins {
+            self.in_flight = Some(InFlight { since: counted });
+        }
+        begins.then(|| RenewalRequest {
+            lease: self.lease.clone(),
+            // Not below what is held, as after a step back.
+            wish_ms: now_ms
+                .saturating_add(self.lease.lease_ms.unwrap_or(SPAN_WISH_MS))
+                .max(self.lease.until_ms),
+        })
+    }
+
+    /// The call in flight has ended. `asked`: the suspend-counting clock before it; `counted` and `now_ms`: the clocks now.
+    pub fn take(
+        &mut self,
+        answer: RenewalAnswer,
+        layout: &Layout,
+        asked: Duration,
+        counted: Duration,
+        now_ms: i64,
+    ) -> RenewalEnd {
+        self.in_flight = None;
+        self.called_at = counted;
+        let error = match answer {
+            RenewalAnswer::Renewed(renewal) => match self.lease.renewed(renewal, layout, now_ms) {
+                Ok((lease, until)) => {
+                    self.lease = lease;
+                    self.until = self.until.max(until);
+                    self.renewed(asked, now_ms);
+                    return RenewalEnd::Kept;
+                }
+                Err(error) => error,
+            },
+            RenewalAnswer::NotHeld => {
+                return RenewalEnd::Lost(self.lost("is no longer this holder's, as its source says"));
+            }
+            RenewalAnswer::Lost(error) => return RenewalEnd::Lost(error),
+            RenewalAnswer::Failed(error) => error,
+        };
+        self.fail(error.clone(), counted);
+        RenewalEnd::Failed(error)
+    }
+
+    fn renewed(&mut self, asked: Duration, now_ms: i64) {
+        let left_ms = self.lease.until_ms.saturating_sub(now_ms);
+        let life_ms = self.lease.lease_ms.map_or(left_ms, |lease_ms| lease_ms.min(left_ms)).max(20);
+        self.renew_at = asked + Duration::from_millis(life_ms as u64 / 2);
+        self.ends = self.lease.lease_ms.map(|ms| asked + Duration::from_millis(ms as u64));
+        self.back_off.succeeded();
+        self.error = None;
+    }
+
+    fn fail(&mut self, error: Error, counted: Duration) {
+        let left = self.ends.map_or(Duration::MAX, |ends| ends.saturating_sub(counted) / 4);
+        self.back_off.failed(0, 0);
+        self.renew_at = counted + self.back_off.rest(false).min(left.max(RETRY));
+        self.error = Some(error);
+    }
+
+    /// The lease as it is now.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// The first tick that may not be used now.
+    pub fn bound(&self, counted: Duration) -> u64 {
+        if self.has_ended(counted) { 0 } else { self.until }
+    }
+
+    /// When the source may give the worker id to another holder, if the lease is not renewed.
+    pub fn ends(&self) -> Option<Duration> {
+        self.ends
+    }
+
+    /// Whether the source may have given the worker id to another holder.
+    fn has_ended(&self, counted: Duration) -> bool {
+        self.ends.is_some_and(|ends| counted >= ends)
+    }
+
+    /// Whether a renewal is in flight.
+    pub fn is_calling(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// Whether the last call failed and the next one is not in flight yet, or the one in flight hangs.
+    pub fn has_failed(&self, counted: Duration) -> bool {
+        self.back_off.failures() > 0 && !self.is_calling() || self.hangs_since(counted).is_some()
+    }
+
+    fn hangs_since(&self, counted: Duration) -> Option<Duration> {
+        self.in_flight.map(|call| call.since).filter(|since| counted >= *since + self.patience)
+    }
+
+    /// How long until [`HeldLease::begin_call`] is worth a look.
+    pub fn due_in(&self, counted: Duration) -> Duration {
+        // The host takes an answer at once: only a call that hangs needs a look.
+        let due = self.in_flight.map_or(self.renew_at, |call| call.since + self.patience);
+        due.saturating_sub(counted).max(PAUSE)
+    }
+
+    /// Whether nothing is left of it, and the source could not be asked for more.
+    pub fn is_over(&self, counted: Duration, now: u64) -> bool {
+        self.has_failed(counted) && (self.has_ended(counted) || self.until <= now)
+    }
+
+    /// Why no further span can be taken of it.
+    pub fn used_up(&self, counted: Duration) -> Error {
+        match (self.hangs_since(counted), &self.error) {
+            (Some(since), _) => {
+                let waited = (counted - since).as_millis();
+                self.lost(&format!("was used to its end, and its renewal has not answered for {waited} ms"))
+            }
+            (None, Some(error)) => {
+                self.lost(&format!("was used to its end, for it could not be renewed ({})", error.message()))
+            }
+            (None, None) => self.lost("was used to its end"),
+        }
+    }
+
+    /// The lease to give back at a close; none if it is lost. `late`: the answer of a renewal that ended after the close,
+    /// whose token is the one to give back.
+    pub fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
+        match late {
+            Some(RenewalAnswer::NotHeld) => None,
+            Some(RenewalAnswer::Renewed(renewal)) => {
+                Some(Lease { token: renewal.token.or(self.lease.token), ..self.lease })
+            }
+            Some(RenewalAnswer::Lost(_) | RenewalAnswer::Failed(_)) | None => Some(self.lease),
+        }
+    }
+
+    fn lost(&self, what: &str) -> Error {
+        let message = format!(
+            "the lease of worker id {} {what}; a new one is claimed by itself, ask again",
+            self.lease.worker_id
+        );
+        Error::new(Code::WorkerLost, message)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::{LayoutFields, Order};
+
+    fn lease() -> Lease {
+        let token = Some("first".into());
+        Lease { worker_id: 7, until_ms: 3_000, lease_ms: Some(1_000), token, ..Lease::default() }
+    }
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(10_000 + ms)
+    }
+
+    /// Asked for at 10 s by the suspend-counting clock; its calls hang after 300 ms.
+    fn held() -> HeldLease {
+        let span = Span { from: 0, until: 3_000 };
+        HeldLease::new(lease(), span, at(0), 1_000, Duration::from_millis(300))
+    }
+
+    fn layout() -> Layout {
+        let (timestamp_bits, worker_bits, sequence_bits) = (41, 10, 12);
+        let order = Order::WorkerSequence;
+        let fields =
+            LayoutFields { epoch_ms: 0, tick_ms: 1, timestamp_bits, worker_bits, sequence_bits, order };
+        Layout::new(fields).expect("63 bits")
+    }
+
+    fn down() -> Error {
+        Error::new(Code::WorkerLost, "down")
+    }
+
+    fn ends(held: &mut HeldLease, answer: RenewalAnswer, ms: u64) -> RenewalEnd {
+        held.take(answer, &layout(), at(ms), at(ms), 1_000 + ms as i64)
+    }
+
+    #[test]
+    fn no_span_is_had_once_the_source_may_give_the_id_to_another() {
+        let mut held = held();
+        assert_eq!((held.bound(at(999)), held.bound(at(1_000))), (3_000, 0));
+        assert!(!held.is_over(at(5_000), 3_000), "nothing failed: the source is asked first");
+        ends(&mut held, RenewalAnswer::Failed(down()), 100);
+        assert!(!held.is_over(at(999), 2_999));
+        assert!(held.is_over(at(999), 3_000), "the span is over");
+        assert!(held.is_over(at(1_000), 2_999), "the lease is");
+        let why = held.used_up(at(1_000));
+        assert!(why.message().contains("could not be renewed (down)"), "{why}");
+    }
+
+    #[test]
+    fn a_caller_that_waits_has_the_source_called_sooner_but_not_without_a_pause() {
+        let mut held = held();
+        assert!(held.begin_call(at(499), 1_000, false).is_none());
+        assert!(held.begin_call(at(9), 1_000, true).is_none());
+        assert!(held.begin_call(at(10), 1_000, true).is_some());
+        assert!(held.begin_call(at(600), 1_000, true).is_none(), "never two at once");
+        assert!(!held.has_failed(at(309)) && held.has_failed(at(310)), "one that hangs has failed");
+        let why = held.used_up(at(710));
+        assert!(why.message().contains("has not answered for 700 ms"), "{why}");
+        ends(&mut held, RenewalAnswer::Failed(down()), 100);
+        assert!(held.begin_call(at(299), 1_000, true).is_none());
+        assert!(held.begin_call(at(300), 1_000, true).is_some());
+    }
+
+    #[test]
+    fn a_renewal_is_due_when_half_of_the_lease_is_over_and_later_after_each_failure() {
+        let mut held = held();
+        assert_eq!(held.due_in(at(0)), Duration::from_millis(500));
+        let request = held.begin_call(at(500), 1_500, false).expect("it is due");
+        assert_eq!((request.lease, request.wish_ms), (lease(), 3_000), "not below what is held");
+        assert_eq!(held.due_in(at(500)), Duration::from_millis(300), "to see whether it hangs");
+        let renewal = Renewal { until_ms: 4_000, lease_ms: Some(4_000), ..Renewal::default() };
+        assert_eq!(ends(&mut held, RenewalAnswer::Renewed(renewal), 500), RenewalEnd::Kept);
+        assert_eq!((held.bound(at(4_499)), held.ends()), (4_000, Some(at(4_500))));
+        for (failed_at, due) in [(2_000, 200), (2_200, 400), (2_600, 475), (4_400, 200)] {
+            let end = ends(&mut held, RenewalAnswer::Failed(down()), failed_at);
+            assert_eq!(end, RenewalEnd::Failed(down()));
+            assert_eq!(held.due_in(at(failed_at)), Duration::from_millis(due), "{failed_at}");
+        }
+    }
+
+    #[test]
+    fn a_lease_is_lost_by_the_word_of_its_source_alone() {
+        let RenewalEnd::Lost(why) = ends(&mut held(), RenewalAnswer::NotHeld, 500) else {
+            panic!("it is kept")
+        };
+        assert!(why.message().contains("no longer this holder's"), "{why}");
+        assert_eq!(ends(&mut held(), RenewalAnswer::Lost(down()), 500), RenewalEnd::Lost(down()));
+        let passed = Renewal { until_ms: 2_000, ..Renewal::default() };
+        let end = ends(&mut held(), RenewalAnswer::Renewed(passed), 5_000);
+        assert!(matches!(end, RenewalEnd::Failed(_)), "an answer that cannot be used is no loss: {end:?}");
+    }
+
+    #[test]
+    fn what_is_given_back_is_what_a_late_renewal_left() {
+        let renewal = |token: Option<&str>| {
+            let renewal = Renewal { token: token.map(Into::into), ..Renewal::default() };
+            Some(RenewalAnswer::Renewed(renewal))
+        };
+        for (late, token) in [
+            (renewal(Some("second")), Some("second")),
+            (renewal(None), Some("first")),
+            (Some(RenewalAnswer::NotHeld), None),
+            (Some(RenewalAnswer::Lost(down())), Some("first")),
+            (Some(RenewalAnswer::Failed(down())), Some("first")),
+            (None, Some("first")),
+        ] {
+            let given_back = held().into_released(late);
+            assert_eq!(given_back.and_then(|lease| lease.token).as_deref(), token);
+        }
+    }
+}
