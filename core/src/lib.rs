@@ -1,7 +1,7 @@
 //! The logic of leafid: what an id is made of, who may make it, and when.
 //!
 //! No IO, no clock, no threads, no `unsafe`: whatever depends on time takes `now_ms` (Unix milliseconds), whatever
-//! depends on chance takes a seed. A call changes state and returns the next deed; one that issues nothing changes
+//! depends on chance takes a seed. A call changes state and returns the next action; one that issues nothing changes
 //! nothing. The host crate (`leafid`) reads the clock, keeps the records and waits.
 //!
 //! # State machines
@@ -41,7 +41,7 @@ pub use segment::double_buffer::{DoubleBuffer, Dry, Filler};
 pub use segment::guard::{Giving, Guard, MOST_REMEMBERED};
 pub use segment::segment::Segment;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersRest};
-pub use snowflake::action::{Deed, Run};
+pub use snowflake::action::{Action, Run};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::history::{MOST_BURNT, MOST_FORMER};
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{NOW_MS, PLAIN, PLAIN_WAIT, granted};
-use leafid_core::{Code, Deed, Layout, LayoutFields, OnClockBackwards, Rules, Snowflake, Span};
+use leafid_core::{Action, Code, Layout, LayoutFields, OnClockBackwards, Rules, Snowflake, Span};
 
-fn time_of(id: Result<i64, Deed>) -> i64 {
+fn time_of(id: Result<i64, Action>) -> i64 {
     Layout::LEAF.decode(id.expect("an id")).expect("an id").timestamp_ms
 }
 
@@ -15,11 +15,11 @@ fn continue_bridges_exactly_the_bound() {
     let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
     let first = flake.next(NOW_MS).expect("an id");
     assert_eq!(flake.next(NOW_MS - 5_000), Ok(first + 1), "goes on upon the logical clock");
-    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    let refused = Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
     assert_eq!(flake.next(NOW_MS - 5_001), Err(refused));
     assert_eq!(
         flake.next(NOW_MS - 3_600_000),
-        Err(Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 3_600_000 })
+        Err(Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 3_600_000 })
     );
     assert_eq!(flake.next(NOW_MS - 5_000), Ok(first + 2), "a refusal changed nothing");
 }
@@ -29,9 +29,9 @@ fn wait_waits_within_the_bound_and_refuses_beyond() {
     let flake = granted(Layout::LEAF, PLAIN_WAIT, 3, NOW_MS, 3_000);
     let first = flake.next(NOW_MS).expect("an id");
     for behind in 1..=5 {
-        assert_eq!(flake.next(NOW_MS - behind), Err(Deed::WaitUntil(NOW_MS)), "{behind} ms behind");
+        assert_eq!(flake.next(NOW_MS - behind), Err(Action::WaitUntil(NOW_MS)), "{behind} ms behind");
     }
-    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 6 };
+    let refused = Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 6 };
     assert_eq!(flake.next(NOW_MS - 6), Err(refused));
     assert_eq!(flake.next(NOW_MS), Ok(first + 1));
 }
@@ -40,7 +40,7 @@ fn wait_waits_within_the_bound_and_refuses_beyond() {
 fn a_bound_of_zero_refuses_one_millisecond() {
     let flake = granted(Layout::LEAF, Rules { max_backwards_ms: 0, ..PLAIN_WAIT }, 3, NOW_MS, 3_000);
     assert!(flake.next(NOW_MS).is_ok());
-    assert!(matches!(flake.next(NOW_MS - 1), Err(Deed::ClockBackwards { .. })));
+    assert!(matches!(flake.next(NOW_MS - 1), Err(Action::ClockBackwards { .. })));
 }
 
 #[test]
@@ -48,10 +48,10 @@ fn a_used_up_tick_does_not_count_as_a_later_id() {
     // The last id's tick is NOW_MS although the next position lies in the tick after it.
     let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
     assert_eq!(flake.reserve(NOW_MS, 4_096).map(|run| run.count), Ok(4_096));
-    let refused = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    let refused = Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
     assert_eq!(flake.next(NOW_MS - 5_001), Err(refused));
     // A step on would be 5001 ahead, and refused from then on.
-    assert_eq!(flake.next(NOW_MS - 5_000), Err(Deed::WaitUntil(NOW_MS - 4_999)));
+    assert_eq!(flake.next(NOW_MS - 5_000), Err(Action::WaitUntil(NOW_MS - 4_999)));
     assert_eq!(time_of(flake.next(NOW_MS - 4_999)), NOW_MS + 1);
 }
 
@@ -63,8 +63,8 @@ fn the_bound_is_milliseconds_whatever_the_tick() {
     let flake = granted(layout, PLAIN, 3, NOW_MS, 10);
     assert!(flake.next(NOW_MS + 999).is_ok());
     assert!(flake.next(NOW_MS - 5_000).is_ok(), "five ticks behind");
-    let deed = flake.next(NOW_MS - 5_001).expect_err("six ticks behind");
-    assert_eq!(deed, Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 });
+    let action = flake.next(NOW_MS - 5_001).expect_err("six ticks behind");
+    assert_eq!(action, Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 });
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn the_refusal_says_both_times_and_what_to_do() {
 fn before_the_epoch_is_an_error_of_its_own() {
     let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
     let now_ms = Layout::LEAF.epoch_ms() - 1;
-    assert_eq!(flake.next(now_ms), Err(Deed::BeforeEpoch { now_ms }));
-    let error = flake.error(Deed::BeforeEpoch { now_ms });
+    assert_eq!(flake.next(now_ms), Err(Action::BeforeEpoch { now_ms }));
+    let error = flake.error(Action::BeforeEpoch { now_ms });
     assert_eq!(error.code(), Code::BeforeEpoch);
     assert!(error.message().contains("1288834974656") && error.message().contains("epoch_ms"), "{error}");
 }
@@ -128,8 +128,8 @@ fn one_that_begins_beyond_the_bound_waits_and_one_that_has_issued_does_not() {
         flake
     };
     let flake = begins(PLAIN);
-    assert_eq!(flake.next(NOW_MS), Err(Deed::WaitUntil(NOW_MS + 3)));
+    assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 3)));
     flake.next(NOW_MS + 3).expect("the wait was long enough");
-    assert!(matches!(flake.next(NOW_MS), Err(Deed::ClockBackwards { .. })));
-    assert!(matches!(begins(PLAIN_WAIT).next(NOW_MS), Err(Deed::ClockBackwards { .. })));
+    assert!(matches!(flake.next(NOW_MS), Err(Action::ClockBackwards { .. })));
+    assert!(matches!(begins(PLAIN_WAIT).next(NOW_MS), Err(Action::ClockBackwards { .. })));
 }

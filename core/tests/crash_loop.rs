@@ -6,7 +6,7 @@ mod common;
 
 use common::{NOW_MS, Random, each_seed};
 use leafid_core::{
-    Admission, Deed, Layout, OnClockBackwards, Record, Rules, Snowflake as Flake, Span, next_until,
+    Action, Admission, Layout, OnClockBackwards, Record, Rules, Snowflake as Flake, Span, next_until,
 };
 
 const LEAF: Layout = Layout::LEAF;
@@ -80,8 +80,8 @@ impl Machine {
                     first = false;
                     self.true_us += us_per_id;
                 }
-                Err(Deed::WaitUntil(ms)) => self.true_us += ((ms - now_ms) * 1_000).max(1),
-                Err(Deed::NeedSpan) => {
+                Err(Action::WaitUntil(ms)) => self.true_us += ((ms - now_ms) * 1_000).max(1),
+                Err(Action::NeedSpan) => {
                     let position =
                         flake.first_unused().expect("open").max(LEAF.tick_at(now_ms).expect("a tick"));
                     match self.record_span(position, (self.true_us - begun) / 1_000) {
@@ -89,7 +89,7 @@ impl Machine {
                         None => self.true_us += 1_000,
                     }
                 }
-                Err(deed) => panic!("{}", flake.error(deed)),
+                Err(action) => panic!("{}", flake.error(action)),
             }
             assert!(self.true_us - begun < 60_000_000, "no end");
         }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{PLAIN, PLAIN_WAIT, layout};
-use leafid_core::{Code, Deed, Layout, OnExhausted, Record, Rules, Snowflake, Span, next_until};
+use leafid_core::{Action, Code, Layout, OnExhausted, Record, Rules, Snowflake, Span, next_until};
 
 /// Layouts whose last id is the largest of all, some of 63 bits without a worker id.
 fn layouts() -> Vec<Layout> {
@@ -38,10 +38,10 @@ fn the_last_tick_is_used_to_its_last_id_then_exhausted() {
             let last = run.first + (run.count as i64 - 1) * run.stride;
             let expected = layout.compose(now_ms, layout.max_worker_id(), layout.max_sequence());
             assert_eq!(Ok(last), expected, "{layout}");
-            let waits = matches!(flake.next(now_ms), Err(Deed::WaitUntil(ms)) if ms == end);
-            let ends = matches!(flake.next(now_ms), Err(Deed::TimeExhausted { .. }));
+            let waits = matches!(flake.next(now_ms), Err(Action::WaitUntil(ms)) if ms == end);
+            let ends = matches!(flake.next(now_ms), Err(Action::TimeExhausted { .. }));
             assert!(waits || ends, "{layout}: {:?}", flake.next(now_ms));
-            assert_eq!(flake.next(end), Err(Deed::TimeExhausted { now_ms: end }), "{layout}");
+            assert_eq!(flake.next(end), Err(Action::TimeExhausted { now_ms: end }), "{layout}");
             assert_eq!(flake.first_unused(), Some(layout.last_tick() + 1), "{layout}");
             assert_eq!(flake.seal(), Some(layout.last_tick() + 1), "{layout}");
             assert!(flake.next(now_ms).is_err(), "{layout}");
@@ -99,7 +99,7 @@ fn a_start_at_the_end_is_refused() {
 #[test]
 fn the_error_says_when_it_ended_and_what_to_do() {
     let flake = at_the_end(Layout::UID_GENERATOR, PLAIN);
-    let error = flake.error(Deed::TimeExhausted { now_ms: 1_732_109_056_000 });
+    let error = flake.error(Action::TimeExhausted { now_ms: 1_732_109_056_000 });
     assert_eq!(error.code(), Code::TimeExhausted);
     for said in ["28 timestamp bits", "1732109056000", "2024-11-20T13:24:16.000Z", "later epoch"] {
         assert!(error.message().contains(said), "{error} does not say {said}");
@@ -110,7 +110,7 @@ fn the_error_says_when_it_ended_and_what_to_do() {
 fn the_last_tick_needs_a_span_as_any_other_and_after_it_there_is_none() {
     let last = Layout::LEAF.last_tick();
     let flake = Snowflake::new(Layout::LEAF, PLAIN, 1, last, 0);
-    assert_eq!(flake.next(Layout::LEAF.tick_start_ms(last)), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(Layout::LEAF.tick_start_ms(last)), Err(Action::NeedSpan));
     let now_ms = Layout::LEAF.tick_start_ms(last + 1);
-    assert_eq!(flake.next(now_ms), Err(Deed::TimeExhausted { now_ms }));
+    assert_eq!(flake.next(now_ms), Err(Action::TimeExhausted { now_ms }));
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Random, each_seed, layout};
-use leafid_core::{Deed, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Run, Snowflake, Span};
+use leafid_core::{Action, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Run, Snowflake, Span};
 
 const STEPS: usize = 3_000;
 
@@ -71,7 +71,7 @@ impl Walk {
         (self.flake.first_unused(), self.flake.until())
     }
 
-    fn ask(&mut self, now_ms: i64) -> Result<(), Deed> {
+    fn ask(&mut self, now_ms: i64) -> Result<(), Action> {
         let before = self.state();
         let asked = self.random.pick(&[1, 1, 1, 2, 7, 100, 4_096, 1 << 24]);
         let run = if asked == 1 {
@@ -85,10 +85,10 @@ impl Walk {
                 self.check(run);
                 Ok(())
             }
-            Err(deed) => {
-                assert_eq!(self.state(), before, "{deed:?} changed something");
-                self.check_deed(deed, now_ms);
-                Err(deed)
+            Err(action) => {
+                assert_eq!(self.state(), before, "{action:?} changed something");
+                self.check_action(action, now_ms);
+                Err(action)
             }
         }
     }
@@ -111,26 +111,26 @@ impl Walk {
         self.last = Some(end);
     }
 
-    fn check_deed(&self, deed: Deed, now_ms: i64) {
+    fn check_action(&self, action: Action, now_ms: i64) {
         let last_ms = self.last.map(|id| self.layout.decode(id).expect("an id").timestamp_ms);
         let floored = |ms| self.layout.tick_at(ms).map(|tick| self.layout.tick_start_ms(tick));
-        match deed {
-            Deed::WaitUntil(ms) => assert!(ms > now_ms, "{deed:?} at {now_ms}"),
-            Deed::ClockBackwards { last_ms: said, now_ms: given } => {
+        match action {
+            Action::WaitUntil(ms) => assert!(ms > now_ms, "{action:?} at {now_ms}"),
+            Action::ClockBackwards { last_ms: said, now_ms: given } => {
                 assert_eq!(given, now_ms);
                 // Before the first id, the first tick it may use stands for it.
-                assert!(last_ms.is_none_or(|last_ms| said >= last_ms), "{deed:?}, last id at {last_ms:?}");
+                assert!(last_ms.is_none_or(|last_ms| said >= last_ms), "{action:?}, last id at {last_ms:?}");
                 assert!(said - floored(now_ms).expect("after the epoch") > self.rules.max_backwards_ms);
             }
-            Deed::BeforeEpoch { .. } => assert!(now_ms < self.layout.epoch_ms()),
-            Deed::TimeExhausted { .. } => {
+            Action::BeforeEpoch { .. } => assert!(now_ms < self.layout.epoch_ms()),
+            Action::TimeExhausted { .. } => {
                 let led = self.flake.first_unused().expect("not sealed") > self.layout.last_tick();
                 assert!(led || now_ms >= self.layout.expires_at_ms());
             }
-            Deed::NeedSpan => {}
-            Deed::Sealed => panic!("sealed by nobody"),
+            Action::NeedSpan => {}
+            Action::Sealed => panic!("sealed by nobody"),
         }
-        assert!(!self.flake.error(deed).message().is_empty());
+        assert!(!self.flake.error(action).message().is_empty());
     }
 
     fn grant(&mut self) {
@@ -159,16 +159,16 @@ fn under_any_clock() {
             walk.move_clock();
             match walk.ask(walk.now_ms) {
                 Ok(()) => issued.set(issued.get() + 1),
-                Err(Deed::NeedSpan) => walk.grant(),
-                Err(Deed::WaitUntil(ms)) if walk.random.below(4) == 0 => {
+                Err(Action::NeedSpan) => walk.grant(),
+                Err(Action::WaitUntil(ms)) if walk.random.below(4) == 0 => {
                     walk.now_ms = ms;
                     // A second wait is possible: the end of the first one was foretold without knowing whether the
                     // reading was old or the clock went back.
-                    if let Err(Deed::WaitUntil(ms)) = walk.ask(ms) {
+                    if let Err(Action::WaitUntil(ms)) = walk.ask(ms) {
                         walk.now_ms = ms;
                         let again = walk.ask(ms);
                         assert!(
-                            !matches!(again, Err(Deed::WaitUntil(_) | Deed::ClockBackwards { .. })),
+                            !matches!(again, Err(Action::WaitUntil(_) | Action::ClockBackwards { .. })),
                             "waited twice, until {ms}, for {again:?}"
                         );
                     }
@@ -196,11 +196,15 @@ fn at_absurd_times_nothing_is_issued() {
             flake.grant(Span { from: 0, until: layout.last_tick() + 1 });
             let end = layout.expires_at_ms();
             for now_ms in [i64::MAX, i64::MAX - 1, 1 << 62, 1 << 53, end + 1, end] {
-                assert_eq!(flake.next(now_ms), Err(Deed::TimeExhausted { now_ms }), "{layout}");
-                assert_eq!(flake.reserve(now_ms, 9).err(), Some(Deed::TimeExhausted { now_ms }), "{layout}");
+                assert_eq!(flake.next(now_ms), Err(Action::TimeExhausted { now_ms }), "{layout}");
+                assert_eq!(
+                    flake.reserve(now_ms, 9).err(),
+                    Some(Action::TimeExhausted { now_ms }),
+                    "{layout}"
+                );
             }
             for now_ms in [i64::MIN, i64::MIN + 1, -1, layout.epoch_ms() - 1] {
-                assert_eq!(flake.next(now_ms), Err(Deed::BeforeEpoch { now_ms }), "{layout}");
+                assert_eq!(flake.next(now_ms), Err(Action::BeforeEpoch { now_ms }), "{layout}");
             }
             assert_eq!(flake.first_unused(), Some(0), "{layout}");
             assert!(flake.next(layout.epoch_ms()).is_ok_and(|id| id >= 0), "{layout}");

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
-use leafid_core::{Deed, Layout, LayoutFields, Rules, Snowflake, Span};
+use leafid_core::{Action, Layout, LayoutFields, Rules, Snowflake, Span};
 
 #[test]
 fn an_old_reading_goes_on_upon_the_logical_clock() {
@@ -51,8 +51,8 @@ fn contend(seed: u64, lead_ms: i64, threads: usize, sleep_us: u64, for_ms: u64) 
                 us + 5
             }
             // A reading that is old already needs no wait; a host that spins reads again at once.
-            Err(Deed::WaitUntil(ms)) => us.max((ms - NOW_MS) as u64 * 1_000).max(us + 1),
-            Err(deed) => panic!("{deed:?} at {us} us"),
+            Err(Action::WaitUntil(ms)) => us.max((ms - NOW_MS) as u64 * 1_000).max(us + 1),
+            Err(action) => panic!("{action:?} at {us} us"),
         };
         all[at] = delay(resumes);
     }
@@ -79,7 +79,7 @@ fn old_readings_do_not_make_the_lead_grow() {
 fn a_reading_older_than_the_bound_is_refused_and_changes_nothing() {
     let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
     let first = flake.next(NOW_MS).expect("an id");
-    let old = Deed::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
+    let old = Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
     assert_eq!(flake.next(NOW_MS - 5_001), Err(old));
     assert_eq!(flake.next(NOW_MS), Ok(first + 1), "the same thread after it read the clock once more");
 }
@@ -101,7 +101,7 @@ fn a_reading_is_old_up_to_a_bound_and_a_clock_that_went_back_beyond_it() {
             (flake, now_ms)
         };
         let (flake, now_ms) = begun();
-        assert_eq!(flake.next(now_ms - old_ms), Err(Deed::WaitUntil(now_ms + tick_ms)));
+        assert_eq!(flake.next(now_ms - old_ms), Err(Action::WaitUntil(now_ms + tick_ms)));
         let (flake, now_ms) = begun();
         flake
             .next(now_ms - old_ms - tick_ms)

@@ -4,12 +4,12 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
-use leafid_core::{Deed, Layout, Rules, Snowflake};
+use leafid_core::{Action, Layout, Rules, Snowflake};
 
 /// A clock that moves on only when asked to wait.
-fn waits(deed: Deed) -> i64 {
-    match deed {
-        Deed::WaitUntil(ms) => ms,
+fn waits(action: Action) -> i64 {
+    match action {
+        Action::WaitUntil(ms) => ms,
         other => panic!("{other:?}"),
     }
 }
@@ -19,7 +19,7 @@ fn one_by_one(flake: &Snowflake, mut now_ms: i64, n: usize) -> Vec<i64> {
     while ids.len() < n {
         match flake.next(now_ms) {
             Ok(id) => ids.push(id),
-            Err(deed) => now_ms = waits(deed),
+            Err(action) => now_ms = waits(action),
         }
     }
     ids
@@ -34,7 +34,7 @@ fn in_runs(flake: &Snowflake, mut now_ms: i64, n: usize) -> (Vec<i64>, usize) {
                 left -= run.count;
                 runs.push(run);
             }
-            Err(deed) => now_ms = waits(deed),
+            Err(action) => now_ms = waits(action),
         }
     }
     let mut ids = vec![-1; n];
@@ -69,7 +69,7 @@ fn a_run_ends_with_its_tick() {
     let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
     assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(4_000));
     assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(96));
-    assert_eq!(flake.reserve(NOW_MS, 4_000), Err(Deed::WaitUntil(NOW_MS + 1)));
+    assert_eq!(flake.reserve(NOW_MS, 4_000), Err(Action::WaitUntil(NOW_MS + 1)));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, granted};
-use leafid_core::{Code, Deed, Layout, Rules, Span};
+use leafid_core::{Action, Code, Layout, Rules, Span};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::{Duration, Instant};
@@ -41,11 +41,11 @@ fn after_the_seal_nothing_is_issued() {
     ] {
         flake.grant(span);
         for now_ms in [NOW_MS - 10_000, NOW_MS - 1, NOW_MS, NOW_MS + 1, NOW_MS + 5, NOW_MS + 1_000] {
-            assert_eq!(flake.next(now_ms), Err(Deed::Sealed));
-            assert_eq!(flake.reserve(now_ms, 5), Err(Deed::Sealed));
+            assert_eq!(flake.next(now_ms), Err(Action::Sealed));
+            assert_eq!(flake.reserve(now_ms, 5), Err(Action::Sealed));
         }
     }
-    assert_eq!(flake.error(Deed::Sealed).code(), Code::Closed);
+    assert_eq!(flake.error(Action::Sealed).code(), Code::Closed);
     // Past any tick the answer may name the time instead; an id there is none.
     assert!(flake.next(i64::MAX).is_err());
 }
@@ -67,11 +67,11 @@ fn a_seal_between_threads_is_exact() {
                     assert!(after < 1_000, "ids go on after the seal");
                     match flake.reserve(clock.load(Relaxed), 1 + ids.len() % 3) {
                         Ok(run) => ids.extend((0..run.count as i64).map(|at| run.first + at * run.stride)),
-                        Err(Deed::Sealed) => return ids,
-                        Err(Deed::WaitUntil(ms)) => {
+                        Err(Action::Sealed) => return ids,
+                        Err(Action::WaitUntil(ms)) => {
                             clock.fetch_max(ms, Relaxed);
                         }
-                        Err(deed) => panic!("{deed:?}"),
+                        Err(action) => panic!("{action:?}"),
                     }
                 }
             };

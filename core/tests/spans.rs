@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, granted};
-use leafid_core::{Code, Deed, Layout, OnExhausted, Rules, Snowflake, Span};
+use leafid_core::{Action, Code, Layout, OnExhausted, Rules, Snowflake, Span};
 
 const LEAF: Layout = Layout::LEAF;
 
@@ -19,17 +19,17 @@ fn time_of(id: i64) -> i64 {
 #[test]
 fn without_a_span_there_is_no_id() {
     let flake = Snowflake::new(LEAF, PLAIN, 1, tick(NOW_MS), 0);
-    assert_eq!(flake.next(NOW_MS), Err(Deed::NeedSpan));
-    assert_eq!(flake.reserve(NOW_MS, 10), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(NOW_MS), Err(Action::NeedSpan));
+    assert_eq!(flake.reserve(NOW_MS, 10), Err(Action::NeedSpan));
     assert_eq!((flake.first_unused(), flake.until()), (Some(tick(NOW_MS)), tick(NOW_MS)));
-    assert_eq!(flake.error(Deed::NeedSpan).code(), Code::StateIo);
+    assert_eq!(flake.error(Action::NeedSpan).code(), Code::StateIo);
 }
 
 #[test]
 fn a_span_serves_until_its_end_exclusive() {
     let flake = granted(LEAF, PLAIN, 1, NOW_MS, 3);
     assert!(flake.next(NOW_MS + 2).is_ok());
-    assert_eq!(flake.next(NOW_MS + 3), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(NOW_MS + 3), Err(Action::NeedSpan));
     assert!(flake.next(NOW_MS + 2).is_ok(), "the tick begun goes on");
     flake.grant(Span { from: flake.until(), until: flake.until() + 1 });
     assert_eq!(flake.next(NOW_MS + 3).map(time_of), Ok(NOW_MS + 3));
@@ -52,7 +52,7 @@ fn a_gap_is_stepped_over() {
     for now_ms in [NOW_MS, NOW_MS + 1, NOW_MS + 2, NOW_MS + 49] {
         assert_eq!(flake.next(now_ms).map(time_of), Ok(NOW_MS + 50));
     }
-    assert_eq!(flake.next(NOW_MS + 52), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(NOW_MS + 52), Err(Action::NeedSpan));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn ahead_and_borrowed_ticks_need_a_span_too() {
             }
         }
         assert_eq!(ticks, 2);
-        assert_eq!(flake.next(NOW_MS - 1), Err(Deed::NeedSpan));
+        assert_eq!(flake.next(NOW_MS - 1), Err(Action::NeedSpan));
     }
 }
 

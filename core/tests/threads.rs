@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PLAIN, granted};
-use leafid_core::{Deed, Layout, OnExhausted, Rules, Run, Snowflake, Span};
+use leafid_core::{Action, Layout, OnExhausted, Rules, Run, Snowflake, Span};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -59,16 +59,16 @@ fn four(flake: &Snowflake, reserve: usize, lag_ms: i64) {
                     }
                     made += run.count;
                 }
-                Err(Deed::WaitUntil(ms)) => {
+                Err(Action::WaitUntil(ms)) => {
                     clock.fetch_max(ms + own_lag, Relaxed);
                 }
-                Err(Deed::NeedSpan) => {
+                Err(Action::NeedSpan) => {
                     let until = flake.until();
                     flake.grant(Span { from: until, until: until + 5 });
                 }
                 // A thread that slept while the others went on: it reads the clock once more.
-                Err(Deed::ClockBackwards { .. }) => {}
-                Err(deed) => panic!("{deed:?}"),
+                Err(Action::ClockBackwards { .. }) => {}
+                Err(action) => panic!("{action:?}"),
             }
         }
     };

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, PLAIN_WAIT, granted};
-use leafid_core::{Deed, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Snowflake};
+use leafid_core::{Action, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Snowflake};
 
 const BORROW: Rules = Rules { on_exhausted: OnExhausted::Borrow, ..PLAIN };
 
@@ -32,9 +32,12 @@ fn wait_answers_the_next_tick() {
         let flake = granted(Layout::LEAF, rules, 3, NOW_MS, 3_000);
         use_up(&flake, NOW_MS);
         for _ in 0..3 {
-            assert_eq!(flake.next(NOW_MS), Err(Deed::WaitUntil(NOW_MS + 1)));
+            assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
         }
-        assert_eq!(flake.next(NOW_MS + 1), Layout::LEAF.compose(NOW_MS + 1, 3, 0).map_err(|_| Deed::Sealed));
+        assert_eq!(
+            flake.next(NOW_MS + 1),
+            Layout::LEAF.compose(NOW_MS + 1, 3, 0).map_err(|_| Action::Sealed)
+        );
     }
 }
 
@@ -42,7 +45,7 @@ fn wait_answers_the_next_tick() {
 fn the_next_tick_is_told_in_the_layouts_own_ticks() {
     let flake = granted(Layout::SONYFLAKE, PLAIN, 3, NOW_MS, 3_000);
     assert_eq!(flake.reserve(NOW_MS + 9, 1_000).map(|run| run.count), Ok(256));
-    assert_eq!(flake.next(NOW_MS + 9), Err(Deed::WaitUntil(NOW_MS + 10)));
+    assert_eq!(flake.next(NOW_MS + 9), Err(Action::WaitUntil(NOW_MS + 10)));
     assert!(flake.next(NOW_MS + 10).is_ok());
 }
 
@@ -50,8 +53,8 @@ fn the_next_tick_is_told_in_the_layouts_own_ticks() {
 fn a_layout_without_sequence_has_one_id_a_tick() {
     let layout = common::layout(41, 22, 0, 1_288_834_974_657);
     let flake = granted(layout, Rules { random_start: 100, ..PLAIN }, 3, NOW_MS, 3_000);
-    assert_eq!(flake.next(NOW_MS), layout.compose(NOW_MS, 3, 0).map_err(|_| Deed::Sealed));
-    assert_eq!(flake.next(NOW_MS), Err(Deed::WaitUntil(NOW_MS + 1)));
+    assert_eq!(flake.next(NOW_MS), layout.compose(NOW_MS, 3, 0).map_err(|_| Action::Sealed));
+    assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
 }
 
 #[test]
@@ -63,9 +66,9 @@ fn borrow_steps_on_up_to_the_bound() {
     }
     let last_ms = Layout::LEAF.tick_start_ms(flake.first_unused().expect("open") - 1);
     assert_eq!(last_ms, NOW_MS + 5_000);
-    assert_eq!(flake.next(NOW_MS), Err(Deed::WaitUntil(NOW_MS + 1)));
+    assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
     use_up(&flake, NOW_MS + 1);
-    assert_eq!(flake.next(NOW_MS + 1), Err(Deed::WaitUntil(NOW_MS + 2)));
+    assert_eq!(flake.next(NOW_MS + 1), Err(Action::WaitUntil(NOW_MS + 2)));
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn borrow_near_the_epoch_has_the_same_bound() {
     for _ in 0..=5_000 {
         use_up(&flake, epoch);
     }
-    assert_eq!(flake.next(epoch), Err(Deed::WaitUntil(epoch + 1)));
+    assert_eq!(flake.next(epoch), Err(Action::WaitUntil(epoch + 1)));
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn borrow_waits_for_whole_ticks() {
         );
     }
     // 2.5 s allow two ticks ahead: the third becomes possible with the clock's next tick, not 0.5 s later.
-    assert_eq!(flake.next(NOW_MS + 700), Err(Deed::WaitUntil(NOW_MS + 1_000)));
+    assert_eq!(flake.next(NOW_MS + 700), Err(Action::WaitUntil(NOW_MS + 1_000)));
     assert!(flake.next(NOW_MS + 1_000).is_ok());
 }
 
@@ -101,7 +104,7 @@ fn borrowed_ticks_lie_inside_the_span() {
     for _ in 0..4 {
         use_up(&flake, NOW_MS);
     }
-    assert_eq!(flake.next(NOW_MS), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(NOW_MS), Err(Action::NeedSpan));
 }
 
 /// A loop at full rate on a virtual clock: how many ids a true millisecond, and the lead over the clock at the end.
@@ -113,11 +116,11 @@ fn full_rate(rules: Rules, lead_ms: i64, ns_per_id: u64, for_ms: u64) -> (f64, i
     while ns < for_ms * 1_000_000 {
         match flake.next(clock(ns)) {
             Ok(_) => (ids, ns) = (ids + 1, ns + ns_per_id),
-            Err(Deed::WaitUntil(ms)) => {
+            Err(Action::WaitUntil(ms)) => {
                 assert!((1..=3).contains(&(ms - clock(ns))), "waits {} ms", ms - clock(ns));
                 ns = (ms - NOW_MS) as u64 * 1_000_000;
             }
-            Err(deed) => panic!("{deed:?} after {ids} ids"),
+            Err(action) => panic!("{action:?} after {ids} ids"),
         }
     }
     let last_ms = Layout::LEAF.tick_start_ms(flake.first_unused().expect("open") - 1);

@@ -1,11 +1,11 @@
-//! What a call of the generator answers when it is not one id: a run of them, or what to do first.
+//! What a call of the generator returns if it is not one id: a run of ids, or the next action.
 
 use crate::{Code, Error, Layout, Rules, Utc};
 use alloc::format;
 
-/// Why no id was issued, and what to do next. Nothing was changed.
+/// The next action of a caller that got no id. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     /// Ask again once the clock reads this, in Unix milliseconds.
     WaitUntil(i64),
     /// Have the next span granted, from [`crate::Snowflake::first_unused`] on, and ask again.
@@ -55,12 +55,12 @@ impl Run {
     }
 }
 
-impl Deed {
-    /// The error of a refusal; for a deed that is none, what it was waiting for.
+impl Action {
+    /// The error of an action: of a refusal, or of what the caller was waiting for.
     #[cold]
     pub(crate) fn error(self, layout: &Layout, rules: &Rules) -> Error {
         match self {
-            Deed::ClockBackwards { last_ms, now_ms } => {
+            Action::ClockBackwards { last_ms, now_ms } => {
                 let bound = rules.max_backwards_ms;
                 let message = format!(
                     "the clock reads {now_ms} ms ({}), {} ms behind the last id's {last_ms} ms ({}); at most {bound} ms \
@@ -71,13 +71,13 @@ impl Deed {
                 );
                 Error::new(Code::ClockBackwards, message)
             }
-            Deed::BeforeEpoch { now_ms } => layout.before_epoch(now_ms),
-            Deed::TimeExhausted { now_ms } => layout.time_exhausted(now_ms),
-            Deed::Sealed => Error::new(Code::Closed, "the generator was closed; open another one"),
-            Deed::NeedSpan => {
+            Action::BeforeEpoch { now_ms } => layout.before_epoch(now_ms),
+            Action::TimeExhausted { now_ms } => layout.time_exhausted(now_ms),
+            Action::Sealed => Error::new(Code::Closed, "the generator was closed; open another one"),
+            Action::NeedSpan => {
                 Error::new(Code::StateIo, "the next span was not made durable in time; try again")
             }
-            Deed::WaitUntil(ms) => {
+            Action::WaitUntil(ms) => {
                 let message = format!("no id before {ms} ms ({}); ask again then", Utc(ms));
                 Error::new(Code::WouldBlock, message)
             }

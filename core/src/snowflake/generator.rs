@@ -1,7 +1,7 @@
 //! The snowflake generator: lock-free, inside the spans granted to it.
 
 use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
-use crate::{Deed, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
+use crate::{Action, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
 
 /// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
 const SEALED: u64 = u64::MAX;
@@ -80,7 +80,7 @@ impl Snowflake {
 
     /// Issues one id, or says what to do first.
     #[inline]
-    pub fn next(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
+    pub fn next(&self, now_ms: i64) -> core::result::Result<i64, Action> {
         match self.one_more(now_ms) {
             Some(id) => Ok(id),
             None => self.next_by_step(now_ms),
@@ -88,7 +88,7 @@ impl Snowflake {
     }
 
     /// Issues up to `most` ids of one tick in one step, at least one, or says what to do first. Ask again for the rest.
-    pub fn reserve(&self, now_ms: i64, most: usize) -> core::result::Result<Run, Deed> {
+    pub fn reserve(&self, now_ms: i64, most: usize) -> core::result::Result<Run, Action> {
         // More than any tick holds is as good as 2^32, and adds to a position without overflow.
         let (position, count) = self.step(now_ms, (most as u64).clamp(1, 1 << 32))?;
         Ok(Run { first: self.id(position), stride: self.stride, count: count as usize })
@@ -143,10 +143,10 @@ impl Snowflake {
         &self.rules
     }
 
-    /// The error of a refusal; for a deed that is none, what it was waiting for.
+    /// The error of an action: of a refusal, or of what the caller was waiting for.
     #[cold]
-    pub fn error(&self, deed: Deed) -> Error {
-        deed.error(&self.layout, &self.rules)
+    pub fn error(&self, action: Action) -> Error {
+        action.error(&self.layout, &self.rules)
     }
 
     /// One more id of the clock's tick, which has begun and is not used up: what nearly every call comes to. The same as a
@@ -170,14 +170,14 @@ impl Snowflake {
 
     #[cold]
     #[inline(never)]
-    fn next_by_step(&self, now_ms: i64) -> core::result::Result<i64, Deed> {
+    fn next_by_step(&self, now_ms: i64) -> core::result::Result<i64, Action> {
         self.step(now_ms, 1).map(|(position, _)| self.id(position))
     }
 
     /// The one step: takes up to `want` positions of one tick.
     #[inline(always)]
-    fn step(&self, now_ms: i64, want: u64) -> core::result::Result<(u64, u64), Deed> {
-        let Some(now) = self.layout.tick_at(now_ms) else { return Err(Deed::BeforeEpoch { now_ms }) };
+    fn step(&self, now_ms: i64, want: u64) -> core::result::Result<(u64, u64), Action> {
+        let Some(now) = self.layout.tick_at(now_ms) else { return Err(Action::BeforeEpoch { now_ms }) };
         let mut at = self.next.0.load(Relaxed);
         loop {
             let tick = at >> self.sequence_bits;
@@ -209,9 +209,9 @@ impl Snowflake {
     /// What to do at a position whose tick lies ahead of the clock.
     #[cold]
     #[inline(never)]
-    fn ahead(&self, at: u64, now: u64, now_ms: i64) -> core::result::Result<Target, Deed> {
+    fn ahead(&self, at: u64, now: u64, now_ms: i64) -> core::result::Result<Target, Action> {
         if at == SEALED {
-            return Err(Deed::Sealed);
+            return Err(Action::Sealed);
         }
         let tick = at >> self.sequence_bits;
         let begun = at & self.sequence_mask != 0;
@@ -221,12 +221,12 @@ impl Snowflake {
         if lead_ms > bound {
             if at == self.origin && self.rules.on_clock_backwards == OnClockBackwards::Continue {
                 // Admitted, but no span may be given so far ahead: a restart after a step back begins a little later.
-                return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick + 1) - bound));
+                return Err(Action::WaitUntil(self.layout.tick_start_ms(tick + 1) - bound));
             }
-            return Err(Deed::ClockBackwards { last_ms: self.layout.tick_start_ms(last), now_ms });
+            return Err(Action::ClockBackwards { last_ms: self.layout.tick_start_ms(last), now_ms });
         }
         if self.rules.on_clock_backwards == OnClockBackwards::Wait {
-            return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick)));
+            return Err(Action::WaitUntil(self.layout.tick_start_ms(tick)));
         }
         if begun {
             return Ok(Target { tick, begun, pace: None });
@@ -239,11 +239,11 @@ impl Snowflake {
             return if now >= soonest {
                 Ok(fresh)
             } else {
-                Err(Deed::WaitUntil(self.layout.tick_start_ms(soonest)))
+                Err(Action::WaitUntil(self.layout.tick_start_ms(soonest)))
             };
         }
         if last == now {
-            return Err(Deed::WaitUntil(self.layout.tick_start_ms(tick)));
+            return Err(Action::WaitUntil(self.layout.tick_start_ms(tick)));
         }
         // Ahead of the clock: step on as the clock does. A clock that reads a little less than at the last step was
         // read by a thread that slept since, and must not earn a step of its own, or the lead grows with every such
@@ -256,12 +256,12 @@ impl Snowflake {
         if now >= due {
             return Ok(Target { pace: Some((paced, now)), ..fresh });
         }
-        Err(Deed::WaitUntil(self.layout.tick_start_ms(due)))
+        Err(Action::WaitUntil(self.layout.tick_start_ms(due)))
     }
 
     #[cold]
-    fn outside(&self, tick: u64, now_ms: i64) -> Deed {
-        if tick > self.layout.last_tick() { Deed::TimeExhausted { now_ms } } else { Deed::NeedSpan }
+    fn outside(&self, tick: u64, now_ms: i64) -> Action {
+        if tick > self.layout.last_tick() { Action::TimeExhausted { now_ms } } else { Action::NeedSpan }
     }
 
     /// The first position of a fresh tick: a pseudo-random sequence number below `random_start`.

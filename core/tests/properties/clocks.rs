@@ -3,7 +3,7 @@
 use crate::cases::holds;
 use crate::ids::layout;
 use leafid_core::{
-    Admission, Code, Deed, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span,
+    Action, Admission, Code, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span,
     next_until,
 };
 use proptest::prelude::*;
@@ -161,15 +161,15 @@ impl Machine {
                 prop_assert!((1..=most).contains(&run.count));
                 self.check(run)
             }
-            Err(deed) => {
-                prop_assert_eq!((life.flake.first_unused(), life.flake.until()), before, "{:?}", deed);
-                match deed {
-                    Deed::WaitUntil(ms) => {
+            Err(action) => {
+                prop_assert_eq!((life.flake.first_unused(), life.flake.until()), before, "{:?}", action);
+                match action {
+                    Action::WaitUntil(ms) => {
                         prop_assert!(ms > self.now_ms, "until {} at {}", ms, self.now_ms);
                         self.follow_ms = ms;
                         Ok(())
                     }
-                    Deed::NeedSpan => self.extend(false),
+                    Action::NeedSpan => self.extend(false),
                     _ => Ok(()),
                 }
             }
@@ -207,7 +207,7 @@ impl Machine {
             let refused = life
                 .flake
                 .next(self.now_ms)
-                .is_err_and(|deed| !matches!(deed, Deed::WaitUntil(_) | Deed::NeedSpan));
+                .is_err_and(|action| !matches!(action, Action::WaitUntil(_) | Action::NeedSpan));
             prop_assert!(refused, "a sealed one says so");
             let run = self.record.run;
             let run = Span { from: run.from, until: mark.unwrap().clamp(run.from, run.until) };

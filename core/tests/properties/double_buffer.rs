@@ -5,7 +5,7 @@ use leafid_core::{DoubleBuffer, Dry, Run, Segment};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Operation {
     /// A segment of so many ids by a stride, so far above the last, and the prefetch.
     Offer(i64, i64, i64, u32),
     Take,
@@ -15,19 +15,19 @@ enum Deed {
     Seal,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let length = prop_oneof![4 => 1..12i64, 2 => 1..300i64, 1 => Just(1 << 40)];
     let prefetch = prop_oneof![3 => Just(10u32), 2 => 0..=100u32, 1 => any::<u32>()];
     let many = || prop_oneof![8 => 0..40usize, 1 => Just(1 << 24), 1 => Just(usize::MAX)];
-    let deed = prop_oneof![
-        6 => (length, prop_oneof![3 => Just(1), 1 => 1..9i64], 0..5i64, prefetch).prop_map(|(l, s, g, p)| Deed::Offer(l, s, g, p)),
-        10 => Just(Deed::Take),
-        4 => many().prop_map(Deed::TakeMany),
-        4 => many().prop_map(Deed::TakeRun),
-        4 => (many(), 1..20u64).prop_map(|(most, parts)| Deed::TakePart(most, parts)),
-        1 => prop_oneof![9 => Just(Deed::Take), 1 => Just(Deed::Seal)],
+    let operation = prop_oneof![
+        6 => (length, prop_oneof![3 => Just(1), 1 => 1..9i64], 0..5i64, prefetch).prop_map(|(l, s, g, p)| Operation::Offer(l, s, g, p)),
+        10 => Just(Operation::Take),
+        4 => many().prop_map(Operation::TakeMany),
+        4 => many().prop_map(Operation::TakeRun),
+        4 => (many(), 1..20u64).prop_map(|(most, parts)| Operation::TakePart(most, parts)),
+        1 => prop_oneof![9 => Just(Operation::Take), 1 => Just(Operation::Seal)],
     ];
-    prop::collection::vec(deed, 1..200)
+    prop::collection::vec(operation, 1..200)
 }
 
 /// A segment, how many ids of it are taken, and during whose take the next fetch is asked for.
@@ -110,12 +110,12 @@ impl Model {
 
 #[test]
 fn it_does_what_a_queue_of_two_segments_does() {
-    holds(3_000, deeds(), |deeds| {
+    holds(3_000, operations(), |operations| {
         let (buffer, mut filler) = DoubleBuffer::new();
         let (mut model, mut end) = (Model::default(), 0i64);
-        for deed in deeds {
-            match deed {
-                Deed::Offer(length, stride, above, prefetch) => {
+        for operation in operations {
+            match operation {
+                Operation::Offer(length, stride, above, prefetch) => {
                     let start = end + above;
                     let segment = Segment::new(start, start + length * stride, stride).unwrap();
                     prop_assert_eq!(
@@ -124,21 +124,21 @@ fn it_does_what_a_queue_of_two_segments_does() {
                     );
                     end = segment.end();
                 }
-                Deed::Take => {
+                Operation::Take => {
                     let taken = buffer.take();
                     prop_assert_eq!(taken, model.take(1, false).map(|(run, wants)| (run.first, wants)));
                 }
-                Deed::TakeMany(most) => {
+                Operation::TakeMany(most) => {
                     prop_assert_eq!(buffer.take_many(most), model.take(most as u64, false));
                 }
-                Deed::TakeRun(most) => {
+                Operation::TakeRun(most) => {
                     prop_assert_eq!(buffer.take_run(most), model.take(most as u64, true));
                 }
-                Deed::TakePart(most, parts) => {
+                Operation::TakePart(most, parts) => {
                     let at_most = model.part(parts).min(most as u64);
                     prop_assert_eq!(buffer.take_part(most, parts), model.take(at_most, true));
                 }
-                Deed::Seal => {
+                Operation::Seal => {
                     let rest = if model.sealed { Vec::new() } else { model.rest() };
                     prop_assert_eq!(buffer.seal(&filler), rest);
                     model.sealed = true;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Operation {
     /// From the mark, so far up or down.
     Near(i64, i64, i64, i64),
     /// Anywhere.
@@ -17,16 +17,16 @@ enum Deed {
     Restart,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let (length, stride, late) = (1..60i64, prop_oneof![3 => Just(1i64), 2 => 1..5i64], 0..300i64);
-    let deed = prop_oneof![
-        6 => (-20..40i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Deed::Near(n, l, s, a)),
-        3 => (0..3_000i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Deed::At(n, l, s, a)),
-        1 => (0..i64::MAX, 1..i64::MAX, 1..i64::MAX, late).prop_map(|(n, l, s, a)| Deed::At(n, l, s, a)),
-        4 => (any::<prop::sample::Index>(), any::<bool>(), length).prop_map(|(i, e, l)| Deed::Again(i.index(1 << 20), e, l)),
-        1 => Just(Deed::Restart),
+    let operation = prop_oneof![
+        6 => (-20..40i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Operation::Near(n, l, s, a)),
+        3 => (0..3_000i64, length.clone(), stride.clone(), late.clone()).prop_map(|(n, l, s, a)| Operation::At(n, l, s, a)),
+        1 => (0..i64::MAX, 1..i64::MAX, 1..i64::MAX, late).prop_map(|(n, l, s, a)| Operation::At(n, l, s, a)),
+        4 => (any::<prop::sample::Index>(), any::<bool>(), length).prop_map(|(i, e, l)| Operation::Again(i.index(1 << 20), e, l)),
+        1 => Just(Operation::Restart),
     ];
-    prop::collection::vec(deed, 1..120)
+    prop::collection::vec(operation, 1..120)
 }
 
 fn giving() -> impl Strategy<Value = Giving> {
@@ -59,20 +59,20 @@ fn shares_an_id(one: &Segment, other: &Segment) -> bool {
 #[test]
 fn no_id_is_accepted_twice_and_nothing_is_refused_without_a_reason() {
     let most = prop_oneof![1..=8usize, Just(32), Just(1_024)];
-    holds(3_000, (giving(), most, deeds()), |(giving, most, deeds)| {
+    holds(3_000, (giving(), most, operations()), |(giving, most, operations)| {
         let mut guard = Guard::resume(giving, 0, Vec::new(), most);
         let mut accepted: Vec<Segment> = Vec::new();
-        for deed in deeds {
-            let (start, length, stride, late) = match deed {
-                Deed::Restart => {
+        for operation in operations {
+            let (start, length, stride, late) = match operation {
+                Operation::Restart => {
                     guard = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
                     continue;
                 }
-                Deed::Near(offset, length, stride, late) => {
+                Operation::Near(offset, length, stride, late) => {
                     (guard.mark().saturating_add(offset), length, stride, late)
                 }
-                Deed::At(start, length, stride, late) => (start, length, stride, late),
-                Deed::Again(which, end, length) => match accepted.len() {
+                Operation::At(start, length, stride, late) => (start, length, stride, late),
+                Operation::Again(which, end, length) => match accepted.len() {
                     0 => continue,
                     n => {
                         let before = accepted[which % n];

@@ -52,7 +52,7 @@ use error::{Error, Result};
 use layout::{Layout, Order};
 use segment::double_buffer::{DoubleBuffer, Dry, Filler};
 use segment::segment::Segment;
-use snowflake::action::{Deed, Run};
+use snowflake::action::{Action, Run};
 use snowflake::generator::Snowflake;
 use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
 use snowflake::span::{LONGEST_SPAN_MS, Span};

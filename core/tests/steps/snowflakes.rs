@@ -1,7 +1,7 @@
 //! A generator's calls.
 
 use crate::atomic::interrupted;
-use crate::{Deed, Layout, OnExhausted, Rules, Snowflake, Span};
+use crate::{Action, Layout, OnExhausted, Rules, Snowflake, Span};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -67,7 +67,7 @@ impl Seen {
         assert!(at < FIRST || *self.granted.borrow() && second.contains(&at), "tick {at} was not granted");
     }
 
-    fn take(&self, most: usize, now: i64) -> Result<usize, Deed> {
+    fn take(&self, most: usize, now: i64) -> Result<usize, Action> {
         if most == 1 {
             self.flake.next(NOW_MS + now).map(|id| (self.keep(id), 1).1)
         } else {
@@ -113,8 +113,8 @@ impl Seen {
             mark == least || *self.granted.borrow() && mark == skipped && least < skipped,
             "{mark}, not {least}"
         );
-        assert_eq!(self.flake.next(NOW_MS + 100), Err(Deed::Sealed));
-        assert_eq!(self.flake.reserve(NOW_MS + 100, 2), Err(Deed::Sealed));
+        assert_eq!(self.flake.next(NOW_MS + 100), Err(Action::Sealed));
+        assert_eq!(self.flake.reserve(NOW_MS + 100, 2), Err(Action::Sealed));
     }
 }
 

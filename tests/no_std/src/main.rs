@@ -9,7 +9,7 @@ mod memory;
 mod system;
 
 use alloc::string::ToString;
-use leafid_core::{Code, Deed, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
+use leafid_core::{Code, Action, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
 
 const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;
@@ -21,7 +21,7 @@ fn checks() -> [bool; 9] {
     let from = leaf.tick_at(NOW_MS).unwrap_or(0);
     let until = next_until(&leaf, &rules, &[], from, NOW_MS, 0).unwrap_or(from);
     let flake = Snowflake::new(leaf, rules, 39, from, 0);
-    let needs = flake.next(NOW_MS) == Err(Deed::NeedSpan);
+    let needs = flake.next(NOW_MS) == Err(Action::NeedSpan);
     flake.grant(Span { from, until });
     let first = leaf.compose(NOW_MS, 39, 0);
     let issued = flake.next(NOW_MS).map_err(|_| ()) == first.clone().map_err(|_| ());
@@ -33,8 +33,8 @@ fn checks() -> [bool; 9] {
         leaf.decode(ID).is_ok_and(|parts| (parts.worker_id, parts.sequence) == (39, 3_448)),
         parse_id("1169786042799259000") == Ok(ID) && parse_id("0x1").is_err(),
         needs && issued,
-        reserved && flake.next(NOW_MS) == Err(Deed::WaitUntil(NOW_MS + 1)),
-        flake.seal() == Some(from + 1) && flake.next(NOW_MS) == Err(Deed::Sealed),
+        reserved && flake.next(NOW_MS) == Err(Action::WaitUntil(NOW_MS + 1)),
+        flake.seal() == Some(from + 1) && flake.next(NOW_MS) == Err(Action::Sealed),
         wide.is_ok_and(|layout| layout.max_sequence() == (1 << 23) - 1),
         // Errors are text on the heap.
         refused.is_err_and(|error| {

@@ -170,7 +170,7 @@ impl Open {
         loop {
             match self.generator.core.next(self.generator.env.clock.filtered_ms()) {
                 Ok(id) => return Ok(id),
-                Err(deed) => wait.until_done(&self.generator, deed)?,
+                Err(action) => wait.until_done(&self.generator, action)?,
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::snowflake::registry::{existing_registry, registry};
 use crate::snowflake::wait::{Interrupted, Wait};
 use crate::worker::settings::Settings;
 use crate::{SnowflakeBuilder, Stats};
-use leafid_core::{Code, Deed, Error, Layout, Result, Run};
+use leafid_core::{Action, Code, Error, Layout, Result, Run};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -197,7 +197,7 @@ impl Snowflake {
     pub(crate) fn step<T>(
         &self,
         interrupted: Interrupted<'_>,
-        mut step: impl FnMut(&Generator, i64) -> std::result::Result<T, Deed>,
+        mut step: impl FnMut(&Generator, i64) -> std::result::Result<T, Action>,
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
@@ -207,8 +207,8 @@ impl Snowflake {
             let done = match stepped {
                 Ok(made) => Ok(Some((made, generation))),
                 Err(_) if self.closed.load(Relaxed) => Err(closed()),
-                Err(Deed::Sealed) if generator.successor.get().is_some() => Ok(None),
-                Err(deed) => wait.until_done(generator, deed).map(|()| None),
+                Err(Action::Sealed) if generator.successor.get().is_some() => Ok(None),
+                Err(action) => wait.until_done(generator, action).map(|()| None),
             };
             // After a fork meanwhile, neither an id nor an error is this process's.
             if generation != os::process::generation() {

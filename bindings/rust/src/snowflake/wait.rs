@@ -3,7 +3,7 @@
 use crate::os;
 use crate::snowflake::generator::{Generator, Obtained};
 use crate::worker::settings::Settings;
-use leafid_core::{Code, Deed, Error, Result, Utc};
+use leafid_core::{Action, Code, Error, Result, Utc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,20 +44,20 @@ impl<'a> Wait<'a> {
 
     /// Does what the core asks for; afterwards it is to be asked again. Errors: what the core refuses, the span's
     /// error, `would_block`, and what was waited for when the time is up.
-    pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, deed: Deed) -> Result<()> {
+    pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         if let Some(ms) = generator.begins_ms
-            && deed != Deed::Sealed
+            && action != Action::Sealed
             && generator.env.clock.filtered_ms() < ms
         {
             return self.until_begin(generator, ms, deadline);
         }
-        if let Deed::NeedSpan | Deed::Sealed = deed {
+        if let Action::NeedSpan | Action::Sealed = action {
             os::check_may_wait()?;
         }
-        match deed {
-            Deed::WaitUntil(ms) => self.until(generator, ms, deadline),
-            Deed::NeedSpan => {
+        match action {
+            Action::WaitUntil(ms) => self.until(generator, ms, deadline),
+            Action::NeedSpan => {
                 match generator.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
                     Obtained::Granted => Ok(()),
                     Obtained::NoRoom => {
@@ -67,11 +67,11 @@ impl<'a> Wait<'a> {
                 }
             }
             // Sealed, and not by a close: its lease was lost.
-            Deed::Sealed => {
+            Action::Sealed => {
                 generator.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
             }
             // The thread may have slept since it read the clock.
-            Deed::ClockBackwards { .. } if !self.refused => {
+            Action::ClockBackwards { .. } if !self.refused => {
                 self.refused = true;
                 Ok(())
             }

@@ -5,14 +5,14 @@
 
 use super::run::{breaks, holds};
 use super::{ascending, distinct, join, spawn};
-use crate::{Deed, Layout, LayoutFields, OnExhausted, Rules, Run, Span, mutants};
+use crate::{Action, Layout, LayoutFields, OnExhausted, Rules, Run, Span, mutants};
 use std::sync::Arc;
 
 /// The generator of one source.
 trait Flake: Send + Sync + Sized + 'static {
     fn new(layout: Layout, rules: Rules, from: u64) -> Self;
-    fn next(&self, now_ms: i64) -> Result<i64, Deed>;
-    fn reserve(&self, now_ms: i64, most: usize) -> Result<Run, Deed>;
+    fn next(&self, now_ms: i64) -> Result<i64, Action>;
+    fn reserve(&self, now_ms: i64, most: usize) -> Result<Run, Action>;
     fn grant(&self, from: u64, until: u64);
     fn seal(&self) -> Option<u64>;
     fn first_unused(&self) -> Option<u64>;
@@ -49,10 +49,10 @@ macro_rules! flakes {
             fn new(layout: Layout, rules: Rules, from: u64) -> Self {
                 source::Snowflake::new(layout, rules, 0, from, 0)
             }
-            fn next(&self, now_ms: i64) -> Result<i64, Deed> {
+            fn next(&self, now_ms: i64) -> Result<i64, Action> {
                 self.next(now_ms)
             }
-            fn reserve(&self, now_ms: i64, most: usize) -> Result<Run, Deed> {
+            fn reserve(&self, now_ms: i64, most: usize) -> Result<Run, Action> {
                 self.reserve(now_ms, most)
             }
             fn grant(&self, from: u64, until: u64) {
@@ -100,7 +100,7 @@ fn three_over_the_end_of_a_span<F: Flake>() {
     distinct(&ids);
     ids.sort_unstable();
     assert_eq!(ids, [20, 21], "not the ids of the span");
-    assert_eq!(flake.next(11), Err(Deed::NeedSpan));
+    assert_eq!(flake.next(11), Err(Action::NeedSpan));
     assert_eq!(flake.first_unused(), Some(11));
 }
 
@@ -190,13 +190,13 @@ fn close_against_next<F: Flake>() {
         })
     };
     let mark = flake.seal();
-    assert_eq!(flake.next(12), Err(Deed::Sealed), "an id after the close");
+    assert_eq!(flake.next(12), Err(Action::Sealed), "an id after the close");
     let mut ids = join(one);
     ids.extend(join(other));
     distinct(&ids);
     let exact = ids.iter().max().map_or(10, |last| *last as u64 / 2 + 1);
     assert_eq!(mark, Some(exact), "the mark is not exact: {ids:?}");
-    assert_eq!((flake.seal(), flake.next(12)), (None, Err(Deed::Sealed)), "it is closed");
+    assert_eq!((flake.seal(), flake.next(12)), (None, Err(Action::Sealed)), "it is closed");
 }
 
 /// Claim: a span that comes while the generator is closed, beyond a gap, opens it for nobody, and the mark stays exact.
@@ -211,11 +211,11 @@ fn sealed_stays_sealed<F: Flake>() {
         spawn(move || flake.all(&[10, 13]))
     };
     let mark = flake.seal().expect("the first seal");
-    assert_eq!(flake.next(13), Err(Deed::Sealed), "an id after the close");
+    assert_eq!(flake.next(13), Err(Action::Sealed), "an id after the close");
     let ids = join(next);
     join(granting);
     assert!(ids.iter().all(|id| (*id as u64) < mark * 2), "an id above the mark {mark}: {ids:?}");
-    assert_eq!(flake.next(13), Err(Deed::Sealed), "an id after the close");
+    assert_eq!(flake.next(13), Err(Action::Sealed), "an id after the close");
 }
 
 /// Claim: three threads that borrow ticks, by one and by many, share no id, and each one's increase.

@@ -189,42 +189,42 @@ mod tests {
     }
 
     #[derive(Clone, Debug)]
-    enum Deed {
+    enum Operation {
         Want(u8, u64, usize),
         Next,
         /// One of those under way ends.
         End(usize),
     }
 
-    fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-        let deed = prop_oneof![
-            2 => (0..6u8, 0..30u64, 1..5usize).prop_map(|(tag, wanted, most)| Deed::Want(tag, wanted, most)),
-            6 => Just(Deed::Next),
-            5 => any::<usize>().prop_map(Deed::End),
+    fn operations() -> impl Strategy<Value = Vec<Operation>> {
+        let operation = prop_oneof![
+            2 => (0..6u8, 0..30u64, 1..5usize).prop_map(|(tag, wanted, most)| Operation::Want(tag, wanted, most)),
+            6 => Just(Operation::Next),
+            5 => any::<usize>().prop_map(Operation::End),
         ];
-        prop::collection::vec(deed, 1..300)
+        prop::collection::vec(operation, 1..300)
     }
 
     /// Of the tags of which a request may be made, none has fewer under way than the one that is next, nor as many and was
     /// served longer ago.
     #[test]
     fn the_next_one_is_who_has_least() {
-        holds(300, (1..6usize, deeds()), |(most, deeds)| {
+        holds(300, (1..6usize, operations()), |(most, operations)| {
             let mut turns = Turns::new(most);
             let mut under_way: Vec<u8> = Vec::new();
             let (mut wanted, mut limit, mut last) = ([0u64; 6], [1usize; 6], [0usize; 6]);
-            for (at, deed) in deeds.into_iter().enumerate() {
-                match deed {
-                    Deed::Want(tag, many, most) => {
+            for (at, operation) in operations.into_iter().enumerate() {
+                match operation {
+                    Operation::Want(tag, many, most) => {
                         turns.want(&tag, many, most);
                         (wanted[tag as usize], limit[tag as usize]) = (many, most);
                     }
-                    Deed::End(which) => {
+                    Operation::End(which) => {
                         if !under_way.is_empty() {
                             turns.ended(&under_way.swap_remove(which % under_way.len()));
                         }
                     }
-                    Deed::Next => {
+                    Operation::Next => {
                         let of =
                             |tag: usize| under_way.iter().filter(|other| **other as usize == tag).count();
                         let ready: Vec<usize> =

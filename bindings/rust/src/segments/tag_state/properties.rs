@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Operation {
     /// The source gave so many ids by a stride, so far above the last.
     Fetched(i64, i64, i64),
     /// It failed.
@@ -26,23 +26,23 @@ enum Deed {
     Seal,
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let length = prop_oneof![1..5i64, 1..200i64];
-    let deed = prop_oneof![
-        5 => (length, prop_oneof![3 => Just(1), 1 => 1..5i64], 0..4i64).prop_map(|(l, s, a)| Deed::Fetched(l, s, a)),
-        1 => Just(Deed::Failed),
-        8 => Just(Deed::Take),
-        3 => (1..60usize).prop_map(Deed::TakeMany),
-        4 => (1..60usize).prop_map(Deed::TakeRun),
-        3 => (0..4usize, 0..60usize).prop_map(|(which, issued)| Deed::PutBack(which, issued)),
-        1 => (1..100usize).prop_map(Deed::Claim),
-        1 => any::<bool>().prop_map(|late| Deed::Unclaim { late }),
+    let operation = prop_oneof![
+        5 => (length, prop_oneof![3 => Just(1), 1 => 1..5i64], 0..4i64).prop_map(|(l, s, a)| Operation::Fetched(l, s, a)),
+        1 => Just(Operation::Failed),
+        8 => Just(Operation::Take),
+        3 => (1..60usize).prop_map(Operation::TakeMany),
+        4 => (1..60usize).prop_map(Operation::TakeRun),
+        3 => (0..4usize, 0..60usize).prop_map(|(which, issued)| Operation::PutBack(which, issued)),
+        1 => (1..100usize).prop_map(Operation::Claim),
+        1 => any::<bool>().prop_map(|late| Operation::Unclaim { late }),
     ];
-    (prop::collection::vec(deed, 1..150), any::<bool>()).prop_map(|(mut deeds, early)| {
+    (prop::collection::vec(operation, 1..150), any::<bool>()).prop_map(|(mut operations, early)| {
         if early {
-            deeds.insert(deeds.len() * 2 / 3, Deed::Seal);
+            operations.insert(operations.len() * 2 / 3, Operation::Seal);
         }
-        deeds
+        operations
     })
 }
 
@@ -103,9 +103,9 @@ impl Model {
         self.at_hand.extend(ids(&run));
     }
 
-    fn do_it(&mut self, deed: Deed) -> std::result::Result<(), TestCaseError> {
-        match deed {
-            Deed::Fetched(length, stride, above) if !self.sealed => {
+    fn do_it(&mut self, operation: Operation) -> std::result::Result<(), TestCaseError> {
+        match operation {
+            Operation::Fetched(length, stride, above) if !self.sealed => {
                 let start = self.end + above;
                 let segment = Segment::new(start, start + length * stride, stride).unwrap();
                 self.end = segment.end();
@@ -116,27 +116,27 @@ impl Model {
                 });
                 prop_assert!(refilled.is_some());
             }
-            Deed::Fetched(..) => {}
-            Deed::Failed => {
+            Operation::Fetched(..) => {}
+            Operation::Failed => {
                 self.tag_state.locked(|state| state.back_off.failed(1, 2));
             }
-            Deed::Take => {
+            Operation::Take => {
                 if let Ok((first, _)) = self.tag_state.buffer.take() {
                     self.leaves(&Run { first, stride: 1, count: 1 })?;
                 }
             }
-            Deed::TakeMany(most) => {
+            Operation::TakeMany(most) => {
                 if let Ok((run, _)) = self.tag_state.buffer.take_many(most) {
                     self.leaves(&run)?;
                 }
             }
-            Deed::TakeRun(most) => {
+            Operation::TakeRun(most) => {
                 if let Ok((run, _)) = self.tag_state.buffer.take_run(most) {
                     self.leaves(&run)?;
                     self.kept.push(run);
                 }
             }
-            Deed::PutBack(which, issued) => {
+            Operation::PutBack(which, issued) => {
                 if !self.kept.is_empty() {
                     let Run { first, stride, count } = self.kept.swap_remove(which % self.kept.len());
                     let issued = issued.min(count);
@@ -147,11 +147,11 @@ impl Model {
                     });
                 }
             }
-            Deed::Claim(left) => {
+            Operation::Claim(left) => {
                 self.ordered = None;
                 self.claims.extend(self.tag_state.claim(None, left));
             }
-            Deed::Unclaim { late } => {
+            Operation::Unclaim { late } => {
                 if let Some(number) = self.claims.pop() {
                     let runs = self.tag_state.unclaim(number);
                     for run in &runs {
@@ -165,7 +165,7 @@ impl Model {
                     }
                 }
             }
-            Deed::Seal => self.seal()?,
+            Operation::Seal => self.seal()?,
         }
         Ok(())
     }
@@ -207,10 +207,10 @@ fn each_id_of_a_source_is_issued_once_or_is_still_there() {
         adaptive,
         prefetch,
     });
-    holds(2_000, (prop::option::of(stock), deeds()), |(stock, deeds)| {
+    holds(2_000, (prop::option::of(stock), operations()), |(stock, operations)| {
         let mut model = Model::new(stock);
-        for deed in deeds {
-            model.do_it(deed)?;
+        for operation in operations {
+            model.do_it(operation)?;
             model.counts()?;
         }
         if model.sealed { Ok(()) } else { model.seal() }

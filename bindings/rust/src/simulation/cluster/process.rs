@@ -13,7 +13,7 @@ use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
 use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::settings::Settings;
-use leafid_core::{Deed, Run, Span};
+use leafid_core::{Action, Run, Span};
 use std::sync::Arc;
 
 /// So far ahead of the clock a process waits for it.
@@ -131,11 +131,11 @@ impl Process {
                     left -= run.count as i64;
                     self.seen(&generator, run, seen, before)?;
                 }
-                Err(Deed::NeedSpan) => match self.obtain(&generator, now_ms) {
+                Err(Action::NeedSpan) => match self.obtain(&generator, now_ms) {
                     true => {}
                     false => break,
                 },
-                Err(Deed::WaitUntil(ms)) => {
+                Err(Action::WaitUntil(ms)) => {
                     let wait_ms = ms - generator.env.clock.filtered_ms();
                     if late || wait_ms > PATIENCE_MS {
                         break;
@@ -185,7 +185,7 @@ impl Process {
             let before = generator.core.until();
             match generator.core.reserve(generator.env.clock.filtered_ms(), 3) {
                 Ok(run) => return self.seen(&generator, run, seen, before),
-                Err(Deed::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
+                Err(Action::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
                 Err(_) => break,
             }
         }
