@@ -37,7 +37,7 @@ pub use error::{Error, Result};
 pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
 pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
-pub use segment::double_buffer::{DoubleBuffer, Dry, Filler};
+pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 pub use segment::guard::{Giving, Guard, MOST_REMEMBERED};
 pub use segment::segment::Segment;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersRest};

@@ -1,7 +1,7 @@
 //! The double buffer: ids in order, each once, and the next fetch asked for in time.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use leafid_core::{AdaptiveStep, DoubleBuffer, Dry, Filler, Run, Segment};
+use leafid_core::{AdaptiveStep, DoubleBuffer, Empty, Filler, Run, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -39,8 +39,8 @@ fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
                         asked.push(n);
                     }
                 }
-                Err(dry) => {
-                    assert_eq!((dry, n), (Dry::Empty, length as u64 + 1));
+                Err(why_empty) => {
+                    assert_eq!((why_empty, n), (Empty::UsedUp, length as u64 + 1));
                     if asked.is_empty() {
                         asked.push(n);
                     }
@@ -162,7 +162,7 @@ fn strides_are_kept_and_segments_follow_each_other() {
     buffer.offer(&mut filler, third, 10).unwrap();
     assert_eq!(buffer.take_many(10).unwrap().0.count, 1, "a run is of one segment");
     assert_eq!(buffer.take().unwrap().0, 5);
-    assert_eq!(buffer.take(), Err(Dry::Empty));
+    assert_eq!(buffer.take(), Err(Empty::UsedUp));
     let (buffer, _) = filled(&[(i64::MAX - 2, i64::MAX, 1)]);
     assert_eq!(buffer.take_many(usize::MAX).unwrap().0.count, 2);
 }
@@ -171,7 +171,7 @@ fn strides_are_kept_and_segments_follow_each_other() {
 fn what_issues_nothing_changes_nothing() {
     let (buffer, mut filler) = DoubleBuffer::new();
     for _ in 0..3 {
-        assert_eq!((buffer.take(), buffer.take_many(5)), (Err(Dry::Empty), Err(Dry::Empty)));
+        assert_eq!((buffer.take(), buffer.take_many(5)), (Err(Empty::UsedUp), Err(Empty::UsedUp)));
     }
     buffer.offer(&mut filler, Segment::new(10, 12, 1).unwrap(), 10).unwrap();
     assert_eq!(buffer.take_many(0).unwrap().0.count, 0);
@@ -183,7 +183,7 @@ fn a_sealed_buffer_issues_nothing_and_tells_what_is_left() {
     let (buffer, mut filler) = filled(&[(0, 10, 1), (20, 30, 2)]);
     buffer.take_many(9).unwrap();
     assert_eq!(ids(&buffer.seal(&filler)), [9, 20, 22, 24, 26, 28]);
-    assert_eq!((buffer.take(), buffer.take_many(1)), (Err(Dry::Sealed), Err(Dry::Sealed)));
+    assert_eq!((buffer.take(), buffer.take_many(1)), (Err(Empty::Sealed), Err(Empty::Sealed)));
     assert!(buffer.seal(&filler).is_empty(), "what was left is told once");
     let segment = Segment::new(50, 60, 1).unwrap();
     assert_eq!(buffer.offer(&mut filler, segment, 10), Err(segment));
@@ -340,8 +340,8 @@ fn segments_that_grow_while_takers_race_are_each_taken_once() {
                                 let ids = first.wrapping_mul(count).wrapping_add(count * (count - 1) / 2);
                                 sum.fetch_add(ids, SeqCst);
                             }
-                            Err(Dry::Empty) => std::hint::spin_loop(),
-                            Err(Dry::Sealed) => return,
+                            Err(Empty::UsedUp) => std::hint::spin_loop(),
+                            Err(Empty::Sealed) => return,
                         }
                     }
                 });

@@ -5,9 +5,9 @@ use crate::{Run, Segment};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
 
-/// Of a sealed buffer. No ticket ever gets here.
+/// The next ticket of a sealed buffer. No ticket is ever so large.
 const SEALED: u64 = u64::MAX;
-/// How long who lost a ticket to another thread leaves the cache line to it: pauses of 15 to 50 ns each.
+/// How long a thread that lost a ticket leaves the cache line to others: pauses of 15 to 50 ns each.
 const PAUSES: usize = 32;
 
 /// Two segments, taken from by many threads without a lock.
@@ -48,11 +48,11 @@ pub struct Filler {
     slot: usize,
 }
 
-/// Why there is no id.
+/// The reason why a buffer returns no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dry {
+pub enum Empty {
     /// Both segments are used up.
-    Empty,
+    UsedUp,
     /// The buffer was sealed.
     Sealed,
 }
@@ -66,43 +66,43 @@ impl DoubleBuffer {
 
     /// The next id, and whether the next segment is to be fetched now: said once for each segment.
     #[inline]
-    pub fn take(&self) -> Result<(i64, bool), Dry> {
+    pub fn take(&self) -> Result<(i64, bool), Empty> {
         loop {
             let ticket = self.next.load(Relaxed);
             let Some((slot, at)) = self.find(ticket) else {
-                self.dry(ticket)?;
+                self.why_empty(ticket)?;
                 continue;
             };
             let (id, wants_fetch) = (slot.id(at), at == slot.fetch_at.load(Relaxed));
             if self.next.compare_exchange_weak(ticket, ticket + 1, Release, Relaxed).is_ok() {
                 return Ok((id, wants_fetch));
             }
-            stand_back();
+            pause_for_others();
         }
     }
 
     /// The next ids, at most `most`, all of one segment; at least one unless `most` is 0.
-    pub fn take_many(&self, most: usize) -> Result<(Run, bool), Dry> {
+    pub fn take_many(&self, most: usize) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, |_, _| u64::MAX)
     }
 
     /// As [`DoubleBuffer::take_many`], for ids that are issued later: the one that asks for the next fetch is the first of
     /// its run, so that the fetch is not asked for before its time.
-    pub fn take_run(&self, most: usize) -> Result<(Run, bool), Dry> {
+    pub fn take_run(&self, most: usize) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, Slot::before_fetch)
     }
 
     /// As [`DoubleBuffer::take_run`], and at most one of so many parts of the segment: the others are left to others.
-    pub fn take_part(&self, most: usize, parts: u64) -> Result<(Run, bool), Dry> {
+    pub fn take_part(&self, most: usize, parts: u64) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, |slot, at| slot.before_fetch(at).min(slot.len().div_ceil(parts)))
     }
 
     #[inline]
-    fn take_at_most(&self, most: usize, bound: impl Fn(&Slot, u64) -> u64) -> Result<(Run, bool), Dry> {
+    fn take_at_most(&self, most: usize, bound: impl Fn(&Slot, u64) -> u64) -> Result<(Run, bool), Empty> {
         loop {
             let ticket = self.next.load(Relaxed);
             let Some((slot, at)) = self.find(ticket) else {
-                self.dry(ticket)?;
+                self.why_empty(ticket)?;
                 continue;
             };
             let most = bound(slot, at).min(most as u64);
@@ -128,12 +128,12 @@ impl DoubleBuffer {
         Some((&self.slots[1 - turn], at))
     }
 
-    /// A ticket was in neither slot: also when others took so many that both were filled anew meanwhile.
+    /// A ticket was in neither slot. That also happens if others took so many ids that both were filled anew meanwhile.
     #[cold]
-    fn dry(&self, ticket: u64) -> Result<(), Dry> {
+    fn why_empty(&self, ticket: u64) -> Result<(), Empty> {
         match self.next.load(Acquire) {
-            SEALED => Err(Dry::Sealed),
-            next if next == ticket => Err(Dry::Empty),
+            SEALED => Err(Empty::Sealed),
+            next if next == ticket => Err(Empty::UsedUp),
             _ => Ok(()),
         }
     }
@@ -210,7 +210,7 @@ impl DoubleBuffer {
 /// The thread that won takes a few ids in a row meanwhile. Two that contend for every one take four times as long for each.
 #[cold]
 #[inline(never)]
-fn stand_back() {
+fn pause_for_others() {
     (0..PAUSES).for_each(|_| spin_loop());
 }
 

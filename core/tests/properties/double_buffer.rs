@@ -1,7 +1,7 @@
 //! The double buffer, beside a list of all that was offered.
 
 use crate::cases::holds;
-use leafid_core::{DoubleBuffer, Dry, Run, Segment};
+use leafid_core::{DoubleBuffer, Empty, Run, Segment};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -66,11 +66,11 @@ impl Model {
     }
 
     /// `ends`: a run that is issued later ends before the id that asks for the next fetch.
-    fn take(&mut self, most: u64, ends: bool) -> Result<(Run, bool), Dry> {
+    fn take(&mut self, most: u64, ends: bool) -> Result<(Run, bool), Empty> {
         if self.sealed {
-            return Err(Dry::Sealed);
+            return Err(Empty::Sealed);
         }
-        let part = self.parts.iter_mut().find(|part| part.left() > 0).ok_or(Dry::Empty)?;
+        let part = self.parts.iter_mut().find(|part| part.left() > 0).ok_or(Empty::UsedUp)?;
         let at = part.taken;
         let most = if ends && at < part.fetch_at { most.min(part.fetch_at - at) } else { most };
         let count = part.left().min(most);

@@ -50,7 +50,7 @@ mod snowflakes;
 use code::Code;
 use error::{Error, Result};
 use layout::{Layout, Order};
-use segment::double_buffer::{DoubleBuffer, Dry, Filler};
+use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 use segment::segment::Segment;
 use snowflake::action::{Action, Run};
 use snowflake::generator::Snowflake;

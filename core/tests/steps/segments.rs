@@ -1,7 +1,7 @@
 //! A double buffer's calls.
 
 use crate::atomic::interrupted;
-use crate::{DoubleBuffer, Dry, Filler, Run, Segment};
+use crate::{DoubleBuffer, Empty, Filler, Run, Segment};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -58,7 +58,7 @@ impl Seen {
         }
     }
 
-    fn take(&self, call: Call) -> Result<(), Dry> {
+    fn take(&self, call: Call) -> Result<(), Empty> {
         let (run, _) = match call {
             Call::Take => {
                 self.buffer.take().map(|(first, wants)| (Run { first, stride: 1, count: 1 }, wants))
@@ -77,7 +77,7 @@ impl Seen {
     }
 
     /// An error where a take got nothing.
-    fn tried(&self, call: Call) -> Result<(), Dry> {
+    fn tried(&self, call: Call) -> Result<(), Empty> {
         match call {
             // Segments of several lengths and strides, with gaps between.
             Call::Offer => {
@@ -123,7 +123,7 @@ impl Seen {
         self.call(Call::Offer);
         let _ = self.take(Call::Take);
         self.call(Call::Seal);
-        assert_eq!(self.buffer.take(), Err(Dry::Sealed));
+        assert_eq!(self.buffer.take(), Err(Empty::Sealed));
         for segment in self.rest.take().unwrap() {
             self.keep(Run {
                 first: segment.start(),

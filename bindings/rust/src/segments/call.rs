@@ -9,7 +9,7 @@ use crate::config::allowed::allowed;
 use crate::os;
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::fetch_pool::{self, Due};
-use leafid_core::{Code, Dry, Error, Result, Run};
+use leafid_core::{Code, Empty, Error, Result, Run};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -120,8 +120,8 @@ impl Attempt {
                         self.tag.fetch_ahead();
                     }
                 }
-                Err(Dry::Sealed) => return Err(closed()),
-                Err(Dry::Empty) => {
+                Err(Empty::Sealed) => return Err(closed()),
+                Err(Empty::UsedUp) => {
                     may_fetch(&tag_state.name)?;
                     let Some(wanted) = fetcher.want(&tag_state, Some(self.left)) else { continue };
                     if wanted.refilled {

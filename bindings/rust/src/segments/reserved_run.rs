@@ -4,7 +4,7 @@ use super::call::may_fetch;
 use super::fetcher::closed;
 use super::tag::Tag;
 use crate::os;
-use leafid_core::{Dry, Result, Run};
+use leafid_core::{Empty, Result, Run};
 
 /// Ids that were taken to be issued later.
 #[doc(hidden)]
@@ -50,9 +50,9 @@ impl Tag {
                     }
                     return Ok(Some(HeldRun { run, generation }));
                 }
-                Err(Dry::Sealed) => return Err(closed()),
-                Err(Dry::Empty) if waited => return Ok(None),
-                Err(Dry::Empty) => {
+                Err(Empty::Sealed) => return Err(closed()),
+                Err(Empty::UsedUp) if waited => return Ok(None),
+                Err(Empty::UsedUp) => {
                     may_fetch(&tag_state.name)?;
                     let Some(wanted) = fetcher.want(&tag_state, Some(need)) else { continue };
                     if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {

@@ -377,7 +377,7 @@ fn servers_are_closed_by_who_has_them() {
             if close { play.fetcher.close() } else { play.fetcher.close_unused() }.unwrap();
         }
         assert!(play.fetcher.is_closed() && play.fetcher.tag_state(&"order".into()).unwrap().is_err());
-        assert_eq!(tag_state.buffer.take(), Err(leafid_core::Dry::Sealed));
+        assert_eq!(tag_state.buffer.take(), Err(leafid_core::Empty::Sealed));
         assert_eq!(says.closed.load(SeqCst), closed);
     }
 }

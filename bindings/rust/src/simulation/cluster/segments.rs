@@ -10,7 +10,7 @@ use crate::segments::high_water::Marks;
 use crate::segments::source::file::FileSource;
 use crate::segments::source::range;
 use crate::{FetchRequest, FileTag};
-use leafid_core::{DoubleBuffer, Dry, Filler, Giving, Result, Segment};
+use leafid_core::{DoubleBuffer, Empty, Filler, Giving, Result, Segment};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -253,7 +253,7 @@ impl Issuer {
                         self.fetch(ask, draw, now_ms);
                     }
                 }
-                Err(Dry::Empty) if self.coming.is_none() => self.fetch(ask, draw, now_ms),
+                Err(Empty::UsedUp) if self.coming.is_none() => self.fetch(ask, draw, now_ms),
                 Err(_) => break,
             }
         }
