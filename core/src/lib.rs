@@ -38,7 +38,7 @@ pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
 pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
 pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
-pub use segment::guard::{Giving, Guard, MOST_REMEMBERED};
+pub use segment::guard::{Guard, IdOrder, MOST_REMEMBERED};
 pub use segment::segment::Segment;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersRest};
 pub use snowflake::action::{Action, Run};

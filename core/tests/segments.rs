@@ -1,7 +1,7 @@
 //! Segments, the step, and the guard against ranges that were given before.
 #![allow(clippy::unwrap_used)]
 
-use leafid_core::{AdaptiveStep, Code, Giving, Guard, LARGEST_STEP, MOST_REMEMBERED, Segment};
+use leafid_core::{AdaptiveStep, Code, Guard, IdOrder, LARGEST_STEP, MOST_REMEMBERED, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -18,12 +18,12 @@ fn number(value: &Value) -> i64 {
 fn a_jump_that_no_counter_makes_is_refused_and_not_remembered() {
     const MOST: i64 = 1 << 48;
     let high = segment(i64::MAX - 1_000, i64::MAX, 1);
-    for giving in [Giving::InOrder, Giving::Ranges, Giving::Scattered] {
-        let mut guard = Guard::new(giving);
+    for order in [IdOrder::Ascending, IdOrder::Ranges, IdOrder::Sparse] {
+        let mut guard = Guard::new(order);
         guard.offer(segment(1, 1_001, 1), 0).unwrap();
         let before = guard.clone();
         let error = guard.offer(high, 1_001).unwrap_err();
-        assert_eq!((error.code(), &guard), (Code::SourceInvalid, &before), "{giving:?}");
+        assert_eq!((error.code(), &guard), (Code::SourceInvalid, &before), "{order:?}");
         for said in ["9223372036854774806 above", "1001", "leafid marks forget", "281474976710656"] {
             assert!(error.message().contains(said), "{error} does not say {said}");
         }
@@ -31,13 +31,13 @@ fn a_jump_that_no_counter_makes_is_refused_and_not_remembered() {
         // The longest jump that a counter may make, and one id more.
         guard.offer(segment(MOST, MOST + 2_001, 1), 2_001).unwrap();
         let more = guard.offer(segment(2 * MOST + 2_001, 2 * MOST + 2_002, 1), MOST + 2_001);
-        assert_eq!(more.is_err(), giving == Giving::InOrder, "several counters lie anywhere");
+        assert_eq!(more.is_err(), order == IdOrder::Ascending, "several counters lie anywhere");
     }
     // A tag may begin anywhere.
-    Guard::new(Giving::InOrder).offer(high, 0).unwrap();
+    Guard::new(IdOrder::Ascending).offer(high, 0).unwrap();
     // Of several counters none may leave the others less than such a jump.
     for (end, refused) in [(i64::MAX - MOST, false), (i64::MAX - MOST + 1, true)] {
-        let mut guard = Guard::new(Giving::Ranges);
+        let mut guard = Guard::new(IdOrder::Ranges);
         guard.offer(segment(1, 1_001, 1), 0).unwrap();
         assert_eq!(guard.offer(segment(end - 10, end, 1), 1_001).is_err(), refused, "{end}");
     }
@@ -117,7 +117,7 @@ fn segment(start: i64, end: i64, stride: i64) -> Segment {
 
 #[test]
 fn an_ordered_source_never_goes_below_the_mark_that_it_was_asked_with() {
-    let mut guard = Guard::new(Giving::InOrder);
+    let mut guard = Guard::new(IdOrder::Ascending);
     guard.offer(segment(1, 1_001, 1), 0).unwrap();
     for again in [segment(1, 1_001, 1), segment(500, 1_500, 1), segment(0, 1, 1)] {
         let error = guard.offer(again, 1_001).unwrap_err();
@@ -129,14 +129,14 @@ fn an_ordered_source_never_goes_below_the_mark_that_it_was_asked_with() {
     guard.offer(segment(5_001, 6_001, 1), 1_001).unwrap();
     assert_eq!(guard.mark(), 6_001);
     // As after a restart, were the mark all that was kept.
-    let restarted = || Guard::resume(Giving::InOrder, 6_001, Vec::new(), 8);
+    let restarted = || Guard::resume(IdOrder::Ascending, 6_001, Vec::new(), 8);
     assert!(restarted().offer(segment(6_000, 7_000, 1), 6_001).is_err());
     assert!(restarted().offer(segment(6_001, 7_000, 1), 6_001).is_ok());
 }
 
 #[test]
 fn two_that_ask_at_once_are_both_answered_and_one_range_given_to_both_is_not() {
-    let mut guard = Guard::new(Giving::InOrder);
+    let mut guard = Guard::new(IdOrder::Ascending);
     guard.offer(segment(0, 1_000, 1), 0).unwrap();
     // Both ask after 1000, and the second is answered first.
     guard.offer(segment(2_000, 3_000, 1), 1_000).unwrap();
@@ -152,7 +152,7 @@ fn two_that_ask_at_once_are_both_answered_and_one_range_given_to_both_is_not() {
 
 #[test]
 fn strides_that_interleave_are_no_crossing() {
-    let mut guard = Guard::new(Giving::Ranges);
+    let mut guard = Guard::new(IdOrder::Ranges);
     guard.offer(segment(1, 1_001, 2), 0).unwrap();
     guard.offer(segment(2, 1_002, 2), 0).unwrap();
     assert!(guard.offer(segment(999, 1_999, 2), 0).is_err());
@@ -168,7 +168,7 @@ fn strides_that_interleave_are_no_crossing() {
 #[test]
 fn counters_far_apart_all_go_on_however_little_is_remembered() {
     // Five nodes of one source, each with a range of its own, of which others take ids too.
-    let mut guard = Guard::resume(Giving::Ranges, 0, Vec::new(), 8);
+    let mut guard = Guard::resume(IdOrder::Ranges, 0, Vec::new(), 8);
     for turn in 0..1_000 {
         for node in 0..5 {
             let start = node * 1_000_000 + turn * 7;
@@ -177,7 +177,7 @@ fn counters_far_apart_all_go_on_however_little_is_remembered() {
         assert!(guard.spans().len() <= 8);
     }
     // Of an ordered source the lowest are joined: what others ask for meanwhile stays free.
-    let mut guard = Guard::resume(Giving::InOrder, 0, Vec::new(), 8);
+    let mut guard = Guard::resume(IdOrder::Ascending, 0, Vec::new(), 8);
     for turn in 0..100 {
         guard.offer(segment(turn * 7, turn * 7 + 3, 1), 0).unwrap();
     }
@@ -187,7 +187,7 @@ fn counters_far_apart_all_go_on_however_little_is_remembered() {
 #[test]
 fn what_is_late_is_still_taken_where_others_take_ids_between() {
     // Single ids of one counter, some of which go to others; four requests under way, so that they come out of order.
-    let mut guard = Guard::resume(Giving::Ranges, 0, Vec::new(), 32);
+    let mut guard = Guard::resume(IdOrder::Ranges, 0, Vec::new(), 32);
     let mut gap = 1u64;
     let mut id = 0;
     for _ in 0..2_000 {
@@ -207,7 +207,7 @@ fn what_is_late_is_still_taken_where_others_take_ids_between() {
 #[test]
 fn ids_with_gaps_are_remembered_as_they_were_and_forgotten_in_the_end() {
     // Two nodes that make ids of the time, one of which is a second behind.
-    let mut guard = Guard::resume(Giving::Scattered, 0, Vec::new(), 32);
+    let mut guard = Guard::resume(IdOrder::Sparse, 0, Vec::new(), 32);
     for ms in 2_000..3_000i64 {
         for id in [ms << 22 | 1 << 12, (ms - 1_000) << 22 | 2 << 12] {
             guard.offer(segment(id, id + 1, 1), 0).unwrap();
@@ -226,9 +226,9 @@ fn whatever_is_offered_no_id_is_accepted_twice() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let giving = if seed % 4 == 0 { Giving::InOrder } else { Giving::Ranges };
+        let order = if seed % 4 == 0 { IdOrder::Ascending } else { IdOrder::Ranges };
         let most = [MOST_REMEMBERED, 32, 1][(seed % 3) as usize];
-        let mut guard = Guard::resume(giving, 0, Vec::new(), most);
+        let mut guard = Guard::resume(order, 0, Vec::new(), most);
         let (mut seen, mut taken) = (BTreeSet::new(), 0);
         // More than are remembered one by one, so that some are joined.
         for _ in 0..3 * MOST_REMEMBERED {
@@ -245,7 +245,7 @@ fn whatever_is_offered_no_id_is_accepted_twice() {
             }
             if draw(100) == 0 {
                 // A restart: what was stored is all that is known.
-                guard = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
+                guard = Guard::resume(order, guard.mark(), guard.spans().to_vec(), most);
             }
         }
         assert!(taken > 500, "seed {seed}: {taken} were taken");

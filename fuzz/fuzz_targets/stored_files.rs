@@ -3,7 +3,7 @@
 
 use leafid::fuzzing::{accept, clock, find_cached, stored_lease, stored_of_segments, take};
 use leafid::{Code, Result, Segment, Snowflake};
-use leafid_core::Giving;
+use leafid_core::IdOrder;
 use leafid_fuzz::{Input, SLOT, check, directory, file, json};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -17,9 +17,9 @@ const OWNER: u128 = 0x5eed;
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
     match input.byte() % 6 {
-        0 => marks(&mut input, Giving::InOrder),
-        1 => marks(&mut input, Giving::Ranges),
-        2 => marks(&mut input, Giving::Scattered),
+        0 => marks(&mut input, IdOrder::Ascending),
+        1 => marks(&mut input, IdOrder::Ranges),
+        2 => marks(&mut input, IdOrder::Sparse),
         3 => lease(&mut input),
         4 => counter(&mut input),
         _ => drop(alike(&file(&mut input, &str::to_owned), &|bytes| stored_of_segments("marker", bytes))),
@@ -78,11 +78,11 @@ fn refused(error: &leafid::Error, path: &Path, bytes: &[u8]) {
 }
 
 /// No id that the marks know is let pass, nor one twice.
-fn marks(input: &mut Input<'_>, giving: Giving) {
+fn marks(input: &mut Input<'_>, order: IdOrder) {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let place = directory("marks");
     let path = PATH.get_or_init(|| {
-        accept(&place, Giving::InOrder, TAG, &[Segment::new(1, 2, 1).expect("one")]).expect("marks");
+        accept(&place, IdOrder::Ascending, TAG, &[Segment::new(1, 2, 1).expect("one")]).expect("marks");
         let made = std::fs::read_dir(&place).expect("a directory").next().expect("a file").expect("a file");
         made.path()
     });
@@ -92,20 +92,20 @@ fn marks(input: &mut Input<'_>, giving: Giving) {
     let known = alike(&bytes, &|bytes| stored_of_segments("mark", bytes));
     let Ok(segment) = Segment::new(start, start.saturating_add(count), stride) else { return };
     put(path, &bytes);
-    let accepted = match accept(&place, giving, TAG, &[segment]) {
+    let accepted = match accept(&place, order, TAG, &[segment]) {
         Ok(accepted) => accepted,
         Err(error) => return refused(&error, path, &bytes),
     };
     assert_eq!(accepted, [segment]);
     let (known, _) = known.expect("a file that cannot be read is not used");
     let mark: i64 = known["mark"].as_str().and_then(|mark| mark.parse().ok()).expect("a mark");
-    assert!(giving != Giving::InOrder || start >= mark, "{segment:?} is below {mark}");
+    assert!(order != IdOrder::Ascending || start >= mark, "{segment:?} is below {mark}");
     for (first, last) in spans(known["spans"].as_str().expect("spans")) {
         let crosses = i128::from(start) <= last && first <= i128::from(segment.last());
         // Those of other strides may lie between.
         assert!(!crosses || stride != 1, "{segment:?} crosses {first} to {last}");
     }
-    let again = accept(&place, giving, TAG, &[segment]).expect_err("it was given before");
+    let again = accept(&place, order, TAG, &[segment]).expect_err("it was given before");
     assert_eq!(again.code(), Code::SegmentRegressed, "{again}");
 }
 

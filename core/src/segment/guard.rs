@@ -1,4 +1,4 @@
-//! The guard: refuses ids that a source gave before.
+//! The guard: refuses ids that a source returned before.
 
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
@@ -9,26 +9,26 @@ pub const MOST_REMEMBERED: usize = 1_024;
 /// A segment of a counter that goes up ends no further above all before. A single wrong answer near 2^63 would be a mark
 /// that no right one can pass.
 const MOST_JUMP: i64 = 1 << 48;
-/// So many spans that grew last are the dearer to join, by so much.
-const LATELY: usize = 16;
-const LATE_COSTS: u64 = 256;
+/// Joining one of the spans that grew last costs more.
+const RECENT_SPANS: usize = 16;
+const RECENT_COST: u64 = 256;
 
-/// How a source gives its ids.
+/// The order of the ids of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Giving {
-    /// Every segment above all before, so that one below is a mistake.
-    InOrder,
-    /// From several counters, each of which goes up.
+pub enum IdOrder {
+    /// Each segment lies above all before it; one that lies below is an error.
+    Ascending,
+    /// Several counters, each of which goes up.
     Ranges,
-    /// With gaps that are never filled, as ids made of the time have: what is remembered is forgotten in the end, and
-    /// never taken for more than it was.
-    Scattered,
+    /// Ids with gaps that are never filled, as ids made of the time have. The oldest spans are forgotten; spans are never
+    /// joined over a gap.
+    Sparse,
 }
 
-/// What a source gave a tag so far. A segment that is refused changes nothing.
+/// The segments that a source returned for a tag so far. A segment that is refused changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
-    giving: Giving,
+    order: IdOrder,
     /// The highest end seen: above every id ever offered.
     mark: i64,
     /// Those that grew last come last.
@@ -39,14 +39,14 @@ pub struct Guard {
 
 impl Guard {
     /// A guard that has seen nothing, and remembers [`MOST_REMEMBERED`] spans.
-    pub const fn new(giving: Giving) -> Guard {
-        Guard { giving, mark: 0, spans: Vec::new(), most: MOST_REMEMBERED }
+    pub const fn new(order: IdOrder) -> Guard {
+        Guard { order, mark: 0, spans: Vec::new(), most: MOST_REMEMBERED }
     }
 
     /// A guard that goes on from what another one remembered, and keeps at most `most` spans: at least one.
-    pub fn resume(giving: Giving, mark: i64, spans: Vec<Segment>, most: usize) -> Guard {
+    pub fn resume(order: IdOrder, mark: i64, spans: Vec<Segment>, most: usize) -> Guard {
         let mark = spans.iter().map(Segment::end).fold(mark, i64::max);
-        let mut guard = Guard { giving, mark, spans, most: most.max(1) };
+        let mut guard = Guard { order, mark, spans, most: most.max(1) };
         guard.shorten();
         guard
     }
@@ -69,11 +69,11 @@ impl Guard {
     /// of another, whose counters may lie anywhere, within 2^48 of the end of all ids.
     pub fn offer(&mut self, segment: Segment, after: i64) -> Result<()> {
         let jump = segment.end() - self.mark;
-        let is_wrong = self.giving == Giving::InOrder || segment.end() > i64::MAX - MOST_JUMP;
+        let is_wrong = self.order == IdOrder::Ascending || segment.end() > i64::MAX - MOST_JUMP;
         if self.mark > 0 && jump > MOST_JUMP && is_wrong {
             return Err(self.leapt(&segment, jump));
         }
-        if self.giving == Giving::InOrder && segment.start() < after {
+        if self.order == IdOrder::Ascending && segment.start() < after {
             return Err(self.regressed(&segment, after, "its source gives ids in order"));
         }
         if self.spans.iter().any(|given| cross(given, &segment)) {
@@ -101,14 +101,14 @@ impl Guard {
     /// Joins neighbours, or forgets, until no more than `most` are left.
     fn shorten(&mut self) {
         while self.spans.len() > self.most {
-            let pair = match self.giving {
-                Giving::Scattered => {
+            let pair = match self.order {
+                IdOrder::Sparse => {
                     self.spans.remove(0);
                     continue;
                 }
                 // The lowest, which nobody waits for any more; what others were given meanwhile lies high.
-                Giving::InOrder => self.neighbours().next(),
-                Giving::Ranges => self.neighbours().min_by_key(|&pair| self.cost(pair)),
+                IdOrder::Ascending => self.neighbours().next(),
+                IdOrder::Ranges => self.neighbours().min_by_key(|&pair| self.cost(pair)),
             };
             let (one, other) = pair.unwrap_or((0, 1));
             self.spans[one.max(other)] = joined(&self.spans[one], &self.spans[other]);
@@ -119,9 +119,9 @@ impl Guard {
     /// What joining these two costs: the ids between them, for of several counters in one source each goes on upwards.
     /// Much more where one grew lately, for what was given just before may still be on its way.
     fn cost(&self, (one, other): (usize, usize)) -> u64 {
-        let is_late = one.max(other) >= self.spans.len() - self.spans.len().min(LATELY);
+        let is_late = one.max(other) >= self.spans.len() - self.spans.len().min(RECENT_SPANS);
         let ids = lost(&self.spans[one], &self.spans[other]).saturating_add(1);
-        ids.saturating_mul(if is_late { LATE_COSTS } else { 1 })
+        ids.saturating_mul(if is_late { RECENT_COST } else { 1 })
     }
 
     /// Pairs of spans with none between them, from the lowest on.

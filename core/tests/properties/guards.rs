@@ -1,7 +1,7 @@
 //! The guard, beside a list of all that it accepted.
 
 use crate::cases::holds;
-use leafid_core::{Code, Giving, Guard, Segment};
+use leafid_core::{Code, Guard, IdOrder, Segment};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..120)
 }
 
-fn giving() -> impl Strategy<Value = Giving> {
-    prop_oneof![Just(Giving::InOrder), Just(Giving::Ranges), Just(Giving::Scattered)]
+fn order() -> impl Strategy<Value = IdOrder> {
+    prop_oneof![Just(IdOrder::Ascending), Just(IdOrder::Ranges), Just(IdOrder::Sparse)]
 }
 
 /// The contract's words: the same residue modulo the gcd of the strides, and crossing spans.
@@ -59,13 +59,13 @@ fn shares_an_id(one: &Segment, other: &Segment) -> bool {
 #[test]
 fn no_id_is_accepted_twice_and_nothing_is_refused_without_a_reason() {
     let most = prop_oneof![1..=8usize, Just(32), Just(1_024)];
-    holds(3_000, (giving(), most, operations()), |(giving, most, operations)| {
-        let mut guard = Guard::resume(giving, 0, Vec::new(), most);
+    holds(3_000, (order(), most, operations()), |(order, most, operations)| {
+        let mut guard = Guard::resume(order, 0, Vec::new(), most);
         let mut accepted: Vec<Segment> = Vec::new();
         for operation in operations {
             let (start, length, stride, late) = match operation {
                 Operation::Restart => {
-                    guard = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
+                    guard = Guard::resume(order, guard.mark(), guard.spans().to_vec(), most);
                     continue;
                 }
                 Operation::Near(offset, length, stride, late) => {
@@ -85,16 +85,16 @@ fn no_id_is_accepted_twice_and_nothing_is_refused_without_a_reason() {
             let after = (guard.mark() - late).max(0);
             let before = guard.clone();
             let offered = guard.offer(segment, after);
-            let below = giving == Giving::InOrder && segment.start() < after;
+            let below = order == IdOrder::Ascending && segment.start() < after;
             // All that still counts: what is scattered is forgotten in the end.
-            let known = match giving {
-                Giving::Scattered => accepted.len().saturating_sub(most),
+            let known = match order {
+                IdOrder::Sparse => accepted.len().saturating_sub(most),
                 _ => 0,
             };
             match offered {
                 Ok(()) => {
                     let (mark, end) = (before.mark(), segment.end());
-                    let last = giving == Giving::InOrder || end > i64::MAX - (1 << 48);
+                    let last = order == IdOrder::Ascending || end > i64::MAX - (1 << 48);
                     prop_assert!(mark == 0 || !last || end - mark <= 1 << 48, "{:?} at {}", segment, mark);
                     prop_assert!(!below, "{:?} below {}", segment, after);
                     for other in &accepted[known..] {
@@ -111,7 +111,7 @@ fn no_id_is_accepted_twice_and_nothing_is_refused_without_a_reason() {
                     }
                     prop_assert_eq!(error.code(), Code::SegmentRegressed);
                     // Unless two had to be joined, there is one that it crosses.
-                    if giving == Giving::Scattered || accepted.len() <= most {
+                    if order == IdOrder::Sparse || accepted.len() <= most {
                         let crossed = accepted.iter().any(|other| cross(other, &segment));
                         prop_assert!(below || crossed, "{:?} was refused: {}", segment, error);
                     }
@@ -130,7 +130,7 @@ fn counters_that_go_up_are_never_refused_however_they_are_cut() {
     // Several counters apart, each of which goes up by pieces; remembered one by one.
     let cuts = prop::collection::vec((0..6usize, 1..2_000i64), 1..200);
     holds(500, cuts, |cuts| {
-        let mut guard = Guard::new(Giving::Ranges);
+        let mut guard = Guard::new(IdOrder::Ranges);
         let mut next: BTreeMap<usize, i64> = BTreeMap::new();
         for (counter, length) in cuts {
             let start = *next.entry(counter).or_insert(counter as i64 * 1_000_000);

@@ -12,7 +12,7 @@ use super::source::range::{self, RangeSource};
 use super::source::tinyid::{self, TinyidServers};
 use crate::http::{HttpOptions, Reply, Verdict};
 use crate::snowflake::registry::registry;
-use leafid_core::{Giving, Result, Segment};
+use leafid_core::{IdOrder, Result, Segment};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 }
 
 /// The segments of these that the marks of a directory let pass.
-pub fn accept(directory: &Path, giving: Giving, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
-    let marks = Marks::new(Arc::clone(registry().env()), Some(directory), "fuzz", giving, false)?;
+pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
+    let marks = Marks::new(Arc::clone(registry().env()), Some(directory), "fuzz", order, false)?;
     let after = marks.after(tag)?;
     Ok(marks.accept(tag, segments, after)?.segments.to_vec())
 }

@@ -18,7 +18,7 @@ use crate::os::filesystem_kind::Kind;
 use crate::storage::file_names::{checksum, file_name};
 use crate::storage::shared_file::{self, Store};
 use crate::storage::state_file::{self, check_root};
-use leafid_core::{Error, Giving, Guard, Result, Segment};
+use leafid_core::{Error, Guard, IdOrder, Result, Segment};
 use mark::{MOST_SPANS, Mark};
 use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Accepted {
 pub(crate) struct Marks {
     env: Arc<Env>,
     source: String,
-    giving: Giving,
+    order: IdOrder,
     /// None with `persist = false`: then this process alone knows.
     place: Option<Place>,
 }
@@ -87,7 +87,7 @@ impl Marks {
         env: Arc<Env>,
         directory: Option<&Path>,
         source_name: &str,
-        giving: Giving,
+        order: IdOrder,
         sharing: impl Into<Sharing>,
     ) -> Result<Marks> {
         let sharing = sharing.into();
@@ -105,7 +105,7 @@ impl Marks {
                 machine,
             })
         });
-        Ok(Marks { env, source: source_name.to_owned(), giving, place: place.transpose()? })
+        Ok(Marks { env, source: source_name.to_owned(), order, place: place.transpose()? })
     }
 
     /// As on a machine of this name, on a disk of its own: what the tests run on may have no name.
@@ -132,19 +132,19 @@ impl Marks {
     /// `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
         let Some(place) = &self.place else {
-            return in_memory::accept(&self.source, tag, self.giving, segments, after);
+            return in_memory::accept(&self.source, tag, self.order, segments, after);
         };
         let path = place.path_of(tag)?;
         // Of ids that cannot be joined a file holds few: this process remembers more of its own.
         let mut known = Accepted { segments: segments.into(), refused: None };
-        if self.giving == Giving::Scattered {
-            known = in_memory::accept(&path.to_string_lossy(), tag, self.giving, segments, after)?;
+        if self.order == IdOrder::Sparse {
+            known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
         let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), place.access)?;
         let mut mark = self.load(&store, tag, &path)?;
-        let mut guard = mark.guard(self.giving, &path)?;
+        let mut guard = mark.guard(self.order, &path)?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
-        mark.remember(&guard, self.giving, self.env.clock.filtered_ms());
+        mark.remember(&guard, self.order, self.env.clock.filtered_ms());
         self.save(&mut store, &mut mark)?;
         Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
     }

@@ -25,7 +25,7 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
             };
             let directory = options.directory.as_deref();
             let marks =
-                Marks::new(Arc::clone(&env), directory, &source, options.origin.giving, options.sharing)?;
+                Marks::new(Arc::clone(&env), directory, &source, options.origin.order, options.sharing)?;
             let recent = match options.prewarm {
                 Prewarm::LastDay => marks.recent(env.clock.filtered_ms())?,
                 _ => Vec::new(),

@@ -17,7 +17,7 @@ use crate::os::env::{Env, Random};
 use crate::os::mutex::lock;
 use crate::os::simulated;
 use leafid_core::ClockFilter;
-use leafid_core::{Giving, Result};
+use leafid_core::{IdOrder, Result};
 use std::io;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -46,8 +46,8 @@ impl Opened {
     /// What the process that is played needs of its own, as its first call makes it.
     pub(crate) fn begin(&self, env: &Arc<Env>) -> Result<()> {
         let options = &self.shared.options;
-        let (name, giving) = (&options.origin.name, options.origin.giving);
-        let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, giving, false)?;
+        let (name, order) = (&options.origin.name, options.origin.order);
+        let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, order, false)?;
         let fetcher = Fetcher::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
         let _ = self.shared.process.install(fetcher, os::process::generation());
         Ok(())
@@ -128,7 +128,7 @@ impl Play {
         let clocks = Clock::Other(any, Arc::new(ClockFilter::new()));
         let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
         let name = format!("a fetcher of a test {}", NUMBER.fetch_add(1, SeqCst));
-        let marks = Marks::new(Arc::clone(&env), None, &name, Giving::InOrder, false).unwrap();
+        let marks = Marks::new(Arc::clone(&env), None, &name, IdOrder::Ascending, false).unwrap();
         let options = Arc::new(options);
         let fetcher = Fetcher::open(Arc::clone(&options), marks, env, tags);
         let shared = Arc::new(Shared::new(options));

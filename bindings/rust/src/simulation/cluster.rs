@@ -27,7 +27,7 @@ use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};
 use issued::Seen;
-use leafid_core::{Giving, Layout};
+use leafid_core::{IdOrder, Layout};
 use lease_server::Giver;
 use machine::{Draw, Machine, Machines, World};
 use segments::{Asks, Numbers, Ranges};
@@ -135,7 +135,7 @@ impl Simulation {
         }
         flakes.push(Unit::of(&machines.0[CONTAINERS], [40, 40], None, layout, &mut draw));
         flakes.extend(homes::units(&machines.0, layout, &mut draw));
-        let ranges = vec![Ranges::new(0, Giving::InOrder), Ranges::new(1, Giving::Ranges)];
+        let ranges = vec![Ranges::new(0, IdOrder::Ascending), Ranges::new(1, IdOrder::Ranges)];
         let troubles = kinds.iter().map(|_| Troubles::default()).collect();
         let (seen, faults) = (Seen::default(), Faults::new());
         // The generations of real processes are few.

@@ -6,7 +6,7 @@ use super::*;
 use crate::segments::FetchRequest;
 use crate::segments::high_water::Marks;
 use crate::segments::source::file::{FileSource, FileTag};
-use leafid_core::{Giving, Segment};
+use leafid_core::{IdOrder, Segment};
 
 const TAG: &str = "order";
 
@@ -25,7 +25,7 @@ impl Taker {
         let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 20 })]);
         let source = FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &tags, false)?;
         let marks =
-            Marks::new(env, Some(Path::new("/state")), &source.source_name(), Giving::InOrder, false)?;
+            Marks::new(env, Some(Path::new("/state")), &source.source_name(), IdOrder::Ascending, false)?;
         let rest = marks.take_kept(TAG)?;
         Ok(Taker { source, marks, pending: None, rest })
     }
@@ -83,7 +83,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         let env = Arc::new(world.env());
         let source =
             FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &BTreeMap::new(), shared_fs);
-        let marks = Marks::new(env, Some(Path::new("/state")), "it", Giving::InOrder, shared_fs);
+        let marks = Marks::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
         [source.map(drop), marks.map(drop)]
     };
     for answer in open(false) {
@@ -96,7 +96,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
     {
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
         let marks =
-            Marks::new(Arc::new(world.env()), Some(Path::new("/state")), name, Giving::InOrder, false)
+            Marks::new(Arc::new(world.env()), Some(Path::new("/state")), name, IdOrder::Ascending, false)
                 .unwrap();
         let segment = Segment::new(1, 11, 1).unwrap();
         marks.accept(TAG, &[segment], 0).unwrap();

@@ -4,7 +4,7 @@ use super::Accepted;
 use super::mark::MOST_SPANS;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
-use leafid_core::{Giving, Guard, MOST_REMEMBERED, Result, Segment};
+use leafid_core::{Guard, IdOrder, MOST_REMEMBERED, Result, Segment};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -28,15 +28,15 @@ pub(crate) fn after(source: &str, tag: &str) -> i64 {
 pub(crate) fn accept(
     source: &str,
     tag: &str,
-    giving: Giving,
+    order: IdOrder,
     segments: &[Segment],
     after: i64,
 ) -> Result<Accepted> {
     with_guards(|guards| {
         // In order the mark says most of it; 10,000 tags shall be cheap at rest.
-        let most = if giving == Giving::InOrder { MOST_SPANS } else { MOST_REMEMBERED };
+        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
         let guard = guards.entry(source.to_owned()).or_default().entry(tag.into());
-        let guard = guard.or_insert_with(|| Guard::resume(giving, 0, Vec::new(), most));
+        let guard = guard.or_insert_with(|| Guard::resume(order, 0, Vec::new(), most));
         Accepted::of(guard, segments, after)
     })
 }

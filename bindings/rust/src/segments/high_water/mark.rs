@@ -6,7 +6,7 @@ use crate::storage::decimal::Decimal;
 use crate::storage::file_names::inside;
 use crate::storage::shared_file::{Content, corrupt};
 use crate::storage::state_file;
-use leafid_core::{Error, Giving, Guard, MOST_REMEMBERED, Result};
+use leafid_core::{Error, Guard, IdOrder, MOST_REMEMBERED, Result};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -63,16 +63,16 @@ impl Mark {
     }
 
     /// Errors: `state_corrupt`.
-    pub(crate) fn guard(&self, giving: Giving, path: &Path) -> Result<Guard> {
-        let most = if giving == Giving::InOrder { MOST_SPANS } else { MOST_REMEMBERED };
+    pub(crate) fn guard(&self, order: IdOrder, path: &Path) -> Result<Guard> {
+        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
         let spans = span_text::parse(&self.spans)
             .ok_or_else(|| corrupt::<Mark>(path, "without spans that can be read"))?;
-        Ok(Guard::resume(giving, self.mark.0, spans, most))
+        Ok(Guard::resume(order, self.mark.0, spans, most))
     }
 
-    pub(crate) fn remember(&mut self, guard: &Guard, giving: Giving, now_ms: i64) {
+    pub(crate) fn remember(&mut self, guard: &Guard, order: IdOrder, now_ms: i64) {
         self.mark = Decimal(guard.mark());
-        self.spans = span_text::shortened(guard, giving);
+        self.spans = span_text::shortened(guard, order);
         self.fetched_ms = now_ms;
     }
 }
@@ -89,8 +89,8 @@ mod tests {
     fn of_what_comes_in_no_order_more_is_remembered() {
         let spans = ["9,1"; 40].join(";");
         let mark = Mark { spans, ..Mark::unused("range:http://a", "order") };
-        let remembered = |giving| mark.guard(giving, Path::new("x")).unwrap().spans().len();
-        let all = [Giving::InOrder, Giving::Ranges, Giving::Scattered].map(remembered);
+        let remembered = |order| mark.guard(order, Path::new("x")).unwrap().spans().len();
+        let all = [IdOrder::Ascending, IdOrder::Ranges, IdOrder::Sparse].map(remembered);
         assert_eq!(all, [MOST_SPANS, 40, 40]);
     }
 

@@ -3,18 +3,18 @@
 //! Each is what its start is above that of the one before, how many ids it has, and its stride if that is not 1:
 //! `1000,5;4,1;-7,2,3`. What grew last comes last.
 
-use leafid_core::{Giving, Guard, Segment};
+use leafid_core::{Guard, IdOrder, Segment};
 
 /// All of them fit into so many bytes.
 pub(crate) const MOST_BYTES: usize = 2_000;
 
 /// What a guard remembers, and the text of it: where it is too long for the file, neighbours are joined.
-pub(crate) fn shortened(guard: &Guard, giving: Giving) -> String {
+pub(crate) fn shortened(guard: &Guard, order: IdOrder) -> String {
     let mut text = text_of(guard.spans());
     let mut most = guard.spans().len();
     while text.len() > MOST_BYTES && most > 1 {
         most = most * 7 / 8;
-        let shorter = Guard::resume(giving, guard.mark(), guard.spans().to_vec(), most);
+        let shorter = Guard::resume(order, guard.mark(), guard.spans().to_vec(), most);
         text = text_of(shorter.spans());
     }
     text
@@ -80,7 +80,7 @@ mod tests {
         let any = (0..i64::MAX, 1..i64::MAX, 1..i64::MAX);
         let offers = prop::collection::vec(prop_oneof![4 => small, 1 => any], 0..300);
         crate::cases::holds(1_000, (offers, 1..=1_024usize), |(offers, most)| {
-            let mut guard = Guard::resume(Giving::Ranges, 0, Vec::new(), most);
+            let mut guard = Guard::resume(IdOrder::Ranges, 0, Vec::new(), most);
             let mut given = Vec::new();
             for (start, length, stride) in offers {
                 let Ok(segment) = Segment::new(start, start.saturating_add(length), stride) else { continue };
@@ -92,9 +92,9 @@ mod tests {
             let ids = |span: &Segment| (span.start(), span.len(), span.last());
             prop_assert!(read.iter().map(ids).eq(guard.spans().iter().map(ids)), "{}", text);
             // However short it is made, none of it is given again after a restart.
-            let text = shortened(&guard, Giving::Ranges);
+            let text = shortened(&guard, IdOrder::Ranges);
             prop_assert!(text.len() <= MOST_BYTES);
-            let mut resumed = Guard::resume(Giving::Ranges, guard.mark(), parse(&text).unwrap(), most);
+            let mut resumed = Guard::resume(IdOrder::Ranges, guard.mark(), parse(&text).unwrap(), most);
             for segment in given {
                 let last = Segment::new(segment.last(), segment.last() + 1, 1).unwrap();
                 prop_assert!(
@@ -110,13 +110,13 @@ mod tests {
     #[test]
     fn those_that_are_too_many_are_joined_and_none_is_forgotten() {
         for many in [200, 1_000] {
-            let mut guard = Guard::new(Giving::Ranges);
+            let mut guard = Guard::new(IdOrder::Ranges);
             for n in 0..many {
                 guard.offer(Segment::new(n * 3_000_000_000, n * 3_000_000_000 + 2, 1).unwrap(), 0).unwrap();
             }
-            let text = shortened(&guard, Giving::Ranges);
+            let text = shortened(&guard, IdOrder::Ranges);
             assert!((MOST_BYTES * 3 / 4..=MOST_BYTES).contains(&text.len()), "{}", text.len());
-            let mut read = Guard::resume(Giving::Ranges, 0, parse(&text).unwrap(), 1_024);
+            let mut read = Guard::resume(IdOrder::Ranges, 0, parse(&text).unwrap(), 1_024);
             for n in 0..many {
                 let last = Segment::new(n * 3_000_000_000 + 1, n * 3_000_000_000 + 2, 1).unwrap();
                 assert!(read.offer(last, 0).is_err());

@@ -1,7 +1,7 @@
 //! Marks on a real disk; what a crash does to them is simulated in `simulation/ranges.rs`.
 
 use super::*;
-use leafid_core::{Code, Giving};
+use leafid_core::{Code, IdOrder};
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn segment(start: i64, end: i64) -> Segment {
 
 /// As another process of the directory sees it.
 fn marks(directory: &Path) -> Marks {
-    Marks::new(Arc::new(Env::system()), Some(directory), "range:http://a", Giving::InOrder, false)
+    Marks::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
         .on_machine("this one")
 }
@@ -66,7 +66,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
     // Another tag, and another source, are others.
     assert_eq!(restarted.after("invoice").unwrap(), 0);
     let another =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "range:http://b", Giving::InOrder, false)
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "range:http://b", IdOrder::Ascending, false)
             .unwrap();
     another.accept("order", &[segment(1, 1_001)], another.after("order").unwrap()).unwrap();
 }
@@ -74,7 +74,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
 #[test]
 fn without_a_directory_the_process_remembers() {
     let new =
-        || Marks::new(Arc::new(Env::system()), None, "callback in memory", Giving::Ranges, false).unwrap();
+        || Marks::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false).unwrap();
     let (one, other) = (new(), new());
     one.accept("order", &[segment(1, 1_001)], 0).unwrap();
     assert_eq!(other.after("order").unwrap(), 1_001);
@@ -188,7 +188,7 @@ fn the_tags_of_the_last_day_come_latest_first() {
     assert_eq!(marks.recent(now_ms + DAY_MS - 5_000).unwrap().len(), 3);
     assert!(marks.recent(now_ms + DAY_MS + 5_000).unwrap().is_empty());
     let another =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "another", Giving::InOrder, false).unwrap();
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false).unwrap();
     assert!(another.recent(now_ms).unwrap().is_empty());
 }
 
@@ -338,7 +338,7 @@ fn what_was_kept_stays_when_another_process_is_given_more() {
 fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
     let dir = tempfile::tempdir().unwrap();
     let marks =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", Giving::Scattered, false).unwrap();
+        Marks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false).unwrap();
     let id = |n: i64| segment(n * 4_096, n * 4_096 + 1);
     for n in 0..500 {
         marks.accept("order", &[id(n)], 0).unwrap();

@@ -10,7 +10,7 @@ use crate::config::http_options::opened;
 use crate::http::{Http, HttpOptions};
 use crate::segments::builder::{Protocol, SegmentsBuilder};
 use crate::snowflake::registry::registry;
-use leafid_core::{Error, Giving, LARGEST_STEP, Result};
+use leafid_core::{Error, IdOrder, LARGEST_STEP, Result};
 use std::sync::Arc;
 
 /// Connections to each server, and requests at the same time where each brings one id.
@@ -74,17 +74,17 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
                 _ => Mode::Snowflake,
             };
             let servers = Arc::new(opened(what, move || LeafServers::new(options, mode, env))?);
-            let giving = if mode == Mode::Snowflake { Giving::Scattered } else { Giving::Ranges };
-            let origin = Origin::new(servers.source(connections), protocol.name().into(), true, giving);
+            let order = if mode == Mode::Snowflake { IdOrder::Sparse } else { IdOrder::Ranges };
+            let origin = Origin::new(servers.source(connections), protocol.name().into(), true, order);
             Origin { servers: Some(servers), one_by_one: true, ..origin }
         }
         Protocol::Range => {
-            let giving = ordered(builder);
-            let source = opened(what, move || RangeSource::new(options, giving == Giving::InOrder))?;
+            let order = ordered(builder);
+            let source = opened(what, move || RangeSource::new(options, order == IdOrder::Ascending))?;
             let source = Arc::new(source);
             let asks = Arc::clone(&source);
             let fetch = move |request: &_| Ok(Some(asks.fetch(&pressed(request), env.number()?)?.into()));
-            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, giving);
+            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
             Origin { servers: Some(source), ..origin }
         }
         Protocol::Tinyid => {
@@ -92,11 +92,12 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
                 let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
                 return Err(Error::invalid("step", step, allowed));
             }
-            let giving = if builder.ordered_source == Some(true) { Giving::InOrder } else { Giving::Ranges };
+            let order =
+                if builder.ordered_source == Some(true) { IdOrder::Ascending } else { IdOrder::Ranges };
             let source = Arc::new(opened(what, move || TinyidServers::new(options))?);
             let asks = Arc::clone(&source);
             let fetch = move |request: &_| asks.fetch(&pressed(request), env.number()?).map(Some);
-            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, giving);
+            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
             Origin { servers: Some(source), ..origin }
         }
     };
@@ -133,19 +134,19 @@ mod tests {
     #[test]
     fn each_protocol_gives_ids_in_its_own_way() {
         let cases = [
-            (Protocol::Leaf, None, Giving::Ranges),
-            (Protocol::LeafSnowflake, None, Giving::Scattered),
-            (Protocol::Range, None, Giving::InOrder),
-            (Protocol::Range, Some(false), Giving::Ranges),
-            (Protocol::Tinyid, None, Giving::Ranges),
-            (Protocol::Tinyid, Some(true), Giving::InOrder),
+            (Protocol::Leaf, None, IdOrder::Ranges),
+            (Protocol::LeafSnowflake, None, IdOrder::Sparse),
+            (Protocol::Range, None, IdOrder::Ascending),
+            (Protocol::Range, Some(false), IdOrder::Ranges),
+            (Protocol::Tinyid, None, IdOrder::Ranges),
+            (Protocol::Tinyid, Some(true), IdOrder::Ascending),
         ];
-        for (protocol, ordered, giving) in cases {
+        for (protocol, ordered, order) in cases {
             let mut builder = Segments::builder().servers(["http://127.0.0.1:1"]).protocol(protocol);
             builder.ordered_source = ordered;
             let origin = origin(&builder).unwrap();
             let one_by_one = matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake);
-            assert_eq!((origin.giving, origin.one_by_one), (giving, one_by_one), "{protocol:?}");
+            assert_eq!((origin.order, origin.one_by_one), (order, one_by_one), "{protocol:?}");
             let asked = origin.servers.map(|servers| servers.last_errors());
             assert_eq!(asked.map(|errors| errors.len()), Some(1), "{protocol:?}");
         }

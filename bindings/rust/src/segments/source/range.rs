@@ -4,7 +4,7 @@ use super::http_sources::Dialect;
 use crate::http::{Ask, Http, HttpOptions, Method, Reply, Verdict, percent_encoded};
 use crate::segments::{FetchRequest, Fetched};
 use crate::storage::decimal::canonical;
-use leafid_core::{Code, Error, Giving, Guard, Result, Segment};
+use leafid_core::{Code, Error, Guard, IdOrder, Result, Segment};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -83,8 +83,8 @@ pub(crate) fn path(request: &FetchRequest, nonce: &str) -> String {
 /// Errors: `segment_regressed`; `source_invalid` for a jump that no counter makes, also of the first segment: what it would
 /// be a mark of is sent to other servers, which would go on above it.
 fn above(segment: Segment, after: i64) -> Result<()> {
-    Guard::resume(Giving::Ranges, after.max(1), Vec::new(), 1).offer(segment, after)?;
-    Guard::resume(Giving::InOrder, after, Vec::new(), 1).offer(segment, after)
+    Guard::resume(IdOrder::Ranges, after.max(1), Vec::new(), 1).offer(segment, after)?;
+    Guard::resume(IdOrder::Ascending, after, Vec::new(), 1).offer(segment, after)
 }
 
 pub(crate) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {

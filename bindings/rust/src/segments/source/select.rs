@@ -6,7 +6,7 @@ use crate::config::allowed::allowed;
 use crate::config::http_options::{opened, refuse_options_of};
 use crate::segments::builder::SegmentsBuilder;
 use crate::snowflake::registry::registry;
-use leafid_core::{Error, Giving, Result};
+use leafid_core::{Error, IdOrder, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) struct Origin {
     /// Whether it knows a step of its own.
     pub(crate) native: bool,
     /// How it gives ids.
-    pub(crate) giving: Giving,
+    pub(crate) order: IdOrder,
     /// Whether each request brings one id, or one block, so that a stock of them is kept.
     pub(crate) one_by_one: bool,
     /// Requests at the same time.
@@ -69,8 +69,8 @@ impl Origin {
         }
     }
 
-    pub(crate) fn new(source: SegmentSource, name: String, native: bool, giving: Giving) -> Origin {
-        Origin { source, name, native, giving, one_by_one: false, threads: 1, servers: None }
+    pub(crate) fn new(source: SegmentSource, name: String, native: bool, order: IdOrder) -> Origin {
+        Origin { source, name, native, order, one_by_one: false, threads: 1, servers: None }
     }
 
     /// A directory of counters.
@@ -105,8 +105,8 @@ impl Origin {
 }
 
 /// How a source gives ids that says itself that it does in order, unless the user says otherwise.
-pub(crate) fn ordered(builder: &SegmentsBuilder) -> Giving {
-    if builder.ordered_source.unwrap_or(true) { Giving::InOrder } else { Giving::Ranges }
+pub(crate) fn ordered(builder: &SegmentsBuilder) -> IdOrder {
+    if builder.ordered_source.unwrap_or(true) { IdOrder::Ascending } else { IdOrder::Ranges }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::segments::high_water::Marks;
 use crate::segments::source::file::FileSource;
 use crate::segments::source::range;
 use crate::{FetchRequest, FileTag};
-use leafid_core::{DoubleBuffer, Empty, Filler, Giving, Result, Segment};
+use leafid_core::{DoubleBuffer, Empty, Filler, IdOrder, Result, Segment};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -25,7 +25,7 @@ fn tag_of(number: i64) -> String {
 /// state directory: as one that was restored, a cache, or a fail-over without the last commits.
 pub(crate) struct Ranges {
     pub(crate) space: u32,
-    pub(crate) giving: Giving,
+    pub(crate) order: IdOrder,
     /// Counters, each of which gives one residue.
     next: Vec<i64>,
     /// By machine and tag.
@@ -64,9 +64,9 @@ pub(crate) struct Issuer {
 }
 
 impl Ranges {
-    pub(crate) fn new(space: u32, giving: Giving) -> Ranges {
-        let next = if giving == Giving::InOrder { vec![1] } else { vec![1, 2] };
-        Ranges { space, giving, next, given: BTreeMap::new(), lies: false, network: Network::default() }
+    pub(crate) fn new(space: u32, order: IdOrder) -> Ranges {
+        let next = if order == IdOrder::Ascending { vec![1] } else { vec![1, 2] };
+        Ranges { space, order, next, given: BTreeMap::new(), lies: false, network: Network::default() }
     }
 
     /// What a client of this machine makes of an answer to its request, over the network; none: it failed.
@@ -142,7 +142,7 @@ impl Ranges {
         let counters = self.next.len() as i64;
         let counter = draw.below(counters) as usize;
         let stride = counters;
-        if self.giving == Giving::InOrder {
+        if self.order == IdOrder::Ascending {
             // As a server that goes on above `after`.
             self.next[counter] = self.next[counter].max(after);
         }
@@ -173,16 +173,16 @@ impl Numbers {
         self.tag = tag.unwrap_or(self.tag);
         let tag = tag_of(self.tag);
         let env: Arc<Env> = Arc::new(world.env());
-        let (name, giving, file) = match self.asks {
+        let (name, order, file) = match self.asks {
             Asks::File => {
                 let tags = BTreeMap::from([(tag.clone(), FileTag { start: 1, step: 5_000 })]);
                 let file =
                     FileSource::open(Arc::clone(&env), Path::new("/simulated/numbers"), true, &tags, false)?;
-                (file.source_name(), Giving::InOrder, Some(file))
+                (file.source_name(), IdOrder::Ascending, Some(file))
             }
-            Asks::Ranges(at) => (format!("ranges {at}"), all[at].giving, None),
+            Asks::Ranges(at) => (format!("ranges {at}"), all[at].order, None),
         };
-        let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, giving, false)?;
+        let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
         let (buffer, filler) = DoubleBuffer::new();
         let pending = marks.take_kept(&tag)?.into();
         if !world.fate.is_dead() {

@@ -26,7 +26,7 @@ fn child() {
         env,
         Some(&directory.join("state")),
         &source.source_name(),
-        leafid_core::Giving::InOrder,
+        leafid_core::IdOrder::Ascending,
         false,
     )
     .unwrap()
