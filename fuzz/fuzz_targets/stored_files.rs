@@ -185,7 +185,7 @@ fn lease(input: &mut Input<'_>) {
     let known = alike(&bytes, &stored_lease);
     put(path, &bytes);
     let builder = Snowflake::builder().worker(7).name("fuzz").state_dir(&base);
-    let recalled = match find_cached(&builder, &[SERVER.to_owned()], 7, OWNER) {
+    let cached = match find_cached(&builder, &[SERVER.to_owned()], 7, OWNER) {
         Ok(Some(cached)) => cached,
         Ok(None) => return,
         Err(error) => return refused(&error, path, &bytes),
