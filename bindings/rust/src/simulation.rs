@@ -4,8 +4,8 @@
 mod cluster;
 
 use crate::os::clock::{Clock, ClockReader};
-use crate::os::env::{Access, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
-use crate::os::filesystem_kind::{FileSystem, Kind};
+use crate::os::env::{DirectoryId, Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
+use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;

@@ -197,8 +197,8 @@ fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
     let what = "host mark";
     let name = format!("check-{:032x}", env.random.number()?);
     let tried = || -> Result<bool, Error> {
-        let first = host_lock::appear(&name, 0)?;
-        let second = host_lock::appear(&name, 0)?;
+        let first = host_lock::lock_worker(&name, 0)?;
+        let second = host_lock::lock_worker(&name, 0)?;
         drop(first);
         Ok(second.is_none())
     };

@@ -3,7 +3,7 @@
 //! A directory that each container has to itself tells its replicas nothing of one another; one on a network is shared
 //! by hosts whose locks may not see one another. The rules are pure functions of what was found.
 
-use crate::os::filesystem_kind::{FileSystem, Kind};
+use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::namespaces::Scope;
 use leafid_core::{Code, Error, Result};
 use std::path::Path;
@@ -25,7 +25,7 @@ fn surroundings_of(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
 
 /// `instead`: what else to do. Errors: `state_io` for a network file system, unless the user vouches for its locks.
 pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, instead: &str) -> Result<()> {
-    if fs.kind != Kind::Network || shared_fs {
+    if fs.kind != FilesystemKind::Network || shared_fs {
         return Ok(());
     }
     let message = format!(
@@ -70,7 +70,7 @@ impl RangePlace<'_> {
             (None, Some(reason), _) => {
                 (format!("{reason}: others of this machine do not see which ids are held"), true)
             }
-            (None, None, Kind::Ephemeral) if !self.named => (
+            (None, None, FilesystemKind::Ephemeral) if !self.named => (
                 format!(
                     "no state directory was named: {path} is on {}, where each container has one of its own and would \
                      get the same ids; name a persistent directory by state_dir or LEAFID_STATE_DIR",
@@ -102,7 +102,7 @@ pub(crate) fn warning(
     surroundings: Option<&str>,
     fixed: Option<u32>,
 ) -> Option<String> {
-    let ephemeral = fs.kind == Kind::Ephemeral;
+    let ephemeral = fs.kind == FilesystemKind::Ephemeral;
     let mut parts = Vec::new();
     if let Some(worker_id) = fixed.filter(|_| ephemeral || surroundings.is_some()) {
         let here = surroundings
@@ -128,29 +128,29 @@ pub(crate) fn warning(
 mod tests {
     use super::*;
 
-    fn fs(name: &str, kind: Kind) -> FileSystem {
+    fn fs(name: &str, kind: FilesystemKind) -> FileSystem {
         FileSystem { name: name.into(), kind }
     }
 
     #[test]
     fn a_network_needs_the_user_s_word() {
         let path = Path::new("/srv/ids");
-        let nfs = fs("nfs4", Kind::Network);
+        let nfs = fs("nfs4", FilesystemKind::Network);
         let error = refuse_network(&nfs, path, false, LOCAL_STATE).unwrap_err();
         assert_eq!(error.code(), Code::StateIo);
         for said in ["/srv/ids is on nfs4, a network file system", "shared_fs = true", "state_dir"] {
             assert!(error.message().contains(said), "{error}");
         }
         refuse_network(&nfs, path, true, LOCAL_STATE).unwrap();
-        refuse_network(&fs("ext4", Kind::Local), path, false, LOCAL_STATE).unwrap();
-        refuse_network(&fs("tmpfs", Kind::Ephemeral), path, false, LOCAL_STATE).unwrap();
+        refuse_network(&fs("ext4", FilesystemKind::Local), path, false, LOCAL_STATE).unwrap();
+        refuse_network(&fs("tmpfs", FilesystemKind::Ephemeral), path, false, LOCAL_STATE).unwrap();
     }
 
     #[test]
     fn a_range_is_refused_where_others_may_not_see_it() {
         let path = Path::new("/var/lib/leafid");
-        let (local, ephemeral) = (fs("it", Kind::Local), fs("it", Kind::Ephemeral));
-        let network = fs("it", Kind::Network);
+        let (local, ephemeral) = (fs("it", FilesystemKind::Local), fs("it", FilesystemKind::Ephemeral));
+        let network = fs("it", FilesystemKind::Network);
         for (fs, surroundings, named, scope, refused) in [
             (&local, None, false, Scope::Host, None),
             (&network, None, false, Scope::Host, None),
@@ -189,12 +189,12 @@ mod tests {
         let fixed = "worker id 7 is fixed";
         let gone = "do not outlive";
         for (kind, surroundings, worker_id, said, unsaid) in [
-            (Kind::Local, None, Some(7), &[][..], &[fixed, gone][..]),
-            (Kind::Local, Some("Kubernetes"), None, &[], &[fixed, gone]),
-            (Kind::Local, Some("Kubernetes"), Some(7), &[fixed, "in Kubernetes"], &[gone]),
-            (Kind::Ephemeral, None, None, &[gone, "/data is on it"], &[fixed]),
-            (Kind::Ephemeral, None, Some(7), &[fixed, "on it, as in a container", gone], &[]),
-            (Kind::Ephemeral, Some("AWS Lambda"), Some(7), &[fixed, "in AWS Lambda", gone], &[]),
+            (FilesystemKind::Local, None, Some(7), &[][..], &[fixed, gone][..]),
+            (FilesystemKind::Local, Some("Kubernetes"), None, &[], &[fixed, gone]),
+            (FilesystemKind::Local, Some("Kubernetes"), Some(7), &[fixed, "in Kubernetes"], &[gone]),
+            (FilesystemKind::Ephemeral, None, None, &[gone, "/data is on it"], &[fixed]),
+            (FilesystemKind::Ephemeral, None, Some(7), &[fixed, "on it, as in a container", gone], &[]),
+            (FilesystemKind::Ephemeral, Some("AWS Lambda"), Some(7), &[fixed, "in AWS Lambda", gone], &[]),
         ] {
             let text = warning(&fs("it", kind), path, true, surroundings, worker_id).unwrap_or_default();
             assert!(said.iter().all(|part| text.contains(part)), "{text}");

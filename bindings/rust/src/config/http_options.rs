@@ -15,7 +15,7 @@ const OPENS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How servers are asked over HTTP, as the user said it.
 #[derive(Clone, Default)]
-pub(crate) struct Access {
+pub(crate) struct RequestOptions {
     pub(crate) token: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) ca_file: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub(crate) struct Access {
     pub(crate) connect_timeout_ms: Option<i64>,
 }
 
-impl Access {
+impl RequestOptions {
     /// Which of them are set: they mean nothing without servers.
     pub(crate) fn set(&self) -> [(&'static str, bool); 5] {
         [
@@ -65,7 +65,7 @@ impl Access {
 }
 
 /// Without what may be a secret.
-impl fmt::Debug for Access {
+impl fmt::Debug for RequestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.set().into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
         f.debug_set().entries(set).finish()

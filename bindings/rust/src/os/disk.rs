@@ -1,7 +1,7 @@
 //! The real clock, disk and randomness.
 
 use crate::os::clock::Clock;
-use crate::os::env::{Access, DirectoryId, Disk, Env, FileId, LockedFile, NewFile, Presence, Random};
+use crate::os::env::{DirectoryId, Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
@@ -55,7 +55,7 @@ impl Random for SystemRandom {
 struct SystemDisk;
 
 impl Disk for SystemDisk {
-    fn directory(&self, path: &Path, access: Access) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
         make_directory(path, access)?;
         let metadata = fs::metadata(path)?;
         Ok(((metadata.dev(), metadata.ino()), filesystem_kind::of(path)?))
@@ -71,7 +71,7 @@ impl Disk for SystemDisk {
         }
     }
 
-    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
         fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
@@ -103,20 +103,20 @@ impl Disk for SystemDisk {
     }
 
     /// machine-id(5)
-    fn machine(&self) -> Option<String> {
-        machine_of(&fs::read_to_string("/etc/machine-id").ok()?)
+    fn machine_id(&self) -> Option<String> {
+        parse_machine_id(&fs::read_to_string("/etc/machine-id").ok()?)
     }
 
-    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
-        host_lock::appear(name, worker_id)
+    fn lock_worker(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+        host_lock::lock_worker(name, worker_id)
     }
 
     fn scope(&self) -> Scope {
         host_lock::scope()
     }
 
-    fn stranger(&self, name: &str, worker_id: u32, record: &Path) -> Option<u32> {
-        host_lock::stranger(name, worker_id, record)
+    fn foreign_holder(&self, name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+        host_lock::foreign_holder(name, worker_id, record)
     }
 
     fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
@@ -125,7 +125,7 @@ impl Disk for SystemDisk {
 }
 
 /// None where the file is empty, or says that it is still to be made.
-fn machine_of(text: &str) -> Option<String> {
+fn parse_machine_id(text: &str) -> Option<String> {
     let id = text.trim();
     (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
 }
@@ -136,7 +136,7 @@ fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
 }
 
 /// Makes a directory, and those above it that are missing.
-fn make_directory(path: &Path, access: Access) -> io::Result<()> {
+fn make_directory(path: &Path, access: FileAccess) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -150,7 +150,9 @@ fn make_directory(path: &Path, access: Access) -> io::Result<()> {
     };
     match made {
         // Files made in it are its group's, whatever the group of the process that makes them.
-        Ok(()) if access == Access::Group => fs::set_permissions(path, fs::Permissions::from_mode(0o2770)),
+        Ok(()) if access == FileAccess::Group => {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o2770))
+        }
         Ok(()) => Ok(()),
         // Another process was first.
         Err(_) if path.is_dir() => Ok(()),
@@ -225,10 +227,10 @@ fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<(
 }
 
 /// The mode of a new file, of which umask takes its part: a secret is never open to others, at no moment.
-fn born(access: Access) -> u32 {
+fn born(access: FileAccess) -> u32 {
     match access {
-        Access::Own => 0o640,
-        Access::Private | Access::Group => 0o600,
+        FileAccess::Own => 0o640,
+        FileAccess::Private | FileAccess::Group => 0o600,
     }
 }
 
@@ -236,9 +238,9 @@ fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
     file.write_all(new.bytes)?;
     // Whatever umask took, its owner can use a secret, and a group what it shares.
     let mode = match new.access {
-        Access::Own => return file.sync_all(),
-        Access::Group => 0o660,
-        Access::Private => 0o600,
+        FileAccess::Own => return file.sync_all(),
+        FileAccess::Group => 0o660,
+        FileAccess::Private => 0o600,
     };
     rustix::fs::fchmod(&*file, Mode::from_raw_mode(mode))?;
     file.sync_all()
@@ -416,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_file_with_a_secret_is_private_from_its_first_moment() {
-        let new = NewFile { bytes: &[b' '; FILE_BYTES], access: Access::Private };
+        let new = NewFile { bytes: &[b' '; FILE_BYTES], access: FileAccess::Private };
         for umask in [0, 0o022, 0o777] {
             let others = mode_at_birth(umask, |path| SystemDisk.open(path, Some(new)).map(drop));
             assert_eq!(others, 0, "with the umask {umask:03o}");
@@ -428,11 +430,11 @@ mod tests {
     #[test]
     fn which_machine_it_is() {
         let id = "0123456789abcdef0123456789abcdef";
-        assert_eq!(machine_of(&format!("{id}\n")).as_deref(), Some(id));
+        assert_eq!(parse_machine_id(&format!("{id}\n")).as_deref(), Some(id));
         for none in ["", "\n", "uninitialized\n", &id[1..], &id.replace('f', "x")] {
-            assert_eq!(machine_of(none), None, "{none}");
+            assert_eq!(parse_machine_id(none), None, "{none}");
         }
-        assert!(SystemDisk.machine().is_none_or(|id| id.len() == 32));
+        assert!(SystemDisk.machine_id().is_none_or(|id| id.len() == 32));
     }
 
     #[test]
@@ -457,17 +459,17 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let bits = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
         let (own, group) = (base.path().join("own"), base.path().join("group"));
-        make_directory(&own, Access::Own).unwrap();
+        make_directory(&own, FileAccess::Own).unwrap();
         assert_eq!(bits(&own) & 0o2007, 0);
-        make_directory(&group, Access::Group).unwrap();
+        make_directory(&group, FileAccess::Group).unwrap();
         assert_eq!(bits(&group), 0o2770);
         // Made by another between the look and the making: by itself, on the way.
-        make_directory(&base.path().join("new/../new"), Access::Own).unwrap();
+        make_directory(&base.path().join("new/../new"), FileAccess::Own).unwrap();
         fs::write(base.path().join("file"), "a file").unwrap();
-        assert!(make_directory(&base.path().join("file"), Access::Own).is_err());
+        assert!(make_directory(&base.path().join("file"), FileAccess::Own).is_err());
     }
 
-    const NEW: NewFile<'_> = NewFile { bytes: &[b'1'; FILE_BYTES], access: Access::Own };
+    const NEW: NewFile<'_> = NewFile { bytes: &[b'1'; FILE_BYTES], access: FileAccess::Own };
 
     #[test]
     fn a_locked_file_is_in_place_until_another_stands_there_or_none() {

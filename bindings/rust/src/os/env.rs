@@ -1,4 +1,4 @@
-//! The world outside: clock, disk and randomness behind small traits, so that the host can run under simulation.
+//! What the host needs of the system, as small traits, so that a simulation can take its place: clock, disk, randomness.
 
 use crate::os::clock::Clock;
 use crate::os::filesystem_kind::FileSystem;
@@ -11,41 +11,41 @@ use std::path::Path;
 
 /// Where state files, and the other files of two slots, live.
 pub(crate) trait Disk: Send + Sync {
-    /// Makes the directory if it is missing, and answers what identifies it, and what it is on.
-    fn directory(&self, path: &Path, access: Access) -> io::Result<(DirectoryId, FileSystem)>;
-    /// Reads a file without its lock; none if there is no such file.
+    /// Makes the directory if it is missing. Returns its identity and its file system.
+    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(DirectoryId, FileSystem)>;
+    /// Reads a file without locking it; none if there is no such file.
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// The names in a directory, in no order.
-    fn names(&self, path: &Path) -> io::Result<Vec<OsString>>;
-    /// Opens and locks a file, made as `new` says, where that is given, if it is missing; none if another holds the lock.
-    /// Errors: also when the lock does not lock.
+    /// The names in a directory, in no particular order.
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
+    /// Opens and locks a file. A missing one is made if `new` is given. None if another process holds the lock.
+    /// Errors: also when the file system's locks exclude nobody.
     fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>>;
-    /// Which machine it is, whenever it was started; none where that is not known.
-    fn machine(&self) -> Option<String>;
-    /// Marks the worker id as taken on this host; none if it is.
-    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>>;
-    /// Who sees such a mark.
+    /// Identifies the machine, whenever it was started; none where that is not known.
+    fn machine_id(&self) -> Option<String>;
+    /// Locks the worker id on this host; none if another process has it.
+    fn lock_worker(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>>;
+    /// Which processes see such a lock.
     fn scope(&self) -> Scope {
         Scope::Host
     }
-    /// The user who marked it, if that is one who could not have opened the record at this path.
-    fn stranger(&self, _name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
+    /// The user who holds the lock of a worker id, if that user could not have opened the record at this path.
+    fn foreign_holder(&self, _name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
         None
     }
-    /// Who marked it, for messages.
+    /// Describes the process that holds the lock of a worker id, for messages.
     fn holder(&self, name: &str, worker_id: u32) -> Option<String>;
 }
 
-/// A file that is to be made.
+/// The first content of a file, and who may open it.
 #[derive(Clone, Copy)]
 pub(crate) struct NewFile<'b> {
     pub(crate) bytes: &'b [u8; FILE_BYTES],
-    pub(crate) access: Access,
+    pub(crate) access: FileAccess,
 }
 
 /// Who may open a file, from its first moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum FileAccess {
     /// Its owner, and its group to read, less what umask takes: nobody else, who could hold its lock.
     Own,
     /// The members of its group as its owner, whatever umask says.
@@ -54,7 +54,7 @@ pub(crate) enum Access {
     Private,
 }
 
-/// With whom files are shared, by the user's word.
+/// With whom files are shared, as the user's options say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     /// With other hosts: their file system may be one of the network.
@@ -65,8 +65,8 @@ pub(crate) struct Sharing {
 
 impl Sharing {
     /// Who may open what is made.
-    pub(crate) fn access(self) -> Access {
-        if self.group { Access::Group } else { Access::Own }
+    pub(crate) fn access(self) -> FileAccess {
+        if self.group { FileAccess::Group } else { FileAccess::Own }
     }
 }
 
@@ -90,11 +90,11 @@ pub(crate) trait LockedFile: Send {
         self.put(offset, bytes)?;
         self.sync()
     }
-    /// Writes in place.
+    /// Writes in place, and syncs nothing.
     fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()>;
-    /// Makes durable what was put.
+    /// Makes durable what [`LockedFile::put`] wrote.
     fn sync(&self) -> io::Result<()>;
-    /// Makes its name durable: a file whose directory was not synced since it was made may be gone after a power cut.
+    /// Makes its name durable: a new file may be gone after a power cut until its directory is synced.
     fn sync_name(&self) -> io::Result<()>;
     /// Whether the locked file is still the one at its path.
     fn is_in_place(&self) -> io::Result<bool>;
@@ -107,14 +107,14 @@ pub(crate) trait LockedFile: Send {
     fn others_bits(&self) -> io::Result<u32> {
         Ok(0)
     }
-    /// Lets go of the lock before the file is closed, for all copies of its descriptor: those of forked children, too.
+    /// Releases the lock before the file is closed, for all copies of its descriptor, also those in forked children.
     fn unlock(&self);
 }
 
-/// Marks a worker id as taken until it is dropped.
-pub(crate) trait Presence: Send {
-    /// Lets go of those who asked who holds the id.
-    fn drain(&self) {}
+/// The lock of a worker id on this host, held until it is dropped.
+pub(crate) trait HostLock: Send {
+    /// Closes the connections of processes that asked who holds the worker id.
+    fn drain_queries(&self) {}
 }
 
 /// Random numbers that no two processes share.
@@ -123,7 +123,7 @@ pub(crate) trait Random: Send + Sync {
     fn number(&self) -> io::Result<u128>;
 }
 
-/// The world a host lives in.
+/// The system that the host runs on, or a simulated one.
 pub(crate) struct Env {
     pub(crate) clock: Clock,
     pub(crate) disk: Box<dyn Disk>,

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct FileSystem {
     /// As the kernel calls it: `ext4`, `nfs4`.
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FilesystemKind,
 }
 
 /// What becomes of a file, and who sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FilesystemKind {
     /// A disk of this machine.
     Local,
     /// Gone with the container or the machine's memory.
@@ -25,33 +25,33 @@ pub(crate) enum Kind {
 
 /// The magic numbers of statfs(2), as the kernel's magic.h and the file systems' own sources give them. What is not
 /// here is a local disk.
-const MAGIC: [(u32, &str, Kind); 26] = [
-    (0x794c_7630, "overlay", Kind::Ephemeral),
-    (0x6175_6673, "aufs", Kind::Ephemeral),
-    (0x0102_1994, "tmpfs", Kind::Ephemeral),
-    (0x8584_58f6, "ramfs", Kind::Ephemeral),
-    (0x0000_6969, "nfs", Kind::Network),
-    (0x0000_517b, "smb", Kind::Network),
-    (0xff53_4d42, "cifs", Kind::Network),
-    (0xfe53_4d42, "smb2", Kind::Network),
-    (0x0102_1997, "9p", Kind::Network),
-    (0x00c3_6400, "ceph", Kind::Network),
-    (0x0bd0_0bd0, "lustre", Kind::Network),
-    (0x4750_4653, "gpfs", Kind::Network),
-    (0x5346_414f, "afs", Kind::Network),
-    (0x6b41_4653, "afs", Kind::Network),
-    (0x7375_7245, "coda", Kind::Network),
-    (0x0000_564c, "ncp", Kind::Network),
-    (0x7461_636f, "ocfs2", Kind::Network),
-    (0x0116_1970, "gfs2", Kind::Network),
-    (0x6163_6673, "acfs", Kind::Network),
-    (0x1983_0326, "beegfs", Kind::Network),
-    (0x2003_0528, "orangefs", Kind::Network),
-    (0xaad7_aaea, "panfs", Kind::Network),
-    (0xbeef_dead, "snfs", Kind::Network),
-    (0x786f_4256, "vboxsf", Kind::Network),
-    (0x7c7c_6673, "prl_fs", Kind::Network),
-    (0xbacb_acbc, "vmhgfs", Kind::Network),
+const MAGIC: [(u32, &str, FilesystemKind); 26] = [
+    (0x794c_7630, "overlay", FilesystemKind::Ephemeral),
+    (0x6175_6673, "aufs", FilesystemKind::Ephemeral),
+    (0x0102_1994, "tmpfs", FilesystemKind::Ephemeral),
+    (0x8584_58f6, "ramfs", FilesystemKind::Ephemeral),
+    (0x0000_6969, "nfs", FilesystemKind::Network),
+    (0x0000_517b, "smb", FilesystemKind::Network),
+    (0xff53_4d42, "cifs", FilesystemKind::Network),
+    (0xfe53_4d42, "smb2", FilesystemKind::Network),
+    (0x0102_1997, "9p", FilesystemKind::Network),
+    (0x00c3_6400, "ceph", FilesystemKind::Network),
+    (0x0bd0_0bd0, "lustre", FilesystemKind::Network),
+    (0x4750_4653, "gpfs", FilesystemKind::Network),
+    (0x5346_414f, "afs", FilesystemKind::Network),
+    (0x6b41_4653, "afs", FilesystemKind::Network),
+    (0x7375_7245, "coda", FilesystemKind::Network),
+    (0x0000_564c, "ncp", FilesystemKind::Network),
+    (0x7461_636f, "ocfs2", FilesystemKind::Network),
+    (0x0116_1970, "gfs2", FilesystemKind::Network),
+    (0x6163_6673, "acfs", FilesystemKind::Network),
+    (0x1983_0326, "beegfs", FilesystemKind::Network),
+    (0x2003_0528, "orangefs", FilesystemKind::Network),
+    (0xaad7_aaea, "panfs", FilesystemKind::Network),
+    (0xbeef_dead, "snfs", FilesystemKind::Network),
+    (0x786f_4256, "vboxsf", FilesystemKind::Network),
+    (0x7c7c_6673, "prl_fs", FilesystemKind::Network),
+    (0xbacb_acbc, "vmhgfs", FilesystemKind::Network),
 ];
 /// A program serves the files: the mount's type tells which.
 const FUSE: u32 = 0x6573_5546;
@@ -82,10 +82,10 @@ fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
     if magic == FUSE {
         let name = mounted.unwrap_or("fuse");
         let kind = match name {
-            "fuse.fuse-overlayfs" => Kind::Ephemeral,
+            "fuse.fuse-overlayfs" => FilesystemKind::Ephemeral,
             // A disk's file system that a program of this machine drives; a directory of the machine below.
-            "fuseblk" | "virtiofs" => Kind::Local,
-            _ => Kind::Network,
+            "fuseblk" | "virtiofs" => FilesystemKind::Local,
+            _ => FilesystemKind::Network,
         };
         return FileSystem { name: name.into(), kind };
     }
@@ -97,7 +97,7 @@ fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
         }
         None => {
             let name = mounted.map_or_else(|| format!("a file system of type {magic:#x}"), Into::into);
-            FileSystem { name, kind: Kind::Local }
+            FileSystem { name, kind: FilesystemKind::Local }
         }
     }
 }
@@ -143,29 +143,29 @@ fn unescaped(point: &str) -> std::ffi::OsString {
 mod tests {
     use super::*;
 
-    fn fs(name: &str, kind: Kind) -> FileSystem {
+    fn fs(name: &str, kind: FilesystemKind) -> FileSystem {
         FileSystem { name: name.into(), kind }
     }
 
     #[test]
     fn kinds_by_number_and_mount() {
         for (magic, mounted, name, kind) in [
-            (0xef53, Some("ext4"), "ext4", Kind::Local),
-            (0xef53, None, "a file system of type 0xef53", Kind::Local),
-            (0x794c_7630, Some("overlay"), "overlay", Kind::Ephemeral),
-            (0x0102_1994, Some("tmpfs"), "tmpfs", Kind::Ephemeral),
-            (0x8584_58f6, None, "ramfs", Kind::Ephemeral),
-            (0x6969, Some("nfs4"), "nfs4", Kind::Network),
-            (0x6969, Some("ext4"), "nfs", Kind::Network),
-            (0xff53_4d42, Some("cifs"), "cifs", Kind::Network),
-            (0xfe53_4d42, Some("cifs"), "smb2", Kind::Network),
-            (0x0102_1997, Some("9p"), "9p", Kind::Network),
-            (0x00c3_6400, Some("ceph"), "ceph", Kind::Network),
-            (FUSE, Some("fuse.fuse-overlayfs"), "fuse.fuse-overlayfs", Kind::Ephemeral),
-            (FUSE, Some("fuseblk"), "fuseblk", Kind::Local),
-            (FUSE, Some("virtiofs"), "virtiofs", Kind::Local),
-            (FUSE, Some("fuse.sshfs"), "fuse.sshfs", Kind::Network),
-            (FUSE, None, "fuse", Kind::Network),
+            (0xef53, Some("ext4"), "ext4", FilesystemKind::Local),
+            (0xef53, None, "a file system of type 0xef53", FilesystemKind::Local),
+            (0x794c_7630, Some("overlay"), "overlay", FilesystemKind::Ephemeral),
+            (0x0102_1994, Some("tmpfs"), "tmpfs", FilesystemKind::Ephemeral),
+            (0x8584_58f6, None, "ramfs", FilesystemKind::Ephemeral),
+            (0x6969, Some("nfs4"), "nfs4", FilesystemKind::Network),
+            (0x6969, Some("ext4"), "nfs", FilesystemKind::Network),
+            (0xff53_4d42, Some("cifs"), "cifs", FilesystemKind::Network),
+            (0xfe53_4d42, Some("cifs"), "smb2", FilesystemKind::Network),
+            (0x0102_1997, Some("9p"), "9p", FilesystemKind::Network),
+            (0x00c3_6400, Some("ceph"), "ceph", FilesystemKind::Network),
+            (FUSE, Some("fuse.fuse-overlayfs"), "fuse.fuse-overlayfs", FilesystemKind::Ephemeral),
+            (FUSE, Some("fuseblk"), "fuseblk", FilesystemKind::Local),
+            (FUSE, Some("virtiofs"), "virtiofs", FilesystemKind::Local),
+            (FUSE, Some("fuse.sshfs"), "fuse.sshfs", FilesystemKind::Network),
+            (FUSE, None, "fuse", FilesystemKind::Network),
         ] {
             assert_eq!(classify(magic, mounted), fs(name, kind), "{magic:#x} {mounted:?}");
         }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn this_machine_s_own() {
-        assert_eq!(of(Path::new("/dev/shm/not/there")).unwrap(), fs("tmpfs", Kind::Ephemeral));
+        assert_eq!(of(Path::new("/dev/shm/not/there")).unwrap(), fs("tmpfs", FilesystemKind::Ephemeral));
         assert_eq!(of(Path::new("/proc/self")).unwrap().name, "proc");
     }
 }

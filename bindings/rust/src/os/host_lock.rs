@@ -2,8 +2,8 @@
 //! file where units that have a network of their own still share a directory.
 
 use crate::os::ForkSafeFd;
-use crate::os::env::Presence;
-use crate::os::lock_file::{self, MarkFile};
+use crate::os::env::HostLock;
+use crate::os::lock_file::{self, LockFile};
 use crate::os::namespaces::{self, Facts, Scope};
 use leafid_core::{Code, Error, Result, Utc};
 use nix::sys::socket::{UnixCredentials, getsockopt, sockopt::PeerCredentials};
@@ -15,22 +15,22 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What a holder is seen by, as far as the host can make it.
-struct Marks {
+/// What shows other processes that a worker id is held: those of the two that this host allows.
+struct HostMarks {
     socket: Option<ForkSafeFd>,
-    _file: Option<MarkFile>,
+    _file: Option<LockFile>,
 }
 
-impl Presence for Marks {
-    fn drain(&self) {
+impl HostLock for HostMarks {
+    fn drain_queries(&self) {
         let Some(socket) = &self.socket else { return };
         while socket.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
     }
 }
 
-/// Marks this worker id as held; none if a process of this host has. Errors: `state_io`.
-pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
-    let socket = match mark(name, worker_id) {
+/// Locks this worker id on this host; none if another process holds it. Errors: `state_io`.
+pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+    let socket = match bind_socket(name, worker_id) {
         Ok(socket) => Some(socket),
         Err(Errno::ADDRINUSE) => return Ok(None),
         // Sandboxes that allow no such socket. Anything else may pass, and unmarked the id could be held twice.
@@ -53,13 +53,13 @@ pub(crate) fn appear(name: &str, worker_id: u32) -> Result<Option<Box<dyn Presen
             return Err(Error::new(Code::StateIo, message));
         }
     };
-    match lock_file::lock(Path::new(lock_file::PLACE), name, worker_id) {
+    match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
         Ok(None) => Ok(None),
-        Ok(file) => Ok(Some(Box::new(Marks { socket, _file: file }))),
+        Ok(file) => Ok(Some(Box::new(HostMarks { socket, _file: file }))),
         // On many systems only root may write there: the socket is enough.
         Err(error) => {
-            log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::PLACE);
-            Ok(Some(Box::new(Marks { socket, _file: None })))
+            log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::LOCK_DIR);
+            Ok(Some(Box::new(HostMarks { socket, _file: None })))
         }
     }
 }
@@ -72,7 +72,7 @@ fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
-fn mark(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
+fn bind_socket(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
     let address = address(name, worker_id)?;
     // Registered while unbound, so that a fork in between hands on nothing that holds the id.
     let descriptor = ForkSafeFd::open(|| Ok(unconnected()?))
@@ -91,7 +91,7 @@ pub(crate) fn scope() -> Scope {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
         let name = format!("leafid/seen/{:032x}", u128::from_ne_bytes(bytes));
-        // Registered while unbound, as in `mark`.
+        // Registered while unbound, as in `bind_socket`.
         let descriptor = ForkSafeFd::open(|| Ok(unconnected()?)).ok()?;
         bind(descriptor.fd().ok()?, &SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?).ok()?;
         Some((namespaces::first_sees(&name), descriptor))
@@ -106,7 +106,7 @@ pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     let (pid, uid) = match peer(name, worker_id) {
         Some(peer) => (peer.pid(), Some(peer.uid())),
         None => {
-            let pid = lock_file::holder(Path::new(lock_file::PLACE), name, worker_id)?;
+            let pid = lock_file::holder(Path::new(lock_file::LOCK_DIR), name, worker_id)?;
             (pid, fs::metadata(format!("/proc/{pid}")).ok().map(|process| process.uid()))
         }
     };
@@ -128,7 +128,7 @@ fn peer(name: &str, worker_id: u32) -> Option<UnixCredentials> {
 
 /// The user id that marked a worker id, if it is one that could not have opened its record: neither root's nor this
 /// user's, nor one that the permissions let in.
-pub(crate) fn stranger(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
     let uid = peer(name, worker_id)?.uid();
     let may_open = || {
         // Of a record that is missing, who could make it.
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn those_who_asked_are_let_go_of() {
         let name = format!("drain-{}", std::process::id());
-        let marks = Marks { socket: Some(mark(&name, 7).unwrap()), _file: None };
+        let marks = HostMarks { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
         for _ in 0..3 {
             assert_eq!(peer(&name, 7).unwrap().pid(), std::process::id() as i32);
         }
-        marks.drain();
+        marks.drain_queries();
         assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
     }
 

@@ -13,17 +13,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// hier(7), file-hierarchy(7)
-pub(crate) const PLACE: &str = "/run/lock";
-/// A file that is removed while it is opened is opened anew so often.
+pub(crate) const LOCK_DIR: &str = "/run/lock";
+/// How often a file that was removed while it was opened is opened again.
 const TRIES: usize = 8;
 
-/// Held until it is dropped.
-pub(crate) struct MarkFile {
+/// A locked lock file, held until it is dropped.
+pub(crate) struct LockFile {
     descriptor: ForkSafeFd,
     path: PathBuf,
 }
 
-impl Drop for MarkFile {
+impl Drop for LockFile {
     fn drop(&mut self) {
         // In a forked child there is none.
         if let Ok(fd) = self.descriptor.fd() {
@@ -37,8 +37,8 @@ impl Drop for MarkFile {
     }
 }
 
-/// Makes and locks the file of this worker id; none if another has its lock. Errors: no such mark can be made there.
-pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<MarkFile>> {
+/// Makes and locks the file of this worker id; none if another process has it locked. Errors: no file can be made there.
+pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<LockFile>> {
     let path = path_of(directory, name, worker_id);
     for _ in 0..TRIES {
         let descriptor = match ForkSafeFd::open(|| open(&path)) {
@@ -49,36 +49,36 @@ pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<O
             opened => opened?,
         };
         match lock_opened(descriptor, &path)? {
-            Locked::Mine(held) => return Ok(Some(held)),
-            Locked::Taken => return Ok(None),
-            Locked::Not => {}
+            LockAttempt::Locked(held) => return Ok(Some(held)),
+            LockAttempt::Taken => return Ok(None),
+            LockAttempt::Retry => {}
         }
     }
     Err(io::Error::new(io::ErrorKind::Interrupted, "others make and remove it all the time"))
 }
 
-enum Locked {
-    Mine(MarkFile),
+enum LockAttempt {
+    Locked(LockFile),
     Taken,
     /// It is to be opened anew.
-    Not,
+    Retry,
 }
 
-fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<Locked> {
+fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<LockAttempt> {
     let found = rustix::fs::fstat(descriptor.fd()?)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
     }
     match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(Locked::Taken),
-        Err(Errno::INTR) => return Ok(Locked::Not),
+        Err(Errno::WOULDBLOCK) => return Ok(LockAttempt::Taken),
+        Err(Errno::INTR) => return Ok(LockAttempt::Retry),
         Err(error) => return Err(error.into()),
     }
     // The last holder may have removed it meanwhile.
     Ok(match is_at(&descriptor, path)? {
-        true => Locked::Mine(MarkFile { descriptor, path: path.to_owned() }),
-        false => Locked::Not,
+        true => LockAttempt::Locked(LockFile { descriptor, path: path.to_owned() }),
+        false => LockAttempt::Retry,
     })
 }
 
@@ -156,10 +156,10 @@ mod tests {
         let first = lock(dir.path(), "orders", 7).unwrap().unwrap();
         let (late, later) = (opened(), opened());
         drop(first);
-        assert!(matches!(lock_opened(late, &path).unwrap(), Locked::Not));
+        assert!(matches!(lock_opened(late, &path).unwrap(), LockAttempt::Retry));
         let second = lock(dir.path(), "orders", 7).unwrap().unwrap();
-        assert!(matches!(lock_opened(later, &path).unwrap(), Locked::Not));
-        assert!(matches!(lock_opened(opened(), &path).unwrap(), Locked::Taken));
+        assert!(matches!(lock_opened(later, &path).unwrap(), LockAttempt::Retry));
+        assert!(matches!(lock_opened(opened(), &path).unwrap(), LockAttempt::Taken));
         drop(second);
     }
 

@@ -4,7 +4,7 @@ use super::handle::Segments;
 use super::settings::{Options, Prewarm};
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::file::FileTag;
-use crate::config::http_options::{Access, SHARED_GROUP, flag};
+use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
 use crate::os::env::Sharing;
 use crate::worker::source::Answer;
 use leafid_core::{Error, Result};
@@ -23,7 +23,7 @@ pub struct SegmentsBuilder {
     pub(crate) adaptive: Option<bool>,
     pub(crate) prefetch: Option<i64>,
     pub(crate) timeout_ms: Option<i64>,
-    pub(crate) access: Access,
+    pub(crate) access: RequestOptions,
     pub(crate) connections: Option<i64>,
     pub(crate) block_size: Option<i64>,
     pub(crate) name: Option<String>,
@@ -347,7 +347,8 @@ mod tests {
             tags: {\"order\": FileTag { start: 1, step: 10 }}, create: true, prewarm: LastDay, keep_unused: true, \
             ordered_source: Some(false), max_wait_ms: Some(9) }";
         assert_eq!(format!("{builder:?}"), text);
-        let Access { token, headers, ca_file, request_timeout_ms, connect_timeout_ms } = builder.access;
+        let RequestOptions { token, headers, ca_file, request_timeout_ms, connect_timeout_ms } =
+            builder.access;
         assert_eq!((token.as_deref(), ca_file), (Some("secret"), Some("ca.pem".into())));
         assert_eq!(headers, [("x-one".to_owned(), "1".to_owned())]);
         assert_eq!((request_timeout_ms, connect_timeout_ms), (Some(5), Some(6)));

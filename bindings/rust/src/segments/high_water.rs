@@ -13,8 +13,8 @@ pub(crate) use by_hand::{Listed, forget, list, source_of};
 
 use crate::config::deployment;
 use crate::os::disk::root;
-use crate::os::env::{Access, Env, FileId, Sharing};
-use crate::os::filesystem_kind::Kind;
+use crate::os::env::{Env, FileAccess, FileId, Sharing};
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::file_names::{checksum, file_name};
 use crate::storage::shared_file::{self, Store};
 use crate::storage::state_file::{self, check_root};
@@ -69,7 +69,7 @@ pub(crate) struct Marks {
 
 struct Place {
     directory: PathBuf,
-    access: Access,
+    access: FileAccess,
     /// Of this process when it was opened.
     root: Option<FileId>,
     /// How the names of this source's files begin.
@@ -96,7 +96,8 @@ impl Marks {
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
             deployment::refuse_network(&fs, directory, sharing.fs, deployment::LOCAL_STATE)?;
             // In the layers of a container a copy can have the file's identity, and in each its machine's.
-            let machine = env.disk.machine().filter(|_| fs.kind == Kind::Local || fs.name == "tmpfs");
+            let machine =
+                env.disk.machine_id().filter(|_| fs.kind == FilesystemKind::Local || fs.name == "tmpfs");
             Ok(Place {
                 directory: directory.to_owned(),
                 access: sharing.access(),
@@ -193,7 +194,7 @@ impl Marks {
     /// are left out. Errors: `state_io`.
     pub(crate) fn recent(&self, now_ms: i64) -> Result<Vec<String>> {
         let Some(place) = &self.place else { return Ok(Vec::new()) };
-        let names = self.env.disk.names(&place.directory);
+        let names = self.env.disk.list(&place.directory);
         let names = names.map_err(|error| state_file::failed("read", &place.directory, &error))?;
         let mut tags: Vec<(i64, String)> = names
             .iter()

@@ -22,7 +22,7 @@ mod segments;
 mod snowflakes;
 mod tags;
 
-use crate::os::filesystem_kind::Kind;
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};
@@ -114,7 +114,13 @@ fn run(seed: u64, turns: u32) -> Outcome {
 impl Simulation {
     fn new(seed: u64) -> Simulation {
         let mut draw = Draw::new(seed);
-        let kinds = [Kind::Local, Kind::Local, Kind::Local, Kind::Ephemeral, Kind::Local];
+        let kinds = [
+            FilesystemKind::Local,
+            FilesystemKind::Local,
+            FilesystemKind::Local,
+            FilesystemKind::Ephemeral,
+            FilesystemKind::Local,
+        ];
         let machines = kinds.iter().enumerate().map(|(number, kind)| Machine::new(number, *kind, &mut draw));
         let machines = Machines(Arc::new(machines.collect()));
         let giver = Giver::new(&machines, &machines.0[SERVER], draw.number());

@@ -130,7 +130,7 @@ fn what_takes_the_place_of_the_lost_one_begins_above_all_that_it_issued() {
 #[test]
 fn ids_of_a_lease_may_run_ahead_where_no_record_is_left() {
     let world = World::new();
-    *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: Kind::Ephemeral };
+    *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: FilesystemKind::Ephemeral };
     let leased = Leased::with(world, builder().on_exhausted(leafid_core::OnExhausted::Borrow));
     leased.open.next().unwrap();
 }

@@ -4,7 +4,7 @@ use super::*;
 
 fn ephemeral() -> World {
     let world = World::new();
-    *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: Kind::Ephemeral };
+    *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: FilesystemKind::Ephemeral };
     world
 }
 
@@ -80,7 +80,7 @@ fn what_runs_ahead_by_choice_is_refused_there() {
     let error = world.process().open(borrow()).err().unwrap();
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("overlay"), "{error}");
-    *lock(&world.0.file_system) = FileSystem { name: "nfs4".into(), kind: Kind::Network };
+    *lock(&world.0.file_system) = FileSystem { name: "nfs4".into(), kind: FilesystemKind::Network };
     let error = world.process().open(builder()).err().unwrap();
     assert_eq!(error.code(), Code::StateIo);
     assert!(error.message().contains("nfs4") && error.message().contains("shared_fs"), "{error}");

@@ -12,7 +12,7 @@ fn waiting() -> SnowflakeBuilder {
 /// The places in which a record may be missing.
 fn places() -> Vec<(&'static str, World, SnowflakeBuilder)> {
     let ephemeral = World::new();
-    *lock(&ephemeral.0.file_system) = FileSystem { name: "tmpfs".into(), kind: Kind::Ephemeral };
+    *lock(&ephemeral.0.file_system) = FileSystem { name: "tmpfs".into(), kind: FilesystemKind::Ephemeral };
     vec![
         ("a disk", World::new(), builder()),
         ("a disk, waiting for the clock", World::new(), builder().on_clock_backwards(OnClockBackwards::Wait)),

@@ -78,7 +78,7 @@ fn paths(world: &World) -> Vec<PathBuf> {
 #[test]
 fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() {
     let world = World::new();
-    *lock(&world.0.file_system) = FileSystem { name: "nfs4".into(), kind: Kind::Network };
+    *lock(&world.0.file_system) = FileSystem { name: "nfs4".into(), kind: FilesystemKind::Network };
     let open = |shared_fs| {
         let env = Arc::new(world.env());
         let source =
@@ -91,9 +91,11 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         assert!(error.code() == Code::StateIo && error.message().contains("shared_fs = true"), "{error}");
     }
     assert!(open(true).into_iter().all(|answer| answer.is_ok()));
-    for (name, kind, keeps) in
-        [("ext4", Kind::Local, true), ("tmpfs", Kind::Ephemeral, true), ("overlay", Kind::Ephemeral, false)]
-    {
+    for (name, kind, keeps) in [
+        ("ext4", FilesystemKind::Local, true),
+        ("tmpfs", FilesystemKind::Ephemeral, true),
+        ("overlay", FilesystemKind::Ephemeral, false),
+    ] {
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
         let marks =
             Marks::new(Arc::new(world.env()), Some(Path::new("/state")), name, IdOrder::Ascending, false)

@@ -30,10 +30,10 @@ fn lease(until_ms: i64) -> Lease {
 impl Held {
     /// A lease of 30 s that was asked for just now, its span to end after so long.
     fn until(until_ms: i64) -> Held {
-        Held::on("ext4", Kind::Local, until_ms)
+        Held::on("ext4", FilesystemKind::Local, until_ms)
     }
 
-    fn on(name: &str, kind: Kind, until_ms: i64) -> Held {
+    fn on(name: &str, kind: FilesystemKind, until_ms: i64) -> Held {
         let world = World::new();
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
         world.pass(100_000);
@@ -146,12 +146,12 @@ fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
         assert_eq!(held.is_found(), found, "{ms}");
         lock(&held.world.0.changed_ms).insert(path, written_ms);
     }
-    for (name, kind) in [("overlay", Kind::Ephemeral), ("nfs4", Kind::Network)] {
+    for (name, kind) in [("overlay", FilesystemKind::Ephemeral), ("nfs4", FilesystemKind::Network)] {
         *lock(&held.world.0.file_system) = FileSystem { name: name.into(), kind };
         assert!(!held.is_found(), "{name}");
         assert!(lock(&Held::on(name, kind, 60_000).world.0.files).is_empty(), "{name}");
     }
-    *lock(&held.world.0.file_system) = FileSystem { name: "tmpfs".into(), kind: Kind::Ephemeral };
+    *lock(&held.world.0.file_system) = FileSystem { name: "tmpfs".into(), kind: FilesystemKind::Ephemeral };
     assert!(held.is_found());
 }
 

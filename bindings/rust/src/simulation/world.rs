@@ -54,7 +54,7 @@ impl World {
             crash: Mutex::default(),
             failing: Mutex::default(),
             hanging: AtomicBool::default(),
-            file_system: Mutex::new(FileSystem { name: "ext4".into(), kind: Kind::Local }),
+            file_system: Mutex::new(FileSystem { name: "ext4".into(), kind: FilesystemKind::Local }),
             numbers: AtomicI64::default(),
             starts: AtomicI64::default(),
         }))
@@ -203,16 +203,16 @@ impl Random for World {
 }
 
 struct Alone;
-impl Presence for Alone {}
+impl HostLock for Alone {}
 
 impl Disk for World {
-    fn directory(&self, _: &Path, _: Access) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
         Ok(((0, 0), lock(&self.0.file_system).clone()))
     }
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(lock(&self.0.files).get(path).cloned())
     }
-    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
         let files = lock(&self.0.files);
         let inside = files.keys().filter(|file| file.parent() == Some(path));
         Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
@@ -233,10 +233,10 @@ impl Disk for World {
         }
         Ok(Some(Box::new(SimulatedFile { world: self.clone(), path: path.to_owned(), holder })))
     }
-    fn machine(&self) -> Option<String> {
+    fn machine_id(&self) -> Option<String> {
         Some("the only one".into())
     }
-    fn appear(&self, _: &str, _: u32) -> Result<Option<Box<dyn Presence>>> {
+    fn lock_worker(&self, _: &str, _: u32) -> Result<Option<Box<dyn HostLock>>> {
         Ok(Some(Box::new(Alone)))
     }
     fn holder(&self, _: &str, _: u32) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The options of a snowflake.
 
-use crate::config::http_options::Access;
+use crate::config::http_options::RequestOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::settings::Settings;
 use crate::worker::source::Answer;
@@ -32,7 +32,7 @@ pub struct SnowflakeBuilder {
     pub(crate) clock_source: ClockSource,
     pub(crate) start_after: Option<i64>,
     pub(crate) peer_times: Option<PeerTimes>,
-    pub(crate) access: Access,
+    pub(crate) access: RequestOptions,
 }
 
 impl SnowflakeBuilder {

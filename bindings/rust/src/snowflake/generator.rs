@@ -223,7 +223,7 @@ impl Generator {
             self.note(None, self.core.until());
             return None;
         };
-        span_writer.presence.drain();
+        span_writer.presence.drain_queries();
         let now_ms = self.env.clock.filtered_ms();
         let layout = self.core.layout();
         let counted = self.env.clock.boot_time();

@@ -3,7 +3,7 @@
 use crate::config::clock_check::check_clock;
 use crate::config::deployment;
 use crate::os::env::{DirectoryId, Env};
-use crate::os::filesystem_kind::Kind;
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
@@ -199,7 +199,7 @@ impl Registry {
             WorkerIds::Within { first, by_hostname: false, .. } => Some(first),
             _ => None,
         };
-        let forgets = system.kind == Kind::Ephemeral && !uses_leases(settings);
+        let forgets = system.kind == FilesystemKind::Ephemeral && !uses_leases(settings);
         if forgets && settings.key.rules.on_exhausted == OnExhausted::Borrow {
             let allowed = format!(
                 "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",

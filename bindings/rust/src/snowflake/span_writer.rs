@@ -1,6 +1,6 @@
 //! Writes the record of a generator: extends its span, and writes the end of a closed one.
 
-use crate::os::env::{Env, Presence};
+use crate::os::env::{Env, HostLock};
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::StateFile;
 use crate::worker::claim::Claim;
@@ -14,7 +14,7 @@ pub(crate) struct SpanWriter {
     pub(crate) failed: u32,
     /// Dropped first: the lock goes before the mark.
     pub(crate) file: StateFile,
-    pub(crate) presence: Box<dyn Presence>,
+    pub(crate) presence: Box<dyn HostLock>,
     writer: Writer,
     pub(crate) lease: Option<RenewableLease>,
 }

@@ -3,7 +3,7 @@
 //! It has two slots as a state file has, and is never renamed, replaced or unlinked either.
 
 use crate::os;
-use crate::os::env::{Access, Env, FileId, LockedFile, NewFile};
+use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
 use crate::storage::two_slots::{self, Head, NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
@@ -92,7 +92,7 @@ impl<C: Content> Store<C> {
     ///
     /// Errors: `segment_unavailable` when others hold the lock for [`PATIENCE`], `state_io`, `state_corrupt`,
     /// `state_mismatch` for a newer format.
-    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: Access) -> Result<Store<C>> {
+    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<Store<C>> {
         let bytes = two_slots::new_file(|number| seal(number, initial))?;
         match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
             Ok(file) => Store::read(path, file),
@@ -253,7 +253,7 @@ mod tests {
 
     fn open(directory: &Path) -> Store<Count> {
         let path = directory.join("count");
-        Store::open(&Env::system(), path, &Count { count: 0 }, Access::Own).unwrap()
+        Store::open(&Env::system(), path, &Count { count: 0 }, FileAccess::Own).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How a process comes to hold a worker id.
 
 use crate::config::deployment;
-use crate::os::env::{Env, Presence};
+use crate::os::env::{Env, HostLock};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::record_format::Writer;
@@ -31,7 +31,7 @@ const LONG_PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct Claim {
     /// Dropped first: the lock goes before the mark.
     pub(crate) file: StateFile,
-    pub(crate) presence: Box<dyn Presence>,
+    pub(crate) presence: Box<dyn HostLock>,
     /// Empty while the record is so far ahead of the clock that no span may be given yet.
     pub(crate) first: Span,
     /// The clock's reading before which nothing is issued, for want of a record.
@@ -224,7 +224,7 @@ fn claim_one(
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
         let path = state_file::path_of(&settings.directory, worker_id);
         let stranger = match name_holder && key.persist {
-            true => env.disk.stranger(&key.name, worker_id, &path),
+            true => env.disk.foreign_holder(&key.name, worker_id, &path),
             false => None,
         };
         let no_holder = stranger.map_or_else(String::new, |_| {
@@ -251,7 +251,7 @@ fn claim_one(
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
     let marked = || env.disk.holder(&key.name, worker_id).or_else(recorded);
-    let presence = env.disk.appear(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
+    let presence = env.disk.lock_worker(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
     // Locked but not marked: by a process that sees other marks, as in another container.
     let mut file = match key.persist {
         true => StateFile::open(env, settings, worker_id)?.ok_or_else(|| in_use(&recorded))?,
@@ -307,7 +307,7 @@ fn claim_one(
 /// Logs that a worker id of a range is held by a user that cannot open its record.
 fn warn_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
-    if let Some(uid) = env.disk.stranger(&settings.key.name, worker_id, &path) {
+    if let Some(uid) = env.disk.foreign_holder(&settings.key.name, worker_id, &path) {
         log::warn!(
             "leafid: worker id {worker_id} of {:?} is marked on this host by user id {uid}, which cannot open {}; the next \
              worker id of the range is tried",

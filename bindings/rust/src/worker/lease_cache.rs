@@ -5,8 +5,8 @@
 //! last, since the same start of the machine, in the same file, and before the lease ends. It is made invalid, durably and
 //! under that lock, before a release is sent: after that the server may lease the id to another.
 
-use crate::os::env::{Access, Env, FileId};
-use crate::os::filesystem_kind::Kind;
+use crate::os::env::{Env, FileAccess, FileId};
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, Content, Store};
 use crate::storage::state_file;
 use crate::worker::settings::{Key, Settings};
@@ -108,7 +108,7 @@ impl LeaseCache {
             return Ok(());
         }
         // Whoever has the token can renew and release the lease.
-        let mut store = Store::open(&self.env, self.path.clone(), &self.empty, Access::Private)?;
+        let mut store = Store::open(&self.env, self.path.clone(), &self.empty, FileAccess::Private)?;
         let id = store.id()?;
         if self.file != Some(id) && self.is_open_to_others(&store)? {
             return Ok(());
@@ -182,7 +182,7 @@ impl LeaseCache {
 /// The worker ids of this directory whose remembered leases of these servers look as if they could be used: a hint, to be
 /// seen again under the lock of each record. Those that end last come first.
 pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> Vec<u32> {
-    let Ok(names) = env.disk.names(&settings.directory) else { return Vec::new() };
+    let Ok(names) = env.disk.list(&settings.directory) else { return Vec::new() };
     let ids = names.iter().filter_map(|name| {
         let id: u32 = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".lease")?.parse().ok()?;
         let found = shared_file::peek::<CacheFile>(env, &path_of(&settings.directory, id)).ok()??;
@@ -263,8 +263,8 @@ impl CachedLease {
 /// Whether a copy of a file in this directory can be told from it: in the layers of a container it can have its identity,
 /// and on a network the kernel's stamps are another machine's.
 fn tells_copies(env: &Env, path: &Path) -> bool {
-    let directory = path.parent().and_then(|directory| env.disk.directory(directory, Access::Own).ok());
-    directory.is_some_and(|(_, fs)| fs.kind == Kind::Local || fs.name == "tmpfs")
+    let directory = path.parent().and_then(|directory| env.disk.directory(directory, FileAccess::Own).ok());
+    directory.is_some_and(|(_, fs)| fs.kind == FilesystemKind::Local || fs.name == "tmpfs")
 }
 
 fn hex(owner: u128) -> String {

@@ -36,7 +36,7 @@ fn once(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
     // Dropped last: the lock goes before the mark.
     let _presence = env
         .disk
-        .appear(name, worker_id)?
+        .lock_worker(name, worker_id)?
         .ok_or_else(|| in_use(env.disk.holder(name, worker_id).or_else(recorded)))?;
     let mut file = StateFile::open_any(env, settings, worker_id)?.ok_or_else(|| in_use(recorded()))?;
     let now_ms = env.clock.filtered_ms();

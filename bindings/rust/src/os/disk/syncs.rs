@@ -5,7 +5,7 @@
 
 use super::*;
 
-const NEW: NewFile<'_> = NewFile { bytes: &[b' '; FILE_BYTES], access: Access::Private };
+const NEW: NewFile<'_> = NewFile { bytes: &[b' '; FILE_BYTES], access: FileAccess::Private };
 /// What the kernel answers for a file that has no sync.
 const HAS_NONE: Option<i32> = Some(libc::EINVAL);
 

@@ -2,7 +2,7 @@
 
 use super::mark::Mark;
 use super::{Place, prefix_of};
-use crate::os::env::{Access, Env};
+use crate::os::env::{Env, FileAccess};
 use crate::storage::shared_file::{self, Store};
 use crate::storage::state_file;
 use leafid_core::{Error, Result};
@@ -19,7 +19,7 @@ pub(crate) struct Listed {
 
 /// Each mark of an id space by its file's name, read without its lock. Errors: `state_io`.
 pub(crate) fn list(env: &Env, directory: &Path) -> Result<Vec<(String, Result<Listed>)>> {
-    let names = match env.disk.names(directory) {
+    let names = match env.disk.list(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         names => names.map_err(|error| state_file::failed("read", directory, &error))?,
     };
@@ -50,7 +50,7 @@ pub(crate) fn source_of(protocol: &str) -> String {
 /// `segment_unavailable` while others hold its lock, `state_io`, `state_corrupt`, `state_mismatch`.
 pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Result<i64> {
     let prefix = prefix_of(source);
-    let access = Access::Own;
+    let access = FileAccess::Own;
     let place = Place {
         directory: directory.to_owned(),
         access,

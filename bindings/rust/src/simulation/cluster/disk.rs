@@ -1,8 +1,8 @@
 //! A machine's disk: what was written and not synced is lost, torn or kept in any order when the power is cut.
 
 use super::machine::{Draw, Machine, World, killed};
-use crate::os::env::{Access, DirectoryId, Disk, FileId, LockedFile, NewFile, Presence};
-use crate::os::filesystem_kind::{FileSystem, Kind};
+use crate::os::env::{DirectoryId, Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
+use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
 use crate::storage::two_slots::SLOT_BYTES;
@@ -122,9 +122,9 @@ fn tear(file: &mut [u8], offset: usize, bytes: &[u8], front: bool, permille: i64
 pub(crate) struct ProcessDisk(pub(crate) World);
 
 impl Disk for ProcessDisk {
-    fn directory(&self, _: &Path, _: Access) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
         let kind = self.0.machine.kind;
-        let name = if kind == Kind::Ephemeral { "overlay" } else { "ext4" };
+        let name = if kind == FilesystemKind::Ephemeral { "overlay" } else { "ext4" };
         Ok(((self.0.machine.number as u64, 1), FileSystem { name: name.into(), kind }))
     }
 
@@ -133,7 +133,7 @@ impl Disk for ProcessDisk {
         Ok(lock(&self.0.machine.files).get(path).map(|file| lock(file).bytes.clone()))
     }
 
-    fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
         let files = lock(&self.0.machine.files);
         let inside = files.keys().filter(|file| file.parent() == Some(path));
         Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
@@ -167,11 +167,11 @@ impl Disk for ProcessDisk {
         Ok(Some(Box::new(ProcessFile { world: self.0.clone(), file, path: path.to_owned() })))
     }
 
-    fn machine(&self) -> Option<String> {
+    fn machine_id(&self) -> Option<String> {
         Some(format!("machine {}", self.0.machine.number))
     }
 
-    fn appear(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn Presence>>> {
+    fn lock_worker(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
         let (key, number) = ((name.to_owned(), worker_id), self.0.fate.number);
         let mut marks = lock(&self.0.machine.marks);
         if marks.contains_key(&key) {
@@ -191,7 +191,7 @@ impl Disk for ProcessDisk {
 }
 
 struct Mark(World, (String, u32));
-impl Presence for Mark {}
+impl HostLock for Mark {}
 
 impl Drop for Mark {
     fn drop(&mut self) {

@@ -5,7 +5,7 @@ use super::machine::{Draw, Machine};
 use super::snowflakes::Unit;
 use super::{DISKS, Simulation};
 use crate::SnowflakeBuilder;
-use crate::os::filesystem_kind::Kind;
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::namespaces::Scope;
 use leafid_core::Layout;
 use std::sync::Arc;
@@ -55,12 +55,12 @@ pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
     let builder = crate::Snowflake::builder;
     let mut units = Vec::new();
     for (waits_ms, pod) in [(0, PODS), (WAITS_MS, PODS + 1), (WAITS_MS, PODS + 2)] {
-        let machine = machines[0].apart(Kind::Local, Scope::Container);
+        let machine = machines[0].apart(FilesystemKind::Local, Scope::Container);
         let pod = builder().worker(pod as u32).no_record_wait_ms(waits_ms);
         units.push(unit(&machine, layout, Home::Moves { waits_ms }, pod, draw));
     }
     for (at, machine) in machines.iter().enumerate().take(DISKS) {
-        let apart = machine.apart(Kind::Local, Scope::OwnNetwork);
+        let apart = machine.apart(FilesystemKind::Local, Scope::OwnNetwork);
         let first = (NAMESPACES + 4 * at as i64) as u32;
         let given = builder().worker(first..=first + 2).exclusive_range(true);
         // The range of the machine's own processes, which see none of its marks: refused, whatever the environment says.
@@ -84,7 +84,7 @@ impl Simulation {
         }
         if let Home::Moves { .. } = unit.home {
             let node = &self.machines.0[self.draw.below(DISKS as i64) as usize];
-            unit.machine = node.apart(Kind::Local, Scope::Container);
+            unit.machine = node.apart(FilesystemKind::Local, Scope::Container);
         }
         let safe = unit.machine.now_ms() + unit.home.bridged_ms() > unit.highest_ms;
         if safe && unit.highest_ms > 0 && unit.home != Home::Forgets {

@@ -3,7 +3,7 @@
 use super::disk::{File, ProcessDisk};
 use crate::os::clock::{Clock, ClockReader};
 use crate::os::env::{Env, Random};
-use crate::os::filesystem_kind::Kind;
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
 use leafid_core::ClockFilter;
@@ -70,7 +70,7 @@ pub(crate) struct Machine {
     clock: Arc<MachineClock>,
     /// Who sees the marks that are made here.
     pub(crate) scope: Scope,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FilesystemKind,
     pub(crate) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
     /// What stands in its directories since they were synced last: a name that is new, or gone, with what a power cut may
     /// leave there instead.
@@ -84,7 +84,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(number: usize, kind: Kind, draw: &mut Draw) -> Arc<Machine> {
+    pub(crate) fn new(number: usize, kind: FilesystemKind, draw: &mut Draw) -> Arc<Machine> {
         let clock = MachineClock {
             now_ns: AtomicI64::new((START_MS + draw.below(4_000)) * MS),
             counted_ns: AtomicI64::new(draw.below(1_000_000) * MS),
@@ -95,11 +95,11 @@ impl Machine {
     }
 
     /// A part of the machine with marks and a disk of its own: a namespace, or a container.
-    pub(crate) fn apart(&self, kind: Kind, scope: Scope) -> Arc<Machine> {
+    pub(crate) fn apart(&self, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
         Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
     }
 
-    fn with(number: usize, clock: Arc<MachineClock>, kind: Kind, scope: Scope) -> Arc<Machine> {
+    fn with(number: usize, clock: Arc<MachineClock>, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
         Arc::new(Machine {
             number,
             clock,

@@ -4,7 +4,7 @@ use super::issued::Seen;
 use super::machine::{Draw, World};
 use super::snowflakes::{Process, Turn};
 use crate::Snowflake;
-use crate::os::env::Presence;
+use crate::os::env::HostLock;
 use crate::os::mutex::lock;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const PATIENCE_MS: i64 = 3_000;
 
 struct Nowhere;
-impl Presence for Nowhere {}
+impl HostLock for Nowhere {}
 
 impl Process {
     /// The generator as a fork copies it: at the position where it stands, with the spans that it has.

@@ -94,7 +94,7 @@ impl Unit {
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
         let forgets = builder.persist == Some(false);
-        let ephemeral = forgets || machine.kind == crate::os::filesystem_kind::Kind::Ephemeral;
+        let ephemeral = forgets || machine.kind == crate::os::filesystem_kind::FilesystemKind::Ephemeral;
         let builder = builder
             .state_dir("/simulated")
             .layout(layout)

@@ -6,8 +6,8 @@
 use super::counter::{Counter, FileTag, Held};
 use crate::config::deployment;
 use crate::os::disk::root;
-use crate::os::env::{Access, Env, FileId, Sharing};
-use crate::os::filesystem_kind::Kind;
+use crate::os::env::{Env, FileAccess, FileId, Sharing};
+use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::file_names::file_name;
 use crate::storage::shared_file::{self, Content, Store, corrupt};
 use crate::storage::state_file::{check_root, denied};
@@ -44,7 +44,7 @@ impl Content for Marker {
 /// A directory of counters that was found, or made.
 pub(crate) struct CounterDirectory {
     path: PathBuf,
-    access: Access,
+    access: FileAccess,
     /// Of this process when it was opened.
     root: Option<FileId>,
     id: String,
@@ -235,7 +235,7 @@ impl CounterDirectory {
 
 /// The names of a directory's counters.
 fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
-    let names = env.disk.names(path).map_err(|error| failed("read", path, &error))?;
+    let names = env.disk.list(path).map_err(|error| failed("read", path, &error))?;
     let is_counter = |name: &str| name.starts_with(PREFIX) && name.ends_with(SUFFIX);
     Ok(names
         .into_iter()
@@ -246,7 +246,7 @@ fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
 fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
     let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
     deployment::refuse_network(&fs, path, sharing.fs, "use a directory on a local disk")?;
-    if fs.kind == Kind::Ephemeral {
+    if fs.kind == FilesystemKind::Ephemeral {
         log::warn!(
             "leafid: {} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \
              persistent directory",
