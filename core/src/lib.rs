@@ -45,6 +45,7 @@ pub use snowflake::action::{Action, Run};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::history::{MOST_BURNT, MOST_FORMER};
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};
+pub use snowflake::lease_loss::{LeaseLoss, LossAction};
 pub use snowflake::lease_schedule::{HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, SPAN_WISH_MS};
 pub use snowflake::record::{Admission, Record};
 pub use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod generator;
 pub(crate) mod history;
 pub(crate) mod lease;
+pub(crate) mod lease_loss;
 pub(crate) mod lease_schedule;
 pub(crate) mod record;
 pub(crate) mod rules;

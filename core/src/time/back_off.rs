@@ -23,6 +23,11 @@ impl BackOff {
         BackOff { failures: 0, failed_at_ms: 0, seed: 0 }
     }
 
+    /// Has failed this many times.
+    pub(crate) const fn after(failures: u32) -> BackOff {
+        BackOff { failures, failed_at_ms: 0, seed: 0 }
+    }
+
     /// It failed once more; `seed` makes its rest another one than its neighbours'.
     pub const fn failed(&mut self, now_ms: i64, seed: u64) {
         self.failures = self.failures.saturating_add(1);

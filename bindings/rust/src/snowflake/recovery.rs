@@ -1,6 +1,6 @@
 //! How a generator that lost its lease comes to another.
 
-use crate::os::mutex::{FIRST_RETRY, PollSleep, retry_delay};
+use crate::os::mutex::{FIRST_RETRY, PollSleep};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
@@ -8,7 +8,7 @@ use crate::tasks::user_calls::on_a_thread;
 use crate::worker::acquire::{check_server_clocks, is_held_here};
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Code, Error, LeaseLoss, LossAction, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
@@ -17,37 +17,7 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 pub(crate) struct Life {
     closed: bool,
-    lost: Option<Lost>,
-}
-
-/// A lease that was lost, and the claims made since.
-struct Lost {
-    why: Error,
-    /// A claim is under way, since when.
-    claiming: Option<Duration>,
-    /// Claims made. One that hangs was given up when it is no longer the last.
-    round: u64,
-    failed: u32,
-    /// When the last claim failed, by the suspend-counting clock, and when the next one is due.
-    failed_at: Duration,
-    due: Duration,
-    /// The first tick that the next generator may use, once this one is sealed.
-    floor: u64,
-}
-
-impl Lost {
-    fn fails(&mut self, error: &Error, worker_id: u32, counted: Duration) {
-        self.due = counted + retry_delay(self.failed);
-        self.failed = self.failed.saturating_add(1);
-        self.failed_at = counted;
-        self.claiming = None;
-        let message = format!(
-            "the lease of worker id {worker_id} was lost, and no other could be claimed: {}; it is tried again by \
-             itself, ask again later",
-            error.message()
-        );
-        self.why = Error::new(Code::WorkerLost, message);
-    }
+    lost: Option<LeaseLoss>,
 }
 
 /// What became of a loss.
@@ -69,18 +39,9 @@ impl Generator {
         self.note_lease(until_ms, Some(why.clone()));
         let counted = self.env.clock.boot_time();
         // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
-        let failed = if self.kept.load(Acquire) { 0 } else { self.losses };
-        let due = if failed == 0 { counted } else { counted + retry_delay(failed - 1) };
+        let losses = if self.kept.load(Acquire) { 0 } else { self.losses };
         self.with_life(|life| {
-            life.lost.get_or_insert(Lost {
-                why,
-                claiming: None,
-                round: 0,
-                failed,
-                failed_at: counted,
-                due,
-                floor: 0,
-            });
+            life.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, counted));
         });
         match self.heal_if_lost(false) {
             Heal::UnderWay(again) | Heal::Failed(_, again) => again,
@@ -100,19 +61,10 @@ impl Generator {
             if self.successor.get().is_some() {
                 return (Heal::Done, None);
             }
-            if lost.claiming.is_some_and(|since| counted >= since + patience) {
-                let why = format!("the claim has not answered for {} ms", patience.as_millis());
-                lost.fails(&Error::new(Code::WorkerLost, why), self.worker_id, counted);
-            }
-            let pressed = waited_for && counted >= lost.failed_at + FIRST_RETRY;
-            if lost.claiming.is_some() {
-                (Heal::UnderWay(FIRST_RETRY), None)
-            } else if counted >= lost.due || pressed {
-                lost.claiming = Some(counted);
-                lost.round += 1;
-                (Heal::UnderWay(FIRST_RETRY), Some(lost.round))
-            } else {
-                (Heal::Failed(lost.why.clone(), lost.due - counted), None)
+            match lost.poll(counted, patience, waited_for) {
+                LossAction::Claim(round) => (Heal::UnderWay(FIRST_RETRY), Some(round)),
+                LossAction::Wait(again) => (Heal::UnderWay(again), None),
+                LossAction::Failed(why, again) => (Heal::Failed(why, again), None),
             }
         });
         let Some((heal, begins)) = found else { return Heal::NotLost };
@@ -132,7 +84,7 @@ impl Generator {
                 let next = Arc::new(next);
                 next.cache_lease();
                 let installed = self.with_life(|life| {
-                    let current = life.lost.as_ref().is_some_and(|lost| lost.round == round);
+                    let current = life.lost.as_ref().is_some_and(|lost| lost.is_current(round));
                     current && !life.closed && self.successor.set(Arc::clone(&next)).is_ok()
                 });
                 match installed {
@@ -168,10 +120,8 @@ impl Generator {
         let counted = self.env.clock.boot_time();
         let why = self.with_life(|life| {
             let lost = life.lost.as_mut()?;
-            if lost.round == round {
-                lost.fails(error, self.worker_id, counted);
-            }
-            Some(lost.why.clone())
+            lost.claim_failed(round, error, counted);
+            Some(lost.why().clone())
         });
         why.flatten().unwrap_or_else(|| error.clone())
     }
@@ -194,19 +144,19 @@ impl Generator {
             }
         };
         check_server_clocks(&self.env, &grant).inspect_err(unused)?;
-        let current = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.round == round));
+        let current = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.is_current(round)));
         if current != Some(true) {
             grant.release_unused();
             return Ok(None);
         }
         if let Some(sealed) = self.core.seal() {
-            self.with_life(|life| life.lost.as_mut().map(|lost| lost.floor = sealed));
+            self.with_life(|life| life.lost.as_mut().map(|lost| lost.sealed(sealed)));
             // Without its lease: that is lost.
             if let Err(error) = self.let_go(sealed) {
                 log::warn!("leafid: the record of worker id {} was not closed: {error}", self.worker_id);
             }
         }
-        let floor = self.with_life(|life| life.lost.as_ref().map_or(0, |lost| lost.floor)).unwrap_or(0);
+        let floor = self.with_life(|life| life.lost.as_ref().map_or(0, LeaseLoss::floor)).unwrap_or(0);
         let context = ClaimContext {
             floor: floor.max(self.context.floor),
             grant: Some((grant.clone(), asked)),
@@ -233,7 +183,7 @@ impl Generator {
 
     /// Whether a claim after a loss is under way.
     pub(crate) fn is_claiming(&self) -> bool {
-        let claiming = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.claiming.is_some()));
+        let claiming = self.with_life(|life| life.lost.as_ref().is_some_and(LeaseLoss::is_claiming));
         claiming == Some(true)
     }
 
@@ -260,7 +210,7 @@ impl Generator {
                 return Ok(());
             }
             let lost = self
-                .with_life(|life| life.lost.as_ref().map(|lost| (lost.why.clone(), lost.claiming.is_some())));
+                .with_life(|life| life.lost.as_ref().map(|lost| (lost.why().clone(), lost.is_claiming())));
             let Some((why, claiming)) = lost.flatten() else {
                 return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
             };

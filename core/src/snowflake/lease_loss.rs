@@ -1,0 +1,193 @@
+//! When a generator that lost its lease claims another one.
+//!
+//! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::sealed`]. Poll: [`LeaseLoss::poll`].
+//! Queries: all others. A claim that succeeds ends the machine: another generator takes over.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | backing off | poll before it is due | backing off; callers get the last error |
+//! | backing off | poll when it is due, or for a caller 200 ms after the last failure | claiming, a new round |
+//! | claiming | poll | claiming: never two at once |
+//! | claiming for longer than `patience` | poll | backing off: the round is given up |
+//! | claiming | its claim failed | backing off, for longer each time |
+//! | any | the claim of an earlier round failed | the same |
+
+use crate::{BackOff, Code, Error, SHORTEST_MS};
+use alloc::format;
+use core::time::Duration;
+
+/// The least time between two claims, and between two looks at one.
+const RETRY: Duration = Duration::from_millis(SHORTEST_MS as u64);
+
+/// A lease that was lost, and the claims made since. Times are of the suspend-counting clock.
+#[derive(Clone, Debug)]
+pub struct LeaseLoss {
+    worker_id: u32,
+    why: Error,
+    /// A claim is in flight, since then.
+    claiming: Option<Duration>,
+    /// Claims made. One that hangs was given up when it is no longer the last.
+    round: u64,
+    back_off: BackOff,
+    /// When the last claim failed, and when the next one is due.
+    failed_at: Duration,
+    due: Duration,
+    /// The first tick that the next generator may use, once this one is sealed.
+    floor: u64,
+}
+
+/// What the host does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LossAction {
+    /// Claim, in this round, and poll again after 200 ms.
+    Claim(u64),
+    /// A claim is in flight: poll again after this.
+    Wait(Duration),
+    /// The last claim failed with this: poll again after this.
+    Failed(Error, Duration),
+}
+
+impl LeaseLoss {
+    /// `losses`: the leases lost one after another before this one, without a renewal between: they are claimed with ever
+    /// more time between.
+    pub const fn new(worker_id: u32, why: Error, losses: u32, counted: Duration) -> LeaseLoss {
+        let back_off = BackOff::after(losses);
+        let rest = if losses == 0 { Duration::ZERO } else { back_off.rest(false) };
+        let due = counted.saturating_add(rest);
+        LeaseLoss { worker_id, why, claiming: None, round: 0, back_off, failed_at: counted, due, floor: 0 }
+    }
+
+    /// The next action. `patience`: a claim that takes longer is given up. `waited_for`: by a caller that has no span.
+    pub fn poll(&mut self, counted: Duration, patience: Duration, waited_for: bool) -> LossAction {
+        if self.claiming.is_some_and(|since| counted >= since + patience) {
+            let why = format!("the claim has not answered for {} ms", patience.as_millis());
+            self.fail(&Error::new(Code::WorkerLost, why), counted);
+        }
+        let pressed = waited_for && counted >= self.failed_at + RETRY;
+        if self.claiming.is_some() {
+            LossAction::Wait(RETRY)
+        } else if counted >= self.due || pressed {
+            self.claiming = Some(counted);
+            self.round += 1;
+            LossAction::Claim(self.round)
+        } else {
+            LossAction::Failed(self.why.clone(), self.due - counted)
+        }
+    }
+
+    /// The claim of this round failed.
+    pub fn claim_failed(&mut self, round: u64, error: &Error, counted: Duration) {
+        if self.is_current(round) {
+            self.fail(error, counted);
+        }
+    }
+
+    fn fail(&mut self, error: &Error, counted: Duration) {
+        self.back_off.failed(0, 0);
+        self.due = counted + self.back_off.rest(false);
+        self.failed_at = counted;
+        self.claiming = None;
+        let message = format!(
+            "the lease of worker id {} was lost, and no other could be claimed: {}; it is tried again by itself, ask \
+             again later",
+            self.worker_id,
+            error.message()
+        );
+        self.why = Error::new(Code::WorkerLost, message);
+    }
+
+    /// The generator was sealed: `floor` is the first tick that the next one may use.
+    pub const fn sealed(&mut self, floor: u64) {
+        self.floor = floor;
+    }
+
+    /// The first tick that the next generator may use; 0 before this one is sealed.
+    pub const fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Whether this round is the last one: the claim of an earlier round was given up.
+    pub const fn is_current(&self, round: u64) -> bool {
+        self.round == round
+    }
+
+    /// Whether a claim is in flight.
+    pub const fn is_claiming(&self) -> bool {
+        self.claiming.is_some()
+    }
+
+    /// Why callers get no id.
+    pub const fn why(&self) -> &Error {
+        &self.why
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(1_000 + ms)
+    }
+
+    fn error(message: &str) -> Error {
+        Error::new(Code::WorkerLost, message)
+    }
+
+    fn lost(losses: u32) -> LeaseLoss {
+        LeaseLoss::new(7, error("lost"), losses, at(0))
+    }
+
+    #[test]
+    fn the_first_claim_is_made_at_once_and_later_ones_with_ever_more_time_between() {
+        let mut loss = lost(0);
+        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
+        assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Wait(RETRY), "never two at once");
+        let (mut now, mut rests) = (0, [0; 4]);
+        for (round, rest) in (1..).zip(&mut rests) {
+            loss.claim_failed(round, &error("down"), at(now));
+            let LossAction::Failed(why, again) = loss.poll(at(now), PATIENCE, false) else {
+                unreachable!("it is not due")
+            };
+            assert!(why.to_string().contains("no other could be claimed: down"), "{why}");
+            *rest = again.as_millis();
+            now += again.as_millis() as u64;
+            assert_eq!(loss.poll(at(now), PATIENCE, false), LossAction::Claim(round + 1));
+        }
+        assert_eq!(rests, [200, 400, 800, 1_600]);
+    }
+
+    #[test]
+    fn leases_lost_one_after_another_are_claimed_later_each_time() {
+        for (losses, rest_ms) in [(1, 200), (2, 400), (100, 10_000)] {
+            let again = LossAction::Failed(error("lost"), Duration::from_millis(rest_ms));
+            assert_eq!(lost(losses).poll(at(0), PATIENCE, false), again, "{losses}");
+        }
+    }
+
+    #[test]
+    fn a_caller_has_one_made_sooner_but_not_at_once() {
+        let mut loss = lost(5);
+        assert!(matches!(loss.poll(at(199), PATIENCE, true), LossAction::Failed(..)));
+        assert_eq!(loss.poll(at(200), PATIENCE, true), LossAction::Claim(1));
+    }
+
+    #[test]
+    fn a_claim_that_hangs_is_given_up_and_its_end_changes_nothing() {
+        let mut loss = lost(0);
+        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
+        assert_eq!(loss.poll(at(19_999), PATIENCE, false), LossAction::Wait(RETRY));
+        let LossAction::Failed(why, again) = loss.poll(at(20_000), PATIENCE, false) else {
+            unreachable!("it hangs")
+        };
+        assert!(why.message().contains("has not answered for 20000 ms"), "{why}");
+        assert_eq!((again, loss.is_claiming()), (RETRY, false));
+        assert_eq!(loss.poll(at(20_200), PATIENCE, false), LossAction::Claim(2));
+        loss.claim_failed(1, &error("late"), at(20_300));
+        assert!(loss.is_claiming() && loss.is_current(2) && !loss.is_current(1));
+        assert_eq!(*loss.why(), why);
+    }
+}
