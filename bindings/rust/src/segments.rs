@@ -22,10 +22,10 @@ mod tag_state;
 mod thread_local;
 
 pub use builder::{Protocol, SegmentsBuilder};
-pub use call::Attempt;
+pub use call::PendingTake;
 pub use handle::Segments;
 use high_water::Marks;
-pub use reserved_run::HeldRun;
+pub use reserved_run::ReservedRun;
 pub use settings::Prewarm;
 pub use source::callback::{FetchRequest, Fetched, SegmentSource};
 pub use source::completion::Reply;

@@ -1,4 +1,4 @@
-//! One call for ids: what it has so far, and what it waits for.
+//! One call for ids: the ids that it has so far, and its wait for the others.
 
 use super::Wake;
 use super::fetcher::{Fetcher, closed};
@@ -20,9 +20,9 @@ const AT_ONCE: usize = 1024;
 /// A wait is looked at again after this: whether it is to be given up, and whether there are threads to end it.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// A call for ids that is under way. Dropped before it is done, it gives back what it has.
+/// A call for ids that is under way. If it is dropped before it is done, it puts back its ids.
 #[doc(hidden)]
-pub struct Attempt {
+pub struct PendingTake {
     tag: Tag,
     /// The process that took what it has.
     generation: u64,
@@ -32,29 +32,29 @@ pub struct Attempt {
     timeout: Duration,
     deadline: Instant,
     began: Instant,
-    /// Fetches that had begun when it began to wait: how they end may be older news than what it asks.
+    /// The number of fetches that had begun when it began to wait: their errors may be out of date for it.
     ended: Option<u64>,
-    /// Where it is told of changes, under which number, and when at the latest.
+    /// The tag that wakes it, its number there, and its timer.
     subscribed: Option<Arc<TagState>>,
     number: Option<u64>,
     timer: Option<Due>,
-    /// Under which number it is served before others, and since when it waits.
+    /// Its number among the calls that are served first, and since when it waits.
     claim: Option<u64>,
     may_claim: bool,
     waits_since: Instant,
 }
 
-/// What a call that has not all its ids waits for.
+/// The wait of a call that has not all its ids yet.
 struct Waits {
     fetcher: Arc<Fetcher>,
     tag_state: Arc<TagState>,
     seen: u32,
 }
 
-impl Attempt {
-    pub(crate) fn new(tag: Tag, count: usize, timeout: Duration) -> Attempt {
+impl PendingTake {
+    pub(crate) fn new(tag: Tag, count: usize, timeout: Duration) -> PendingTake {
         let began = Instant::now();
-        Attempt {
+        PendingTake {
             tag,
             generation: os::process::generation(),
             runs: SmallVec::new(),
@@ -73,18 +73,18 @@ impl Attempt {
         }
     }
 
-    /// For queues of a binding's own, in which it stands for others: it is never served before what is at hand.
-    pub fn never_first(mut self) -> Attempt {
+    /// For queues of a binding, which has calls of its own behind this one: it is never served first.
+    pub fn never_first(mut self) -> PendingTake {
         self.may_claim = false;
         self
     }
 
-    /// Whether its time is over.
+    /// Whether it timed out.
     pub fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
-    /// Takes what there is; none when it has all. Errors: `closed`; what the source refused for certain.
+    /// Takes the ids at hand; none if it has all. Errors: `closed`; a refusal of the source.
     fn step(&mut self) -> Result<Option<Waits>> {
         if self.count == 0 && self.tag.is_closed() {
             return Err(closed());
@@ -240,7 +240,7 @@ impl Attempt {
         self.is_ours()
     }
 
-    /// As [`Attempt::write`], behind the end of a list. New memory is zeroed in pieces that stay in the cache until the ids
+    /// As [`PendingTake::write`], behind the end of a list. New memory is zeroed in pieces that stay in the cache until the ids
     /// are there: as a whole it would be written twice.
     #[must_use]
     pub(super) fn append(&mut self, ids: &mut Vec<i64>) -> bool {
@@ -267,7 +267,7 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for PendingTake {
     fn drop(&mut self) {
         self.unsubscribe();
         self.take_timer_back();
@@ -327,7 +327,7 @@ mod tests {
         let replies = Mutex::<Vec<_>>::default();
         let source = SegmentSource::deferred(move |_, reply| crate::os::mutex::lock(&replies).push(reply));
         let ids = SegmentsBuilder::default().persist(false).name("timers").source(source).open().unwrap();
-        let mut call = Attempt::new(ids.tag("order").unwrap(), 1, Duration::from_secs(3_600));
+        let mut call = PendingTake::new(ids.tag("order").unwrap(), 1, Duration::from_secs(3_600));
         assert!(!call.poll(|| ()).unwrap());
         let due = call.timer.unwrap();
         assert!(fetch_pool::is_due(due) && due.0 == call.deadline);

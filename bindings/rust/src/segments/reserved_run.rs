@@ -1,4 +1,4 @@
-//! Ids of a tag that are taken ahead, to be issued one by one outside of its buffer.
+//! Runs of ids that are reserved ahead, and issued one by one outside of the buffer.
 
 use super::call::may_fetch;
 use super::fetcher::closed;
@@ -6,16 +6,16 @@ use super::tag::Tag;
 use crate::os;
 use leafid_core::{Empty, Result, Run};
 
-/// Ids that were taken to be issued later.
+/// Ids that were taken from the buffer, to be issued later.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct HeldRun {
+pub struct ReservedRun {
     /// The ids.
     pub run: Run,
     pub(super) generation: u64,
 }
 
-impl HeldRun {
+impl ReservedRun {
     /// Whether it was taken by this process: if not, none of it is issued.
     #[inline]
     pub fn is_ours(&self) -> bool {
@@ -27,13 +27,13 @@ impl Tag {
     /// For bindings: up to `most` ids that are at hand, to be issued one by one; none, with the next segment fetched, when
     /// there are none. Errors: `closed`, `unknown_tag`.
     #[doc(hidden)]
-    pub fn take_run(&self, most: usize) -> Result<Option<HeldRun>> {
+    pub fn take_run(&self, most: usize) -> Result<Option<ReservedRun>> {
         self.take_run_for(most, 1)
     }
 
     /// As [`Tag::take_run`]; so many ids are waited for.
     #[doc(hidden)]
-    pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<HeldRun>> {
+    pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<ReservedRun>> {
         let mut waited = false;
         loop {
             let generation = os::process::generation();
@@ -48,7 +48,7 @@ impl Tag {
                     if wants_fetch && os::check_may_wait().is_ok() {
                         fetcher.want(&tag_state, None);
                     }
-                    return Ok(Some(HeldRun { run, generation }));
+                    return Ok(Some(ReservedRun { run, generation }));
                 }
                 Err(Empty::Sealed) => return Err(closed()),
                 Err(Empty::UsedUp) if waited => return Ok(None),
@@ -69,10 +69,10 @@ impl Tag {
     }
 
     /// Ids at hand for a handle of one thread's: at most `most`, and one of so many parts of their segment.
-    pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<HeldRun> {
+    pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<ReservedRun> {
         let ((_, tag_state), generation) = self.process.load()?;
         let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
-        let held = HeldRun { run, generation };
+        let held = ReservedRun { run, generation };
         if !held.is_ours() {
             return None;
         }
@@ -84,7 +84,7 @@ impl Tag {
 
     /// For bindings: puts back what was not issued of a run. In a forked child it is the parent's.
     #[doc(hidden)]
-    pub fn put_back(&self, held: HeldRun) {
+    pub fn put_back(&self, held: ReservedRun) {
         if held.run.count > 0
             && held.is_ours()
             && let Ok((_, tag_state)) = self.process()

@@ -1,6 +1,6 @@
 //! A tag: what users take ids from.
 
-use super::call::{Attempt, check_timeout};
+use super::call::{PendingTake, check_timeout};
 use super::fetcher::{Fetcher, closed};
 use super::handle::Shared;
 use super::stats::TagStats;
@@ -161,7 +161,7 @@ impl Tag {
         n: usize,
         timeout_ms: Option<i64>,
         interrupted: Interrupted<'_>,
-        mut write: impl FnMut(&mut Attempt) -> bool,
+        mut write: impl FnMut(&mut PendingTake) -> bool,
     ) -> Result<()> {
         loop {
             let mut attempt = self.attempt(n, timeout_ms)?;
@@ -190,13 +190,13 @@ impl Tag {
 
     /// For event loops: a call for `n` ids, to be polled. Errors: `invalid_argument`.
     #[doc(hidden)]
-    pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<Attempt> {
+    pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
         let timeout = match timeout_ms {
             Some(ms) => check_timeout(ms)?,
             None => self.shared.options.timeout,
         };
-        Ok(Attempt::new(self.clone(), n, timeout))
+        Ok(PendingTake::new(self.clone(), n, timeout))
     }
 
     /// One id without a wait and without an error.
@@ -232,7 +232,7 @@ impl Tag {
         self.next_unless(None, &mut || false)
     }
 
-    fn one(&self, attempt: &mut Attempt) -> Option<i64> {
+    fn one(&self, attempt: &mut PendingTake) -> Option<i64> {
         let mut id = [0];
         attempt.write(&mut id).then_some(id[0])
     }
@@ -271,7 +271,7 @@ fn check_n(n: usize) -> Result<()> {
 struct Ids<F> {
     tag: Tag,
     n: usize,
-    attempt: Option<Attempt>,
+    attempt: Option<PendingTake>,
     map: F,
 }
 

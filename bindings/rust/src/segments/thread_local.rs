@@ -1,6 +1,6 @@
 //! Handles of one thread's.
 
-use super::reserved_run::HeldRun;
+use super::reserved_run::ReservedRun;
 use super::tag::Tag;
 use leafid_core::{Result, Run};
 
@@ -20,7 +20,7 @@ impl Tag {
     pub fn local(&self) -> LocalTag {
         LocalTag {
             tag: self.clone(),
-            held: HeldRun { run: Run { first: 0, stride: 0, count: 0 }, generation: 0 },
+            held: ReservedRun { run: Run { first: 0, stride: 0, count: 0 }, generation: 0 },
         }
     }
 }
@@ -30,7 +30,7 @@ impl Tag {
 pub struct LocalTag {
     tag: Tag,
     /// What is left of the ids taken.
-    held: HeldRun,
+    held: ReservedRun,
 }
 
 impl LocalTag {
@@ -53,11 +53,11 @@ impl LocalTag {
     #[inline(never)]
     fn next_of_run(&mut self) -> Result<i64> {
         self.held.run.count = 0;
-        let Some(HeldRun { run, generation }) = self.tag.part_at_hand(MOST, PARTS) else {
+        let Some(ReservedRun { run, generation }) = self.tag.part_at_hand(MOST, PARTS) else {
             return self.tag.next();
         };
         let rest = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };
-        self.held = HeldRun { run: rest, generation };
+        self.held = ReservedRun { run: rest, generation };
         Ok(run.first)
     }
 }

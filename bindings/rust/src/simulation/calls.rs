@@ -4,7 +4,7 @@ use super::*;
 use crate::SegmentsBuilder;
 use crate::os::simulated;
 use crate::segments::simulated::Opened;
-use crate::segments::{Attempt, Reply, SegmentSource, Tag};
+use crate::segments::{PendingTake, Reply, SegmentSource, Tag};
 use leafid_core::Segment;
 use std::sync::atomic::AtomicU64;
 
@@ -51,8 +51,8 @@ impl Calls {
         &self.opened.tag
     }
 
-    fn call(&self, ids: usize) -> Attempt {
-        Attempt::new(self.tag().clone(), ids, HOUR)
+    fn call(&self, ids: usize) -> PendingTake {
+        PendingTake::new(self.tag().clone(), ids, HOUR)
     }
 
     /// Does what is left for threads, and answers the fetch that the source was asked for with three ids; none: it does
@@ -71,7 +71,7 @@ impl Calls {
     }
 }
 
-fn polled(call: &mut Attempt) -> std::result::Result<bool, Code> {
+fn polled(call: &mut PendingTake) -> std::result::Result<bool, Code> {
     call.poll(|| ()).map_err(|error| error.code())
 }
 
@@ -153,7 +153,7 @@ fn what_a_call_that_is_given_up_was_served_is_others() {
 #[test]
 fn a_call_whose_time_is_over_waits_no_longer() {
     let calls = Calls::new();
-    let mut late = Attempt::new(calls.tag().clone(), 1, Duration::ZERO);
+    let mut late = PendingTake::new(calls.tag().clone(), 1, Duration::ZERO);
     assert!(late.is_late() && !calls.call(1).is_late());
     assert_eq!(polled(&mut late), Err(Code::SegmentUnavailable));
     let mut turns = 0;

@@ -7,7 +7,7 @@ use super::{DISKS, Simulation};
 use crate::os::mutex::lock;
 use crate::os::simulated::{self, Deed};
 use crate::segments::simulated::Opened;
-use crate::{Attempt, FetchRequest, HeldRun, Reply, SegmentSource, Segments};
+use crate::{FetchRequest, PendingTake, Reply, ReservedRun, SegmentSource, Segments};
 use leafid_core::{Run, Segment};
 use std::sync::{Arc, Mutex};
 
@@ -30,8 +30,8 @@ impl Counter {
 struct Side {
     world: World,
     opened: Opened,
-    held: Option<HeldRun>,
-    attempt: Option<Attempt>,
+    held: Option<ReservedRun>,
+    attempt: Option<PendingTake>,
     wanted: usize,
     asked: Vec<(FetchRequest, Reply)>,
     jobs: Vec<Deed>,
@@ -66,7 +66,7 @@ impl Side {
                 None => break,
             }
         }
-        if let Some(held) = self.held.take().filter(HeldRun::is_ours) {
+        if let Some(held) = self.held.take().filter(ReservedRun::is_ours) {
             seen.segment(SPACE, held.run)?;
         }
         for round in 0..4 {
