@@ -44,12 +44,12 @@ pub use metrics::metrics;
 pub use os::clock_source::ClockSource;
 #[doc(hidden)]
 pub use os::log_queue;
+#[doc(hidden)]
+pub use segments::{Completion as Reply, PendingTake as Attempt, ReservedRun as HeldRun};
 pub use segments::{
     FetchRequest, Fetched, FileTag, LocalTag, Prewarm, Protocol, SegmentSource, Segments, SegmentsBuilder,
     SegmentsStats, ServerStats, Tag, TagStats,
 };
-#[doc(hidden)]
-pub use segments::{PendingTake as Attempt, Reply, ReservedRun as HeldRun};
 pub use snowflake::batch::MOST_IDS;
 pub use snowflake::builder::SnowflakeBuilder;
 pub use snowflake::handle::Snowflake;

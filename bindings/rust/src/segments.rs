@@ -28,7 +28,7 @@ use high_water::Marks;
 pub use reserved_run::ReservedRun;
 pub use settings::Prewarm;
 pub use source::callback::{FetchRequest, Fetched, SegmentSource};
-pub use source::completion::Reply;
+pub use source::completion::Completion;
 pub use source::file::FileTag;
 pub use stats::{SegmentsStats, ServerStats, TagStats};
 pub use tag::Tag;

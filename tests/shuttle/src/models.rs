@@ -7,7 +7,7 @@ use super::segments::handle::Segments;
 use super::segments::settings::Options;
 use super::segments::source::select::Origin;
 use super::tasks::fetch_pool;
-use super::segments::source::completion::Reply;
+use super::segments::source::completion::Completion;
 use super::segments::source::callback::{Batch, FetchRequest, SegmentSource};
 use super::segments::tag::Tag;
 use crate::world::{self, now, wrong};
@@ -422,7 +422,7 @@ pub fn one_that_waits_for_long() {
 pub fn answers_that_come_later() {
     let asked = Arc::new(Source::default());
     let source = Arc::clone(&asked);
-    let ask = move |request: FetchRequest, reply: Reply| {
+    let ask = move |request: FetchRequest, reply: Completion| {
         let source = Arc::clone(&source);
         spawn(move || {
             let mut dropped = false;

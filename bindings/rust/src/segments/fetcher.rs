@@ -4,7 +4,7 @@ use super::high_water::{Accepted, Marks};
 use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
 use super::source::callback::{Batch, FetchRequest};
-use super::source::completion::{Pending, Reply};
+use super::source::completion::{Completion, Pending};
 use super::tag_state::{Phase, TagInner, TagState};
 use crate::os;
 use crate::os::env::Env;
@@ -300,7 +300,8 @@ impl Fetcher {
         };
         let request = FetchRequest { tag: tag_state.name.as_ref().into(), step, after, urgent };
         let source = self.options.origin.source.clone();
-        source.ask(request, Reply::new(Pending { fetcher: self, tag_state, after, wanted, requests: 1 }));
+        source
+            .ask(request, Completion::new(Pending { fetcher: self, tag_state, after, wanted, requests: 1 }));
     }
 
     fn use_kept(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {

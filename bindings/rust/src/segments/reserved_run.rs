@@ -72,24 +72,24 @@ impl Tag {
     pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<ReservedRun> {
         let ((_, tag_state), generation) = self.process.load()?;
         let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
-        let held = ReservedRun { run, generation };
-        if !held.is_ours() {
+        let reserved = ReservedRun { run, generation };
+        if !reserved.is_ours() {
             return None;
         }
         if wants_fetch {
             self.fetch_ahead();
         }
-        Some(held)
+        Some(reserved)
     }
 
     /// For bindings: puts back what was not issued of a run. In a forked child it is the parent's.
     #[doc(hidden)]
-    pub fn put_back(&self, held: ReservedRun) {
-        if held.run.count > 0
-            && held.is_ours()
+    pub fn put_back(&self, reserved: ReservedRun) {
+        if reserved.run.count > 0
+            && reserved.is_ours()
             && let Ok((_, tag_state)) = self.process()
         {
-            tag_state.put_back(&[held.run]);
+            tag_state.put_back(&[reserved.run]);
         }
     }
 }

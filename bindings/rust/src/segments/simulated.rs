@@ -7,7 +7,7 @@ use super::handle::Shared;
 use super::high_water::Marks;
 use super::settings::Options;
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
-use super::source::completion::Reply;
+use super::source::completion::Completion;
 use super::tag::Tag;
 use super::tag_state::TagState;
 use crate::Answer;
@@ -103,7 +103,7 @@ pub(super) struct Play {
     pub(super) fetcher: Arc<Fetcher>,
     shared: Arc<Shared>,
     clock: Arc<Stands>,
-    pub(super) asked: Arc<Mutex<Vec<(FetchRequest, Reply)>>>,
+    pub(super) asked: Arc<Mutex<Vec<(FetchRequest, Completion)>>>,
 }
 
 impl Play {
@@ -120,7 +120,8 @@ impl Play {
         simulated::play(1);
         let asked = Arc::new(Mutex::new(Vec::new()));
         let asks = Arc::clone(&asked);
-        let source = SegmentSource::deferred(move |request, reply| lock(&asks).push((request, reply)));
+        let source =
+            SegmentSource::deferred(move |request, completion| lock(&asks).push((request, completion)));
         let mut options = Options::parse(&builder.source(source).persist(false)).unwrap();
         change(&mut options);
         let clock = Arc::new(Stands(AtomicI64::new(BEGIN_MS)));
@@ -178,8 +179,8 @@ impl Play {
 
     /// Answers what was asked first.
     pub(super) fn answer(&self, answer: Answer<Option<Fetched>>) {
-        let (_, reply) = lock(&self.asked).remove(0);
-        reply.answer(answer);
+        let (_, completion) = lock(&self.asked).remove(0);
+        completion.answer(answer);
         self.work();
     }
 }

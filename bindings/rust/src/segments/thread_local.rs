@@ -20,7 +20,7 @@ impl Tag {
     pub fn local(&self) -> LocalTag {
         LocalTag {
             tag: self.clone(),
-            held: ReservedRun { run: Run { first: 0, stride: 0, count: 0 }, generation: 0 },
+            reserved: ReservedRun { run: Run { first: 0, stride: 0, count: 0 }, generation: 0 },
         }
     }
 }
@@ -30,7 +30,7 @@ impl Tag {
 pub struct LocalTag {
     tag: Tag,
     /// What is left of the ids taken.
-    held: ReservedRun,
+    reserved: ReservedRun,
 }
 
 impl LocalTag {
@@ -38,7 +38,7 @@ impl LocalTag {
     #[inline]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<i64> {
-        let run = &mut self.held.run;
+        let run = &mut self.reserved.run;
         if run.count == 0 || self.tag.is_closed() {
             return self.next_of_run();
         }
@@ -46,24 +46,24 @@ impl LocalTag {
         run.first = id.wrapping_add(run.stride);
         run.count -= 1;
         // After the step, as for every id: in a forked child the run is the parent's.
-        if self.held.is_ours() { Ok(id) } else { self.next_of_run() }
+        if self.reserved.is_ours() { Ok(id) } else { self.next_of_run() }
     }
 
     #[cold]
     #[inline(never)]
     fn next_of_run(&mut self) -> Result<i64> {
-        self.held.run.count = 0;
+        self.reserved.run.count = 0;
         let Some(ReservedRun { run, generation }) = self.tag.part_at_hand(MOST, PARTS) else {
             return self.tag.next();
         };
         let rest = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };
-        self.held = ReservedRun { run: rest, generation };
+        self.reserved = ReservedRun { run: rest, generation };
         Ok(run.first)
     }
 }
 
 impl Drop for LocalTag {
     fn drop(&mut self) {
-        self.tag.put_back(self.held);
+        self.tag.put_back(self.reserved);
     }
 }

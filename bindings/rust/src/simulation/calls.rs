@@ -4,7 +4,7 @@ use super::*;
 use crate::SegmentsBuilder;
 use crate::os::simulated;
 use crate::segments::simulated::Opened;
-use crate::segments::{PendingTake, Reply, SegmentSource, Tag};
+use crate::segments::{Completion, PendingTake, SegmentSource, Tag};
 use leafid_core::Segment;
 use std::sync::atomic::AtomicU64;
 
@@ -25,7 +25,7 @@ impl Drop for Played {
 /// Segments of such a process.
 struct Calls {
     opened: Opened,
-    replies: Arc<Mutex<Vec<Reply>>>,
+    replies: Arc<Mutex<Vec<Completion>>>,
     world: World,
     _played: Played,
 }
@@ -39,7 +39,7 @@ impl Calls {
     fn with(options: impl FnOnce(SegmentsBuilder, SegmentSource) -> SegmentsBuilder) -> Calls {
         static NUMBER: AtomicU64 = AtomicU64::new(1 << 48);
         simulated::play(NUMBER.fetch_add(1, SeqCst));
-        let (world, replies) = (World::new(), Arc::<Mutex<Vec<Reply>>>::default());
+        let (world, replies) = (World::new(), Arc::<Mutex<Vec<Completion>>>::default());
         let asked = Arc::clone(&replies);
         let source = SegmentSource::deferred(move |_, reply| lock(&asked).push(reply));
         let builder = SegmentsBuilder::default().state_dir("/simulated").step(3).adaptive(false);

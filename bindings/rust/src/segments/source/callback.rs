@@ -1,6 +1,6 @@
 //! Where segments come from.
 
-use super::completion::Reply;
+use super::completion::Completion;
 use crate::worker::source::Answer;
 use leafid_core::{Code, Error, Result, Segment};
 use smallvec::{SmallVec, smallvec};
@@ -75,14 +75,14 @@ pub(crate) enum Kind {
 
 /// A source that answers later, from threads of leafid's, which may wait for the disk: a panic there is no answer.
 pub(crate) trait Later: Send + Sync {
-    /// Has ids fetched; `reply` is answered with the first of them.
-    fn fetch(&self, request: FetchRequest, reply: Reply);
+    /// Has ids fetched; `completion` is answered with the first of them.
+    fn fetch(&self, request: FetchRequest, completion: Completion);
     /// For how long requests for a tag are under way and none was answered; none while none is.
     fn silent_for(&self, tag: &str) -> Option<Duration>;
 }
 
 type Blocking = dyn Fn(&FetchRequest) -> Result<Option<Batch>> + Send + Sync;
-type Deferred = dyn Fn(FetchRequest, Reply) + Send + Sync;
+type Deferred = dyn Fn(FetchRequest, Completion) + Send + Sync;
 
 impl SegmentSource {
     /// A callback that answers a range of ids that was never given before, or none for a tag that it does not know. An
@@ -99,7 +99,7 @@ impl SegmentSource {
 
     /// For event loops: a callback that returns at once and answers later.
     #[doc(hidden)]
-    pub fn deferred(fetch: impl Fn(FetchRequest, Reply) + Send + Sync + 'static) -> SegmentSource {
+    pub fn deferred(fetch: impl Fn(FetchRequest, Completion) + Send + Sync + 'static) -> SegmentSource {
         SegmentSource(Kind::Deferred(Arc::new(fetch)))
     }
 
@@ -127,8 +127,8 @@ impl SegmentSource {
         matches!(self.0, Kind::Deferred(_))
     }
 
-    /// Asks, and has the answer given to `reply`; a panic is an answer too.
-    pub(crate) fn ask(&self, request: FetchRequest, reply: Reply) {
+    /// Asks, and has the answer given to `completion`; a panic is an answer too.
+    pub(crate) fn ask(&self, request: FetchRequest, completion: Completion) {
         let panicked = || {
             Err(Error::new(
                 Code::SegmentUnavailable,
@@ -138,14 +138,14 @@ impl SegmentSource {
         match &self.0 {
             Kind::Blocking(fetch) => {
                 let answer = catch_unwind(AssertUnwindSafe(|| fetch(&request)));
-                reply.accept(answer.unwrap_or_else(|_| panicked()));
+                completion.accept(answer.unwrap_or_else(|_| panicked()));
             }
             // What it drops unanswered is answered by that.
             Kind::Deferred(fetch) => {
-                let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, reply)));
+                let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, completion)));
             }
             Kind::Later(source) => {
-                let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, reply)));
+                let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, completion)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The answer to a fetch that is under way.
+//! How a source completes a fetch that is under way.
 
 use super::callback::{Batch, Fetched};
 use crate::os;
@@ -10,8 +10,8 @@ use crate::worker::source::Answer;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
 
-/// The place of the answer to one fetch. Dropped without one, the fetch has failed.
-pub struct Reply(Option<Pending>);
+/// Completes one fetch. If it is dropped without an answer, the fetch has failed.
+pub struct Completion(Option<Pending>);
 
 pub(crate) struct Pending {
     pub(crate) fetcher: Arc<Fetcher>,
@@ -24,9 +24,9 @@ pub(crate) struct Pending {
     pub(crate) requests: usize,
 }
 
-impl Reply {
-    pub(crate) fn new(pending: Pending) -> Reply {
-        Reply(Some(pending))
+impl Completion {
+    pub(crate) fn new(pending: Pending) -> Completion {
+        Completion(Some(pending))
     }
 
     /// Answers, from any thread and without a wait; none for a tag that the source does not know.
@@ -37,7 +37,7 @@ impl Reply {
 
     /// It took so many requests.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
-    pub(crate) fn of_requests(mut self, requests: usize) -> Reply {
+    pub(crate) fn of_requests(mut self, requests: usize) -> Completion {
         if let Some(pending) = &mut self.0 {
             pending.requests = requests;
         }
@@ -72,7 +72,7 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for Completion {
     fn drop(&mut self) {
         let message = "the fetch of a segment ended without an answer; see the code that gives segments";
         self.leave(Err(Error::new(Code::SegmentUnavailable, message)));

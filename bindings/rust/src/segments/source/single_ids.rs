@@ -8,7 +8,7 @@
 //! fetches or has made a request, or, where all requests hang, as an answer like any other.
 
 use super::callback::{Batch, FetchRequest, Later};
-use super::completion::Reply;
+use super::completion::Completion;
 use super::turns::Turns;
 use crate::os::mutex::{lock, lock_signal_safe};
 use crate::os::{self, PerProcess};
@@ -53,7 +53,7 @@ struct Desk {
 #[derive(Default)]
 struct Shelf {
     /// Who is to be told, and from when on it is told even if more is to come.
-    reply: Option<(Reply, Instant)>,
+    reply: Option<(Completion, Instant)>,
     /// When that is seen to, whatever the requests under way do until then.
     look_at: Option<Instant>,
     segments: Vec<Segment>,
@@ -69,7 +69,7 @@ struct Shelf {
 }
 
 /// Something to tell, to whom, and after how many requests that failed.
-type Told = (Reply, Result<Batch>, usize);
+type Told = (Completion, Result<Batch>, usize);
 
 impl Singles {
     pub(crate) fn new(
@@ -120,7 +120,7 @@ impl Singles {
 
 impl Later for Arc<Singles> {
     /// Has ids fetched; `reply` is answered with the first of them.
-    fn fetch(&self, request: FetchRequest, reply: Reply) {
+    fn fetch(&self, request: FetchRequest, reply: Completion) {
         let short = (request.step.max(1) as u64).div_ceil(self.each);
         let tell_at = Instant::now() + if request.urgent { Duration::ZERO } else { GATHERS };
         let tag = request.tag.as_str().into();
@@ -364,7 +364,7 @@ mod tests {
         let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
         let reply = || {
             let (fetcher, tag_state) = (Arc::clone(&fetcher), Arc::clone(&tag_state));
-            Reply::new(Pending { fetcher, tag_state, after: 0, wanted: 0, requests: 1 })
+            Completion::new(Pending { fetcher, tag_state, after: 0, wanted: 0, requests: 1 })
         };
         let (hour, now) = (Duration::from_secs(3_600), Instant::now());
         let (mut desk, tag) = desk(2);

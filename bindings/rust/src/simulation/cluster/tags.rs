@@ -7,7 +7,8 @@ use super::{DISKS, Simulation};
 use crate::os::mutex::lock;
 use crate::os::simulated::{self, Deed};
 use crate::segments::simulated::Opened;
-use crate::{FetchRequest, PendingTake, Reply, ReservedRun, SegmentSource, Segments};
+use crate::segments::{Completion, PendingTake, ReservedRun};
+use crate::{FetchRequest, SegmentSource, Segments};
 use leafid_core::{Run, Segment};
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +18,7 @@ pub(crate) const SPACE: u32 = 2;
 /// The counter that these processes ask, and the requests that it has not answered.
 pub(crate) struct Counter {
     next: i64,
-    asked: Vec<(FetchRequest, Reply)>,
+    asked: Vec<(FetchRequest, Completion)>,
 }
 
 impl Counter {
@@ -33,7 +34,7 @@ struct Side {
     held: Option<ReservedRun>,
     attempt: Option<PendingTake>,
     wanted: usize,
-    asked: Vec<(FetchRequest, Reply)>,
+    asked: Vec<(FetchRequest, Completion)>,
     jobs: Vec<Deed>,
 }
 
