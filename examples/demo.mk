@@ -1,30 +1,38 @@
 # The examples. Targets:
 #
 #   make demo            the order intake: four languages, one database, processes and a server killed
-#                        ORDERS=150000 of each process, KILL=rust is killed, KEEP=1 goes on with the last run's database
+#                        ORDERS=50000 of each process, KILL=rust is killed, KEEP=1 goes on with the last run's database
 #   make test-examples   the quick starts of the README, the leases in C and segments from sources of one's own,
 #                        each run and its output checked
 
 CARGO ?= cargo
 NODE ?= node
 
-.PHONY: demo test-examples examples-rust examples-tools
+.PHONY: demo demo-build test-examples examples-tools FORCE
 
-demo: python-wheel node-package examples-rust build/examples/orders-c build/node/orders.mjs
-	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py --orders $(or $(ORDERS),150000) --kill $(or $(KILL),rust) \
+demo: tools demo-build python-wheel node-package build/examples/orders-rust build/examples/orders-c build/node/orders.mjs
+	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \
 	    $(if $(KEEP),--keep)
 
-test-examples: python-wheel node-package examples-rust build/examples/quickstart-c build/examples/segments-c \
+test-examples: python-wheel node-package $(foreach name,quickstart segments database_segments,build/examples/$(name)-rust) \
+    build/examples/quickstart-c build/examples/segments-c \
     build/examples/leases-c build/examples/database_segments-c build/node/quickstart.mjs build/node/segments.mjs \
     build/node/database_segments.mjs
 	@NODE=$(NODE) sh examples/quickstart.sh
+
+# In one call, so that the two are linked side by side.
+demo-build: c-lib
+	@echo "== building leafid for Node, and the demo's program in Rust"
+	@$(CARGO) build --release --quiet -p leafid-node -p leafid-examples --bin orders --lib
 
 examples-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 	@command -v $(CC) >/dev/null || { echo "$(CC) is missing: install a C compiler (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
 
-examples-rust: examples-tools
-	@$(CARGO) build --release --quiet --manifest-path examples/Cargo.toml --target-dir build/examples-target
+build/examples/%-rust: FORCE | examples-tools
+	@mkdir -p $(@D)
+	@$(CARGO) build --release --quiet -p leafid-examples --bin $*
+	@cmp -s $(or $(CARGO_TARGET_DIR),target)/release/$* $@ || cp $(or $(CARGO_TARGET_DIR),target)/release/$* $@
 
 # The library is looked for where it was linked: build/c may be staged anew without linking again.
 define examples_link

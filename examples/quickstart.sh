@@ -42,13 +42,12 @@ check() {
     echo "$language: $output" | head -n 1
 }
 
-rust=$root/build/examples-target/release
-c=$root/build/examples
+built=$root/build/examples
 python=$root/build/venv/bin/python
 node=${NODE:-node}
 
-check rust "$rust/quickstart"
-check c "$c/quickstart-c"
+check rust "$built/quickstart-rust"
+check c "$built/quickstart-c"
 check python "$python" "$root/examples/quickstart.py"
 check node "$node" "$root/build/node/quickstart.mjs"
 echo "quick starts: 4 of 4 passed"
@@ -67,8 +66,8 @@ check_segments() {
     echo "$language: $output" | head -n 1
 }
 
-check_segments rust "$rust/segments"
-check_segments c "$c/segments-c"
+check_segments rust "$built/segments-rust"
+check_segments c "$built/segments-c"
 check_segments python "$python" "$root/examples/segments.py"
 check_segments node "$node" "$root/build/node/segments.mjs"
 echo "quick starts of segments: 4 of 4 passed"
@@ -95,13 +94,13 @@ check_own
 # And on one file.
 language="database_segments.rs and .c"
 echo 1 >order.counter
-for process in 1 2; do "$rust/database_segments" >process-$process 2>&1 & done
-for process in 3 4; do "$c/database_segments-c" >process-$process 2>&1 & done
+for process in 1 2; do "$built/database_segments-rust" >process-$process 2>&1 & done
+for process in 3 4; do "$built/database_segments-c" >process-$process 2>&1 & done
 wait
 check_own
 
 language=leases.c
-output=$("$c/leases-c") || fail "ended with $?"
+output=$("$built/leases-c") || fail "ended with $?"
 case $output in
 [0-9]*" made by worker "[0-9]) echo "$language: $output" ;;
 *) fail "not the line expected" ;;

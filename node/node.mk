@@ -20,7 +20,8 @@ node-tools:
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
 node-package: node-tools
-	$(CARGO) build --release --quiet -p leafid-node
+	@echo "== building leafid for Node"
+	@$(CARGO) build --release --quiet -p leafid-node
 	@$(NODE) node/tools/package.mjs $(or $(CARGO_TARGET_DIR),target)/release build/node $(node_test)
 
 test-node: node-package

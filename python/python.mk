@@ -79,9 +79,12 @@ $(python_tools)/done:
 # Two maturins in one target directory take each other's files away.
 python_alone := $(if $(shell command -v flock),flock $(CURDIR)/build/python.lock)
 
-# maturin must run inside python/, and in a target directory of its own: another interpreter rebuilds pyo3.
+python_target := $(abspath $(or $(CARGO_TARGET_DIR),target))
+
+# maturin must run inside python/.
 build/wheels/done: $(python_sources) $(python_tools)/done
-	@out=$(CURDIR)/build/wheels.$$$$; cd python && CARGO_TARGET_DIR=../build/python-target \
+	@echo "== building leafid for Python"
+	@out=$(CURDIR)/build/wheels.$$$$; cd python && CARGO_TARGET_DIR=$(python_target) \
 	    $(python_alone) ../$(python_tools)/bin/maturin build --release --quiet \
 	    --interpreter ../$(python_tools)/bin/python --out $$out && \
 	    touch $$out/done && rm -rf ../build/wheels && mv $$out ../build/wheels || { rm -rf $$out; exit 1; }
@@ -92,12 +95,14 @@ build/sdist/done: $(python_sources) $(python_tools)/done
 	    cat ../build/sdist/log >&2; exit 1; }
 	@touch $@
 
-# The files of a source distribution all have one old time, by which Cargo takes what an earlier one was built to for this one's.
+# Unpacked with new times: its files all have one old time, by which Cargo would take what an earlier one was built to
+# for this one's.
 build/venv-sdist/leafid: build/sdist/done
-	@test ! -e $@ || rm -rf build/python-target/release/.fingerprint/leafid*
 	$(call python_make_venv,$(python_base),build/venv-sdist)
-	@CARGO_TARGET_DIR=$(CURDIR)/build/python-target $(python_alone) build/venv-sdist/bin/pip install --quiet \
-	    --disable-pip-version-check --force-reinstall build/sdist/*.tar.gz -r python/tests/requirements.txt
+	@rm -rf build/sdist/source && mkdir build/sdist/source && \
+	    tar -xzm --strip-components 1 -C build/sdist/source -f build/sdist/*.tar.gz
+	@CARGO_TARGET_DIR=$(python_target) $(python_alone) build/venv-sdist/bin/pip install --quiet \
+	    --disable-pip-version-check --force-reinstall ./build/sdist/source -r python/tests/requirements.txt
 	@touch $@
 
 build/venv/done:

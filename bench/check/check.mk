@@ -10,7 +10,8 @@ check_build := build/bench
 bench-check: bench-check-tools c-lib
 	@command -v valgrind >/dev/null 2>&1 || exit 0; \
 	mkdir -p $(check_build) && \
-	cargo build --release --quiet --manifest-path bench/check/Cargo.toml --target-dir $(check_build)/check-target && \
+	cargo build --release --quiet -p leafid-bench-check && \
+	cp $(or $(CARGO_TARGET_DIR),target)/release/leafid-bench-check $(check_build)/ && \
 	$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o $(check_build)/check-c bench/check/paths.c \
 	    -Lbuild/c/lib -lleafid -Wl,-rpath,$(CURDIR)/build/c/lib && \
 	python3 bench/check/check.py $(check_build) $(if $(UPDATE),--update)

@@ -27,7 +27,7 @@ SAME, LEAST = (0.01, 0), (1, 0.05)
 OTHER = (0.25, 0.25)
 # The program of each language, and the object in it that is leafid's.
 PROGRAMS = {
-    "rust": ("check-target/release/leafid-bench-check", "leafid-bench-check"),
+    "rust": ("leafid-bench-check", "leafid-bench-check"),
     "c": ("check-c", "libleafid.so"),
 }
 

@@ -8,8 +8,9 @@ C_STAGE := build/c
 
 # Not `cargo build`: for a crate that is a Rust library too, cargo leaves link-time optimisation out, without a word.
 c-lib:
-	cargo rustc --release --quiet --package leafid-c --lib --crate-type cdylib,staticlib
-	sh bindings/c/stage.sh $(C_TARGET_DIR) $(C_STAGE)
+	@echo "== building leafid for C"
+	@cargo rustc --release --quiet --package leafid-c --lib --crate-type cdylib,staticlib
+	@sh bindings/c/stage.sh $(C_TARGET_DIR) $(C_STAGE)
 
 # Writes include/leafid.h from the crate.
 header:

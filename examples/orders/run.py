@@ -117,7 +117,7 @@ def one_host(orders):
         ("node", node, ["2"], 1, 2),
         ("node-2", node, ["1"], 1, 1),
         ("c", [str(BUILD / "examples" / "orders-c")], [], 2, 2),
-        ("rust", [str(BUILD / "examples-target" / "release" / "orders")], [], 1, 1),
+        ("rust", [str(BUILD / "examples" / "orders-rust")], [], 1, 1),
     ]
     for number, (name, program, threads, processes, holders) in enumerate(commands):
         command = [*program, str(orders), str(SEED + number), *threads, f"file:{NUMBERS}", *SHOPS]
@@ -138,7 +138,7 @@ def existing_leaf(nodes):
         ("python", [sys.executable, str(HERE / "orders.py")], [], 4),
         ("node", [os.environ.get("NODE", "node"), str(BUILD / "node" / "orders.mjs")], ["2"], 1),
         ("c", [str(BUILD / "examples" / "orders-c")], [], 2),
-        ("rust", [str(BUILD / "examples-target" / "release" / "orders")], [], 1),
+        ("rust", [str(BUILD / "examples" / "orders-rust")], [], 1),
     ]
     for number, (name, program, threads, processes) in enumerate(programs):
         command = [*program, str(leaf.ORDERS), str(3 * SEED + number), *threads, nodes.urls(number % 2), leaf.SHOP]
@@ -203,7 +203,7 @@ def from_leaf(database, timeout):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--orders", type=int, default=150_000, help="orders of each process, at least 50000")
+    parser.add_argument("--orders", type=int, default=50_000, help="orders of each process, at least 50000")
     parser.add_argument("--kill", default="rust", help="the program that is killed midway")
     parser.add_argument("--keep", action="store_true", help="go on with the last run's database and state directory")
     parser.add_argument("--timeout", type=float, default=120, help="seconds until the run is given up")

@@ -12,7 +12,7 @@ import time
 
 from harness import BUILD, HERE
 
-RUST = BUILD / "system-target/release/leafid-system"
+RUST = BUILD / "system/leafid-system"
 PYTHON = BUILD / "venv/bin/python"
 
 LANGUAGES = {

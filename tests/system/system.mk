@@ -1,7 +1,6 @@
 # Kills, clocks, disks, forks in the wrong place, valgrind. As root, what is missing is installed from Debian's packages;
 # otherwise a test without its tool is skipped, and says so.
 
-system_target := build/system-target
 system_needs := tools system-tools c-lib python-wheel node-package system-programs
 
 .PHONY: test-system power-cuts hosts system-tools system-programs
@@ -34,7 +33,9 @@ system-tools:
 
 system-programs: c-lib build/chaos/sorter
 	@mkdir -p build/system
-	@cargo build --release --quiet --manifest-path tests/system/rust/Cargo.toml --target-dir $(system_target)
+	@cargo build --release --quiet -p leafid-system
+	@cmp -s $(or $(CARGO_TARGET_DIR),target)/release/leafid-system build/system/leafid-system || \
+	    cp $(or $(CARGO_TARGET_DIR),target)/release/leafid-system build/system/
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c

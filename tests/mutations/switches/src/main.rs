@@ -193,7 +193,7 @@ impl<'a> Visit<'a> for Switches<'_> {
         let gone: String = deleted.iter().map(|m| format!("/*<*/!{} /*>*/&& ", on(m))).collect();
         if let Some((_, guard)) = &arm.guard {
             let mutants = self.taken(guard.span(), "MatchArmGuard");
-            if !has_let(guard) && !(mutants.is_empty() && gone.is_empty()) {
+            if !(has_let(guard) || mutants.is_empty() && gone.is_empty()) {
                 let within = guard.span().byte_range();
                 let mut text = format!("{gone}(");
                 for each in &mutants {
