@@ -41,6 +41,7 @@ pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 pub use segment::guard::{Guard, IdOrder, MOST_REMEMBERED};
 pub use segment::segment::Segment;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersRest};
+pub use server::health::{Attempt, ServerFailure, ServersHealth};
 pub use snowflake::action::{Action, Run};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::history::{MOST_BURNT, MOST_FORMER};

@@ -6,7 +6,6 @@
 
 mod connection;
 mod deadline;
-mod health;
 mod resolve;
 mod response;
 mod settings;
@@ -27,8 +26,7 @@ pub(crate) use url::percent_encoded;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Bounds;
-use health::{Failure, Readiness, Server, since_ms};
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Attempt, Code, Error, Result, ServerFailure, ServersHealth};
 use settings::Settings;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
@@ -51,7 +49,9 @@ pub(crate) struct Http {
 
 struct Process {
     generation: u64,
-    servers: Vec<Mutex<Server>>,
+    health: Mutex<ServersHealth>,
+    /// The connections to each server.
+    agents: Vec<Mutex<Option<Agent>>>,
 }
 
 /// A request, to be made of whichever server is asked.
@@ -124,20 +124,26 @@ impl Http {
             if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
-            let chosen = again.take().or_else(|| self.choose(process, whose, &untried, urgent));
+            let choose = || process.with(|servers| servers.choose(whose, &untried, self.now_ms(), urgent));
+            let chosen = again.take().or_else(|| choose().flatten());
             let left = answer_by.saturating_duration_since(Instant::now());
-            let Some((at, probes)) = chosen.filter(|_| !left.is_zero()) else {
-                if let Some((at, true)) = chosen {
-                    process.with(at, |server| server.gave_up(whose));
-                }
+            let Some(attempt) = chosen.filter(|_| !left.is_zero()) else {
+                let error = process.with(|servers| {
+                    chosen.into_iter().for_each(|attempt| servers.cancelled(attempt, whose));
+                    servers.error(whose)
+                });
                 // What a server says of what was asked tells more than that another cannot be reached.
-                return Err(said.or(last).unwrap_or_else(|| self.resting(process, whose)));
+                return Err(said.or(last).or(error).unwrap_or_else(forked));
             };
+            let at = attempt.server;
             untried.retain(|&other| other != at);
-            let begun_ms = since_ms(self.origin);
             let begun = Instant::now();
             // While another server could answer, a slow one does not use up all the time.
-            let others = untried.iter().any(|&other| self.is_ready(process, whose, other, urgent));
+            let others = process.with(|servers| {
+                let now_ms = self.now_ms();
+                untried.iter().any(|&other| servers.is_ready(other, whose, now_ms, urgent))
+            });
+            let others = others.unwrap_or(!untried.is_empty());
             let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
             let bounds =
                 Bounds { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
@@ -145,70 +151,63 @@ impl Http {
             number += 1;
             let failure = match asked {
                 Ok(Verdict::Answer(answer)) => {
-                    process.with(at, |server| server.succeeded(whose, probes));
+                    process.with(|servers| servers.succeeded(attempt, whose));
                     return Ok(answer);
                 }
                 Ok(Verdict::Refused(error)) => {
-                    process.with(at, |server| server.succeeded(whose, probes));
+                    process.with(|servers| servers.succeeded(attempt, whose));
                     return Err(error);
                 }
                 Err(failed) if failed.is_stale && number == 1 => {
                     // It closed what was kept: that says nothing of it. All that was kept is as old.
-                    process.with(at, |server| drop(server.forget_connections()));
-                    again = Some((at, probes));
+                    drop(process.forget_connections(at));
+                    again = Some(Attempt { begun_ms: self.now_ms(), ..attempt });
                     continue;
                 }
                 Ok(Verdict::Elsewhere(error)) => {
-                    process.with(at, |server| server.succeeded(whose, probes));
+                    process.with(|servers| servers.succeeded(attempt, whose));
                     said = Some(error);
                     continue;
                 }
                 Ok(Verdict::Wrong(failure) | Verdict::Denied(failure)) => failure,
                 Err(failed) if failed.failure.error.code() == Code::SourceInvalid => {
                     let error = Error::new(self.nonsense, failed.failure.error.message());
-                    Failure { error, ..failed.failure }
+                    ServerFailure { error, ..failed.failure }
                 }
                 Err(failed) => failed.failure,
             };
             last = Some(failure.error.clone());
             let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             // Rounded up: a rest is never shorter than it should be.
-            let now_ms = since_ms(self.origin) + 1;
-            process.with(at, |server| server.failed(whose, probes, begun_ms, now_ms, seed, failure));
+            let now_ms = self.now_ms() + 1;
+            process.with(|servers| servers.failed(attempt, whose, now_ms, seed, failure));
         }
     }
 
     /// How long until a server may be asked at all, in milliseconds; none when one may be now.
     pub(crate) fn rest_ms(&self, urgent: bool) -> Option<i64> {
-        let process = self.process();
-        let now_ms = since_ms(self.origin);
-        let rests = (0..process.servers.len()).map(|at| match self.readiness(process, "", at, urgent) {
-            Readiness::RestsUntil(until_ms) => Some((until_ms - now_ms).max(1)),
-            Readiness::Healthy | Readiness::Rested => None,
-        });
-        rests.min().flatten()
+        self.process().with(|servers| servers.rest_ms(self.now_ms(), urgent)).flatten()
     }
 
     /// Each server's URL and what it failed with last, if it ever did.
     pub(crate) fn last_errors(&self) -> Vec<(String, Option<Error>)> {
-        let process = self.process();
-        let of = |at| process.with(at, |server| server.last_error().cloned()).flatten();
-        self.settings.servers.iter().enumerate().map(|(at, url)| (url.to_string(), of(at))).collect()
+        let errors =
+            self.process().with(|servers| servers.last_errors().map(Option::<&Error>::cloned).collect());
+        let errors: Vec<_> = errors.unwrap_or_else(|| vec![None; self.settings.servers.len()]);
+        self.settings.servers.iter().map(ToString::to_string).zip(errors).collect()
     }
 
     /// Whether every server has denied what is asked for a tag, as far as is known, and none has answered rightly since.
     pub(crate) fn denies(&self, whose: &str) -> bool {
-        let process = self.process();
-        let denies = |server: &mut Server| server.failure(whose).is_some_and(|(_, denied)| denied);
-        (0..process.servers.len()).all(|at| process.with(at, denies).unwrap_or(false))
+        self.process().with(|servers| servers.denies(whose)).unwrap_or(false)
     }
 
     /// Closes the connections that no request uses: after the last one for some time.
     pub(crate) fn rest(&self) {
         let process = self.process();
-        for at in 0..process.servers.len() {
+        for at in 0..process.agents.len() {
             // Dropped without the lock.
-            drop(process.with(at, Server::forget_connections));
+            drop(process.forget_connections(at));
         }
     }
 
@@ -222,8 +221,8 @@ impl Http {
     pub(crate) fn end_requests(&self) {
         self.endings.fetch_add(1, AcqRel);
         let Some(process) = self.process.get() else { return };
-        for at in 0..process.servers.len() {
-            if let Some(agent) = process.with(at, Server::forget_connections).flatten() {
+        for at in 0..process.agents.len() {
+            if let Some(agent) = process.forget_connections(at) {
                 agent.shutdown();
             }
         }
@@ -232,7 +231,8 @@ impl Http {
     fn process(&self) -> &Process {
         self.process.get_or_install(|| Process {
             generation: os::process::generation(),
-            servers: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
+            health: Mutex::new(ServersHealth::new(self.settings.servers.len())),
+            agents: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
         })
     }
 
@@ -243,14 +243,14 @@ impl Http {
         bounds: Bounds,
         ask: &Ask,
         read: &dyn Fn(&Reply) -> Verdict<T>,
-    ) -> std::result::Result<Verdict<T, Failure>, response::Failed> {
+    ) -> std::result::Result<Verdict<T, ServerFailure>, response::Failed> {
         let server = &self.settings.servers[at];
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
             let chain = chain.chain(RustlsConnector::default()).chain(trailing_bytes::Connected);
             Agent::with_parts(self.settings.config(server), chain, resolve::NoLookup)
         };
-        let agent = process.with(at, |server| server.agent(make));
+        let agent = process.with_agent(at, |agent| agent.get_or_insert_with(make).clone());
         let Some(agent) = agent else {
             let error = Error::new(
                 Code::SegmentUnavailable,
@@ -261,7 +261,7 @@ impl Http {
         let url = server.join(&ask.path);
         let (reply, exchange) =
             response::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
-        let failure = |error: Error, is_denied| Failure {
+        let failure = |error: Error, is_denied| ServerFailure {
             of_server: reply.of_server(&server.to_string(), error.code()),
             is_whole: reply.is_of_server(),
             is_denied,
@@ -278,63 +278,31 @@ impl Http {
         Ok(verdict)
     }
 
-    /// The server to ask next, and whether that probes it: the first that may be asked; while somebody waits, those that
-    /// failed lately come last.
-    fn choose(
-        &self,
-        process: &Process,
-        whose: &str,
-        untried: &[usize],
-        urgent: bool,
-    ) -> Option<(usize, bool)> {
-        let now_ms = since_ms(self.origin);
-        let comes_first = |at: &usize| {
-            process.with(*at, |server| server.comes_first(whose, now_ms, urgent)).unwrap_or(false)
-        };
-        let (first, then): (Vec<usize>, Vec<usize>) = untried.iter().partition(|at| comes_first(at));
-        let alone = urgent && !self.any_is_healthy(process, whose);
-        let ready = first.into_iter().chain(then).find_map(|at| {
-            let begin = |server: &mut Server| match server.readiness(whose, now_ms, alone) {
-                Readiness::RestsUntil(_) => None,
-                // Under one lock: nobody else probes it then.
-                Readiness::Healthy | Readiness::Rested => Some(server.begin(whose)),
-            };
-            process.with(at, begin).flatten().map(|probes| (at, probes))
-        });
-        let again = |at: &usize| {
-            let begin = |server: &mut Server| server.only_denied(whose, now_ms).then(|| server.begin(whose));
-            process.with(*at, begin).flatten().map(|probes| (*at, probes))
-        };
-        ready.or_else(|| untried.iter().find_map(again))
-    }
-
-    fn readiness(&self, process: &Process, whose: &str, at: usize, urgent: bool) -> Readiness {
-        let now_ms = since_ms(self.origin);
-        let alone = urgent && !self.any_is_healthy(process, whose);
-        process.with(at, |server| server.readiness(whose, now_ms, alone)).unwrap_or(Readiness::Healthy)
-    }
-
-    fn is_ready(&self, process: &Process, whose: &str, other: usize, urgent: bool) -> bool {
-        !matches!(self.readiness(process, whose, other, urgent), Readiness::RestsUntil(_))
-    }
-
-    fn any_is_healthy(&self, process: &Process, whose: &str) -> bool {
-        let now_ms = since_ms(self.origin);
-        let is_healthy = |server: &mut Server| server.readiness(whose, now_ms, false) == Readiness::Healthy;
-        (0..process.servers.len()).any(|at| process.with(at, is_healthy).unwrap_or(false))
-    }
-
-    /// The error while all servers rest: that of the last one in the list, of this tag or of the server itself.
-    fn resting(&self, process: &Process, whose: &str) -> Error {
-        let last = |at| process.with(at, |server| server.failure(whose)).flatten();
-        let last = (0..process.servers.len()).rev().find_map(last).map(|(error, _)| error);
-        last.unwrap_or_else(|| Error::new(Code::SegmentUnavailable, "no server could be asked in time"))
+    /// Milliseconds of a clock that only goes forward.
+    fn now_ms(&self) -> i64 {
+        // 292 million years.
+        self.origin.elapsed().as_millis() as i64
     }
 }
 
 impl Process {
     /// None in a forked child.
-    fn with<R>(&self, at: usize, deed: impl FnOnce(&mut Server) -> R) -> Option<R> {
-        lock_signal_safe(&self.servers[at], self.generation, deed)
+    fn with<R>(&self, deed: impl FnOnce(&mut ServersHealth) -> R) -> Option<R> {
+        lock_signal_safe(&self.health, self.generation, deed)
     }
+
+    /// None in a forked child.
+    fn with_agent<R>(&self, at: usize, deed: impl FnOnce(&mut Option<Agent>) -> R) -> Option<R> {
+        lock_signal_safe(&self.agents[at], self.generation, deed)
+    }
+
+    /// Forgets the connections to a server: they are closed once no request uses them.
+    fn forget_connections(&self, at: usize) -> Option<Agent> {
+        self.with_agent(at, Option::take).flatten()
+    }
+}
+
+/// The error of a request that began in the parent of this process.
+fn forked() -> Error {
+    Error::new(Code::SegmentUnavailable, "no server could be asked in time")
 }

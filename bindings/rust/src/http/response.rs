@@ -1,10 +1,9 @@
 //! One request to one server, and what came back.
 
 use super::deadline::{Bounds, Exchange};
-use super::health::Failure;
 use super::settings::Settings;
 use super::{Ask, Body, Verdict};
-use leafid_core::{Code, Error};
+use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
 use serde::Deserialize;
 use std::io::{self, Read};
@@ -34,14 +33,14 @@ pub(crate) struct Reply {
 
 /// What a request was without an answer.
 pub(super) struct Failed {
-    pub(super) failure: Failure,
+    pub(super) failure: ServerFailure,
     /// The connection had been kept, and was closed by the server meanwhile: it may not have seen the request.
     pub(super) is_stale: bool,
 }
 
 impl Failed {
     pub(super) fn unanswered(error: Error, of_server: Error) -> Failed {
-        let failure = Failure { error, of_server, is_whole: true, is_denied: false };
+        let failure = ServerFailure { error, of_server, is_whole: true, is_denied: false };
         Failed { failure, is_stale: false }
     }
 }
