@@ -155,9 +155,9 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/call.rs",
         (
-            "            let runs = tag_state.unclaim(number);
+            "            let runs = tag_state.take_served(number);
             self.receive(runs);",
-            "            let runs = tag_state.unclaim(number);
+            "            let runs = tag_state.take_served(number);
             if !crate::is(\"loses_what_it_was_given\") {
                 self.receive(runs);
             }",

@@ -24,7 +24,7 @@ mod thread_local;
 pub use builder::{Protocol, SegmentsBuilder};
 pub use call::PendingTake;
 pub use handle::Segments;
-use high_water::Marks;
+use high_water::HighWaterMarks;
 pub use reserved_run::ReservedRun;
 pub use settings::Prewarm;
 pub use source::callback::{FetchRequest, Fetched, SegmentSource};

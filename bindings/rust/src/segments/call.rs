@@ -39,8 +39,8 @@ pub struct PendingTake {
     number: Option<u64>,
     timer: Option<Due>,
     /// Its number among the calls that are served first, and since when it waits.
-    claim: Option<u64>,
-    may_claim: bool,
+    priority: Option<u64>,
+    may_have_priority: bool,
     waits_since: Instant,
 }
 
@@ -67,15 +67,15 @@ impl PendingTake {
             subscribed: None,
             number: None,
             timer: None,
-            claim: None,
-            may_claim: true,
+            priority: None,
+            may_have_priority: true,
             waits_since: began,
         }
     }
 
     /// For queues of a binding, which has calls of its own behind this one: it is never served first.
     pub fn never_first(mut self) -> PendingTake {
-        self.may_claim = false;
+        self.may_have_priority = false;
         self
     }
 
@@ -96,15 +96,15 @@ impl PendingTake {
                 self.runs.clear();
                 (self.left, self.generation, self.ended) = (self.count, generation, None);
                 // Its number is of the parent's table.
-                (self.number, self.timer, self.claim) = (None, None, None);
+                (self.number, self.timer, self.priority) = (None, None, None);
             }
             if self.left == 0 {
                 return Ok(None);
             }
             let (fetcher, tag_state) = self.tag.process()?;
             let seen = tag_state.version();
-            if let Some(number) = self.claim {
-                self.receive(tag_state.unclaim(number));
+            if let Some(number) = self.priority {
+                self.receive(tag_state.take_served(number));
                 if self.left == 0 {
                     continue;
                 }
@@ -136,9 +136,9 @@ impl PendingTake {
                         self.ended = Some(wanted.begun);
                         self.waits_since = Instant::now();
                         tag_state.locked(|state| state.waits += 1);
-                    } else if self.may_claim && fresh && self.waits_since.elapsed() >= SLICE {
+                    } else if self.may_have_priority && fresh && self.waits_since.elapsed() >= SLICE {
                         // Others were quicker than this one: from here on it is served before them.
-                        self.claim = tag_state.claim(self.claim, self.left);
+                        self.priority = tag_state.prioritize(self.priority, self.left);
                     }
                     return Ok(Some(Waits { fetcher, tag_state, seen }));
                 }
@@ -150,7 +150,7 @@ impl PendingTake {
         for run in runs {
             self.left -= run.count;
             self.runs.push(run);
-            (self.ended, self.claim) = (None, None);
+            (self.ended, self.priority) = (None, None);
             self.deadline = Instant::now() + self.timeout;
         }
     }
@@ -271,10 +271,10 @@ impl Drop for PendingTake {
     fn drop(&mut self) {
         self.unsubscribe();
         self.take_timer_back();
-        if let Some(number) = self.claim.filter(|_| self.generation == os::process::generation())
+        if let Some(number) = self.priority.filter(|_| self.generation == os::process::generation())
             && let Ok((_, tag_state)) = self.tag.process()
         {
-            let runs = tag_state.unclaim(number);
+            let runs = tag_state.take_served(number);
             self.receive(runs);
         }
         if !self.runs.is_empty()

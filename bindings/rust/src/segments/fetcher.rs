@@ -1,6 +1,6 @@
 //! Fetches segments from a source into the buffers of its tags. Each `Segments` has one fetcher in a process.
 
-use super::high_water::{Accepted, Marks};
+use super::high_water::{Accepted, HighWaterMarks};
 use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
 use super::source::callback::{Batch, FetchRequest};
@@ -33,7 +33,7 @@ const PREWARMED_AT_ONCE: usize = 8;
 
 pub(crate) struct Fetcher {
     pub(crate) options: Arc<Options>,
-    pub(crate) marks: Marks,
+    pub(crate) marks: HighWaterMarks,
     env: Arc<Env>,
     tags: Mutex<BTreeMap<Arc<str>, Arc<TagState>>>,
     breaker: Mutex<CircuitBreaker<Arc<TagState>>>,
@@ -61,7 +61,7 @@ impl Fetcher {
     /// `prewarm`: tags to be fetched ahead of their first use.
     pub(crate) fn open(
         options: Arc<Options>,
-        marks: Marks,
+        marks: HighWaterMarks,
         env: Arc<Env>,
         mut prewarm: Vec<String>,
     ) -> Arc<Fetcher> {
@@ -286,8 +286,8 @@ impl Fetcher {
             return tag_state.changed();
         };
         if self.options.keep_unused && !looked {
-            match self.marks.take_kept(&tag_state.name) {
-                Ok(kept) if !kept.is_empty() => return self.use_kept(&tag_state, kept, tries),
+            match self.marks.take_unused(&tag_state.name) {
+                Ok(kept) if !kept.is_empty() => return self.use_unused(&tag_state, kept, tries),
                 Ok(_) => {}
                 Err(error) => {
                     log::warn!("leafid: what was kept of the tag {:?} is not used: {error}", tag_state.name)
@@ -304,7 +304,7 @@ impl Fetcher {
             .ask(request, Completion::new(Pending { fetcher: self, tag_state, after, wanted, requests: 1 }));
     }
 
-    fn use_kept(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {
+    fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {
         tag_state.locked(|state| {
             state.phase = Phase::Idle;
             kept.into_iter().for_each(|segment| state.pending.push_back(segment));
@@ -522,7 +522,7 @@ impl Fetcher {
         let keep = move || {
             let mut kept = Ok(());
             for (name, rest) in rest.iter().filter(|(_, rest)| !rest.is_empty()) {
-                kept = kept.and(fetcher.marks.keep(name, rest));
+                kept = kept.and(fetcher.marks.keep_unused(name, rest));
             }
             kept
         };

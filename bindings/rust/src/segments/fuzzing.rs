@@ -3,7 +3,7 @@
 #![allow(missing_docs)]
 
 use super::builder::SegmentsBuilder;
-use super::high_water::{self, Marks};
+use super::high_water::{self, HighWaterMarks};
 use super::settings::Options;
 use super::source::callback::{FetchRequest, Fetched};
 use super::source::file::{self, FileSource};
@@ -87,7 +87,7 @@ pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 
 /// The segments of these that the marks of a directory let pass.
 pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
-    let marks = Marks::new(Arc::clone(registry().env()), Some(directory), "fuzz", order, false)?;
+    let marks = HighWaterMarks::new(Arc::clone(registry().env()), Some(directory), "fuzz", order, false)?;
     let after = marks.after(tag)?;
     Ok(marks.accept(tag, segments, after)?.segments.to_vec())
 }

@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 /// clone is the same segments; they are closed by [`Segments::close`], or when the last clone and the last tag are dropped.
 #[derive(Clone)]
 pub struct Segments {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSegments>,
 }
 
 /// What all handles share, across forks too.
-pub(crate) struct Shared {
+pub(crate) struct SharedSegments {
     pub(crate) options: Arc<Options>,
     pub(super) process: PerProcess<Arc<Fetcher>>,
     closed: AtomicBool,
@@ -36,7 +36,7 @@ impl Segments {
     }
 
     pub(crate) fn open(options: Options) -> Result<Segments> {
-        let shared = Shared::new(Arc::new(options));
+        let shared = SharedSegments::new(Arc::new(options));
         shared.fetcher()?;
         Ok(Segments { shared: Arc::new(shared) })
     }
@@ -69,9 +69,9 @@ impl Segments {
     }
 }
 
-impl Shared {
-    pub(super) fn new(options: Arc<Options>) -> Shared {
-        Shared { options, process: PerProcess::new(), closed: AtomicBool::new(false) }
+impl SharedSegments {
+    pub(super) fn new(options: Arc<Options>) -> SharedSegments {
+        SharedSegments { options, process: PerProcess::new(), closed: AtomicBool::new(false) }
     }
 
     /// What this process has. Errors: `closed`; those of opening in a forked child's first call.
@@ -118,7 +118,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedSegments {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
             log::warn!("leafid: closing by drop: {error}");

@@ -1,5 +1,5 @@
-//! What each tag of a source was given, kept in the state directory: so that a range which this process, another one of
-//! the directory, or one before a restart was given already is refused.
+//! The high-water marks of a source's tags, kept in the state directory: a range that was given before is refused, whether
+//! to this process, to another one of the directory, or before a restart.
 
 #[cfg(feature = "cli")]
 mod by_hand;
@@ -23,7 +23,7 @@ use mark::{MOST_SPANS, Mark};
 use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use unused::{Kept, Start};
+use unused::{MachineStart, UnusedSegments};
 
 /// Tags that were fetched within so long are of today, and rests older than that are dropped: milliseconds.
 const DAY_MS: i64 = 86_400_000;
@@ -59,15 +59,15 @@ impl Accepted {
 }
 
 /// The marks of one source's tags.
-pub(crate) struct Marks {
+pub(crate) struct HighWaterMarks {
     env: Arc<Env>,
     source: String,
     order: IdOrder,
     /// None with `persist = false`: then this process alone knows.
-    place: Option<Place>,
+    files: Option<MarkFiles>,
 }
 
-struct Place {
+struct MarkFiles {
     directory: PathBuf,
     access: FileAccess,
     /// Of this process when it was opened.
@@ -78,7 +78,7 @@ struct Place {
     machine: Option<String>,
 }
 
-impl Marks {
+impl HighWaterMarks {
     /// The marks of the source of this name in the state directory's sub-directory of an id space, which is made if it is
     /// missing; in memory without one. Nothing is locked or read yet.
     ///
@@ -89,16 +89,16 @@ impl Marks {
         source_name: &str,
         order: IdOrder,
         sharing: impl Into<Sharing>,
-    ) -> Result<Marks> {
+    ) -> Result<HighWaterMarks> {
         let sharing = sharing.into();
-        let place = directory.map(|directory| {
+        let files = directory.map(|directory| {
             let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
             deployment::refuse_network(&fs, directory, sharing.fs, deployment::LOCAL_STATE)?;
             // In the layers of a container a copy can have the file's identity, and in each its machine's.
             let machine =
                 env.disk.machine_id().filter(|_| fs.kind == FilesystemKind::Local || fs.name == "tmpfs");
-            Ok(Place {
+            Ok(MarkFiles {
                 directory: directory.to_owned(),
                 access: sharing.access(),
                 root: root(),
@@ -106,21 +106,23 @@ impl Marks {
                 machine,
             })
         });
-        Ok(Marks { env, source: source_name.to_owned(), order, place: place.transpose()? })
+        Ok(HighWaterMarks { env, source: source_name.to_owned(), order, files: files.transpose()? })
     }
 
     /// As on a machine of this name, on a disk of its own: what the tests run on may have no name.
     #[cfg(test)]
-    pub(crate) fn on_machine(mut self, machine: &str) -> Marks {
-        self.place = self.place.map(|place| Place { machine: Some(machine.into()), ..place });
+    pub(crate) fn on_machine(mut self, machine: &str) -> HighWaterMarks {
+        self.files = self.files.map(|files| MarkFiles { machine: Some(machine.into()), ..files });
         self
     }
 
     /// The mark of a tag: every id below was given before. 0 at the very first. Errors: `state_io`, `state_corrupt`,
     /// `state_mismatch`.
     pub(crate) fn after(&self, tag: &str) -> Result<i64> {
-        let Some(place) = &self.place else { return Ok(in_memory::after(&self.source, tag)) };
-        let path = place.path_of(tag)?;
+        let Some(files) = &self.files else {
+            return Ok(in_memory::after(&self.source, tag));
+        };
+        let path = files.path_of(tag)?;
         let Some(found) = shared_file::peek::<Mark>(&self.env, &path)? else { return Ok(0) };
         found.content.check_whose(&self.source, tag, &path)?;
         Ok(found.content.mark.0)
@@ -132,16 +134,16 @@ impl Marks {
     /// Errors: `segment_regressed` when none is right, `segment_unavailable` when others hold the file's lock too long,
     /// `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
-        let Some(place) = &self.place else {
+        let Some(files) = &self.files else {
             return in_memory::accept(&self.source, tag, self.order, segments, after);
         };
-        let path = place.path_of(tag)?;
+        let path = files.path_of(tag)?;
         // Of ids that cannot be joined a file holds few: this process remembers more of its own.
         let mut known = Accepted { segments: segments.into(), refused: None };
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
-        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), place.access)?;
+        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.order, &path)?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
@@ -150,30 +152,30 @@ impl Marks {
         Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
     }
 
-    /// Keeps the rest of a tag for the next start: at most [`unused::MOST_KEPT`] segments, none of whose ids this process,
+    /// Keeps the rest of a tag for the next start: at most [`unused::MOST_SEGMENTS`] segments, none of whose ids this process,
     /// which may be no forked child of the one that fetched them, issued or will issue. Where they cannot be bound to
-    /// this machine and file they are dropped. Errors: as [`Marks::accept`].
-    pub(crate) fn keep(&self, tag: &str, rest: &[Segment]) -> Result<()> {
-        let Some((place, start)) = self.binding() else { return Ok(()) };
+    /// this machine and file they are dropped. Errors: as [`HighWaterMarks::accept`].
+    pub(crate) fn keep_unused(&self, tag: &str, rest: &[Segment]) -> Result<()> {
+        let Some((files, start)) = self.binding() else { return Ok(()) };
         if rest.is_empty() {
             return Ok(());
         }
-        let path = place.path_of(tag)?;
+        let path = files.path_of(tag)?;
         let Some(mut store) = Store::open_existing(&self.env, path.clone())? else { return Ok(()) };
         let mut mark = self.load(&store, tag, &path)?;
         let now_ms = self.env.clock.filtered_ms();
         let file = store.id()?;
         // Another process of the directory may have closed just before.
         let others = mark.kept.take().and_then(|kept| kept.valid(&start, file, now_ms));
-        mark.kept = Some(Kept::new(others, rest, start, file, now_ms));
+        mark.kept = Some(UnusedSegments::new(others, rest, start, file, now_ms));
         self.save(&mut store, &mut mark)
     }
 
     /// The rest that was kept of a tag, once: it is gone from the disk, durably, when this returns. Errors: as
-    /// [`Marks::accept`].
-    pub(crate) fn take_kept(&self, tag: &str) -> Result<Vec<Segment>> {
-        let Some((place, start)) = self.binding() else { return Ok(Vec::new()) };
-        let path = place.path_of(tag)?;
+    /// [`HighWaterMarks::accept`].
+    pub(crate) fn take_unused(&self, tag: &str) -> Result<Vec<Segment>> {
+        let Some((files, start)) = self.binding() else { return Ok(Vec::new()) };
+        let path = files.path_of(tag)?;
         let Some(mut store) = Store::<Mark>::open_existing(&self.env, path.clone())? else {
             return Ok(Vec::new());
         };
@@ -193,18 +195,18 @@ impl Marks {
     /// The tags that were fetched within a day before `now_ms`, at most 1,000, the latest first. Files that cannot be read
     /// are left out. Errors: `state_io`.
     pub(crate) fn recent(&self, now_ms: i64) -> Result<Vec<String>> {
-        let Some(place) = &self.place else { return Ok(Vec::new()) };
-        let names = self.env.disk.list(&place.directory);
-        let names = names.map_err(|error| state_file::failed("read", &place.directory, &error))?;
+        let Some(files) = &self.files else { return Ok(Vec::new()) };
+        let names = self.env.disk.list(&files.directory);
+        let names = names.map_err(|error| state_file::failed("read", &files.directory, &error))?;
         let mut tags: Vec<(i64, String)> = names
             .iter()
-            .filter(|name| name.to_str().is_some_and(|name| name.starts_with(&place.prefix)))
+            .filter(|name| name.to_str().is_some_and(|name| name.starts_with(&files.prefix)))
             .filter_map(|name| {
-                let path = place.directory.join(name);
+                let path = files.directory.join(name);
                 let mark = shared_file::peek::<Mark>(&self.env, &path).ok()??.content;
                 mark.check_whose(&self.source, &mark.tag, &path).ok()?;
                 // Of a long name the beginning is all that stands inside.
-                (place.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
+                (files.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
             })
             .filter(|(fetched_ms, _)| now_ms.saturating_sub(*fetched_ms).abs() <= DAY_MS)
             .collect();
@@ -215,10 +217,10 @@ impl Marks {
 
     /// Where rests can be kept, and for which start of which machine: a clone of one that stood still has all but the
     /// start in common with it.
-    fn binding(&self) -> Option<(&Place, Start)> {
-        let place = self.place.as_ref()?;
-        let (machine, boot) = (place.machine.clone()?, self.env.clock.boot_id());
-        (!boot.is_empty()).then_some((place, Start { machine, boot }))
+    fn binding(&self) -> Option<(&MarkFiles, MachineStart)> {
+        let files = self.files.as_ref()?;
+        let (machine, boot) = (files.machine.clone()?, self.env.clock.boot_id());
+        (!boot.is_empty()).then_some((files, MachineStart { machine, boot }))
     }
 
     /// Writes a mark, and with it the rest that it holds, until the kernel says the same of when that was.
@@ -260,7 +262,7 @@ fn prefix_of(source: &str) -> String {
     format!("segment-{}-", checksum(source))
 }
 
-impl Place {
+impl MarkFiles {
     /// Errors: `state_io` after a chroot.
     fn path_of(&self, tag: &str) -> Result<PathBuf> {
         check_root(self.root, &self.directory)?;

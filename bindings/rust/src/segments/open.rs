@@ -1,6 +1,6 @@
 //! The opening of segments in a process.
 
-use super::Marks;
+use super::HighWaterMarks;
 use super::fetcher::Fetcher;
 use super::settings::{Options, Prewarm};
 use crate::snowflake::registry::registry;
@@ -24,8 +24,13 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
                 None => format!("{} {}", options.name, options.origin.name),
             };
             let directory = options.directory.as_deref();
-            let marks =
-                Marks::new(Arc::clone(&env), directory, &source, options.origin.order, options.sharing)?;
+            let marks = HighWaterMarks::new(
+                Arc::clone(&env),
+                directory,
+                &source,
+                options.origin.order,
+                options.sharing,
+            )?;
             let recent = match options.prewarm {
                 Prewarm::LastDay => marks.recent(env.clock.filtered_ms())?,
                 _ => Vec::new(),

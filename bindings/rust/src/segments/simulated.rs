@@ -3,8 +3,8 @@
 
 use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, Wanted};
-use super::handle::Shared;
-use super::high_water::Marks;
+use super::handle::SharedSegments;
+use super::high_water::HighWaterMarks;
 use super::settings::Options;
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::completion::Completion;
@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// The segments of a simulated process, and a tag of theirs.
 pub(crate) struct Opened {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSegments>,
     pub(crate) tag: Tag,
 }
 
@@ -36,7 +36,7 @@ impl Opened {
     }
 
     fn of(options: Arc<Options>, env: &Arc<Env>) -> Result<Opened> {
-        let shared = Arc::new(Shared::new(options));
+        let shared = Arc::new(SharedSegments::new(options));
         let tag = Tag::new(Arc::clone(&shared), "forked".into());
         let opened = Opened { shared, tag };
         opened.begin(env)?;
@@ -47,7 +47,7 @@ impl Opened {
     pub(crate) fn begin(&self, env: &Arc<Env>) -> Result<()> {
         let options = &self.shared.options;
         let (name, order) = (&options.origin.name, options.origin.order);
-        let marks = Marks::new(Arc::clone(env), options.directory.as_deref(), name, order, false)?;
+        let marks = HighWaterMarks::new(Arc::clone(env), options.directory.as_deref(), name, order, false)?;
         let fetcher = Fetcher::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
         let _ = self.shared.process.install(fetcher, os::process::generation());
         Ok(())
@@ -101,7 +101,7 @@ impl Random for Zero {
 /// Segments of one process, whose clock stands, and whose threads are the test's own.
 pub(super) struct Play {
     pub(super) fetcher: Arc<Fetcher>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedSegments>,
     clock: Arc<Stands>,
     pub(super) asked: Arc<Mutex<Vec<(FetchRequest, Completion)>>>,
 }
@@ -129,10 +129,10 @@ impl Play {
         let clocks = Clock::Other(any, Arc::new(ClockFilter::new()));
         let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
         let name = format!("a fetcher of a test {}", NUMBER.fetch_add(1, SeqCst));
-        let marks = Marks::new(Arc::clone(&env), None, &name, IdOrder::Ascending, false).unwrap();
+        let marks = HighWaterMarks::new(Arc::clone(&env), None, &name, IdOrder::Ascending, false).unwrap();
         let options = Arc::new(options);
         let fetcher = Fetcher::open(Arc::clone(&options), marks, env, tags);
-        let shared = Arc::new(Shared::new(options));
+        let shared = Arc::new(SharedSegments::new(options));
         let _ = shared.process.install(Arc::clone(&fetcher), os::process::generation());
         Play { fetcher, shared, clock, asked }
     }

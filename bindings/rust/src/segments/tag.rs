@@ -2,7 +2,7 @@
 
 use super::call::{PendingTake, check_timeout};
 use super::fetcher::{Fetcher, closed};
-use super::handle::Shared;
+use super::handle::SharedSegments;
 use super::stats::TagStats;
 use super::tag_state::TagState;
 use crate::MOST_IDS;
@@ -23,13 +23,13 @@ use std::time::Duration;
 /// In a forked child nothing of what its parent had at hand is issued: it fetches segments of its own.
 #[derive(Clone)]
 pub struct Tag {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSegments>,
     name: Arc<str>,
     pub(super) process: Arc<PerProcess<(Arc<Fetcher>, Arc<TagState>)>>,
 }
 
 impl Tag {
-    pub(crate) fn new(shared: Arc<Shared>, name: Arc<str>) -> Tag {
+    pub(crate) fn new(shared: Arc<SharedSegments>, name: Arc<str>) -> Tag {
         Tag { shared, name, process: Arc::new(PerProcess::new()) }
     }
 
@@ -85,13 +85,13 @@ impl Tag {
     pub fn next_async(&self) -> impl Future<Output = Result<i64>> + Send + Unpin + use<> {
         // Of one id.
         let first: fn(Vec<i64>) -> i64 = |mut ids| ids.swap_remove(0);
-        Ids { tag: self.clone(), n: 1, attempt: None, map: first }
+        IdsFuture { tag: self.clone(), n: 1, attempt: None, map: first }
     }
 
     /// [`Tag::take`] as a future. Dropped, it puts back what it had.
     pub fn take_async(&self, n: usize) -> impl Future<Output = Result<Vec<i64>>> + Send + Unpin + use<> {
         let all: fn(Vec<i64>) -> Vec<i64> = |ids| ids;
-        Ids { tag: self.clone(), n, attempt: None, map: all }
+        IdsFuture { tag: self.clone(), n, attempt: None, map: all }
     }
 
     /// The tag.
@@ -268,14 +268,14 @@ fn check_n(n: usize) -> Result<()> {
 }
 
 /// Ids to come.
-struct Ids<F> {
+struct IdsFuture<F> {
     tag: Tag,
     n: usize,
     attempt: Option<PendingTake>,
     map: F,
 }
 
-impl<T, F: Fn(Vec<i64>) -> T + Unpin> Future for Ids<F> {
+impl<T, F: Fn(Vec<i64>) -> T + Unpin> Future for IdsFuture<F> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {

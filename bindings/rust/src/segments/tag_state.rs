@@ -1,4 +1,4 @@
-//! A tag in this process: its buffer, and how its fetches stand.
+//! The state of a tag in this process: its buffer, its fetches, and the calls that wait.
 
 use super::Wake;
 use super::pending::{Queue, merged};
@@ -52,12 +52,12 @@ pub(crate) struct TagInner {
     pub(crate) looked: bool,
     subscribers: BTreeMap<u64, Wake>,
     subscribed: u64,
-    /// Calls that have waited for long, the longest first: they are served before the buffer is.
-    claims: BTreeMap<u64, Claim>,
+    /// Calls that have waited for long, the longest first: they get ids before the buffer does.
+    priority_calls: BTreeMap<u64, PriorityCall>,
 }
 
-/// What a call is still to have, and what it was given.
-struct Claim {
+/// The number of ids that a call still needs, and the ids that it was given.
+struct PriorityCall {
     left: usize,
     runs: Vec<Run>,
 }
@@ -107,7 +107,7 @@ impl TagState {
             looked: false,
             subscribers: BTreeMap::new(),
             subscribed: 0,
-            claims: BTreeMap::new(),
+            priority_calls: BTreeMap::new(),
         };
         TagState {
             name,
@@ -242,20 +242,20 @@ impl TagState {
         self.buffer.taken(&state.filler)
     }
 
-    /// Has a call that has waited for long served next; `again`: the number that it had. Answers its number.
-    pub(crate) fn claim(&self, again: Option<u64>, left: usize) -> Option<u64> {
+    /// Gives priority to a call that has waited for long; `again`: the number that it had. Returns its number.
+    pub(crate) fn prioritize(&self, again: Option<u64>, left: usize) -> Option<u64> {
         self.locked(|state| {
             let number = again.unwrap_or(state.subscribed + 1);
             state.subscribed = state.subscribed.max(number);
-            state.claims.insert(number, Claim { left, runs: Vec::new() });
+            state.priority_calls.insert(number, PriorityCall { left, runs: Vec::new() });
             number
         })
     }
 
-    /// Ends a claim; what it was given.
-    pub(crate) fn unclaim(&self, number: u64) -> Vec<Run> {
-        let claim = self.locked(|state| state.claims.remove(&number)).flatten();
-        claim.map(|claim| claim.runs).unwrap_or_default()
+    /// Ends the priority of a call; returns the ids that it was given.
+    pub(crate) fn take_served(&self, number: u64) -> Vec<Run> {
+        let prioritize = self.locked(|state| state.priority_calls.remove(&number)).flatten();
+        prioritize.map(|prioritize| prioritize.runs).unwrap_or_default()
     }
 
     /// Puts back ids that were taken and not issued; they come before what is pending.
@@ -281,15 +281,15 @@ impl TagState {
 }
 
 impl TagInner {
-    /// Gives pending ids to the claims, the oldest first; whether any were given.
+    /// Gives pending ids to the priority calls, the oldest first; returns whether any were given.
     fn serve(&mut self) -> bool {
         let mut served = false;
-        for claim in self.claims.values_mut() {
-            while claim.left > 0
-                && let Some(run) = self.pending.take(claim.left)
+        for prioritize in self.priority_calls.values_mut() {
+            while prioritize.left > 0
+                && let Some(run) = self.pending.take(prioritize.left)
             {
-                claim.left -= run.count;
-                claim.runs.push(run);
+                prioritize.left -= run.count;
+                prioritize.runs.push(run);
                 served = true;
             }
         }
@@ -338,16 +338,20 @@ mod tests {
     #[test]
     fn a_claim_is_served_before_the_buffer_with_as_many_as_it_asks() {
         let tag_state = tag_state();
-        let number = tag_state.claim(None, 5).unwrap();
+        let number = tag_state.prioritize(None, 5).unwrap();
         let refill = |segment| {
             tag_state.locked(|state| {
                 state.pending.push_back(segment);
                 tag_state.refill(state)
             })
         };
-        assert_eq!(refill(Segment::new(10, 13, 1).unwrap()), Some(true), "all of it went to the claim");
+        assert_eq!(
+            refill(Segment::new(10, 13, 1).unwrap()),
+            Some(true),
+            "all of it went to the priority call"
+        );
         assert_eq!(refill(Segment::new(20, 26, 1).unwrap()), Some(true));
-        let given: Vec<_> = tag_state.unclaim(number).iter().map(|run| (run.first, run.count)).collect();
+        let given: Vec<_> = tag_state.take_served(number).iter().map(|run| (run.first, run.count)).collect();
         assert_eq!(given, [(10, 3), (20, 2)]);
         assert_eq!(tag_state.buffer.take().unwrap().0, 22);
     }

@@ -4,7 +4,7 @@
 use super::world::Crash;
 use super::*;
 use crate::segments::FetchRequest;
-use crate::segments::high_water::Marks;
+use crate::segments::high_water::HighWaterMarks;
 use crate::segments::source::file::{FileSource, FileTag};
 use leafid_core::{IdOrder, Segment};
 
@@ -13,7 +13,7 @@ const TAG: &str = "order";
 /// A process that takes ids of one tag.
 struct Taker {
     source: FileSource,
-    marks: Marks,
+    marks: HighWaterMarks,
     /// A segment that was fetched and not accepted yet, and what was asked after.
     pending: Option<(Segment, i64)>,
     rest: Vec<Segment>,
@@ -24,9 +24,14 @@ impl Taker {
         let env = Arc::new(world.env());
         let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 20 })]);
         let source = FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &tags, false)?;
-        let marks =
-            Marks::new(env, Some(Path::new("/state")), &source.source_name(), IdOrder::Ascending, false)?;
-        let rest = marks.take_kept(TAG)?;
+        let marks = HighWaterMarks::new(
+            env,
+            Some(Path::new("/state")),
+            &source.source_name(),
+            IdOrder::Ascending,
+            false,
+        )?;
+        let rest = marks.take_unused(TAG)?;
         Ok(Taker { source, marks, pending: None, rest })
     }
 
@@ -83,7 +88,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         let env = Arc::new(world.env());
         let source =
             FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &BTreeMap::new(), shared_fs);
-        let marks = Marks::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
+        let marks = HighWaterMarks::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
         [source.map(drop), marks.map(drop)]
     };
     for answer in open(false) {
@@ -97,13 +102,18 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         ("overlay", FilesystemKind::Ephemeral, false),
     ] {
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
-        let marks =
-            Marks::new(Arc::new(world.env()), Some(Path::new("/state")), name, IdOrder::Ascending, false)
-                .unwrap();
+        let marks = HighWaterMarks::new(
+            Arc::new(world.env()),
+            Some(Path::new("/state")),
+            name,
+            IdOrder::Ascending,
+            false,
+        )
+        .unwrap();
         let segment = Segment::new(1, 11, 1).unwrap();
         marks.accept(TAG, &[segment], 0).unwrap();
-        marks.keep(TAG, &[segment]).unwrap();
-        assert_eq!(!marks.take_kept(TAG).unwrap().is_empty(), keeps, "{name}");
+        marks.keep_unused(TAG, &[segment]).unwrap();
+        assert_eq!(!marks.take_unused(TAG).unwrap().is_empty(), keeps, "{name}");
     }
 }
 
@@ -150,7 +160,7 @@ fn no_id_is_issued_twice_whatever_ends_the_processes() {
                         Ok(())
                     }
                     _ if draw(3) == 0 => {
-                        let kept = one.marks.keep(TAG, &one.rest);
+                        let kept = one.marks.keep_unused(TAG, &one.rest);
                         *taker = None;
                         kept
                     }

@@ -16,7 +16,7 @@ const LONGEST_TOKEN: usize = 1_024;
 const TOLD: usize = 300;
 
 #[derive(Serialize)]
-struct Claim<'a> {
+struct ClaimBody<'a> {
     name: &'a str,
     instance: &'a str,
     now: i64,
@@ -25,7 +25,7 @@ struct Claim<'a> {
 
 /// Of a renewal and a release.
 #[derive(Serialize)]
-struct Holder<'a> {
+struct HolderBody<'a> {
     name: &'a str,
     worker_id: i64,
     token: &'a str,
@@ -44,7 +44,7 @@ struct Echo {
 
 /// 200 to a claim. What it holds besides is for later versions.
 #[derive(Deserialize)]
-struct Claimed {
+struct ClaimedBody {
     worker_id: i64,
     from: i64,
     until: i64,
@@ -55,7 +55,7 @@ struct Claimed {
 
 /// 200 to a renewal.
 #[derive(Deserialize)]
-struct Renewed {
+struct RenewedBody {
     until: i64,
     lease_ms: i64,
     token: String,
@@ -63,7 +63,7 @@ struct Renewed {
 
 /// 4xx with this.
 #[derive(Deserialize)]
-struct Refusal<'a> {
+struct LeaseRefusal<'a> {
     #[serde(borrow)]
     error: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -79,17 +79,17 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn claim(request: &ClaimRequest) -> Result<Request> {
         let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
-        Request::new(CLAIM, &Claim { name, instance, now: *now_ms, until: *until_ms })
+        Request::new(CLAIM, &ClaimBody { name, instance, now: *now_ms, until: *until_ms })
     }
 
     /// Wished to end at `until_ms`. `nonce`: of this renewal alone.
     pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<Request> {
-        Request::new("/api/worker/renew", &Holder::of(name, lease, until_ms, Some(nonce)))
+        Request::new("/api/worker/renew", &HolderBody::of(name, lease, until_ms, Some(nonce)))
     }
 
     /// Nothing at or after `until_ms` was or will be used.
     pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
-        Request::new("/api/worker/release", &Holder::of(name, lease, until_ms, None))
+        Request::new("/api/worker/release", &HolderBody::of(name, lease, until_ms, None))
     }
 
     fn new(path: &'static str, body: &impl Serialize) -> Result<Request> {
@@ -110,10 +110,10 @@ impl Request {
     }
 }
 
-impl<'a> Holder<'a> {
-    fn of(name: &'a str, lease: &'a Lease, until_ms: i64, nonce: Option<&'a str>) -> Holder<'a> {
+impl<'a> HolderBody<'a> {
+    fn of(name: &'a str, lease: &'a Lease, until_ms: i64, nonce: Option<&'a str>) -> HolderBody<'a> {
         let token = lease.token.as_deref().unwrap_or_default();
-        Holder { name, worker_id: lease.worker_id, token, until: until_ms, nonce }
+        HolderBody { name, worker_id: lease.worker_id, token, until: until_ms, nonce }
     }
 }
 
@@ -123,8 +123,8 @@ pub(crate) fn claimed(reply: &Reply, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is no lease: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
-    let answer: Claimed = reply.object().map_err(none)?;
-    let Claimed { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
+    let answer: ClaimedBody = reply.object().map_err(none)?;
+    let ClaimedBody { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
     if worker_id < 0 {
         return Err(wrong(reply, &format!("has the worker_id {worker_id}, which is below 0")));
     }
@@ -147,8 +147,8 @@ pub(crate) fn renewed(reply: &Reply, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is no renewal: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
-    let answer: Renewed = reply.object().map_err(none)?;
-    let Renewed { until, lease_ms, token } = answer;
+    let answer: RenewedBody = reply.object().map_err(none)?;
+    let RenewedBody { until, lease_ms, token } = answer;
     check(reply, lease_ms, &token)?;
     Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
 }
@@ -184,7 +184,7 @@ fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {
 
 /// An error as the server names it, with its message.
 pub(crate) fn refusal(reply: &Reply) -> Option<(Code, String)> {
-    let Refusal { error, message } = reply.object().ok()?;
+    let LeaseRefusal { error, message } = reply.object().ok()?;
     let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
     // What is no text is left out, of a log most of all.
     let told: String = message.chars().filter(|c| !c.is_control()).take(TOLD).collect();
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn only_a_claim_may_be_made_again() {
-        let claim = Claim { name: "shop", instance: "x", now: 1, until: 2 };
+        let claim = ClaimBody { name: "shop", instance: "x", now: 1, until: 2 };
         assert!(!Request::new(CLAIM, &claim).unwrap().ask().once);
         let lease = Lease::default();
         assert!(Request::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);

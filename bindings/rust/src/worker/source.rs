@@ -143,13 +143,13 @@ type ClaimId = dyn Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync;
 /// A source of worker ids: equal to its clones alone, but for servers, which are equal where their options are.
 #[derive(Clone)]
 pub struct WorkerSource {
-    kind: Kind,
+    kind: WorkerSourceKind,
     /// What tells it from others, when the pointer does not.
     identity: Option<(usize, usize)>,
 }
 
 #[derive(Clone)]
-enum Kind {
+enum WorkerSourceKind {
     Callback(Arc<ClaimId>),
     Leases(Arc<dyn WorkerLeases>),
     #[cfg(feature = "http")]
@@ -160,18 +160,18 @@ impl WorkerSource {
     /// A callback that answers a worker id which no other process on any host holds, or none. It is asked once for a
     /// process, and once for a forked child; the state directory does the rest.
     pub fn callback(claim: impl Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync + 'static) -> Self {
-        WorkerSource { kind: Kind::Callback(Arc::new(claim)), identity: None }
+        WorkerSource { kind: WorkerSourceKind::Callback(Arc::new(claim)), identity: None }
     }
 
     /// An object that gives leases.
     pub fn leases(leases: impl WorkerLeases + 'static) -> Self {
-        WorkerSource { kind: Kind::Leases(Arc::new(leases)), identity: None }
+        WorkerSource { kind: WorkerSourceKind::Leases(Arc::new(leases)), identity: None }
     }
 
     /// Servers that are asked over HTTP.
     #[cfg(feature = "http")]
     pub(crate) fn servers(servers: HttpLeases) -> Self {
-        WorkerSource { kind: Kind::Servers(Arc::new(servers)), identity: None }
+        WorkerSource { kind: WorkerSourceKind::Servers(Arc::new(servers)), identity: None }
     }
 
     /// For bindings: two sources of the same identity are one, as two wrappers of the same object of the user's.
@@ -191,7 +191,7 @@ impl WorkerSource {
             Error::new(Code::WorkerInUse, message)
         };
         match &self.kind {
-            Kind::Callback(claim) => {
+            WorkerSourceKind::Callback(claim) => {
                 let answer = claim(request).map_err(|error| failed("the claim of a worker id", error))?;
                 Ok(Grant {
                     generation,
@@ -200,14 +200,14 @@ impl WorkerSource {
                     lease: None,
                 })
             }
-            Kind::Leases(leases) => {
+            WorkerSourceKind::Leases(leases) => {
                 let lease =
                     leases.claim(request).map_err(|error| failed("the claim of a worker id", error))?;
                 let (lease, asked_ago) = (lease.ok_or_else(none)?, leases.asked_ago());
                 Ok(granted(Arc::clone(leases), lease, asked_ago, generation))
             }
             #[cfg(feature = "http")]
-            Kind::Servers(servers) => {
+            WorkerSourceKind::Servers(servers) => {
                 let (lease, asked_ago) = servers.claim_since(request)?;
                 Ok(granted(Arc::clone(servers) as _, lease, asked_ago, generation))
             }
@@ -218,7 +218,7 @@ impl WorkerSource {
     pub(crate) fn as_servers(&self) -> Option<(Arc<dyn WorkerLeases>, &[String])> {
         match &self.kind {
             #[cfg(feature = "http")]
-            Kind::Servers(servers) => Some((Arc::clone(servers) as _, servers.urls())),
+            WorkerSourceKind::Servers(servers) => Some((Arc::clone(servers) as _, servers.urls())),
             _ => None,
         }
     }
@@ -227,7 +227,7 @@ impl WorkerSource {
     pub(crate) fn is_unreachable(&self) -> bool {
         match &self.kind {
             #[cfg(feature = "http")]
-            Kind::Servers(servers) => servers.is_unreachable(),
+            WorkerSourceKind::Servers(servers) => servers.is_unreachable(),
             _ => false,
         }
     }
@@ -235,21 +235,21 @@ impl WorkerSource {
     /// Ends the requests under way: the generator is closed.
     pub(crate) fn end_calls(&self) {
         #[cfg(feature = "http")]
-        if let Kind::Servers(servers) = &self.kind {
+        if let WorkerSourceKind::Servers(servers) = &self.kind {
             servers.end_calls();
         }
     }
 
     pub(crate) fn leases_spans(&self) -> bool {
-        !matches!(self.kind, Kind::Callback(_))
+        !matches!(self.kind, WorkerSourceKind::Callback(_))
     }
 
     fn pointer(&self) -> (usize, usize) {
         self.identity.unwrap_or_else(|| match &self.kind {
-            Kind::Callback(claim) => (Arc::as_ptr(claim).cast::<()>() as usize, 0),
-            Kind::Leases(leases) => (Arc::as_ptr(leases).cast::<()>() as usize, 0),
+            WorkerSourceKind::Callback(claim) => (Arc::as_ptr(claim).cast::<()>() as usize, 0),
+            WorkerSourceKind::Leases(leases) => (Arc::as_ptr(leases).cast::<()>() as usize, 0),
             #[cfg(feature = "http")]
-            Kind::Servers(servers) => (Arc::as_ptr(servers) as usize, 0),
+            WorkerSourceKind::Servers(servers) => (Arc::as_ptr(servers) as usize, 0),
         })
     }
 }
@@ -271,8 +271,9 @@ impl PartialEq for WorkerSource {
     fn eq(&self, other: &WorkerSource) -> bool {
         let same_kind = match (&self.kind, &other.kind) {
             #[cfg(feature = "http")]
-            (Kind::Servers(one), Kind::Servers(other)) => return one.is_same(other),
-            (Kind::Callback(_), Kind::Callback(_)) | (Kind::Leases(_), Kind::Leases(_)) => true,
+            (WorkerSourceKind::Servers(one), WorkerSourceKind::Servers(other)) => return one.is_same(other),
+            (WorkerSourceKind::Callback(_), WorkerSourceKind::Callback(_))
+            | (WorkerSourceKind::Leases(_), WorkerSourceKind::Leases(_)) => true,
             _ => false,
         };
         same_kind && self.identity.is_some() == other.identity.is_some() && self.pointer() == other.pointer()
@@ -284,10 +285,10 @@ impl Eq for WorkerSource {}
 impl fmt::Debug for WorkerSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            Kind::Callback(_) => "WorkerSource::callback",
-            Kind::Leases(_) => "WorkerSource::leases",
+            WorkerSourceKind::Callback(_) => "WorkerSource::callback",
+            WorkerSourceKind::Leases(_) => "WorkerSource::leases",
             #[cfg(feature = "http")]
-            Kind::Servers(_) => "WorkerSource::servers",
+            WorkerSourceKind::Servers(_) => "WorkerSource::servers",
         })
     }
 }

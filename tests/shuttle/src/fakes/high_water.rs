@@ -8,9 +8,9 @@ pub(crate) struct Accepted {
     pub(crate) refused: Option<Error>,
 }
 
-pub(crate) struct Marks;
+pub(crate) struct HighWaterMarks;
 
-impl Marks {
+impl HighWaterMarks {
     pub(crate) fn after(&self, _tag: &str) -> Result<i64> {
         Ok(0)
     }
@@ -19,7 +19,7 @@ impl Marks {
         Ok(Accepted { segments: segments.into(), refused: None })
     }
 
-    pub(crate) fn take_kept(&self, _tag: &str) -> Result<Vec<Segment>> {
+    pub(crate) fn take_unused(&self, _tag: &str) -> Result<Vec<Segment>> {
         Ok(Vec::new())
     }
 

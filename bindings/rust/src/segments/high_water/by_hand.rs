@@ -1,7 +1,7 @@
 //! Marks looked at, and forgotten, by hand.
 
 use super::mark::Mark;
-use super::{Place, prefix_of};
+use super::{MarkFiles, prefix_of};
 use crate::os::env::{Env, FileAccess};
 use crate::storage::shared_file::{self, Store};
 use crate::storage::state_file;
@@ -42,8 +42,8 @@ pub(crate) fn list(env: &Env, directory: &Path) -> Result<Vec<(String, Result<Li
 
 /// The source that a protocol, or `file:DIR`, names.
 pub(crate) fn source_of(protocol: &str) -> String {
-    let place = protocol.strip_prefix("file:").and_then(|path| Path::new(path).canonicalize().ok());
-    place.map_or_else(|| protocol.to_owned(), |place| format!("file:{}", place.display()))
+    let files = protocol.strip_prefix("file:").and_then(|path| Path::new(path).canonicalize().ok());
+    files.map_or_else(|| protocol.to_owned(), |files| format!("file:{}", files.display()))
 }
 
 /// Forgets a tag's mark, and the rest that was kept; answers what it was. Errors: `invalid_argument` where there is none,
@@ -51,14 +51,14 @@ pub(crate) fn source_of(protocol: &str) -> String {
 pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Result<i64> {
     let prefix = prefix_of(source);
     let access = FileAccess::Own;
-    let place = Place {
+    let files = MarkFiles {
         directory: directory.to_owned(),
         access,
         root: crate::os::disk::root(),
         prefix,
         machine: None,
     };
-    let path = place.path_of(tag)?;
+    let path = files.path_of(tag)?;
     let Some(mut store) = Store::<Mark>::open_existing(env, path.clone())? else {
         let of_tag = list(env, directory)?.into_iter().filter_map(|(_, listed)| listed.ok());
         let of_tag = of_tag.filter(|listed| listed.tag == tag).map(|listed| listed.source);

@@ -1,4 +1,4 @@
-//! The marks of sources whose state is not kept: this process's alone.
+//! The marks of sources without a state directory: in the memory of this process.
 
 use super::Accepted;
 use super::mark::MOST_SPANS;
@@ -19,12 +19,12 @@ struct Memory {
     guards: Mutex<Guards>,
 }
 
-/// As [`super::Marks::after`].
+/// As [`super::HighWaterMarks::after`].
 pub(crate) fn after(source: &str, tag: &str) -> i64 {
     with_guards(|guards| guards.get(source).and_then(|guards| guards.get(tag)).map_or(0, Guard::mark))
 }
 
-/// As [`super::Marks::accept`], of which nothing outlives the process.
+/// As [`super::HighWaterMarks::accept`], of which nothing outlives the process.
 pub(crate) fn accept(
     source: &str,
     tag: &str,

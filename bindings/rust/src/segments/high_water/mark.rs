@@ -1,7 +1,7 @@
 //! The mark of one source's tag as it stands in its file.
 
 use super::span_text;
-use super::unused::Kept;
+use super::unused::UnusedSegments;
 use crate::storage::decimal::Decimal;
 use crate::storage::file_names::inside;
 use crate::storage::shared_file::{Content, corrupt};
@@ -26,7 +26,7 @@ pub(crate) struct Mark {
     /// The clock when it was given a segment last.
     pub(crate) fetched_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<UnusedSegments>,
 }
 
 impl Content for Mark {
@@ -81,7 +81,7 @@ impl Mark {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::segments::high_water::unused::{MOST_KEPT, Start};
+    use crate::segments::high_water::unused::{MOST_SEGMENTS, MachineStart};
     use crate::storage::two_slots;
     use leafid_core::Segment;
 
@@ -98,13 +98,19 @@ mod tests {
     fn the_largest_mark_fits_its_slot() {
         let high = |n: usize| Segment::new(i64::MAX - 9 - n as i64, i64::MAX, i64::MAX).unwrap();
         let file = (u64::MAX, u64::MAX);
-        let start = Start { machine: "f".repeat(32), boot: "f".repeat(36) };
+        let start = MachineStart { machine: "f".repeat(32), boot: "f".repeat(36) };
         for name in ["\"".repeat(128), "\u{1}".repeat(5_000), "é".repeat(64)] {
             let mark = Mark {
                 mark: Decimal(i64::MAX),
                 spans: "7".repeat(span_text::MOST_BYTES),
                 fetched_ms: i64::MIN,
-                kept: Some(Kept::new(None, &[high(0); MOST_KEPT + 1], start.clone(), file, i64::MIN)),
+                kept: Some(UnusedSegments::new(
+                    None,
+                    &[high(0); MOST_SEGMENTS + 1],
+                    start.clone(),
+                    file,
+                    i64::MIN,
+                )),
                 ..Mark::unused(&name, &name)
             };
             mark.check_whose(&name, &name, Path::new("x")).unwrap();

@@ -10,8 +10,8 @@ fn segment(start: i64, end: i64) -> Segment {
 }
 
 /// As another process of the directory sees it.
-fn marks(directory: &Path) -> Marks {
-    Marks::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
+fn marks(directory: &Path) -> HighWaterMarks {
+    HighWaterMarks::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
         .on_machine("this one")
 }
@@ -65,24 +65,31 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
     restarted.accept("order", &[segment(3_001, 4_001)], 3_001).unwrap();
     // Another tag, and another source, are others.
     assert_eq!(restarted.after("invoice").unwrap(), 0);
-    let another =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "range:http://b", IdOrder::Ascending, false)
-            .unwrap();
+    let another = HighWaterMarks::new(
+        Arc::new(Env::system()),
+        Some(dir.path()),
+        "range:http://b",
+        IdOrder::Ascending,
+        false,
+    )
+    .unwrap();
     another.accept("order", &[segment(1, 1_001)], another.after("order").unwrap()).unwrap();
 }
 
 #[test]
 fn without_a_directory_the_process_remembers() {
-    let new =
-        || Marks::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false).unwrap();
+    let new = || {
+        HighWaterMarks::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false)
+            .unwrap()
+    };
     let (one, other) = (new(), new());
     one.accept("order", &[segment(1, 1_001)], 0).unwrap();
     assert_eq!(other.after("order").unwrap(), 1_001);
     refused(other.accept("order", &[segment(1_000, 2_000)], 1_001), "cross");
     other.accept("order", &[segment(5_000, 6_000)], 1_001).unwrap();
     one.accept("order", &[segment(3_000, 4_000)], 6_000).unwrap();
-    one.keep("order", &[segment(3_500, 4_000)]).unwrap();
-    assert_eq!((one.take_kept("order").unwrap(), one.recent(0).unwrap()), (vec![], vec![]));
+    one.keep_unused("order", &[segment(3_500, 4_000)]).unwrap();
+    assert_eq!((one.take_unused("order").unwrap(), one.recent(0).unwrap()), (vec![], vec![]));
     // SAFETY: the child runs this test's own code and ends at once.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -118,7 +125,7 @@ fn a_damaged_or_foreign_file_is_refused_and_left_alone() {
         for error in [
             marks.after("order").unwrap_err(),
             marks.accept("order", &[segment(2_000, 3_000)], 0).unwrap_err(),
-            marks.take_kept("order").unwrap_err(),
+            marks.take_unused("order").unwrap_err(),
         ] {
             assert_eq!(error.code(), Code::StateCorrupt);
             assert!(
@@ -182,13 +189,14 @@ fn the_tags_of_the_last_day_come_latest_first() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     marks.accept("a", &[segment(1, 2)], 1).unwrap();
-    fs::write(dir.path().join(format!("{}x.mark", marks.place.as_ref().unwrap().prefix)), "damaged").unwrap();
+    fs::write(dir.path().join(format!("{}x.mark", marks.files.as_ref().unwrap().prefix)), "damaged").unwrap();
     let now_ms = crate::os::clock::now_ms();
     assert_eq!(marks.recent(now_ms).unwrap(), ["a", "c", "b"]);
     assert_eq!(marks.recent(now_ms + DAY_MS - 5_000).unwrap().len(), 3);
     assert!(marks.recent(now_ms + DAY_MS + 5_000).unwrap().is_empty());
     let another =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false).unwrap();
+        HighWaterMarks::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false)
+            .unwrap();
     assert!(another.recent(now_ms).unwrap().is_empty());
 }
 
@@ -218,24 +226,24 @@ fn with_rest() -> (tempfile::TempDir, Segment) {
     let marks = marks(dir.path());
     marks.accept("order", &[segment(1, 1_001)], 0).unwrap();
     let rest = segment(400, 1_001);
-    marks.keep("order", &[rest]).unwrap();
+    marks.keep_unused("order", &[rest]).unwrap();
     (dir, rest)
 }
 
 #[test]
 fn a_rest_is_taken_once() {
     let (dir, rest) = with_rest();
-    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [rest]);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
     for _ in 0..2 {
-        assert!(marks(dir.path()).take_kept("order").unwrap().is_empty());
+        assert!(marks(dir.path()).take_unused("order").unwrap().is_empty());
     }
-    assert!(marks(dir.path()).take_kept("unknown").unwrap().is_empty());
+    assert!(marks(dir.path()).take_unused("unknown").unwrap().is_empty());
     // Two processes that close one after the other both leave theirs.
     let marks = marks(dir.path());
     marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    marks.keep("order", &[segment(500, 1_001)]).unwrap();
-    marks.keep("order", &[segment(1_500, 2_001)]).unwrap();
-    assert_eq!(marks.take_kept("order").unwrap(), [segment(500, 1_001), segment(1_500, 2_001)]);
+    marks.keep_unused("order", &[segment(500, 1_001)]).unwrap();
+    marks.keep_unused("order", &[segment(1_500, 2_001)]).unwrap();
+    assert_eq!(marks.take_unused("order").unwrap(), [segment(500, 1_001), segment(1_500, 2_001)]);
 }
 
 #[test]
@@ -243,7 +251,7 @@ fn of_many_that_start_at_once_one_has_the_rest() {
     let (dir, rest) = with_rest();
     let taken: Vec<Segment> = std::thread::scope(|scope| {
         let all: Vec<_> =
-            (0..8).map(|_| scope.spawn(|| marks(dir.path()).take_kept("order").unwrap())).collect();
+            (0..8).map(|_| scope.spawn(|| marks(dir.path()).take_unused("order").unwrap())).collect();
         all.into_iter().flat_map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(taken, [rest]);
@@ -256,27 +264,27 @@ fn a_copied_directory_has_no_rest() {
     let path = file_of(dir.path());
     let copied = copy.path().join(path.file_name().unwrap());
     fs::copy(&path, &copied).unwrap();
-    assert!(marks(copy.path()).take_kept("order").unwrap().is_empty());
+    assert!(marks(copy.path()).take_unused("order").unwrap().is_empty());
     assert_eq!(marks(copy.path()).after("order").unwrap(), 1_001, "the mark holds there too");
     // Nor a restored one, whose file has another identity.
     let moved = tempfile::tempdir().unwrap();
     fs::rename(&path, moved.path().join(path.file_name().unwrap())).unwrap();
     fs::copy(&copied, &path).unwrap();
-    assert!(marks(dir.path()).take_kept("order").unwrap().is_empty());
+    assert!(marks(dir.path()).take_unused("order").unwrap().is_empty());
 }
 
 #[test]
 fn another_machine_has_no_rest() {
     let (dir, _) = with_rest();
-    assert!(marks(dir.path()).on_machine("another").take_kept("order").unwrap().is_empty());
-    assert!(marks(dir.path()).take_kept("order").unwrap().is_empty(), "it is gone");
+    assert!(marks(dir.path()).on_machine("another").take_unused("order").unwrap().is_empty());
+    assert!(marks(dir.path()).take_unused("order").unwrap().is_empty(), "it is gone");
 }
 
 #[test]
 fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
-    let start = |machine: &str, boot: &str| Start { machine: machine.into(), boot: boot.into() };
+    let start = |machine: &str, boot: &str| MachineStart { machine: machine.into(), boot: boot.into() };
     let here = start("0123456789abcdef0123456789abcdef", "one");
-    let kept = || Kept::new(None, &[segment(1, 2)], here.clone(), (1, 2), 1_000);
+    let kept = || UnusedSegments::new(None, &[segment(1, 2)], here.clone(), (1, 2), 1_000);
     assert!(kept().valid(&here, (1, 2), 1_000 + DAY_MS).is_some());
     assert!(kept().valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "a day is over");
     assert!(kept().valid(&here, (1, 2), 999).is_none(), "the clock went back");
@@ -284,7 +292,7 @@ fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
     assert!(kept().valid(&start(&here.machine, "two"), (1, 2), 1_000).is_none(), "or a clone was started");
     assert!(kept().valid(&here, (1, 3), 1_000).is_none());
     assert!(kept().valid(&here, (2, 2), 1_000).is_none());
-    let others = Kept::new(Some(kept()), &[segment(3, 4)], here.clone(), (1, 2), 5_000);
+    let others = UnusedSegments::new(Some(kept()), &[segment(3, 4)], here.clone(), (1, 2), 5_000);
     assert!(others.valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "the oldest counts");
 }
 
@@ -292,53 +300,54 @@ fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
 fn a_damaged_slot_may_have_said_that_the_rest_was_taken() {
     let (dir, rest) = with_rest();
     let path = file_of(dir.path());
-    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [rest]);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
     damage(&path, newest_slot(&path));
     let marks = marks(dir.path());
     // A segment that comes meanwhile mends the file, and must not bring the rest back.
-    assert!(marks.take_kept("order").unwrap().is_empty());
+    assert!(marks.take_unused("order").unwrap().is_empty());
     let (dir, _) = with_rest();
     let path = file_of(dir.path());
     let again = self::marks(dir.path());
-    again.take_kept("order").unwrap();
+    again.take_unused("order").unwrap();
     damage(&path, newest_slot(&path));
     again.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    assert!(again.take_kept("order").unwrap().is_empty());
+    assert!(again.take_unused("order").unwrap().is_empty());
 }
 
 #[test]
 fn what_was_kept_and_copied_back_over_the_file_is_not_used_again() {
     let dir = tempfile::tempdir().unwrap();
     marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
-    marks(dir.path()).keep("order", &[segment(11, 1_001)]).unwrap();
+    marks(dir.path()).keep_unused("order", &[segment(11, 1_001)]).unwrap();
     let path = file_of(dir.path());
     let copy = fs::read(&path).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [segment(11, 1_001)]);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [segment(11, 1_001)]);
     // The same file, with the same bytes.
     let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
     let before = inode(&path);
     fs::write(&path, copy).unwrap();
     assert_eq!(inode(&path), before);
-    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), []);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), []);
 }
 
 #[test]
 fn what_was_kept_stays_when_another_process_is_given_more() {
     let dir = tempfile::tempdir().unwrap();
     marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
-    marks(dir.path()).keep("order", &[segment(11, 1_001)]).unwrap();
+    marks(dir.path()).keep_unused("order", &[segment(11, 1_001)]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
     marks(dir.path()).accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!(marks(dir.path()).take_kept("order").unwrap(), [segment(11, 1_001)]);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [segment(11, 1_001)]);
 }
 
 #[test]
 fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
     let dir = tempfile::tempdir().unwrap();
     let marks =
-        Marks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false).unwrap();
+        HighWaterMarks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false)
+            .unwrap();
     let id = |n: i64| segment(n * 4_096, n * 4_096 + 1);
     for n in 0..500 {
         marks.accept("order", &[id(n)], 0).unwrap();

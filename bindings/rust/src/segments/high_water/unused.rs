@@ -1,4 +1,4 @@
-//! The rest of a tag, kept from a clean close to the next start.
+//! The unused segments of a tag, kept from a clean close to the next start.
 
 use super::DAY_MS;
 use crate::os::env::FileId;
@@ -8,11 +8,11 @@ use leafid_core::Segment;
 use serde::{Deserialize, Serialize};
 
 /// Segments of a rest: so many fit a file's slot.
-pub(crate) const MOST_KEPT: usize = 8;
+pub(crate) const MOST_SEGMENTS: usize = 8;
 
 /// A start of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Start {
+pub(crate) struct MachineStart {
     pub(crate) machine: String,
     /// Empty in what was kept before starts were told apart: then it is none's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -21,42 +21,42 @@ pub(crate) struct Start {
 
 /// A rest, and what it is bound to: a copy of its file is another file, or another machine's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct UnusedSegments {
     segments: Vec<Triple>,
     /// The clock when the oldest of it was kept.
     kept_ms: i64,
     /// The clock when its file was written last.
     pub(crate) written_ms: i64,
     #[serde(flatten)]
-    start: Start,
+    start: MachineStart,
     device: u64,
     inode: u64,
 }
 
-impl Kept {
+impl UnusedSegments {
     /// What stays of a rest besides `others`, which may still be used; what does not fit is dropped.
     pub(crate) fn new(
-        others: Option<Kept>,
+        others: Option<UnusedSegments>,
         rest: &[Segment],
-        start: Start,
+        start: MachineStart,
         file: FileId,
         now_ms: i64,
-    ) -> Kept {
+    ) -> UnusedSegments {
         let kept_ms = others.as_ref().map_or(now_ms, |others| others.kept_ms);
         let mut segments = others.map(|others| others.segments).unwrap_or_default();
         segments.extend(rest.iter().copied().map(Triple));
-        segments.truncate(MOST_KEPT);
-        Kept { segments, kept_ms, written_ms: now_ms, start, device: file.0, inode: file.1 }
+        segments.truncate(MOST_SEGMENTS);
+        UnusedSegments { segments, kept_ms, written_ms: now_ms, start, device: file.0, inode: file.1 }
     }
 
     /// Whether it was kept since this start of the machine.
-    pub(crate) fn is_since(&self, start: &Start) -> bool {
+    pub(crate) fn is_since(&self, start: &MachineStart) -> bool {
         self.start == *start
     }
 
     /// Itself, if it may be used: since the same start of its machine, from its file, within a day, by a clock that did
     /// not go back.
-    pub(crate) fn valid(self, start: &Start, file: FileId, now_ms: i64) -> Option<Kept> {
+    pub(crate) fn valid(self, start: &MachineStart, file: FileId, now_ms: i64) -> Option<UnusedSegments> {
         let bound = self.is_since(start) && (self.device, self.inode) == file;
         let age_ms = now_ms.saturating_sub(self.kept_ms);
         (bound && (0..=DAY_MS).contains(&age_ms)).then_some(self)

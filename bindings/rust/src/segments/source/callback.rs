@@ -60,10 +60,10 @@ impl From<Segment> for Fetched {
 /// for several tags there may be four. A range that was answered is never answered again: it is taken from its counter in
 /// one transaction, which has ended before the answer.
 #[derive(Clone)]
-pub struct SegmentSource(pub(crate) Kind);
+pub struct SegmentSource(pub(crate) SourceKind);
 
 #[derive(Clone)]
-pub(crate) enum Kind {
+pub(crate) enum SourceKind {
     /// Answers when it has the answer.
     Blocking(Arc<Blocking>),
     /// Answers later, from wherever it likes.
@@ -100,31 +100,31 @@ impl SegmentSource {
     /// For event loops: a callback that returns at once and answers later.
     #[doc(hidden)]
     pub fn deferred(fetch: impl Fn(FetchRequest, Completion) + Send + Sync + 'static) -> SegmentSource {
-        SegmentSource(Kind::Deferred(Arc::new(fetch)))
+        SegmentSource(SourceKind::Deferred(Arc::new(fetch)))
     }
 
     pub(crate) fn blocking(
         fetch: impl Fn(&FetchRequest) -> Result<Option<Batch>> + Send + Sync + 'static,
     ) -> SegmentSource {
-        SegmentSource(Kind::Blocking(Arc::new(fetch)))
+        SegmentSource(SourceKind::Blocking(Arc::new(fetch)))
     }
 
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
     pub(crate) fn later(source: impl Later + 'static) -> SegmentSource {
-        SegmentSource(Kind::Later(Arc::new(source)))
+        SegmentSource(SourceKind::Later(Arc::new(source)))
     }
 
     /// For how long it has not answered what it was asked for a tag since `asked`; none where it was not asked.
     pub(crate) fn silent_for(&self, tag: &str, asked: Instant) -> Option<Duration> {
         match &self.0 {
-            Kind::Blocking(_) | Kind::Deferred(_) => Some(asked.elapsed()),
-            Kind::Later(source) => source.silent_for(tag),
+            SourceKind::Blocking(_) | SourceKind::Deferred(_) => Some(asked.elapsed()),
+            SourceKind::Later(source) => source.silent_for(tag),
         }
     }
 
     /// Whether its answer needs threads that are not leafid's.
     pub(crate) fn is_deferred(&self) -> bool {
-        matches!(self.0, Kind::Deferred(_))
+        matches!(self.0, SourceKind::Deferred(_))
     }
 
     /// Asks, and has the answer given to `completion`; a panic is an answer too.
@@ -136,15 +136,15 @@ impl SegmentSource {
             ))
         };
         match &self.0 {
-            Kind::Blocking(fetch) => {
+            SourceKind::Blocking(fetch) => {
                 let answer = catch_unwind(AssertUnwindSafe(|| fetch(&request)));
                 completion.accept(answer.unwrap_or_else(|_| panicked()));
             }
             // What it drops unanswered is answered by that.
-            Kind::Deferred(fetch) => {
+            SourceKind::Deferred(fetch) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, completion)));
             }
-            Kind::Later(source) => {
+            SourceKind::Later(source) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, completion)));
             }
         }
@@ -162,8 +162,8 @@ pub(crate) fn failed(error: Box<dyn StdError + Send + Sync>) -> Error {
 impl fmt::Debug for SegmentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Blocking(_) | Kind::Later(_) => "SegmentSource::callback",
-            Kind::Deferred(_) => "SegmentSource::deferred",
+            SourceKind::Blocking(_) | SourceKind::Later(_) => "SegmentSource::callback",
+            SourceKind::Deferred(_) => "SegmentSource::deferred",
         })
     }
 }

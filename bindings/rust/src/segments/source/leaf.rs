@@ -32,7 +32,7 @@ pub(crate) struct LeafServers {
 
 /// Spring's answer of 500.
 #[derive(Deserialize)]
-struct Failure {
+struct LeafFailure {
     message: String,
 }
 
@@ -152,7 +152,7 @@ fn unavailable(said: String, why: &str) -> Error {
 
 /// Leaf's own code of a failure, and its message.
 fn failure(body: &[u8]) -> Option<(i64, String)> {
-    let Failure { message } = serde_json::from_slice(body).ok()?;
+    let LeafFailure { message } = serde_json::from_slice(body).ok()?;
     let (_, id) = message.split_once("Result{id=")?;
     let id = id.split_once(',')?.0.parse().ok()?;
     Some((id, message.chars().take(200).collect()))

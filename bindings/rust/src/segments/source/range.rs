@@ -17,7 +17,7 @@ pub(crate) struct RangeSource {
 
 /// 200 with this. What it holds besides is for later versions.
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct RangeAnswer<'a> {
     #[serde(borrow)]
     tag: Cow<'a, str>,
     #[serde(borrow)]
@@ -32,7 +32,7 @@ struct Answer<'a> {
 
 /// 4xx with this.
 #[derive(Deserialize)]
-struct Refusal<'a> {
+struct RangeRefusal<'a> {
     #[serde(borrow)]
     error: Cow<'a, str>,
 }
@@ -101,7 +101,8 @@ pub(crate) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
 }
 
 fn fetched(reply: &Reply, tag: &str, nonce: &str) -> Result<Fetched> {
-    let answer: Answer<'_> = reply.object().map_err(|why| reply.invalid(&format!("is no range: {why}")))?;
+    let answer: RangeAnswer<'_> =
+        reply.object().map_err(|why| reply.invalid(&format!("is no range: {why}")))?;
     if answer.tag != tag {
         return Err(reply.invalid(&format!("is for another tag than {tag:?}")));
     }
@@ -123,7 +124,7 @@ fn fetched(reply: &Reply, tag: &str, nonce: &str) -> Result<Fetched> {
 
 /// An error as the server names it.
 fn refused(reply: &Reply, tag: &str) -> Verdict<Fetched> {
-    let Ok(Refusal { error }) = reply.object() else {
+    let Ok(RangeRefusal { error }) = reply.object() else {
         let why = "is no range, and no error of leafid's: see the URL in `servers`, and `protocol`";
         return reply.wrongly(reply.invalid(why));
     };

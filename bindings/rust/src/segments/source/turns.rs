@@ -16,12 +16,12 @@ pub(crate) struct Turns<T> {
     wanted: u64,
     lines: BTreeMap<T, Line>,
     /// The tags of which a request may be made, the next one first.
-    ready: BTreeSet<(Place, T)>,
+    ready: BTreeSet<(Rank, T)>,
     number: u64,
 }
 
 /// Where a tag stands among those that are ready: requests of it under way, its last request, when it came.
-type Place = (usize, u64, u64);
+type Rank = (usize, u64, u64);
 
 #[derive(Debug)]
 struct Line {
@@ -35,7 +35,7 @@ struct Line {
 }
 
 impl Line {
-    fn place(&self) -> Option<Place> {
+    fn rank(&self) -> Option<Rank> {
         let is_ready = self.wanted > 0 && self.under_way < self.most;
         is_ready.then_some((self.under_way, self.served, self.came))
     }
@@ -95,13 +95,13 @@ impl<T: Ord + Clone> Turns<T> {
             self.lines.insert(tag.clone(), line);
         }
         let Some(line) = self.lines.get_mut(tag) else { return };
-        let (place, wanted) = (line.place(), line.wanted);
+        let (rank, wanted) = (line.rank(), line.wanted);
         change(line);
         self.wanted = self.wanted - wanted + line.wanted;
-        let now = line.place();
-        if place != now {
-            place.map(|place| self.ready.remove(&(place, tag.clone())));
-            now.map(|place| self.ready.insert((place, tag.clone())));
+        let now = line.rank();
+        if rank != now {
+            rank.map(|rank| self.ready.remove(&(rank, tag.clone())));
+            now.map(|rank| self.ready.insert((rank, tag.clone())));
         }
     }
 }

@@ -18,9 +18,9 @@ enum Operation {
     /// What is left of such a run comes back, once so many of it were issued.
     PutBack(usize, usize),
     /// A call that has waited for long is served first.
-    Claim(usize),
+    Prioritize(usize),
     /// It ends: by what it was given, or by its time, so that it puts back all of it.
-    Unclaim {
+    TakeServed {
         late: bool,
     },
     Seal,
@@ -35,8 +35,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         3 => (1..60usize).prop_map(Operation::TakeMany),
         4 => (1..60usize).prop_map(Operation::TakeRun),
         3 => (0..4usize, 0..60usize).prop_map(|(which, issued)| Operation::PutBack(which, issued)),
-        1 => (1..100usize).prop_map(Operation::Claim),
-        1 => any::<bool>().prop_map(|late| Operation::Unclaim { late }),
+        1 => (1..100usize).prop_map(Operation::Prioritize),
+        1 => any::<bool>().prop_map(|late| Operation::TakeServed { late }),
     ];
     (prop::collection::vec(operation, 1..150), any::<bool>()).prop_map(|(mut operations, early)| {
         if early {
@@ -58,7 +58,7 @@ struct Model {
     at_hand: BTreeSet<i64>,
     /// Runs that handles keep.
     kept: Vec<Run>,
-    claims: Vec<u64>,
+    priority_calls: Vec<u64>,
     sealed: bool,
     /// The last id, while they can only come in order.
     ordered: Option<i64>,
@@ -78,7 +78,7 @@ impl Model {
             end: 0,
             at_hand: BTreeSet::new(),
             kept: Vec::new(),
-            claims: Vec::new(),
+            priority_calls: Vec::new(),
             sealed: false,
             ordered: Some(-1),
         }
@@ -147,13 +147,13 @@ impl Model {
                     });
                 }
             }
-            Operation::Claim(left) => {
+            Operation::Prioritize(left) => {
                 self.ordered = None;
-                self.claims.extend(self.tag_state.claim(None, left));
+                self.priority_calls.extend(self.tag_state.prioritize(None, left));
             }
-            Operation::Unclaim { late } => {
-                if let Some(number) = self.claims.pop() {
-                    let runs = self.tag_state.unclaim(number);
+            Operation::TakeServed { late } => {
+                if let Some(number) = self.priority_calls.pop() {
+                    let runs = self.tag_state.take_served(number);
                     for run in &runs {
                         // Maybe given before a seal, or put back after it.
                         for id in ids(run) {
@@ -172,8 +172,8 @@ impl Model {
 
     /// What is left is told exactly; what calls were given already stays theirs.
     fn seal(&mut self) -> std::result::Result<(), TestCaseError> {
-        while let Some(number) = self.claims.pop() {
-            let runs = self.tag_state.unclaim(number);
+        while let Some(number) = self.priority_calls.pop() {
+            let runs = self.tag_state.take_served(number);
             let held: BTreeSet<i64> = runs.iter().flat_map(ids).collect();
             self.at_hand.retain(|id| !held.contains(id));
         }
@@ -190,8 +190,12 @@ impl Model {
         let (left, held) = self
             .tag_state
             .locked(|state| {
-                let held: usize =
-                    state.claims.values().flat_map(|claim| &claim.runs).map(|run| run.count).sum();
+                let held: usize = state
+                    .priority_calls
+                    .values()
+                    .flat_map(|prioritize| &prioritize.runs)
+                    .map(|run| run.count)
+                    .sum();
                 (self.tag_state.left(state), held)
             })
             .unwrap_or_default();

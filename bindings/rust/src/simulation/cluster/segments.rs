@@ -6,7 +6,7 @@ use super::network::{Answer, Asked, Network};
 use crate::http::{Reply, Verdict};
 use crate::os::env::Env;
 use crate::os::simulated;
-use crate::segments::high_water::Marks;
+use crate::segments::high_water::HighWaterMarks;
 use crate::segments::source::file::FileSource;
 use crate::segments::source::range;
 use crate::{FetchRequest, FileTag};
@@ -54,7 +54,7 @@ pub(crate) struct Numbers {
 pub(crate) struct Issuer {
     pub(crate) world: World,
     tag: String,
-    marks: Marks,
+    marks: HighWaterMarks,
     file: Option<FileSource>,
     buffer: DoubleBuffer,
     filler: Filler,
@@ -182,9 +182,9 @@ impl Numbers {
             }
             Asks::Ranges(at) => (format!("ranges {at}"), all[at].order, None),
         };
-        let marks = Marks::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
+        let marks = HighWaterMarks::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
         let (buffer, filler) = DoubleBuffer::new();
-        let pending = marks.take_kept(&tag)?.into();
+        let pending = marks.take_unused(&tag)?.into();
         if !world.fate.is_dead() {
             self.running = Some(Issuer { world, tag, marks, file, buffer, filler, pending, coming: None });
         }
@@ -206,7 +206,7 @@ impl Numbers {
         let mut rest = issuer.buffer.seal(&issuer.filler);
         rest.extend(issuer.pending.iter().copied());
         // An error costs the rest. A call in another thread, which began before:
-        let _ = issuer.marks.keep(&issuer.tag, &rest);
+        let _ = issuer.marks.keep_unused(&issuer.tag, &rest);
         match issuer.buffer.take_many(1) {
             Ok((run, _)) if !issuer.world.fate.is_dead() => seen.segment(space, run),
             _ => Ok(()),

@@ -94,12 +94,12 @@ impl Counter {
 }
 
 /// A counter whose lock is held.
-pub(crate) struct Held {
+pub(crate) struct LockedCounter {
     pub(crate) store: Store<Counter>,
     pub(crate) path: PathBuf,
 }
 
-impl Held {
+impl LockedCounter {
     /// Takes ids; durable when this returns. `step`: the new step of the counter, if it is to change. Errors: as
     /// [`super::FileSource::fetch`].
     pub(crate) fn take(mut self, request: &FetchRequest, step: Option<i64>) -> Result<Fetched> {

@@ -3,7 +3,7 @@
 //! Whether a directory that holds no counters is new, or lost what it held, cannot be told. So nothing begins anew by
 //! itself: a directory without its marker is refused, and so is a new counter where an old one is missing.
 
-use super::counter::{Counter, FileTag, Held};
+use super::counter::{Counter, FileTag, LockedCounter};
 use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
@@ -126,15 +126,15 @@ impl CounterDirectory {
     }
 
     /// Opens and locks a tag's counter; none if there is none.
-    pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<Held>> {
+    pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
         let path = self.path_of(tag);
         let Some(store) = Store::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
         store.found().content.check_whose(&self.id, tag, &path)?;
-        Ok(Some(Held { store, path }))
+        Ok(Some(LockedCounter { store, path }))
     }
 
     /// Makes a tag's counter, and opens and locks it. Errors: `state_corrupt` when one that was made before is missing.
-    pub(crate) fn make(&self, env: &Env, tag: &str, how: &FileTag) -> Result<Held> {
+    pub(crate) fn make(&self, env: &Env, tag: &str, how: &FileTag) -> Result<LockedCounter> {
         self.make_if(env, tag, how, |was, there| was <= there)
     }
 
@@ -158,7 +158,7 @@ impl CounterDirectory {
         tag: &str,
         how: &FileTag,
         allowed: impl Fn(usize, usize) -> bool,
-    ) -> Result<Held> {
+    ) -> Result<LockedCounter> {
         let file = self.path.join(MARKER);
         // Its lock is held until the new counter is counted.
         let mut marker = Store::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
@@ -180,7 +180,7 @@ impl CounterDirectory {
             let counted = Marker { counters, ..marker.found().content.clone() };
             marker.write(&counted)?;
         }
-        Ok(Held { store, path })
+        Ok(LockedCounter { store, path })
     }
 
     /// As it is named for the marks: by its place, not by what stands in its marker, so that one which was lost and made

@@ -2,7 +2,7 @@
 
 use super::tests::{ORDER, open};
 use super::*;
-use crate::segments::high_water::Marks;
+use crate::segments::high_water::HighWaterMarks;
 use leafid_core::Segment;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -22,7 +22,7 @@ fn child() {
     let directory = Path::new(&directory);
     let source = open(&directory.join("counters"), true, &[("order", ORDER)]).unwrap();
     let env = Arc::new(Env::system());
-    let marks = Marks::new(
+    let marks = HighWaterMarks::new(
         env,
         Some(&directory.join("state")),
         &source.source_name(),
@@ -32,7 +32,7 @@ fn child() {
     .unwrap()
     .on_machine("this one");
     let says = |segment: &Segment| println!("\n{HAS}{} {}", segment.start(), segment.end());
-    marks.take_kept("order").unwrap().iter().for_each(says);
+    marks.take_unused("order").unwrap().iter().for_each(says);
     println!("\n{STARTED}");
     let until = Instant::now() + Duration::from_millis(400);
     let mut kept = None;
@@ -46,7 +46,7 @@ fn child() {
         says(&Segment::new(start, start + 5, 1).unwrap());
         kept = Some(Segment::new(start + 5, end, 1).unwrap());
     }
-    marks.keep("order", kept.as_slice()).unwrap();
+    marks.keep_unused("order", kept.as_slice()).unwrap();
 }
 
 fn start(directory: &Path) -> Child {
