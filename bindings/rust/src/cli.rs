@@ -33,15 +33,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Decode(decode::Arguments),
-    Next(next::Arguments),
-    Check(check::Arguments),
+    Decode(decode::DecodeArguments),
+    Next(next::NextArguments),
+    Check(check::CheckArguments),
     #[command(subcommand)]
-    State(state::Command),
+    State(state::StateCommand),
     #[command(subcommand)]
-    Marks(marks::Command),
+    Marks(marks::MarksCommand),
     #[command(subcommand)]
-    File(file::Command),
+    File(file::FileCommand),
 }
 
 /// The streams of a run.

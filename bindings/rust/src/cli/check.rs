@@ -1,7 +1,7 @@
 //! `leafid check`: whether this host is fit to make ids, and for how long.
 
 use super::lenders::lease_servers;
-use super::options::{Bits, Claim, Space};
+use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
 use super::{Outcome, Streams, held};
 use crate::config::clock_check::check_built;
@@ -34,9 +34,9 @@ const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
 ///
 /// One line a check, with ok, warning or FAILED; nothing is left behind.
 #[derive(Args)]
-pub(super) struct Arguments {
+pub(super) struct CheckArguments {
     #[command(flatten)]
-    claim: Claim,
+    claim: ClaimOptions,
     #[command(flatten)]
     space: Space,
     #[command(flatten)]
@@ -50,7 +50,7 @@ struct Workers {
     by_hostname: bool,
 }
 
-pub(super) fn check(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Outcome {
     let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
     let asked = arguments.claim.is_given();
     let settings = Settings::parse(&if asked { builder } else { builder.worker(0) })?;

@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 256;
 ///
 /// Each is a line of the id, its time, worker id and sequence number, separated by tabs.
 #[derive(Args)]
-pub(super) struct Arguments {
+pub(super) struct DecodeArguments {
     /// The ids
     #[arg(value_name = "ID")]
     ids: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn decode(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn decode(arguments: &DecodeArguments, streams: &mut Streams<'_>) -> Outcome {
     let layout = arguments.bits.layout()?;
     let mut all = true;
     if !arguments.ids.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn decode(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcom
         }
         return Ok(all);
     }
-    let mut lines = Lines::default();
+    let mut lines = InputLines::default();
     loop {
         let more = match lines.read(streams) {
             Ok(more) => more,
@@ -84,13 +84,13 @@ fn line(text: &str, layout: &Layout, json: bool) -> Result<String> {
 
 /// The lines of the input, as they come.
 #[derive(Default)]
-struct Lines {
+struct InputLines {
     kept: Vec<u8>,
     taken: usize,
     number: u64,
 }
 
-impl Lines {
+impl InputLines {
     /// Waits for more input; whether there may be more.
     fn read(&mut self, streams: &mut Streams<'_>) -> io::Result<bool> {
         self.kept.drain(..self.taken);

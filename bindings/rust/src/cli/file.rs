@@ -11,9 +11,9 @@ use std::path::PathBuf;
 
 /// Look after directories of counters, the source file:DIR of segments
 #[derive(Subcommand)]
-pub(super) enum Command {
+pub(super) enum FileCommand {
     Create(Create),
-    Show(Show),
+    Show(ShowFile),
 }
 
 /// Make a directory of counters, or counters in one that is there
@@ -39,7 +39,7 @@ pub(super) struct Create {
 
 /// Show the counters of a directory; nothing is locked for it
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct ShowFile {
     #[command(flatten)]
     directory: Directory,
     /// Show each as a line of JSON
@@ -57,10 +57,10 @@ struct Directory {
     shared_fs: bool,
 }
 
-pub(super) fn file(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn file(command: &FileCommand, streams: &mut Streams<'_>) -> Outcome {
     match command {
-        Command::Create(arguments) => create(arguments, streams),
-        Command::Show(arguments) => show(arguments, streams),
+        FileCommand::Create(arguments) => create(arguments, streams),
+        FileCommand::Show(arguments) => show(arguments, streams),
     }
 }
 
@@ -84,7 +84,7 @@ fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
     Ok(true)
 }
 
-fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+fn show(arguments: &ShowFile, streams: &mut Streams<'_>) -> Outcome {
     let env = Env::system();
     let Directory { path, shared_fs } = &arguments.directory;
     let directory = CounterDirectory::open(&env, path, *shared_fs)?;

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 /// Look after the marks of segments: below them every id of a tag was given
 #[derive(Subcommand)]
-pub(super) enum Command {
-    Show(Show),
+pub(super) enum MarksCommand {
+    Show(ShowMarks),
     Forget(Forget),
 }
 
 /// Show the mark of each tag; nothing is locked for it
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct ShowMarks {
     #[command(flatten)]
     space: Space,
     /// Show each as a line of JSON
@@ -45,14 +45,14 @@ pub(super) struct Forget {
     space: Space,
 }
 
-pub(super) fn marks(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn marks(command: &MarksCommand, streams: &mut Streams<'_>) -> Outcome {
     match command {
-        Command::Show(arguments) => show(arguments, streams),
-        Command::Forget(arguments) => forget(arguments, streams),
+        MarksCommand::Show(arguments) => show(arguments, streams),
+        MarksCommand::Forget(arguments) => forget(arguments, streams),
     }
 }
 
-fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+fn show(arguments: &ShowMarks, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
     let (directory, name) = (&settings.directory, &settings.key.name);
     let found = high_water::list(&Env::system(), directory)?;

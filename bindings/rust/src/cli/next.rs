@@ -1,6 +1,6 @@
 //! `leafid next`: new ids.
 
-use super::options::{Bits, Claim, Space};
+use super::options::{Bits, ClaimOptions, Space};
 use super::{End, Outcome, Streams};
 use clap::Args;
 
@@ -9,19 +9,19 @@ const AT_ONCE: u64 = 4_096;
 
 /// Make new ids, one a line: claims a worker id, and lets it go in the end
 #[derive(Args)]
-pub(super) struct Arguments {
+pub(super) struct NextArguments {
     /// How many
     #[arg(short = 'n', value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     #[command(flatten)]
-    claim: Claim,
+    claim: ClaimOptions,
     #[command(flatten)]
     space: Space,
     #[command(flatten)]
     bits: Bits,
 }
 
-pub(super) fn next(arguments: &Arguments, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn next(arguments: &NextArguments, streams: &mut Streams<'_>) -> Outcome {
     let builder = arguments.space.builder().layout(arguments.bits.layout()?);
     let flake = arguments.claim.on(builder).open()?;
     let mut left = arguments.count;

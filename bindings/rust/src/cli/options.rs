@@ -36,7 +36,7 @@ pub(super) struct Space {
 }
 
 #[derive(Args)]
-pub(super) struct Claim {
+pub(super) struct ClaimOptions {
     /// The worker id, a range such as 0-31, or "hostname:NAME" [default: LEAFID_WORKER]
     #[arg(long, value_name = "W")]
     worker: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct Claim {
     no_record_wait_ms: Option<i64>,
 }
 
-impl Claim {
+impl ClaimOptions {
     pub(super) fn on(&self, builder: SnowflakeBuilder) -> SnowflakeBuilder {
         let mut builder = builder.shared_fs(self.shared_fs);
         if self.exclusive_range {

@@ -16,14 +16,14 @@ use std::path::Path;
 
 /// Look after the records of worker ids
 #[derive(Subcommand)]
-pub(super) enum Command {
-    Show(Show),
+pub(super) enum StateCommand {
+    Show(ShowState),
     Reset(ResetOne),
 }
 
 /// Show what is recorded of a worker id, and whether it is held; nothing is locked for it
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct ShowState {
     /// A worker id, or "all"
     #[arg(value_name = "N", default_value = "all", value_parser = which)]
     worker: Which,
@@ -62,14 +62,14 @@ fn which(text: &str) -> std::result::Result<Which, String> {
     }
 }
 
-pub(super) fn state(command: &Command, streams: &mut Streams<'_>) -> Outcome {
+pub(super) fn state(command: &StateCommand, streams: &mut Streams<'_>) -> Outcome {
     match command {
-        Command::Show(arguments) => show(arguments, streams),
-        Command::Reset(arguments) => reset_one(arguments, streams),
+        StateCommand::Show(arguments) => show(arguments, streams),
+        StateCommand::Reset(arguments) => reset_one(arguments, streams),
     }
 }
 
-fn show(arguments: &Show, streams: &mut Streams<'_>) -> Outcome {
+fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
     let (directory, name) = (&settings.directory, &settings.key.name);
     let env = Env::system();
