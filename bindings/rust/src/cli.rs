@@ -6,8 +6,8 @@
 mod check;
 mod decode;
 mod file;
-mod held;
-mod lenders;
+mod holder;
+mod lease_servers;
 mod marks;
 mod next;
 mod options;

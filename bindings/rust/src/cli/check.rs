@@ -1,9 +1,9 @@
 //! `leafid check`: whether this host is fit to make ids, and for how long.
 
-use super::lenders::lease_servers;
+use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
-use super::{Outcome, Streams, held};
+use super::{Outcome, Streams, holder};
 use crate::config::clock_check::check_built;
 use crate::config::deployment::{self, RangePlace};
 use crate::config::state_dir;
@@ -75,7 +75,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     if let Some(workers) = &workers {
         worker_ids(&mut report, &env, &settings, workers)?;
     }
-    lease_servers(&mut report, &env, &settings)?;
+    check_lease_servers(&mut report, &env, &settings)?;
     Ok(!report.failed)
 }
 
@@ -281,7 +281,7 @@ fn worker_ids(report: &mut Report<'_>, env: &Env, settings: &Settings, workers: 
     let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
     for worker_id in workers.first..=workers.last {
         let (directory, name) = (&settings.directory, &settings.key.name);
-        if let Some(holder) = held::holder(env, directory, name, worker_id) {
+        if let Some(holder) = holder::holder_of(env, directory, name, worker_id) {
             held.push(format!("{worker_id} is held by {holder}"));
             continue;
         }
@@ -307,6 +307,6 @@ fn worker_ids(report: &mut Report<'_>, env: &Env, settings: &Settings, workers: 
     };
     let count = format!("{free} of {ids} free, {} held, {} unusable", held.len(), damaged.len());
     // One of each tells enough.
-    let told = held.into_iter().take(1).chain(damaged.into_iter().take(1));
-    report.line(status, "worker ids", told.fold(count, |text, one| format!("{text}; {one}")))
+    let shown = held.into_iter().take(1).chain(damaged.into_iter().take(1));
+    report.line(status, "worker ids", shown.fold(count, |text, one| format!("{text}; {one}")))
 }

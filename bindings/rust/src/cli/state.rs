@@ -1,7 +1,7 @@
 //! `leafid state`: the records of worker ids, looked at and reset.
 
 use super::options::Space;
-use super::{Outcome, Streams, held};
+use super::{Outcome, Streams, holder};
 use crate::os::env::Env;
 use crate::storage::record_format::{self, Slots};
 use crate::storage::state_file;
@@ -84,7 +84,7 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     for worker_id in ids {
         match look(&env, directory, worker_id) {
             Ok(slots) => {
-                let holder = held::holder(&env, directory, name, worker_id);
+                let holder = holder::holder_of(&env, directory, name, worker_id);
                 let now_ms = env.clock.filtered_ms();
                 let text = match arguments.json {
                     true => as_json(&slots, holder.as_deref(), now_ms).to_string(),

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::path::Path;
 
 /// Who holds a worker id, as far as that can be told; none if nobody does.
-pub(super) fn holder(env: &Env, directory: &Path, name: &str, worker_id: u32) -> Option<String> {
+pub(super) fn holder_of(env: &Env, directory: &Path, name: &str, worker_id: u32) -> Option<String> {
     if let Some(holder) = env.disk.holder(name, worker_id) {
         return Some(holder);
     }

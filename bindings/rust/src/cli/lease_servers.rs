@@ -10,7 +10,7 @@ use leafid_core::{Error, Result};
 use std::io;
 
 /// Claims a worker id and gives it back at once; nothing where the ids come from elsewhere.
-pub(super) fn lease_servers(report: &mut Report<'_>, env: &Env, settings: &Settings) -> io::Result<()> {
+pub(super) fn check_lease_servers(report: &mut Report<'_>, env: &Env, settings: &Settings) -> io::Result<()> {
     let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
     let claimed = request(env, &settings.key.name, None).and_then(|request| {
         let grant = guarded_claim(source, &request)?;
@@ -28,10 +28,10 @@ pub(super) fn lease_servers(report: &mut Report<'_>, env: &Env, settings: &Setti
         Ok(id) => {
             report.line(Status::Ok, "lease servers", format!("leased worker id {id}, and took it back"))
         }
-        Err(error) => report.line(Status::Failed, "lease servers", told(&error)),
+        Err(error) => report.line(Status::Failed, "lease servers", described(&error)),
     }
 }
 
-fn told(error: &Error) -> String {
+fn described(error: &Error) -> String {
     format!("{}: {}", error.code().name(), error.message())
 }
