@@ -47,8 +47,8 @@ fn options_of(builder: &str) -> Vec<String> {
 #[test]
 fn every_option_is_in_its_table() {
     let page = read("docs/OPTIONS.md");
-    let (of_snowflakes, of_segments) = page.split_once("\nOf segments; ").unwrap();
-    let (of_segments, _) = of_segments.split_once("\n\nIn Rust").unwrap();
+    let (of_snowflakes, of_segments) = page.split_once("\n## Options of segments\n").unwrap();
+    let (of_segments, _) = of_segments.split_once("\n## ").unwrap();
     for (table, builder) in [(of_snowflakes, "snowflake/builder.rs"), (of_segments, "segments/builder.rs")] {
         let options = options_of(builder);
         assert!(options.len() > 20, "{options:?}");
