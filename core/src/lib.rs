@@ -44,7 +44,7 @@ pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, Serve
 pub use server::health::{Attempt, ServerFailure, ServersHealth};
 pub use snowflake::action::{Action, Run};
 pub use snowflake::generator::Snowflake;
-pub use snowflake::history::{MOST_BURNT, MOST_FORMER};
+pub use snowflake::history::{MOST_FORMER, MOST_SKIPPED};
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};
 pub use snowflake::lease_loss::{LeaseLoss, LossAction};
 pub use snowflake::lease_schedule::{HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, SPAN_WISH_MS};

@@ -107,10 +107,10 @@ fn wait_waits_at_most_the_longest_span() {
 
 #[test]
 fn burnt_spans_are_stepped_over() {
-    let burnt = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
+    let skipped = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
     let mut written = record(NOW_MS - 9_000, NOW_MS - 6_000);
     // Out of order, and two that meet.
-    written.burnt = vec![burnt(50, 90), burnt(-100, 50), burnt(500, 600)];
+    written.skipped = vec![skipped(50, 90), skipped(-100, 50), skipped(500, 600)];
     assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(tick(NOW_MS + 90)));
     assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 90));
     assert_eq!(
@@ -132,7 +132,7 @@ fn never_below_what_was_granted_nor_inside_what_was_burnt() {
         let mut written = record(granted_at_ms, until_ms);
         for _ in 0..3 {
             let from = tick(around(5_000));
-            written.burnt.push(Span { from, until: from + 700 });
+            written.skipped.push(Span { from, until: from + 700 });
         }
         let on_clock_backwards = random.pick(&[OnClockBackwards::Continue, OnClockBackwards::Wait]);
         let rules =
@@ -140,7 +140,7 @@ fn never_below_what_was_granted_nor_inside_what_was_burnt() {
         match written.admit(&rules, now_ms) {
             Admission::From(from) => {
                 assert!(from >= written.run.until && from >= tick(now_ms));
-                assert!(written.burnt.iter().all(|span| !(span.from..span.until).contains(&from)));
+                assert!(written.skipped.iter().all(|span| !(span.from..span.until).contains(&from)));
                 assert!(on_clock_backwards == OnClockBackwards::Continue || from == tick(now_ms));
             }
             Admission::WaitUntil(ms) => {
@@ -197,20 +197,20 @@ fn spans_that_no_rules_write_are_refused() {
     let many = |count: u64| (0..count).map(|n| Span { from: 2 * n, until: 2 * n + 1 }).collect::<Vec<_>>();
     let good = record(NOW_MS, NOW_MS);
     assert_eq!(Record::unused(9, LEAF).check(), Ok(()));
-    assert_eq!(Record { burnt: many(48), former: many(16), ..good.clone() }.check(), Ok(()));
+    assert_eq!(Record { skipped: many(48), former: many(16), ..good.clone() }.check(), Ok(()));
     let last = Span { from: 0, until: LEAF.last_tick() + 1 };
-    assert_eq!(Record { run: last, burnt: vec![last], former: vec![last], ..good.clone() }.check(), Ok(()));
+    assert_eq!(Record { run: last, skipped: vec![last], former: vec![last], ..good.clone() }.check(), Ok(()));
     let touching = vec![Span { from: 0, until: 1 }, Span { from: 1, until: 2 }];
-    assert_eq!(Record { burnt: touching, ..good.clone() }.check(), Ok(()));
+    assert_eq!(Record { skipped: touching, ..good.clone() }.check(), Ok(()));
     let past = Span { from: 0, until: LEAF.last_tick() + 2 };
     for (bad, said) in [
         (Record { run: Span { from: 8, until: 7 }, ..good.clone() }, "begins at tick 8 and ends at 7"),
         (Record { run: past, ..good.clone() }, "begins at tick 0"),
-        (Record { burnt: many(49), ..good.clone() }, "49 burnt spans, and at most 48"),
+        (Record { skipped: many(49), ..good.clone() }, "49 skipped spans, and at most 48"),
         (Record { former: many(17), ..good.clone() }, "17 former spans, and at most 16"),
-        (Record { burnt: vec![Span { from: 5, until: 5 }], ..good.clone() }, "burnt spans are empty"),
+        (Record { skipped: vec![Span { from: 5, until: 5 }], ..good.clone() }, "skipped spans are empty"),
         (Record { former: many(3).into_iter().rev().collect(), ..good.clone() }, "not in order"),
-        (Record { burnt: vec![past], ..good.clone() }, "last tick"),
+        (Record { skipped: vec![past], ..good.clone() }, "last tick"),
     ] {
         let error = bad.check().expect_err(said);
         assert_eq!(error.code(), Code::StateCorrupt);

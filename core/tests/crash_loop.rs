@@ -37,7 +37,7 @@ impl Machine {
     fn record_span(&mut self, from: u64, life_ms: i64) -> Option<Span> {
         let now_ms = self.clock();
         let from = self.record.first_free(from);
-        let until = next_until(&LEAF, &self.rules, &self.record.burnt, from, now_ms, life_ms)?;
+        let until = next_until(&LEAF, &self.rules, &self.record.skipped, from, now_ms, life_ms)?;
         self.record.run.until = until.max(self.record.run.until);
         self.record.granted_at_ms = now_ms;
         // A durable write.
@@ -152,18 +152,18 @@ fn burnt_spans_on_the_way_are_stepped_over() {
     each_seed(20, |seed| {
         let mut machine = Machine::new(seed, Rules::default());
         let tick = |ms: i64| LEAF.tick_at(NOW_MS + ms).expect("a tick");
-        machine.record.burnt = vec![
+        machine.record.skipped = vec![
             Span { from: tick(400), until: tick(900) },
             Span { from: tick(900), until: tick(1_000) },
             Span { from: tick(2_000), until: tick(5_000) },
         ];
-        let burnt = machine.record.burnt.clone();
+        let skipped = machine.record.skipped.clone();
         while machine.true_us < 8_000_000 {
             machine.offset_ms = machine.random.between(-50, 0);
             let life_us = machine.random.between(5_000, 2_000_000);
             machine.life(life_us, 300);
             let last = LEAF.tick_at(LEAF.decode(machine.last).expect("an id").timestamp_ms).expect("a tick");
-            assert!(burnt.iter().all(|span| !(span.from..span.until).contains(&last)), "{last} is burnt");
+            assert!(skipped.iter().all(|span| !(span.from..span.until).contains(&last)), "{last} is burnt");
         }
     });
 }

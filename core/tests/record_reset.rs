@@ -1,10 +1,12 @@
-//! What a reset burns: whatever was granted at or above the clock, by this run or a former one.
+//! What a reset skips: whatever was granted at or above the clock, by this run or a former one.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use common::{NOW_MS, PLAIN, Random, each_seed};
-use leafid_core::{Admission, Code, Layout, LayoutFields, MOST_BURNT, MOST_FORMER, Record, Span, next_until};
+use leafid_core::{
+    Admission, Code, Layout, LayoutFields, MOST_FORMER, MOST_SKIPPED, Record, Span, next_until,
+};
 
 const LEAF: Layout = Layout::LEAF;
 const YEAR_MS: i64 = 365 * 86_400_000;
@@ -37,8 +39,8 @@ impl Machine {
     fn live(&mut self, now_ms: i64, renewals: u64, random: &mut Random) -> bool {
         let layout = self.record.layout;
         let Admission::From(from) = self.record.admit(&PLAIN, now_ms) else { return false };
-        let burnt = self.record.burnt.clone();
-        let until = next_until(&layout, &PLAIN, &burnt, from, now_ms, 0).unwrap_or(from);
+        let skipped = self.record.skipped.clone();
+        let until = next_until(&layout, &PLAIN, &skipped, from, now_ms, 0).unwrap_or(from);
         self.record = self.record.begin(Span { from, until }, now_ms, 1);
         self.grant(Span { from, until });
         let mut now_ms = now_ms;
@@ -47,7 +49,7 @@ impl Machine {
             let from = self
                 .record
                 .first_free(self.record.run.until.max(layout.tick_at(now_ms).expect("after the epoch")));
-            let Some(until) = next_until(&layout, &PLAIN, &self.record.burnt, from, now_ms, 9_000) else {
+            let Some(until) = next_until(&layout, &PLAIN, &self.record.skipped, from, now_ms, 9_000) else {
                 continue;
             };
             self.record = self.record.extend(Span { from, until }, now_ms);
@@ -84,7 +86,7 @@ fn every_run_in_the_future_is_burnt() {
     let Admission::Refused(error) = machine.record.admit(&PLAIN, NOW_MS + 9_000) else { panic!("admitted") };
     assert_eq!(error.code(), Code::ClockBackwards);
     machine.record = machine.record.reset(NOW_MS + 9_000).expect("there is room");
-    assert!(machine.record.burnt.len() >= 3 && machine.record.burnt[0].from == tick(future));
+    assert!(machine.record.skipped.len() >= 3 && machine.record.skipped[0].from == tick(future));
     assert_eq!(machine.record.admit(&PLAIN, NOW_MS + 9_000), Admission::From(tick(NOW_MS + 9_000)));
     // The clock comes round: at each granted millisecond, and before and after.
     let mut times: Vec<i64> = machine.granted.iter().map(|span| LEAF.tick_start_ms(span.from)).collect();
@@ -115,12 +117,15 @@ fn a_clock_that_goes_back_after_the_reset_is_noticed_and_may_be_reset_again() {
 fn what_lies_below_the_clock_is_not_burnt_and_not_forgotten() {
     let record = Record { run: span(NOW_MS - 1_000, NOW_MS + 1_000), ..Record::unused(7, LEAF) };
     let reset = record.reset(NOW_MS).expect("there is room");
-    assert_eq!(reset.burnt, [span(NOW_MS, NOW_MS + 1_000)]);
+    assert_eq!(reset.skipped, [span(NOW_MS, NOW_MS + 1_000)]);
     assert_eq!(reset.former, [span(NOW_MS - 1_000, NOW_MS)]);
     assert_eq!((reset.run, reset.granted_at_ms), (span(NOW_MS, NOW_MS), NOW_MS));
     // Once passed it is a former run like others, and makes room.
     let begun = reset.begin(span(NOW_MS + 2_000, NOW_MS + 3_000), NOW_MS + 2_000, 2);
-    assert_eq!((&begun.burnt[..], &begun.former[..]), (&[][..], &[span(NOW_MS - 1_000, NOW_MS + 1_000)][..]));
+    assert_eq!(
+        (&begun.skipped[..], &begun.former[..]),
+        (&[][..], &[span(NOW_MS - 1_000, NOW_MS + 1_000)][..])
+    );
     // Nor is what lies above the clock a former run as well.
     let former =
         [span(NOW_MS - YEAR_MS, NOW_MS - 2 * MINUTE_MS), span(NOW_MS + YEAR_MS, NOW_MS + 2 * YEAR_MS)];
@@ -157,7 +162,7 @@ fn ticks_that_a_leap_left_out_are_not_burnt() {
     let leapt = span(NOW_MS + YEAR_MS, NOW_MS + YEAR_MS + 3_000);
     let leapt_record = record.extend(leapt, NOW_MS + YEAR_MS);
     let reset = leapt_record.reset(NOW_MS + 5_000).expect("there is room");
-    assert_eq!(reset.burnt, [leapt]);
+    assert_eq!(reset.skipped, [leapt]);
     assert_eq!(reset.former, [span(NOW_MS, NOW_MS + 3_000)]);
     let next = span(NOW_MS + 4_000, NOW_MS + 6_000);
     assert_eq!(record.extend(next, NOW_MS + 4_000).run, span(NOW_MS, NOW_MS + 6_000), "a little gap is none");
@@ -203,30 +208,30 @@ fn a_run_that_no_rules_can_have_made_is_burnt_for_what_can_have_been_granted() {
     const HOUR_MS: i64 = 60 * MINUTE_MS;
     let of = |run: Span| Record { run, granted_at_ms: NOW_MS, ..Record::unused(7, LEAF) };
     let forged = of(span(NOW_MS - 1_000, NOW_MS + 30 * YEAR_MS)).reset(NOW_MS).expect("there is room");
-    assert_eq!(forged.burnt, [span(NOW_MS, NOW_MS + HOUR_MS + 3_000)]);
+    assert_eq!(forged.skipped, [span(NOW_MS, NOW_MS + HOUR_MS + 3_000)]);
     assert_eq!(forged.former, [span(NOW_MS - 1_000, NOW_MS)]);
     // A clock that was wrong makes these.
     for run in [span(NOW_MS, NOW_MS + YEAR_MS), span(NOW_MS + 1, NOW_MS + 9 * YEAR_MS)] {
-        assert_eq!(of(run).reset(NOW_MS).expect("there is room").burnt, [run]);
+        assert_eq!(of(run).reset(NOW_MS).expect("there is room").skipped, [run]);
     }
     let at_the_clock = of(span(NOW_MS, NOW_MS + 9 * YEAR_MS)).reset(NOW_MS).expect("there is room");
-    assert_eq!(at_the_clock.burnt, [span(NOW_MS, NOW_MS + HOUR_MS + 3_000)]);
+    assert_eq!(at_the_clock.skipped, [span(NOW_MS, NOW_MS + HOUR_MS + 3_000)]);
 }
 
 #[test]
 fn more_burnt_spans_than_fit_are_refused_and_none_is_lost() {
     let mut record = Record::unused(7, LEAF);
-    record.burnt = (1..=MOST_BURNT as i64)
+    record.skipped = (1..=MOST_SKIPPED as i64)
         .map(|day| span(NOW_MS + day * 86_400_000, NOW_MS + day * 86_400_000 + 1))
         .collect();
-    assert_eq!(record.reset(NOW_MS).expect("they fit").burnt, record.burnt);
+    assert_eq!(record.reset(NOW_MS).expect("they fit").skipped, record.skipped);
     record.run = span(NOW_MS + 10, NOW_MS + 20);
     let error = record.reset(NOW_MS).expect_err("one too many");
     assert_eq!(error.code(), Code::StateIo);
     assert!(error.message().contains("another worker id"), "{error}");
     // One that touches another takes no room.
     record.run = span(NOW_MS + 86_400_000 - 5, NOW_MS + 86_400_000);
-    assert_eq!(record.reset(NOW_MS).expect("they fit").burnt.len(), MOST_BURNT);
+    assert_eq!(record.reset(NOW_MS).expect("they fit").skipped.len(), MOST_SKIPPED);
 }
 
 #[test]

@@ -15,8 +15,8 @@ fn tick(ms: i64) -> u64 {
 }
 
 /// The end of a span from `from_ms`, in Unix milliseconds.
-fn until(rules: &Rules, burnt: &[Span], from_ms: i64, now_ms: i64, life_ms: i64) -> Option<i64> {
-    next_until(&LEAF, rules, burnt, tick(from_ms), now_ms, life_ms).map(|until| LEAF.tick_start_ms(until))
+fn until(rules: &Rules, skipped: &[Span], from_ms: i64, now_ms: i64, life_ms: i64) -> Option<i64> {
+    next_until(&LEAF, rules, skipped, tick(from_ms), now_ms, life_ms).map(|until| LEAF.tick_start_ms(until))
 }
 
 #[test]
@@ -84,21 +84,21 @@ fn under_wait_the_small_bound_does_not_shorten_spans() {
 
 #[test]
 fn a_burnt_span_is_not_entered() {
-    let burnt = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
-    let ends = |burnt: &[Span], from: i64| {
-        until(&PLAIN, burnt, NOW_MS + from, NOW_MS, LONG_LIFE).map(|ms| ms - NOW_MS)
+    let skipped = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
+    let ends = |skipped: &[Span], from: i64| {
+        until(&PLAIN, skipped, NOW_MS + from, NOW_MS, LONG_LIFE).map(|ms| ms - NOW_MS)
     };
-    assert_eq!(ends(&[burnt(1_000, 2_000)], 0), Some(1_000), "ends before it");
-    assert_eq!(ends(&[burnt(1_000, 2_000)], 1_000), None, "at its start");
-    assert_eq!(ends(&[burnt(1_000, 2_000)], 1_500), None, "inside it");
-    assert_eq!(ends(&[burnt(-10, 10)], 0), None, "inside it, the clock leading");
-    assert_eq!(ends(&[burnt(1_000, 2_000)], 2_000), Some(5_000), "after it");
+    assert_eq!(ends(&[skipped(1_000, 2_000)], 0), Some(1_000), "ends before it");
+    assert_eq!(ends(&[skipped(1_000, 2_000)], 1_000), None, "at its start");
+    assert_eq!(ends(&[skipped(1_000, 2_000)], 1_500), None, "inside it");
+    assert_eq!(ends(&[skipped(-10, 10)], 0), None, "inside it, the clock leading");
+    assert_eq!(ends(&[skipped(1_000, 2_000)], 2_000), Some(5_000), "after it");
     assert_eq!(
-        ends(&[burnt(2_500, 2_600), burnt(1_000, 2_000), burnt(-50, -40)], 0),
+        ends(&[skipped(2_500, 2_600), skipped(1_000, 2_000), skipped(-50, -40)], 0),
         Some(1_000),
         "the nearest one"
     );
-    assert_eq!(ends(&[burnt(9_000, 9_100)], 0), Some(3_000), "far away");
+    assert_eq!(ends(&[skipped(9_000, 9_100)], 0), Some(3_000), "far away");
 }
 
 #[test]

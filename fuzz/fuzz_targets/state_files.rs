@@ -101,7 +101,7 @@ fn opened(name: &str, bytes: &[u8], record: Option<Record>) {
             let within = |span: &Span| (span.from..span.until).contains(&tick);
             assert_eq!(parts.worker_id, WORKER);
             assert!(tick >= record.run.until, "{tick} {record:?}");
-            assert!(!record.burnt.iter().any(within), "{tick} {record:?}");
+            assert!(!record.skipped.iter().any(within), "{tick} {record:?}");
         }
     }
     flake.close().unwrap_or_else(|error| check(&error));

@@ -91,7 +91,7 @@ fn a_disk_that_hangs_is_an_error_within_the_timeout() {
 fn burnt_spans_are_stepped_over_when_the_clock_comes_there() {
     let world = World::new();
     let layout = leafid_core::Layout::LEAF;
-    let burnt = world.burn(700, 1_900);
+    let skipped = world.skip(700, 1_900);
     let process = world.process();
     let open = process.open(builder()).unwrap();
     let mut seen = BTreeSet::new();
@@ -99,8 +99,8 @@ fn burnt_spans_are_stepped_over_when_the_clock_comes_there() {
         seen.insert(layout.tick_at(open.next_ms()).unwrap());
         world.pass(1);
     }
-    assert!(seen.iter().all(|tick| !(burnt.from..burnt.until).contains(tick)));
-    assert!(seen.contains(&(burnt.from - 1)) && seen.contains(&burnt.until), "both sides are used");
+    assert!(seen.iter().all(|tick| !(skipped.from..skipped.until).contains(tick)));
+    assert!(seen.contains(&(skipped.from - 1)) && seen.contains(&skipped.until), "both sides are used");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
     drop(process);
     let process = world.process();
     let reset = process.reset().unwrap();
-    assert_eq!(reset.after.burnt.len(), 3, "a life each: {:?}", reset.after.burnt);
+    assert_eq!(reset.after.skipped.len(), 3, "a life each: {:?}", reset.after.skipped);
     let process = world.process();
     let open = process.open(builder()).unwrap();
     assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at the clock");
@@ -223,27 +223,27 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
     world.set_clock(future_ms - 3_000 - world.now_ns().div_euclid(1_000_000));
     let process = world.process();
     let open = process.open(builder()).unwrap();
-    let mut burnt = reset.after.burnt.clone();
+    let mut skipped = reset.after.skipped.clone();
     while world.now_ns().div_euclid(1_000_000) < past_ms + 5_000 {
         match open.next() {
             Ok(id) => {
                 assert!(seen.insert(id), "{id} twice");
                 let tick = layout.tick_at(layout.decode(id).unwrap().timestamp_ms).unwrap();
-                assert!(!burnt.iter().any(|span| (span.from..span.until).contains(&tick)));
+                assert!(!skipped.iter().any(|span| (span.from..span.until).contains(&tick)));
                 // Those that were passed with ids on both sides.
-                burnt.retain(|span| span.until > tick);
+                skipped.retain(|span| span.until > tick);
             }
             Err(error) => assert_eq!(error.code(), Code::ClockBackwards, "{error}"),
         }
         world.pass(7);
     }
-    assert!(burnt.is_empty(), "{burnt:?}");
+    assert!(skipped.is_empty(), "{skipped:?}");
 }
 
 #[test]
 fn a_range_leaves_an_id_whose_time_is_burnt_to_the_last() {
     let world = World::new();
-    world.burn(-1_000, 3_600_000);
+    world.skip(-1_000, 3_600_000);
     let process = world.process();
     let open = process.open_worker(7..=8, builder()).unwrap();
     assert_eq!(open.generator.worker_id, 8);
@@ -276,7 +276,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
     let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), 7);
     for (record, code, said) in [
         (Record { run: years, ..good.clone() }, Code::ClockBackwards, "946080000000 ms behind"),
-        (Record { burnt: vec![years, years], ..good.clone() }, Code::StateCorrupt, "not in order"),
+        (Record { skipped: vec![years, years], ..good.clone() }, Code::StateCorrupt, "not in order"),
     ] {
         world.record(record);
         let before = lock(&world.0.files).get(&path).cloned();

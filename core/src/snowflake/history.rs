@@ -1,7 +1,7 @@
 //! What a record keeps of the past, so that a reset forgets nothing that could be issued twice.
 //!
 //! A clock that was in 2036 for a while left runs there, perhaps several. Once it is corrected and the record reset, all
-//! of them are burnt: time will come there again.
+//! of them are skipped: time will come there again.
 
 use crate::{Code, Error, Record, Result, Span};
 use alloc::format;
@@ -11,20 +11,20 @@ use alloc::vec::Vec;
 const NEAR_MS: u64 = 60_000;
 /// Former runs kept; beyond that the two that are nearest to one another become one.
 pub const MOST_FORMER: usize = 16;
-/// Burnt spans kept: so many fit a state file's slot. None is ever given up for another.
-pub const MOST_BURNT: usize = 48;
+/// The most skipped spans of a record: so many fit a state file's slot. None is ever given up for another.
+pub const MOST_SKIPPED: usize = 48;
 
 impl Record {
     /// The record of the next run, which begins where [`Record::admit`] says: the last one becomes a former one.
     pub fn begin(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {
-        // No run begins below this one but by a reset, which burns what is former.
-        let (passed, burnt) = self.burnt.iter().partition(|span| span.until <= run.from);
+        // No run begins below this one except by a reset, which skips the spans of earlier runs.
+        let (passed, skipped) = self.skipped.iter().partition(|span| span.until <= run.from);
         let former = self.former_with([passed, Vec::from([self.run])].concat());
-        Record { run, granted_at_ms, owner, burnt, former, ..self.clone() }
+        Record { run, granted_at_ms, owner, skipped, former, ..self.clone() }
     }
 
     /// The record of the current run with one span more. Ticks left out between, as when the clock leapt, are not
-    /// counted as used, so that no reset burns them.
+    /// counted as used, so that no reset skips them.
     pub fn extend(&self, span: Span, granted_at_ms: i64) -> Record {
         let gap = span.from.saturating_sub(self.run.until);
         if !self.run.is_empty() && self.is_near(gap) {
@@ -36,10 +36,10 @@ impl Record {
     }
 
     /// The record from which ids begin at the clock again, though it lies ahead of it: whatever was ever granted at or
-    /// above the clock is burnt. Of a run from below the clock to more than a year above it, which no rules make, an hour and
+    /// above the clock is skipped. Of a run from below the clock to more than a year above it, which no rules make, an hour and
     /// three seconds.
     ///
-    /// Errors: `before_epoch`, `time_exhausted`; `state_io` when more spans would be burnt than can be kept.
+    /// Errors: `before_epoch`, `time_exhausted`; `state_io` if there would be too many skipped spans.
     pub fn reset(&self, now_ms: i64) -> Result<Record> {
         let now = self.layout.tick_at(now_ms).ok_or_else(|| self.layout.before_epoch(now_ms))?;
         if now > self.layout.last_tick() {
@@ -53,21 +53,22 @@ impl Record {
                 (above, Span { until: span.until.min(now), ..span })
             })
             .unzip();
-        let burnt = joined([&self.burnt[..], &above].concat(), |_| false);
-        let (passed, burnt): (Vec<Span>, Vec<Span>) = burnt.into_iter().partition(|span| span.until <= now);
-        if burnt.len() > MOST_BURNT {
+        let skipped = joined([&self.skipped[..], &above].concat(), |_| false);
+        let (passed, skipped): (Vec<Span>, Vec<Span>) =
+            skipped.into_iter().partition(|span| span.until <= now);
+        if skipped.len() > MOST_SKIPPED {
             let message = format!(
-                "the record of worker id {} would hold {} burnt spans, and {MOST_BURNT} can be kept; nothing was \
+                "the record of worker id {} would hold {} skipped spans, and {MOST_SKIPPED} can be kept; nothing was \
                  changed: correct the clock, or use another worker id",
                 self.worker_id,
-                burnt.len()
+                skipped.len()
             );
             return Err(Error::new(Code::StateIo, message));
         }
         let former = Record { former: Vec::new(), ..self.clone() }.former_with([below, passed].concat());
         // Granted now, so that a clock that goes back after this is noticed.
         let run = Span { from: now, until: now };
-        Ok(Record { run, granted_at_ms: now_ms, burnt, former, ..self.clone() })
+        Ok(Record { run, granted_at_ms: now_ms, skipped, former, ..self.clone() })
     }
 
     fn former_with(&self, more: Vec<Span>) -> Vec<Span> {

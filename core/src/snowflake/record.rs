@@ -1,8 +1,9 @@
-//! The record of a worker id, and whether a new generator may go on from it.
+//! The record of a worker id, and whether a new generator may continue from it.
 
-use crate::snowflake::span::step_over;
+use crate::snowflake::span::first_not_skipped;
 use crate::{
-    Code, Error, LONGEST_SPAN_MS, Layout, MOST_BURNT, MOST_FORMER, OnClockBackwards, Result, Rules, Span, Utc,
+    Code, Error, LONGEST_SPAN_MS, Layout, MOST_FORMER, MOST_SKIPPED, OnClockBackwards, Result, Rules, Span,
+    Utc,
 };
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,7 +14,7 @@ const MOST_LEAD_MS: i64 = 86_400_000;
 /// No run is so long ahead of the clock and begins below it: clocks that leap end a run's span.
 const LONGEST_RUN_AHEAD_MS: i64 = 366 * 86_400_000;
 
-/// What is kept of a worker id: enough that the next holder issues nothing that a former one may have issued.
+/// The state of a worker id that is made durable: the next holder issues no id that an earlier one may have issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The worker id.
@@ -26,9 +27,9 @@ pub struct Record {
     pub granted_at_ms: i64,
     /// The random number of the generator that wrote it.
     pub owner: u128,
-    /// Spans given up by a reset: never issued from again.
-    pub burnt: Vec<Span>,
-    /// The spans of runs before this one, in order: what a reset must burn besides.
+    /// Spans that a reset gave up: no id of them is ever issued again.
+    pub skipped: Vec<Span>,
+    /// The spans of earlier runs, in order: a reset skips these too.
     pub former: Vec<Span>,
 }
 
@@ -47,7 +48,7 @@ impl Record {
     /// A record of a worker id that was never used.
     pub fn unused(worker_id: u32, layout: Layout) -> Record {
         let run = Span { from: 0, until: 0 };
-        Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, burnt: Vec::new(), former: Vec::new() }
+        Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, skipped: Vec::new(), former: Vec::new() }
     }
 
     /// Whether the next generator may begin, and where.
@@ -90,14 +91,15 @@ impl Record {
         }
     }
 
-    /// Whether its spans are as the rules write them. Where it ends is for [`Record::admit`], which knows the clock.
+    /// Checks the order and the number of its spans. [`Record::admit`] checks its end, since it knows the clock.
     ///
-    /// Errors: `state_corrupt` for spans that are not in order, lie outside the layout, or are more than are kept.
+    /// Errors: `state_corrupt` for spans that are not in order, lie outside the layout, or are too many.
     pub fn check(&self) -> Result<()> {
         let end = self.layout.last_tick() + 1;
         let mut flaw = (self.run.from > self.run.until || self.run.until > end)
             .then(|| format!("its run begins at tick {} and ends at {}", self.run.from, self.run.until));
-        for (what, spans, most) in [("burnt", &self.burnt, MOST_BURNT), ("former", &self.former, MOST_FORMER)]
+        for (what, spans, most) in
+            [("skipped", &self.skipped, MOST_SKIPPED), ("former", &self.former, MOST_FORMER)]
         {
             if spans.len() > most {
                 flaw = Some(format!("it has {} {what} spans, and at most {most} are kept", spans.len()));
@@ -119,7 +121,7 @@ impl Record {
     }
 
     /// Where the run ends, if that is so far ahead of the clock that nobody waits for it. Not where it is empty above what
-    /// was burnt, which is as long as it is.
+    /// a skipped span, however long that is.
     fn false_lead_ms(&self, now_ms: i64) -> Option<i64> {
         let rests =
             self.run.is_empty() && self.former.last().is_some_and(|span| span.until >= self.run.until);
@@ -141,7 +143,7 @@ impl Record {
         Span { from, until: until.min(most) }
     }
 
-    /// The same record with nothing left below this tick: what another giver, or ids made elsewhere, may have used.
+    /// The same record with nothing left below this tick: what another lease source, or ids made elsewhere, may have used.
     pub fn raised_to(mut self, floor: u64) -> Record {
         if floor > self.run.until {
             self.run = Span { from: floor, until: floor };
@@ -149,9 +151,9 @@ impl Record {
         self
     }
 
-    /// The first tick at or above this one that no reset has burnt.
+    /// The first tick at or above this one that lies in no skipped span.
     pub fn first_free(&self, tick: u64) -> u64 {
-        step_over(&self.burnt, tick)
+        first_not_skipped(&self.skipped, tick)
     }
 
     fn clock_backwards(&self, recorded_ms: i64, now_ms: i64, bound_ms: i64) -> Error {

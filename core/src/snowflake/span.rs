@@ -1,4 +1,4 @@
-//! Spans of ticks: what a giver lends one generator, once.
+//! Spans of ticks: each is granted to one generator, once.
 
 use crate::{Layout, OnClockBackwards, Rules};
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ impl Span {
 
 /// The longest span, in milliseconds beyond the clock.
 pub const LONGEST_SPAN_MS: i64 = 3_000;
-/// The first span of a generator that the clock leads; it grows with the generator's life to the longest, so that a
+/// The first span of a generator that the clock leads; it grows with the generator's age to the longest, so that a
 /// crash loop does not begin seconds ahead of the clock.
 pub const FIRST_SPAN_MS: i64 = 500;
 /// The shortest span while the logical clock is ahead.
@@ -29,39 +29,39 @@ const SHORTEST_AHEAD_TICKS: u64 = 8;
 
 /// Where a span that begins at `from` may end, or none while the clock leaves no room for it.
 ///
-/// `from` is the first unused tick, `life_ms` how long the generator has lived. While the clock leads, the span ends
-/// up to 3 s ahead of it. While the logical clock is ahead, it holds 8 ticks or an eighth of the life, if that is
+/// `from` is the first unused tick, `age_ms` how long the generator has lived. While the clock leads, the span ends
+/// up to 3 s ahead of it. While the logical clock is ahead, it holds 8 ticks or an eighth of the age, if that is
 /// more. Under continue it never ends beyond now + `max_backwards_ms`, so that a crash leaves a record that the next
-/// start admits; `burnt` spans are never entered.
+/// start admits; `skipped` spans are never entered.
 pub fn next_until(
     layout: &Layout,
     rules: &Rules,
-    burnt: &[Span],
+    skipped: &[Span],
     from: u64,
     now_ms: i64,
-    life_ms: i64,
+    age_ms: i64,
 ) -> Option<u64> {
     let now = layout.tick_at(now_ms)?;
     let mut until = if from > now + 1 {
-        let life = life_ms.clamp(0, 8 * LONGEST_SPAN_MS) / layout.tick_ms();
-        from.saturating_add(SHORTEST_AHEAD_TICKS.max(life as u64 / 8))
+        let age = age_ms.clamp(0, 8 * LONGEST_SPAN_MS) / layout.tick_ms();
+        from.saturating_add(SHORTEST_AHEAD_TICKS.max(age as u64 / 8))
     } else {
-        layout.tick_from(now_ms.saturating_add(life_ms.clamp(FIRST_SPAN_MS, LONGEST_SPAN_MS)))?
+        layout.tick_from(now_ms.saturating_add(age_ms.clamp(FIRST_SPAN_MS, LONGEST_SPAN_MS)))?
     };
     if rules.on_clock_backwards == OnClockBackwards::Continue {
         until = until.min(layout.tick_from(now_ms.saturating_add(rules.max_backwards_ms))?);
     }
-    // A burnt span that holds `from` leaves no room either.
-    if let Some(next) = burnt.iter().filter(|span| span.until > from).map(|span| span.from).min() {
+    // A skipped span that holds `from` leaves no room either.
+    if let Some(next) = skipped.iter().filter(|span| span.until > from).map(|span| span.from).min() {
         until = until.min(next);
     }
     until = until.min(layout.last_tick() + 1);
     (until > from).then_some(until)
 }
 
-/// The first tick at or above `tick` that lies in no burnt span.
-pub(crate) fn step_over(burnt: &[Span], mut tick: u64) -> u64 {
-    let mut spans: Vec<Span> = burnt.to_vec();
+/// The first tick at or above `tick` that lies in no skipped span.
+pub(crate) fn first_not_skipped(skipped: &[Span], mut tick: u64) -> u64 {
+    let mut spans: Vec<Span> = skipped.to_vec();
     spans.sort_unstable();
     for span in spans {
         if (span.from..span.until).contains(&tick) {

@@ -110,7 +110,7 @@ impl Machine {
             }
         };
         let until =
-            next_until(&self.layout, &self.rules, &self.record.burnt, from, self.now_ms, 0).unwrap_or(from);
+            next_until(&self.layout, &self.rules, &self.record.skipped, from, self.now_ms, 0).unwrap_or(from);
         let first = Span { from, until };
         self.record = self.record.begin(first, self.now_ms, 1);
         let flake = Snowflake::new(self.layout, self.rules, self.worker_id, from, self.seed);
@@ -128,7 +128,7 @@ impl Machine {
         let Some(first_unused) = life.flake.first_unused() else { return Ok(()) };
         let from = self.record.first_free(first_unused.max(now));
         let lived = self.now_ms.saturating_sub(life.begun_ms);
-        let until = next_until(&self.layout, &self.rules, &self.record.burnt, from, self.now_ms, lived);
+        let until = next_until(&self.layout, &self.rules, &self.record.skipped, from, self.now_ms, lived);
         let Some(until) = until.filter(|until| *until > self.record.run.until) else { return Ok(()) };
         let span = Span { from, until };
         if self.rules.on_clock_backwards == OnClockBackwards::Continue {
@@ -188,7 +188,7 @@ impl Machine {
         let holds = |span: &Span| span.from <= tick && tick < span.until;
         prop_assert!(life.granted.iter().any(holds), "tick {} was not granted", tick);
         prop_assert!(holds(&self.record.run), "tick {} is not in the record's {:?}", tick, self.record.run);
-        prop_assert!(!self.record.burnt.iter().any(holds), "tick {} was burnt", tick);
+        prop_assert!(!self.record.skipped.iter().any(holds), "tick {} was burnt", tick);
         let position = |sequence: u32| tick << self.layout.fields().sequence_bits | u64::from(sequence);
         let (first, last) = (position(low.sequence), position(high.sequence));
         let below = self.issued.range(..=last).next_back();

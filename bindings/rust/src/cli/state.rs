@@ -160,7 +160,7 @@ fn as_json(slots: &Slots, holder: Option<&str>, now_ms: i64) -> Value {
         "until_ms": until_ms,
         "granted_at_ms": record.granted_at_ms,
         "lead_ms": lead_ms(record, now_ms),
-        "burnt_ms": spans(&record.burnt),
+        "burnt_ms": spans(&record.skipped),
         "former_ms": spans(&record.former),
         "writer": {"pid": stored.writer.pid, "host": stored.writer.host, "started": stored.writer.started},
         "held_by": holder,
@@ -185,7 +185,7 @@ fn as_text(slots: &Slots, holder: Option<&str>, now_ms: i64) -> String {
         granted_at_ms => line("granted", &Utc(granted_at_ms)),
     }
     line("lead", &format!("{} ms ahead of the clock", lead_ms(record, now_ms)));
-    for span in &record.burnt {
+    for span in &record.skipped {
         line("burnt", &from_to(layout, span));
     }
     for span in &record.former {
@@ -231,7 +231,7 @@ fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
     writeln!(streams.stdout, "worker id {worker_id} of {name:?} was reset")?;
     writeln!(streams.stdout, "  before   {}", run(&before))?;
     writeln!(streams.stdout, "  after    {}", run(&after))?;
-    for span in &after.burnt {
+    for span in &after.skipped {
         writeln!(streams.stdout, "  burnt    {}", from_to(&after.layout, span))?;
     }
     Ok(true)

@@ -75,12 +75,12 @@ impl World {
     }
 
     /// Leaves a record of worker id 7 with a burnt span, by milliseconds from the start.
-    pub(super) fn burn(&self, from_ms: i64, until_ms: i64) -> Span {
+    pub(super) fn skip(&self, from_ms: i64, until_ms: i64) -> Span {
         let layout = leafid_core::Layout::LEAF;
         let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
-        let burnt = Span { from: at(from_ms), until: at(until_ms) };
-        self.record(Record { burnt: vec![burnt], ..Record::unused(7, layout) });
-        burnt
+        let skipped = Span { from: at(from_ms), until: at(until_ms) };
+        self.record(Record { skipped: vec![skipped], ..Record::unused(7, layout) });
+        skipped
     }
 
     /// Leaves this record of worker id 7.

@@ -50,7 +50,7 @@ impl SpanWriter {
         core: &Core,
         first_unused: u64,
         now_ms: i64,
-        life: Duration,
+        age: Duration,
     ) -> Extension {
         let now = core.layout().tick_at(now_ms).unwrap_or(0);
         let record = self.file.record().clone();
@@ -58,7 +58,7 @@ impl SpanWriter {
         let left = record.run.until.saturating_sub(position);
         let from = record.first_free(position);
         let until =
-            next_until(core.layout(), core.rules(), &record.burnt, from, now_ms, life.as_millis() as i64);
+            next_until(core.layout(), core.rules(), &record.skipped, from, now_ms, age.as_millis() as i64);
         let lent = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(env.clock.boot_time()));
         match until.map(|until| until.min(lent)).filter(|until| *until > from) {
             // Half of what there could be is left.

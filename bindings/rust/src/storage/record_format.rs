@@ -112,7 +112,7 @@ impl Stored {
             until_ms: layout.tick_start_ms(self.record.run.until),
             granted_at_ms: self.record.granted_at_ms,
             owner: format!("{:032x}", self.record.owner),
-            burnt_ms: in_ms(layout, &self.record.burnt),
+            burnt_ms: in_ms(layout, &self.record.skipped),
             former_ms: in_ms(layout, &self.record.former),
             writer: self.writer.clone(),
             crc32: String::new(),
@@ -183,7 +183,7 @@ fn parse(text: &str) -> Option<Stored> {
         run: span((json.first_ms, json.until_ms))?,
         granted_at_ms: json.granted_at_ms,
         owner: u128::from_str_radix(&json.owner, 16).ok()?,
-        burnt: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
+        skipped: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
         former: json.former_ms.into_iter().map(span).collect::<Option<_>>()?,
     };
     Some(Stored { number: json.number, name: json.name, record, writer: json.writer })
@@ -195,7 +195,7 @@ mod properties;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leafid_core::{MOST_BURNT, MOST_FORMER};
+    use leafid_core::{MOST_FORMER, MOST_SKIPPED};
 
     /// The largest record that can be: every number as long as it gets, text of bytes that JSON writes in six.
     #[test]
@@ -219,7 +219,7 @@ mod tests {
             run: Span { from: last - 1, until: last },
             granted_at_ms: i64::MIN,
             owner: u128::MAX,
-            burnt: spans(MOST_BURNT),
+            skipped: spans(MOST_SKIPPED),
             former: spans(MOST_FORMER),
         };
         let writer = Writer {

@@ -274,12 +274,14 @@ fn claim_one(
         // An earlier holder may have used this tick, and none after it.
         from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
-    let burnt = record.burnt.clone();
+    let skipped = record.skipped.clone();
     let bound = usable.as_ref().map_or(u64::MAX, |usable| usable.span.until);
     let until = match waits_from {
         // The next start sees by this that the wait is not over.
         Some(from) => from,
-        None => next_until(&key.layout, rules, &burnt, from, now_ms, 0).unwrap_or(from).min(bound).max(from),
+        None => {
+            next_until(&key.layout, rules, &skipped, from, now_ms, 0).unwrap_or(from).min(bound).max(from)
+        }
     };
     let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
     let random = env.number()?;

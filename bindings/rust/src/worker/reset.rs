@@ -1,4 +1,4 @@
-//! Giving up a record that lies ahead of the clock: what it granted there is burnt, and ids begin at the clock again.
+//! Resets a record that lies ahead of the clock: the spans granted there are skipped, and ids begin at the clock again.
 
 use crate::os::env::Env;
 use crate::storage::state_file::{self, StateFile};

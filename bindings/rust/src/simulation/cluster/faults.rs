@@ -139,8 +139,8 @@ impl Simulation {
     fn leap(&mut self, at: usize, machine: &Machine) {
         let clock_ms = machine.now_ms();
         let (draw, troubles) = (&mut self.draw, &mut self.troubles[at]);
-        let burnt = troubles.burnt_ms.iter().copied().find(|&ms| ms > clock_ms);
-        let (by_ms, kind) = match burnt.filter(|_| !draw.one_in(4)) {
+        let skipped = troubles.burnt_ms.iter().copied().find(|&ms| ms > clock_ms);
+        let (by_ms, kind) = match skipped.filter(|_| !draw.one_in(4)) {
             Some(burnt_ms) => (burnt_ms - clock_ms - draw.below(3_000), "burnt time comes round"),
             None => (draw.of(&[90_000, 600_000, 86_400_000, 315_360_000_000]), "leap is believed"),
         };

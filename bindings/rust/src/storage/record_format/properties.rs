@@ -29,13 +29,13 @@ fn record() -> impl Strategy<Value = Record> {
         let spans = prop::collection::vec(span.clone(), 0..17);
         let numbers = (0..=layout.max_worker_id(), any::<i64>(), any::<u128>());
         (Just(layout), numbers, span, spans.clone(), spans).prop_map(
-            |(layout, (worker_id, granted_at_ms, owner), run, burnt, former)| Record {
+            |(layout, (worker_id, granted_at_ms, owner), run, skipped, former)| Record {
                 worker_id,
                 layout,
                 run,
                 granted_at_ms,
                 owner,
-                burnt,
+                skipped,
                 former,
             },
         )
