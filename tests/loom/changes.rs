@@ -4,7 +4,7 @@
 pub type Change = (&'static str, &'static str, usize);
 
 /// Sources of the host that are modelled besides the core's.
-pub const HOSTS: &[&str] = &["os/per_process.rs", "segments/pending.rs"];
+pub const HOSTS: &[&str] = &["os/per_process.rs"];
 
 /// loom's atomics, which are made at run time, so that what makes them is no `const fn`.
 pub const FOR_LOOM: &[(&str, Change)] = &[
@@ -18,7 +18,6 @@ pub const FOR_LOOM: &[(&str, Change)] = &[
     // The model's own: which process it is changes there by no fork.
     ("per_process.rs", ("use super::process;", "use crate::process;", 1)),
     ("per_process.rs", ("*self.node.get_mut()", "self.node.with_mut(|node| *node)", 1)),
-    ("pending.rs", ("use leafid_core::", "use crate::", 1)),
 ];
 
 /// Each with the file that it is made of. The models that must catch it say so by its name.

@@ -18,11 +18,9 @@ pub const SEGMENTS: &[&str] = &[
     "segments/fetcher",
     "segments/handle",
     "segments/jobs",
-    "segments/pending",
     "segments/source/callback",
     "segments/source/completion",
     "segments/stats",
-    "segments/stock",
     "segments/tag",
     "segments/tag_state",
     "tasks/fetch_pool",
@@ -132,10 +130,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/tag_state.rs",
         (
-            "            merged(rest)
+            "            Segment::merged(rest)
         });
         self.changed();",
-            "            merged(rest)
+            "            Segment::merged(rest)
         });
         if !crate::is(\"tells_of_no_close\") {
             self.changed();

@@ -9,14 +9,12 @@ mod handle;
 pub(crate) mod high_water;
 pub(crate) mod jobs;
 mod open;
-mod pending;
 mod reserved_run;
 mod settings;
 #[cfg(test)]
 pub(crate) mod simulated;
 pub(crate) mod source;
 mod stats;
-mod stock;
 mod tag;
 mod tag_state;
 mod thread_local;

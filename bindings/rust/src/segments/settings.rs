@@ -2,13 +2,12 @@
 
 use super::builder::SegmentsBuilder;
 use super::source::select::Origin;
-use super::stock::Stock;
 use crate::config::allowed::allowed;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use crate::storage::file_names::check_tag;
 use crate::worker::settings::{milliseconds, space};
-use leafid_core::{Error, LARGEST_STEP, Result};
+use leafid_core::{Error, LARGEST_STEP, Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The state of a tag in this process: its buffer, its fetches, and the calls that wait.
 
 use super::Wake;
-use super::pending::{Queue, merged};
-use super::stock::Stock;
 use crate::os::mutex::lock_signal_safe;
-use leafid_core::{AdaptiveStep, BackOff, DoubleBuffer, Error, Filler, Result, Run, Segment};
+use leafid_core::{
+    AdaptiveStep, BackOff, DoubleBuffer, Error, Filler, PendingSegments, Result, Run, Segment, Stock,
+};
 use rustix::thread::futex;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ pub(crate) struct TagInner {
     pub(crate) phase: Phase,
     pub(crate) back_off: BackOff,
     /// Segments that found no room yet, and ids that were put back.
-    pub(crate) pending: Queue,
+    pub(crate) pending: PendingSegments,
     /// How many ids a call waits for.
     pub(crate) need: i64,
     /// Of the last fetch, none after a success.
@@ -96,7 +96,7 @@ impl TagState {
             step,
             phase: Phase::Idle,
             back_off: BackOff::new(),
-            pending: Queue::default(),
+            pending: PendingSegments::new(),
             need: 0,
             error: None,
             is_denied: false,
@@ -273,7 +273,7 @@ impl TagState {
         let rest = self.locked(|state| {
             let mut rest = self.buffer.seal(&state.filler);
             rest.extend(state.pending.drain());
-            merged(rest)
+            Segment::merged(rest)
         });
         self.changed();
         rest.unwrap_or_default()

@@ -5,8 +5,7 @@
 
 use super::run::{breaks, holds, holds_within};
 use super::{ascending, distinct, join, saw, spawn};
-use crate::host::pending::Queue;
-use crate::{Run, Segment, mutants};
+use crate::{PendingSegments, Run, Segment, mutants};
 use loom::sync::Mutex;
 use std::sync::Arc;
 
@@ -205,7 +204,7 @@ fn close_against_take<B: Buffer>() {
 /// then, and what it kept is issued by nobody else. At most three preemptions, as above.
 fn put_back<B: Buffer>() {
     let (buffer, filler) = B::filled(&[2]);
-    let state = Arc::new(Mutex::new((filler, Queue::default())));
+    let state = Arc::new(Mutex::new((filler, PendingSegments::new())));
     let taker = {
         let buffer = Arc::clone(&buffer);
         spawn(move || buffer.take().0)

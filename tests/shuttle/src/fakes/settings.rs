@@ -1,7 +1,7 @@
 //! Options, as the models set them.
 
 use super::source::select::Origin;
-use super::stock::Stock;
+use leafid_core::Stock;
 use leafid_core::Result;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -13,7 +13,6 @@ use super::turns::Turns;
 use crate::os::mutex::{lock, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::segments::jobs::{Helper, Job, TimerTask};
-use crate::segments::pending::merged;
 use crate::tasks::fetch_pool;
 use leafid_core::{Code, Error, Result, Segment};
 use std::collections::BTreeMap;
@@ -255,7 +254,7 @@ impl Shelf {
         let (_, tell_at) = self.reply.as_ref()?;
         let answer = match self.segments.is_empty() {
             false if is_all || self.error.is_some() || *tell_at <= Instant::now() => {
-                let segments = merged(std::mem::take(&mut self.segments)).into();
+                let segments = Segment::merged(std::mem::take(&mut self.segments)).into();
                 Ok(Batch { segments, step: None })
             }
             true => Err(self.error.take()?),

@@ -1,37 +1,39 @@
-//! How many ids of a tag are kept at hand, of a source that gives them one by one.
+//! How many ids of a tag are kept ready, of a source that gives them one by one.
+//!
+//! A pure calculation without state: the number of ids taken and the number left decide.
 
-/// What the stock is at first, where it grows with the use: a process that takes one id has four fetched.
+/// The first target of a stock that grows with the use: a process that takes one id has four fetched.
 const FIRST: u64 = 1;
 
-/// A tag's stock: what is at hand is filled up to it.
+/// The stock of a tag: it is filled up to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stock {
-    /// The `step`.
-    pub(crate) most: u64,
+pub struct Stock {
+    /// The largest target: the `step` of the tag.
+    pub most: u64,
     /// Whether it grows with the use: a program that needs one id shall not fetch a thousand.
-    pub(crate) adaptive: bool,
-    /// Of how much of it, in percent, more must be used before it is filled.
-    pub(crate) prefetch: u64,
+    pub adaptive: bool,
+    /// More than this percentage of it must be used before it is filled.
+    pub prefetch: u64,
 }
 
 impl Stock {
-    /// How many ids are to be at hand once so many were taken.
-    pub(crate) fn target(&self, taken: u64) -> u64 {
+    /// The number of ids to keep ready once `taken` were taken.
+    pub fn target(&self, taken: u64) -> u64 {
         match self.adaptive {
             true => self.most.min(FIRST + 2 * taken.min(self.most)),
             false => self.most,
         }
     }
 
-    /// How many are to be fetched, if any are; `left`: those at hand, `taken`: those that were.
-    pub(crate) fn wants(&self, left: u64, taken: u64) -> Option<u64> {
+    /// The number of ids to fetch, if any; `left`: those ready, `taken`: those taken so far.
+    pub fn wants(&self, left: u64, taken: u64) -> Option<u64> {
         let target = self.target(taken);
         let used = target.saturating_sub(left);
         (left == 0 || used * 100 > target * self.prefetch).then_some(used.max(1))
     }
 
-    /// How many ids of one segment may stand in a slot of the buffer, so that the stock is looked at often enough.
-    pub(crate) fn piece(&self, length: u64, taken: u64) -> u64 {
+    /// The number of ids of one segment that one slot of the buffer may hold, so that the stock is checked often enough.
+    pub fn piece(&self, length: u64, taken: u64) -> u64 {
         self.target(taken).max(length).div_ceil(10)
     }
 }

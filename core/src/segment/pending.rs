@@ -1,0 +1,143 @@
+//! Segments that wait for room in a tag's buffer.
+//!
+//! Construct: [`PendingSegments::new`]. Events: `push_back` (fetched), `push_front` (put back), `drop_first`, `take`,
+//! `drain`. Queries: `first`, `ids`. The only state is the queue: it is empty, or it is not.
+
+use crate::{Run, Segment};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::mem::take;
+
+/// In the order in which their ids are issued. The number of ids is known at any time.
+#[derive(Clone, Debug, Default)]
+pub struct PendingSegments {
+    segments: VecDeque<Segment>,
+    ids: u64,
+}
+
+impl PendingSegments {
+    /// Empty.
+    pub const fn new() -> PendingSegments {
+        PendingSegments { segments: VecDeque::new(), ids: 0 }
+    }
+
+    /// The number of ids.
+    pub const fn ids(&self) -> u64 {
+        self.ids
+    }
+
+    /// The segments.
+    pub fn iter(&self) -> impl Iterator<Item = Segment> {
+        self.segments.iter().copied()
+    }
+
+    /// Adds a segment at the end. One that continues where the last one ends makes that one longer.
+    pub fn push_back(&mut self, segment: Segment) {
+        self.ids += segment.len();
+        match self.segments.back().and_then(|last| joined(last, &segment)) {
+            Some(whole) => self.segments.back_mut().into_iter().for_each(|last| *last = whole),
+            None => self.segments.push_back(segment),
+        }
+    }
+
+    /// Adds a segment at the front.
+    pub fn push_front(&mut self, segment: Segment) {
+        self.ids += segment.len();
+        self.segments.push_front(segment);
+    }
+
+    /// Up to `most` ids of the first segment.
+    pub fn first(&self, most: u64) -> Option<Segment> {
+        let front = self.segments.front()?;
+        let last = front.id(most.min(front.len()).checked_sub(1)?)?;
+        Segment::new(front.start(), last + 1, front.stride()).ok()
+    }
+
+    /// Removes this many ids of the first segment.
+    pub fn drop_first(&mut self, count: u64) {
+        let Some(front) = self.segments.front_mut() else { return };
+        let rest = front.id(count).and_then(|next| Segment::new(next, front.end(), front.stride()).ok());
+        self.ids -= count.min(front.len());
+        match rest {
+            Some(rest) => *front = rest,
+            None => drop(self.segments.pop_front()),
+        }
+    }
+
+    /// Removes and returns up to `most` ids of the first segment.
+    pub fn take(&mut self, most: usize) -> Option<Run> {
+        let first = self.first(most as u64)?;
+        self.drop_first(first.len());
+        Some(Run { first: first.start(), stride: first.stride(), count: first.len() as usize })
+    }
+
+    /// Removes and returns all segments.
+    pub fn drain(&mut self) -> impl Iterator<Item = Segment> {
+        self.ids = 0;
+        take(&mut self.segments).into_iter()
+    }
+}
+
+/// Both as one, where the second continues by the same stride where the first ends.
+fn joined(first: &Segment, second: &Segment) -> Option<Segment> {
+    let stride = first.stride();
+    let continues = stride == second.stride() && first.last().checked_add(stride) == Some(second.start());
+    if continues { Segment::new(first.start(), second.end(), stride).ok() } else { None }
+}
+
+impl Segment {
+    /// The segments in order, with those that have no gap between them as one.
+    pub fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
+        segments.sort_unstable_by_key(Segment::start);
+        let mut all: Vec<Segment> = Vec::with_capacity(segments.len());
+        for segment in segments {
+            let whole = all.last().and_then(|below| joined(below, &segment));
+            match (whole, all.last_mut()) {
+                (Some(whole), Some(below)) => *below = whole,
+                _ => all.push(segment),
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn segment(start: i64, end: i64, stride: i64) -> Segment {
+        Segment::new(start, end, stride).unwrap()
+    }
+
+    #[test]
+    fn those_without_a_gap_are_one() {
+        let rest = vec![segment(50, 101, 1), segment(200, 300, 1), segment(10, 20, 1), segment(20, 50, 1)];
+        assert_eq!(Segment::merged(rest), [segment(10, 101, 1), segment(200, 300, 1)]);
+        let apart = vec![segment(1, 8, 3), segment(10, 14, 3), segment(15, 16, 1)];
+        assert_eq!(Segment::merged(apart), [segment(1, 14, 3), segment(15, 16, 1)]);
+        assert_eq!(
+            Segment::merged(vec![segment(5, 6, 1); 2]),
+            [segment(5, 6, 1); 2],
+            "what is there twice stays twice"
+        );
+    }
+
+    #[test]
+    fn ids_leave_in_the_order_that_they_came() {
+        let mut queue = PendingSegments::new();
+        for came in [segment(1, 3, 1), segment(3, 5, 1), segment(100, 101, 1), segment(5, 11, 2)] {
+            queue.push_back(came);
+        }
+        queue.push_front(segment(50, 52, 1));
+        assert_eq!((queue.ids(), queue.iter().count()), (10, 4));
+        assert_eq!(queue.first(1), Some(segment(50, 51, 1)));
+        let mut ids = Vec::new();
+        while let Some(run) = queue.take(3) {
+            ids.extend((0..run.count as i64).map(|n| run.first + n * run.stride));
+        }
+        assert_eq!(ids, [50, 51, 1, 2, 3, 4, 100, 5, 7, 9]);
+        assert_eq!((queue.ids(), queue.first(1)), (0, None));
+    }
+}
