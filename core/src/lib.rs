@@ -45,6 +45,7 @@ pub use segment::stock::Stock;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersRest};
 pub use server::health::{Attempt, ServerFailure, ServersHealth};
 pub use snowflake::action::{Action, Run};
+pub use snowflake::extension::{ExtensionAction, SpanExtension};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::history::{MOST_FORMER, MOST_SKIPPED};
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};

@@ -1,6 +1,7 @@
 //! Snowflake ids: spans of ticks, who may issue in them, and what is recorded of them.
 
 pub(crate) mod action;
+pub(crate) mod extension;
 pub(crate) mod generator;
 pub(crate) mod history;
 pub(crate) mod lease;

@@ -25,12 +25,6 @@ pub(crate) fn lock_signal_safe<T, R>(
 
 /// The delay before the first retry.
 pub(crate) const FIRST_RETRY: Duration = Duration::from_millis(200);
-const LONGEST_RETRY: Duration = Duration::from_secs(10);
-
-/// The delay before the next retry, by the number of failures before the last one: it doubles, up to ten seconds.
-pub(crate) fn retry_delay(failures_before: u32) -> Duration {
-    (FIRST_RETRY * 2u32.saturating_pow(failures_before.min(10))).min(LONGEST_RETRY)
-}
 
 /// Sleeps between two polls: shortly at first, for most waits take a fraction of a millisecond, then longer.
 pub(crate) struct PollSleep {

@@ -38,8 +38,7 @@ fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
         let run = span_writer.file.record().run;
         assert_eq!(run.until - run.from, 500);
         let (generator, now_ms) = (&open.generator, START_MS + clock_ms);
-        let extended =
-            span_writer.extend(&generator.env, &generator.core, run.from + used, now_ms, Duration::ZERO);
+        let extended = span_writer.extend(&generator.env, &generator.core, run.from + used, now_ms);
         assert_eq!(ended(&extended), what, "{used} ticks used, the clock at {clock_ms} ms");
     }
 }

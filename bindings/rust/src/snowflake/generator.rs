@@ -3,7 +3,7 @@
 use crate::os;
 use crate::os::clock::Clock;
 use crate::os::env::Env;
-use crate::os::mutex::{PollSleep, lock, lock_signal_safe, retry_delay};
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
@@ -15,13 +15,11 @@ use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::Settings;
-use leafid_core::{Code, Error, Result, Snowflake as Core};
+use leafid_core::{Code, Error, Result, Snowflake as Core, SpanExtension};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Spans are renewed in the background while ids were issued within this.
-const IN_USE_MS: i64 = 60_000;
 /// A caller that has waited so long sees whether it can have the span without the background thread.
 const STUCK: Duration = Duration::from_millis(100);
 
@@ -44,7 +42,6 @@ pub(crate) struct Generator {
     pub(crate) lease_cache: Mutex<Option<LeaseCache>>,
     /// Renewals tried.
     pub(crate) tried: AtomicU64,
-    opened: Duration,
     /// The clock's reading before which nothing is issued, for want of a record.
     pub(crate) begins_ms: Option<i64>,
     /// Whether it is closed, or its lease lost; and the generator that took its place then.
@@ -88,19 +85,19 @@ impl Generator {
         };
         let begins_ms = claim.begins_ms;
         let owner = claim.file.record().owner;
+        let opened = env.clock.boot_time();
         Generator {
             leased: claim.lease.is_some(),
             lease_cache: Mutex::new(LeaseCache::new(&env, &settings, worker_id, owner)),
             core: Core::new(layout, claim.rules, worker_id, first.from, claim.seed),
             clock: env.clock.read_as(settings.key.clock_source),
             worker_id,
-            opened: env.clock.boot_time(),
             begins_ms,
             env,
             renewer,
             settings,
             context,
-            span_writer: Mutex::new(Some(SpanWriter::new(claim))),
+            span_writer: Mutex::new(Some(SpanWriter::new(claim, opened))),
             log: Mutex::new(log),
             tried: AtomicU64::new(0),
             life: Mutex::default(),
@@ -227,9 +224,9 @@ impl Generator {
         let now_ms = self.env.clock.filtered_ms();
         let layout = self.core.layout();
         let counted = self.env.clock.boot_time();
-        let in_use = waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS;
+        let in_use = SpanExtension::is_in_use(layout, first_unused, now_ms, waited_for);
         let extended = match in_use {
-            true => span_writer.extend(&self.env, &self.core, first_unused, now_ms, counted - self.opened),
+            true => span_writer.extend(&self.env, &self.core, first_unused, now_ms),
             false => Extension::NotNeeded,
         };
         let short = matches!(extended, Extension::LeaseShort);
@@ -239,7 +236,7 @@ impl Generator {
             let over = held.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
             (call, held.due_in(counted), held.has_failed(counted).then(|| held.used_up(counted)), over)
         });
-        let (failed, until) = (span_writer.failed, span_writer.file.record().run.until);
+        let (rest, until) = (span_writer.extension.rest(), span_writer.file.record().run.until);
         drop(held);
         // From here on no lock is held: user callbacks are called, and a logger may ask for an id.
         let (lease_due, lease_error) = match lease {
@@ -263,12 +260,11 @@ impl Generator {
             Some(SpanResult::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => {
                 None
             }
-            Some(SpanResult::Failed(_)) => Some(retry_delay(failed.saturating_sub(1))),
+            Some(SpanResult::Failed(_)) => Some(rest),
             _ => {
                 // Read anew: the write took its time.
-                let now = layout.tick_at(self.env.clock.filtered_ms()).unwrap_or(0);
-                let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
-                Some(Duration::from_millis(1 + left_ms as u64 / 2))
+                let now_ms = self.env.clock.filtered_ms();
+                Some(SpanExtension::due_in(layout, until, first_unused, now_ms))
             }
         };
         self.note(tried, until);

@@ -5,13 +5,12 @@ use crate::storage::record_format::Writer;
 use crate::storage::state_file::StateFile;
 use crate::worker::claim::Claim;
 use crate::worker::renewable_lease::RenewableLease;
-use leafid_core::{Error, Record, Result, Snowflake as Core, Span, next_until};
+use leafid_core::{Error, ExtensionAction, Record, Result, Snowflake as Core, Span, SpanExtension};
 use std::time::Duration;
 
 /// The record, the mark on the host, and the lease, if there is one. Held under a lock while the disk is written.
 pub(crate) struct SpanWriter {
-    /// Extensions that failed since the last that did not.
-    pub(crate) failed: u32,
+    pub(crate) extension: SpanExtension,
     /// Dropped first: the lock goes before the mark.
     pub(crate) file: StateFile,
     pub(crate) presence: Box<dyn HostLock>,
@@ -38,38 +37,25 @@ pub(crate) enum Extension {
 }
 
 impl SpanWriter {
-    pub(crate) fn new(claim: Claim) -> SpanWriter {
+    /// `opened`: the suspend-counting clock.
+    pub(crate) fn new(claim: Claim, opened: Duration) -> SpanWriter {
         let Claim { file, presence, writer, lease, .. } = claim;
-        SpanWriter { failed: 0, file, presence, writer, lease }
+        SpanWriter { extension: SpanExtension::new(opened), file, presence, writer, lease }
     }
 
     /// Extends the span if half of it is used. `first_unused`: the core's.
-    pub(crate) fn extend(
-        &mut self,
-        env: &Env,
-        core: &Core,
-        first_unused: u64,
-        now_ms: i64,
-        age: Duration,
-    ) -> Extension {
-        let now = core.layout().tick_at(now_ms).unwrap_or(0);
-        let record = self.file.record().clone();
-        let position = first_unused.max(now);
-        let left = record.run.until.saturating_sub(position);
-        let from = record.first_free(position);
-        let until =
-            next_until(core.layout(), core.rules(), &record.skipped, from, now_ms, age.as_millis() as i64);
-        let lent = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(env.clock.boot_time()));
-        match until.map(|until| until.min(lent)).filter(|until| *until > from) {
-            // Half of what there could be is left.
-            Some(until) if left > 0 && 2 * left > until - position => Extension::NotNeeded,
-            Some(until) => {
+    pub(crate) fn extend(&mut self, env: &Env, core: &Core, first_unused: u64, now_ms: i64) -> Extension {
+        let (record, counted) = (self.file.record(), env.clock.boot_time());
+        let lease_until = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(counted));
+        match self.extension.poll(core.rules(), record, first_unused, lease_until, now_ms, counted) {
+            ExtensionAction::Extend(span) => {
+                let record = record.clone();
                 self.writer.stamp(&env.clock);
-                Extension::Tried(self.write(core, record, Span { from, until }, now_ms))
+                Extension::Tried(self.write(core, record, span, now_ms))
             }
-            _ if left > 0 => Extension::NotNeeded,
-            _ if lent <= from => Extension::LeaseShort,
-            _ => Extension::Tried(SpanResult::NoRoom),
+            ExtensionAction::NotNeeded => Extension::NotNeeded,
+            ExtensionAction::NoRoom => Extension::Tried(SpanResult::NoRoom),
+            ExtensionAction::LeaseShort => Extension::LeaseShort,
         }
     }
 
@@ -77,12 +63,12 @@ impl SpanWriter {
     fn write(&mut self, core: &Core, record: Record, goal: Span, now_ms: i64) -> SpanResult {
         match self.file.write(record.extend(goal, now_ms), &self.writer) {
             Ok(()) => {
-                self.failed = 0;
+                self.extension.written();
                 core.grant(goal);
                 SpanResult::Granted
             }
             Err(error) => {
-                self.failed = self.failed.saturating_add(1);
+                self.extension.failed();
                 SpanResult::Failed(error)
             }
         }
