@@ -53,8 +53,8 @@ pub const WORLD_OF: &[(&str, Change)] = &[
         ),
     ),
     ("tasks/fetch_pool.rs", ("\nthread_local! {", "\nshuttle::thread_local! {", 1)),
-    ("tasks/fetch_pool.rs", ("OURS.set(true)", "OURS.with(|ours| ours.set(true))", 2)),
-    ("tasks/fetch_pool.rs", ("OURS.get()", "OURS.with(Cell::get)", 1)),
+    ("tasks/fetch_pool.rs", ("IS_POOL_THREAD.set(true)", "IS_POOL_THREAD.with(|it| it.set(true))", 2)),
+    ("tasks/fetch_pool.rs", ("IS_POOL_THREAD.get()", "IS_POOL_THREAD.with(Cell::get)", 1)),
 ];
 
 /// Of the copy that is broken, where `crate::is` says so by a mutant's name: a test says which model must catch it.
@@ -267,10 +267,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "        self.fetch.notify_one();
+            "        self.worker_wake.notify_one();
         if let",
             "        if !crate::is(\"wakes_no_thread\") {
-            self.fetch.notify_one();
+            self.worker_wake.notify_one();
         }
         if let",
             1,
@@ -279,9 +279,9 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "    pool.tick.notify_one();",
+            "    pool.timer_wake.notify_one();",
             "    if !crate::is(\"wakes_no_timer\") {
-        pool.tick.notify_one();
+        pool.timer_wake.notify_one();
     }",
             1,
         ),
@@ -289,9 +289,9 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "        if work.offices.is_empty() {
+            "        if work.owners.is_empty() {
             return 0;",
-            "        if work.offices.is_empty() && !crate::is(\"is_due_after_the_close\") {
+            "        if work.owners.is_empty() && !crate::is(\"is_due_after_the_close\") {
             return 0;",
             1,
         ),
@@ -300,10 +300,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
         "tasks/fetch_pool.rs",
         (
             "        pool.stop(patience, true);
-        pool.tend(false);",
+        pool.ensure_threads(false);",
             "        pool.stop(patience, true);
         if !crate::is(\"leaves_jobs_after_a_close\") {
-            pool.tend(false);
+            pool.ensure_threads(false);
         }",
             1,
         ),

@@ -3,7 +3,7 @@
 use crate::guard::guard;
 use crate::leafid_status;
 use leafid::Error;
-use leafid::log_queue::{self, Level, LevelFilter, Relay};
+use leafid::log_queue::{self, Level, LevelFilter, QueuedLogger};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
@@ -50,14 +50,14 @@ pub unsafe extern "C" fn leafid_set_log(
 ) -> leafid_status {
     guard(|| {
         let Some(function) = callback else {
-            RELAY.install(LevelFilter::Off);
+            LOGGER.install(LevelFilter::Off);
             log_queue::wait(FLUSH);
             replace(ptr::null_mut());
             return Ok(());
         };
         let level = filter(level)?;
         replace(Box::into_raw(Box::new(Callback { function, user_data })));
-        RELAY.install(level);
+        LOGGER.install(level);
         Ok(())
     })
 }
@@ -70,14 +70,14 @@ struct Callback {
     user_data: *mut c_void,
 }
 
-static RELAY: Relay = Relay::new(deliver);
+static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
 /// Null when there is none. An atomic: a forked child has it as it was, where a lock might stand as taken.
 static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(ptr::null_mut());
 
 fn replace(callback: *mut Callback) {
     let old = CALLBACK.swap(callback, SeqCst);
     // Who delivers has read the new one, or its delivery has ended afterwards, or this is called by that delivery.
-    log_queue::settle();
+    log_queue::wait_for_delivery();
     if !old.is_null() {
         // SAFETY: made by Box::into_raw, taken out once, and nobody reads it any more.
         drop(unsafe { Box::from_raw(old) });

@@ -1,6 +1,6 @@
 //! leafid's log records for functions of JavaScript's: one an environment, which is the main thread or a worker_thread.
 
-use leafid::log_queue::{Level, LevelFilter, Relay};
+use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
 use napi::bindgen_prelude::Env;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Status, sys};
@@ -23,7 +23,7 @@ pub struct LogRecord {
 /// Weak: it does not keep the process alive. What it throws is an uncaught exception of its environment.
 type Callback = ThreadsafeFunction<LogRecord, (), LogRecord, Status, false, true, MOST_WAITING>;
 
-static RELAY: Relay = Relay::new(deliver);
+static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
 static ENVIRONMENTS: Mutex<Vec<Environment>> = Mutex::new(Vec::new());
 
 /// An environment that has set a logger once.
@@ -76,7 +76,7 @@ fn forget(key: usize) {
 
 /// No record is made from here on: the process ends.
 pub(crate) fn end() {
-    RELAY.install(LevelFilter::Off);
+    LOGGER.install(LevelFilter::Off);
 }
 
 fn environments() -> MutexGuard<'static, Vec<Environment>> {
@@ -85,7 +85,7 @@ fn environments() -> MutexGuard<'static, Vec<Environment>> {
 
 fn adopt_level(environments: &[Environment]) {
     let levels = environments.iter().filter_map(|environment| Some(environment.logger.as_ref()?.level));
-    RELAY.install(levels.max().unwrap_or(LevelFilter::Off));
+    LOGGER.install(levels.max().unwrap_or(LevelFilter::Off));
 }
 
 /// On leafid's own thread; never waits for JavaScript.

@@ -1,7 +1,7 @@
 //! leafid's log records in Python's logging, as the logger "leafid".
 
 use crate::foreign;
-use leafid::log_queue::{Level, LevelFilter, Relay};
+use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -13,7 +13,7 @@ const FORK_WAITS: Duration = Duration::from_millis(100);
 /// How long the end of the interpreter does.
 const EXIT_WAITS: Duration = Duration::from_secs(1);
 
-static RELAY: Relay = Relay::new(deliver);
+static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
 /// Whether the interpreter ends: a thread that then attaches to it never returns.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -48,7 +48,7 @@ pub(crate) fn adopt_level(py: Python<'_>) {
         return;
     }
     match level(py) {
-        Ok(level) => RELAY.install(level),
+        Ok(level) => LOGGER.install(level),
         // What a logger's own class raised: no reason not to open.
         Err(error) => error.write_unraisable(py, None),
     }
@@ -57,7 +57,7 @@ pub(crate) fn adopt_level(py: Python<'_>) {
 /// Delivers what waits, for a while, and nothing afterwards.
 pub(crate) fn end(py: Python<'_>) {
     ENDING.store(true, Relaxed);
-    RELAY.install(LevelFilter::Off);
+    LOGGER.install(LevelFilter::Off);
     py.detach(|| leafid::quiesce(EXIT_WAITS));
 }
 

@@ -64,11 +64,11 @@ pub use worker::worker_ids::Worker;
 #[doc(hidden)]
 pub fn quiesce(patience: std::time::Duration) {
     let begun = std::time::Instant::now();
-    os::log_queue::hold();
-    tasks::fetch_pool::hold();
-    tasks::renewal_timer::hold();
-    tasks::fetch_pool::rest(patience);
-    tasks::renewal_timer::rest(patience.saturating_sub(begun.elapsed()));
+    os::log_queue::pause();
+    tasks::fetch_pool::pause();
+    tasks::renewal_timer::pause();
+    tasks::fetch_pool::stop(patience);
+    tasks::renewal_timer::stop(patience.saturating_sub(begun.elapsed()));
     // After it, since that may log.
     os::log_queue::wait(patience.saturating_sub(begun.elapsed()));
 }
@@ -76,7 +76,7 @@ pub fn quiesce(patience: std::time::Duration) {
 /// Ends a [`quiesce`]: in the process that called it, whether a fork came of it or not.
 #[doc(hidden)]
 pub fn resume() {
-    tasks::fetch_pool::release();
-    tasks::renewal_timer::release();
-    os::log_queue::release();
+    tasks::fetch_pool::resume();
+    tasks::renewal_timer::resume();
+    os::log_queue::resume();
 }

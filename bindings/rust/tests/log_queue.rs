@@ -3,13 +3,13 @@
 
 mod common;
 use common::Place;
-use leafid::log_queue::{self, Level, LevelFilter, Relay};
+use leafid::log_queue::{self, Level, LevelFilter, QueuedLogger};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-static RELAY: Relay = Relay::new(sink);
+static LOGGER: QueuedLogger = QueuedLogger::new(sink);
 /// What arrived, with the name of the thread.
 static ARRIVED: Mutex<Vec<(Level, String, String)>> = Mutex::new(Vec::new());
 /// While set, a delivery lasts.
@@ -31,7 +31,7 @@ fn alone(level: LevelFilter) -> MutexGuard<'static, ()> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     HELD.store(false, SeqCst);
     log_queue::wait(ENOUGH);
-    RELAY.install(level);
+    LOGGER.install(level);
     ARRIVED.lock().unwrap().clear();
     alone
 }
@@ -128,7 +128,7 @@ fn a_child_delivers_nothing_of_its_parents() {
         let ran = std::panic::catch_unwind(|| {
             HELD.store(false, SeqCst);
             assert_eq!(arrived(), []);
-            log_queue::settle();
+            log_queue::wait_for_delivery();
             log::info!(target: "leafid", "of the child");
             assert_eq!(arrived(), [(Level::Info, "of the child".to_owned())]);
         });
@@ -171,7 +171,7 @@ fn delivering_at_fork() -> usize {
 #[test]
 fn settling_waits_for_the_delivery_under_way() {
     let _alone = alone(LevelFilter::Info);
-    log_queue::settle();
+    log_queue::wait_for_delivery();
     HELD.store(true, SeqCst);
     log::info!(target: "leafid", "slow");
     // The delivery has begun.
@@ -181,7 +181,7 @@ fn settling_waits_for_the_delivery_under_way() {
         std::thread::sleep(Duration::from_millis(100));
         HELD.store(false, SeqCst);
     });
-    log_queue::settle();
+    log_queue::wait_for_delivery();
     assert!(!HELD.load(SeqCst));
     assert_eq!(ARRIVED.lock().unwrap().len(), 1);
     release.join().unwrap();

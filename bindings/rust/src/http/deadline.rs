@@ -69,8 +69,8 @@ impl Drop for Exchange {
     }
 }
 
-fn with<T>(deed: impl FnOnce(&mut Current) -> T) -> Option<T> {
-    CURRENT.with_borrow_mut(|current| current.as_mut().map(deed))
+fn with<T>(action: impl FnOnce(&mut Current) -> T) -> Option<T> {
+    CURRENT.with_borrow_mut(|current| current.as_mut().map(action))
 }
 
 /// A connection is being made.

@@ -142,7 +142,7 @@ impl Clock {
 /// Logs a leap on the log thread, for the clock is also read under locks.
 fn warn(event: Option<LeapEvent>) {
     if let Some(event) = event {
-        log_queue::later(Level::Warn, format_args!("{event}"));
+        log_queue::log_later(Level::Warn, format_args!("{event}"));
     }
 }
 

@@ -1,8 +1,8 @@
-//! Log records on their way into another language.
+//! A queue of log records for user loggers, also in other languages.
 //!
-//! A user's handler may take a lock of the language's, write to a disk or ask for an id. So it is never called by the
-//! thread that logs: records wait in a bounded queue for a thread of leafid's own, which is there as long as records are.
-//! The queue belongs to its process: a forked child delivers nothing of its parent's.
+//! A user's logger may take a lock of its language, write to a disk or ask for an id. So the thread that logs never calls
+//! it: records wait in a bounded queue for the log thread, which runs while the queue has records. The queue belongs to its
+//! process: a forked child delivers no record of its parent.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
@@ -14,30 +14,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// So many records wait; further ones are dropped and counted.
-const MOST_WAITING: usize = 256;
-/// How long a fork waits for the thread to end before it goes on regardless.
+/// The longest queue; further records are dropped and counted.
+const MOST_QUEUED: usize = 256;
+/// How long a fork waits for the thread to end; then it continues regardless.
 const FORK_WAITS: Duration = Duration::from_millis(100);
 
-static QUEUE: PerProcess<Queue> = PerProcess::new();
+static QUEUE: PerProcess<LogQueue> = PerProcess::new();
 
 thread_local! {
-    /// Whether this is the thread that delivers: it cannot wait for itself.
-    static DELIVERS: Cell<bool> = const { Cell::new(false) };
+    /// Whether this is the log thread, which cannot wait for itself.
+    static IS_LOG_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What delivers one record: its level and its message, without a name of leafid's in front.
+/// Delivers one record: its level, and its message without the prefix `leafid: `.
 pub type Sink = fn(Level, &str);
 
 /// The logger of a binding, to be kept in a static.
-pub struct Relay {
+pub struct QueuedLogger {
     sink: Sink,
 }
 
-impl Relay {
+impl QueuedLogger {
     /// A logger that delivers to `sink`, on a thread of leafid's own and with none of its locks held.
-    pub const fn new(sink: Sink) -> Relay {
-        Relay { sink }
+    pub const fn new(sink: Sink) -> QueuedLogger {
+        QueuedLogger { sink }
     }
 
     /// Has leafid's records of this level and above delivered. Again: with another level.
@@ -48,7 +48,7 @@ impl Relay {
     }
 }
 
-impl log::Log for Relay {
+impl log::Log for QueuedLogger {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
         // The libraries beneath leafid log for their own users.
         metadata.level() <= log::max_level() && metadata.target().starts_with("leafid")
@@ -58,26 +58,26 @@ impl log::Log for Relay {
         if self.enabled(record.metadata()) {
             let message = record.args().to_string();
             let message = message.strip_prefix("leafid: ").unwrap_or(&message).to_owned();
-            push(Waiting { level: record.level(), message, sink: self.sink });
+            push(QueuedRecord { level: record.level(), message, sink: self.sink });
         }
     }
 
     fn flush(&self) {}
 }
 
-/// Logs where a lock is held: on the thread of the records, so that no logger can wait for that lock.
-pub(crate) fn later(level: Level, message: fmt::Arguments<'_>) {
+/// Logs from a thread that pauses a lock: the log thread calls the logger, which could wait for that lock.
+pub(crate) fn log_later(level: Level, message: fmt::Arguments<'_>) {
     if level <= log::max_level() {
         let sink: Sink = |level, message| log::log!(level, "leafid: {message}");
-        push(Waiting { level, message: message.to_string(), sink });
+        push(QueuedRecord { level, message: message.to_string(), sink });
     }
 }
 
-/// Waits, at most so long, until every record is delivered and the thread is gone. The thread itself does not wait.
+/// Waits until every record is delivered and the thread has ended, at most for `patience`. The log thread does not wait.
 pub fn wait(patience: Duration) {
-    let Some(queue) = QUEUE.get().filter(|_| !DELIVERS.get()) else { return };
+    let Some(queue) = QUEUE.get().filter(|_| !IS_LOG_THREAD.get()) else { return };
     let deadline = Instant::now() + patience;
-    let mut pause = PollSleep::new();
+    let mut sleep = PollSleep::new();
     loop {
         match queue.with_lock(|state| (!state.running).then(|| state.thread.take())) {
             // It has left its loop: this waits for the kernel to see it gone.
@@ -85,56 +85,56 @@ pub fn wait(patience: Duration) {
             Some(Some(None)) | None => return,
             Some(None) => {}
         }
-        if !pause.until(deadline) {
+        if !sleep.until(deadline) {
             return;
         }
     }
 }
 
-/// Lets records wait, without a thread, until [`release`] is called as often: one that is there goes on to its end.
-pub(crate) fn hold() {
-    let queue = QUEUE.get_or_install(Queue::new);
-    queue.with_lock(|state| state.holds += 1);
+/// Starts no log thread until [`resume`] was called as often. One that runs continues.
+pub(crate) fn pause() {
+    let queue = QUEUE.get_or_install(LogQueue::new);
+    queue.with_lock(|state| state.pauses += 1);
 }
 
-/// Has what waits since [`hold`] delivered. In a forked child there is nothing held.
-pub(crate) fn release() {
+/// Delivers the records that came since [`pause`]. A forked child has none.
+pub(crate) fn resume() {
     let Some(queue) = QUEUE.get() else { return };
     queue.with_lock(|state| {
-        state.holds = state.holds.saturating_sub(1);
+        state.pauses = state.pauses.saturating_sub(1);
         queue.deliver(state);
     });
 }
 
-/// Waits until a delivery that is under way has ended, however long its handler takes; one by this thread goes on.
-pub fn settle() {
-    let Some(queue) = QUEUE.get().filter(|_| !DELIVERS.get()) else { return };
+/// Waits until the delivery that is under way has ended, however long the logger takes. The log thread does not wait.
+pub fn wait_for_delivery() {
+    let Some(queue) = QUEUE.get().filter(|_| !IS_LOG_THREAD.get()) else { return };
     let begun = queue.with_lock(|state| state.delivers.then_some(state.deliveries)).flatten();
-    let mut pause = PollSleep::new();
+    let mut sleep = PollSleep::new();
     while begun.is_some()
         && begun == queue.with_lock(|state| state.delivers.then_some(state.deliveries)).flatten()
     {
-        pause.until(Instant::now() + Duration::from_secs(1));
+        sleep.until(Instant::now() + Duration::from_secs(1));
     }
 }
 
-/// Has the thread end before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
+/// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
 pub(crate) fn before_fork() {
     wait(FORK_WAITS);
 }
 
-struct Queue {
+struct LogQueue {
     /// The process that it belongs to.
     generation: u64,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Waiting>,
+struct QueueState {
+    waiting: VecDeque<QueuedRecord>,
     dropped: u64,
     /// While not 0, no thread is started.
-    holds: u32,
+    pauses: u32,
     thread: Option<Thread>,
     /// Whether the thread is in its loop.
     running: bool,
@@ -143,35 +143,35 @@ struct State {
     deliveries: u64,
 }
 
-struct Waiting {
+struct QueuedRecord {
     level: Level,
     message: String,
     sink: Sink,
 }
 
-fn push(record: Waiting) {
-    QUEUE.get_or_install(Queue::new).push(record);
+fn push(record: QueuedRecord) {
+    QUEUE.get_or_install(LogQueue::new).push(record);
 }
 
-impl Queue {
-    fn new() -> Queue {
-        Queue { generation: os::process::generation(), state: Mutex::default() }
+impl LogQueue {
+    fn new() -> LogQueue {
+        LogQueue { generation: os::process::generation(), state: Mutex::default() }
     }
 
     /// None in a forked child.
-    fn with_lock<R>(&self, deed: impl FnOnce(&mut State) -> R) -> Option<R> {
-        lock_signal_safe(&self.state, self.generation, deed)
+    fn with_lock<R>(&self, action: impl FnOnce(&mut QueueState) -> R) -> Option<R> {
+        lock_signal_safe(&self.state, self.generation, action)
     }
 
-    fn push(&'static self, mut record: Waiting) {
+    fn push(&'static self, mut record: QueuedRecord) {
         self.with_lock(|state| {
-            if state.waiting.len() >= MOST_WAITING {
+            if state.waiting.len() >= MOST_QUEUED {
                 state.dropped += 1;
                 return;
             }
             if state.dropped > 0 {
                 let dropped = std::mem::take(&mut state.dropped);
-                record.message.push_str(&format!(" ({})", too_many(dropped)));
+                record.message.push_str(&format!(" ({})", dropped_note(dropped)));
             }
             state.waiting.push_back(record);
             self.deliver(state);
@@ -179,8 +179,8 @@ impl Queue {
     }
 
     /// Starts the thread if there is something for it to do.
-    fn deliver(&'static self, state: &mut State) {
-        if state.running || state.holds > 0 || state.waiting.is_empty() {
+    fn deliver(&'static self, state: &mut QueueState) {
+        if state.running || state.pauses > 0 || state.waiting.is_empty() {
             return;
         }
         if let Some(ended) = state.thread.take() {
@@ -193,8 +193,8 @@ impl Queue {
 
     /// The thread's life.
     fn run(&self) {
-        DELIVERS.set(true);
-        while let Some(Waiting { level, message, sink }) = self.next() {
+        IS_LOG_THREAD.set(true);
+        while let Some(QueuedRecord { level, message, sink }) = self.next() {
             // A panic has said so itself.
             let _ = catch_unwind(AssertUnwindSafe(|| sink(level, &message)));
             if self.generation != os::process::generation() {
@@ -205,7 +205,7 @@ impl Queue {
     }
 
     /// The next record. None: there is none, and whoever logs from now on starts another thread.
-    fn next(&self) -> Option<Waiting> {
+    fn next(&self) -> Option<QueuedRecord> {
         let mut state = lock(&self.state);
         let next = state.waiting.pop_front();
         state.running = next.is_some();
@@ -215,7 +215,7 @@ impl Queue {
     }
 }
 
-fn too_many(dropped: u64) -> String {
+fn dropped_note(dropped: u64) -> String {
     format!("{dropped} records before this one were dropped: more came than were handled")
 }
 
@@ -251,8 +251,8 @@ mod tests {
         log::set_logger(&Locking).unwrap();
         log::set_max_level(LevelFilter::Warn);
         let held = LOCK.lock().unwrap();
-        later(Level::Warn, format_args!("from below a lock"));
-        later(Level::Info, format_args!("from below a lock, too fine"));
+        log_later(Level::Warn, format_args!("from below a lock"));
+        log_later(Level::Info, format_args!("from below a lock, too fine"));
         assert!(SAID.lock().unwrap().is_empty());
         drop(held);
         wait(Duration::from_secs(10));

@@ -3,12 +3,12 @@
 
 use std::cell::{Cell, RefCell};
 
-/// A deed that would have had a thread of its own.
-pub(crate) type Deed = Box<dyn FnOnce()>;
+/// An action that would have run on its own thread.
+pub(crate) type Action = Box<dyn FnOnce()>;
 
 thread_local! {
     static PROCESS: Cell<u64> = const { Cell::new(0) };
-    static LEFT: RefCell<Vec<Deed>> = const { RefCell::new(Vec::new()) };
+    static LEFT: RefCell<Vec<Action>> = const { RefCell::new(Vec::new()) };
 }
 
 /// From now on this thread is the process of this generation; of 0, itself again.
@@ -22,12 +22,12 @@ pub(crate) fn played() -> Option<u64> {
     Some(PROCESS.get()).filter(|&generation| generation != 0)
 }
 
-/// Leaves a deed to the simulation, which does it when it likes, or never.
-pub(crate) fn leave(deed: impl FnOnce() + 'static) {
-    LEFT.with_borrow_mut(|left| left.push(Box::new(deed)));
+/// Leaves an action to the simulation, which runs it at any time, or never.
+pub(crate) fn leave(action: impl FnOnce() + 'static) {
+    LEFT.with_borrow_mut(|left| left.push(Box::new(action)));
 }
 
 /// What was left since the last call.
-pub(crate) fn left() -> Vec<Deed> {
+pub(crate) fn left() -> Vec<Action> {
     LEFT.take()
 }

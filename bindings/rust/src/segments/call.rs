@@ -8,7 +8,7 @@ use super::tag_state::TagState;
 use crate::config::allowed::allowed;
 use crate::os;
 use crate::snowflake::wait::{self, Interrupted};
-use crate::tasks::fetch_pool::{self, Due};
+use crate::tasks::fetch_pool::{self, TimerKey};
 use leafid_core::{Code, Empty, Error, Result, Run};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct PendingTake {
     /// The tag that wakes it, its number there, and its timer.
     subscribed: Option<Arc<TagState>>,
     number: Option<u64>,
-    timer: Option<Due>,
+    timer: Option<TimerKey>,
     /// Its number among the calls that are served first, and since when it waits.
     priority: Option<u64>,
     may_have_priority: bool,
@@ -204,7 +204,7 @@ impl PendingTake {
                     if self.timer.map(|(time, _)| time) != Some(self.deadline) {
                         self.take_timer_back();
                         let wake = TimerTask::Wake(Arc::downgrade(&tag_state), number);
-                        self.timer = Some(fetch_pool::at(self.deadline, wake));
+                        self.timer = Some(fetch_pool::schedule(self.deadline, wake));
                     }
                     self.subscribed = Some(tag_state);
                     return Ok(false);
@@ -218,7 +218,7 @@ impl PendingTake {
 
     fn take_timer_back(&mut self) {
         if let Some(due) = self.timer.take().filter(|_| self.generation == os::process::generation()) {
-            fetch_pool::take_back(due);
+            fetch_pool::cancel(due);
         }
     }
 
@@ -330,14 +330,14 @@ mod tests {
         let mut call = PendingTake::new(ids.tag("order").unwrap(), 1, Duration::from_secs(3_600));
         assert!(!call.poll(|| ()).unwrap());
         let due = call.timer.unwrap();
-        assert!(fetch_pool::is_due(due) && due.0 == call.deadline);
+        assert!(fetch_pool::is_scheduled(due) && due.0 == call.deadline);
         assert!(!call.poll(|| ()).unwrap());
         assert_eq!(call.timer, Some(due), "it is the same");
         call.deadline += Duration::from_secs(1);
         assert!(!call.poll(|| ()).unwrap());
         let later = call.timer.unwrap();
-        assert!(fetch_pool::is_due(later) && !fetch_pool::is_due(due));
+        assert!(fetch_pool::is_scheduled(later) && !fetch_pool::is_scheduled(due));
         drop(call);
-        assert!(!fetch_pool::is_due(later));
+        assert!(!fetch_pool::is_scheduled(later));
     }
 }

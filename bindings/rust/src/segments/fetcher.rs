@@ -77,7 +77,7 @@ impl Fetcher {
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
         });
-        fetch_pool::enter(&fetcher);
+        fetch_pool::add_owner(&fetcher);
         fetcher
     }
 
@@ -214,12 +214,12 @@ impl Fetcher {
             tag_state.changed();
         }
         match action {
-            FetchAction::Nothing if waits && !refilled => fetch_pool::tend(true),
+            FetchAction::Nothing if waits && !refilled => fetch_pool::ensure_threads(true),
             FetchAction::Nothing => {}
             FetchAction::Fetch => self.push(Arc::clone(tag_state), false),
             FetchAction::LookAt(at_ms) => {
                 let look = TimerTask::Look(Arc::downgrade(self), Arc::downgrade(tag_state), at_ms);
-                fetch_pool::at(self.instant(at_ms), look);
+                fetch_pool::schedule(self.instant(at_ms), look);
             }
         }
     }
@@ -239,7 +239,7 @@ impl Fetcher {
             }
             Some(BreakerAction::Probe(tag_state)) => self.push(tag_state, true),
             Some(BreakerAction::WakeAt(at_ms)) => {
-                fetch_pool::at(self.instant(at_ms), TimerTask::Breaker(Arc::downgrade(self)));
+                fetch_pool::schedule(self.instant(at_ms), TimerTask::Breaker(Arc::downgrade(self)));
             }
             Some(BreakerAction::Wait) | None => {}
         }
@@ -513,7 +513,7 @@ impl Fetcher {
             true => self.keep(rest),
             false => Ok(()),
         };
-        fetch_pool::leave(self, deadline.saturating_duration_since(Instant::now()));
+        fetch_pool::remove_owner(self, deadline.saturating_duration_since(Instant::now()));
         kept
     }
 

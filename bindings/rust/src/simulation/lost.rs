@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::snowflake::renewal_log::RenewalLog;
-use crate::tasks::renewal_timer::Renewer;
+use crate::tasks::renewal_timer::RenewalTimer;
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
 use leafid_core::{Lease, Renewal};
@@ -216,7 +216,7 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
     let process = world.process();
     let first = process.open(builder().persist(false)).unwrap();
     let rules = first.settings.key.rules;
-    let (env, renewer) = (Arc::new(world.env()), Arc::new(Renewer::new()));
+    let (env, renewer) = (Arc::new(world.env()), Arc::new(RenewalTimer::new()));
     let mut next: Option<Arc<Generator>> = None;
     for _ in 0..2_000 {
         let context = ClaimContext {

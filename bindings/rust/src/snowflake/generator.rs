@@ -8,7 +8,7 @@ use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::snowflake::wait::{self, Interrupted};
-use crate::tasks::renewal_timer::Renewer;
+use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::claim::{Claim, ClaimContext};
@@ -30,7 +30,7 @@ pub(crate) struct Generator {
     pub(crate) clock: Clock,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
-    pub(crate) renewer: Arc<Renewer>,
+    pub(crate) renewer: Arc<RenewalTimer>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) context: ClaimContext,
     /// Held while the disk is written.
@@ -66,7 +66,7 @@ impl Generator {
     /// `before`, `losses`: what the generator counted whose place it takes.
     pub(crate) fn new(
         env: Arc<Env>,
-        renewer: Arc<Renewer>,
+        renewer: Arc<RenewalTimer>,
         settings: Arc<Settings>,
         context: ClaimContext,
         claim: Claim,
@@ -120,11 +120,11 @@ impl Generator {
         if let Some(first) = first {
             self.core.grant(first);
             // The thread is started with the first id, and renews from here on.
-            self.renewer.ask(self, true);
+            self.renewer.schedule(self, true);
             return Ok(Obtained::Granted);
         }
         let tried = self.tried.load(Acquire);
-        self.renewer.ask(self, false);
+        self.renewer.schedule(self, false);
         let asked = Instant::now();
         let mut looked = asked;
         let (mut pause, mut helped) = (PollSleep::new(), false);

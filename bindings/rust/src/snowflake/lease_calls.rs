@@ -4,7 +4,7 @@ use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::snowflake::generator::Generator;
-use crate::tasks::user_calls::{self, on_a_thread};
+use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
@@ -22,14 +22,14 @@ impl Generator {
     pub(crate) fn call_source(self: &Arc<Self>, call: RenewalCall) {
         let generator = Arc::clone(self);
         let unasked = Arc::clone(&call.late);
-        let begun = on_a_thread(move || {
+        let begun = user_calls::start(move || {
             let RenewalCall { source, request, late } = call;
             let asked = generator.env.clock.boot_time();
             let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&request.lease, request.wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
             let kept = generator.take_renewal(&late, renewal_answer(answer), asked);
             // A caller may be waiting for the span, and none for the cache.
-            generator.renewer.ask(&generator, false);
+            generator.renewer.schedule(&generator, false);
             if kept {
                 generator.cache_lease();
             }

@@ -4,7 +4,7 @@ use crate::os::mutex::{FIRST_RETRY, PollSleep};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
-use crate::tasks::user_calls::on_a_thread;
+use crate::tasks::user_calls;
 use crate::worker::acquire::{check_server_clocks, is_held_here};
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
@@ -70,7 +70,7 @@ impl Generator {
         let Some((heal, begins)) = found else { return Heal::NotLost };
         if let Some(round) = begins {
             let generator = Arc::clone(self);
-            if let Err(error) = on_a_thread(move || generator.heal(round)) {
+            if let Err(error) = user_calls::start(move || generator.heal(round)) {
                 return Heal::Failed(self.claim_failed(round, &error), FIRST_RETRY);
             }
         }
@@ -94,7 +94,7 @@ impl Generator {
                             next.worker_id,
                             self.worker_id
                         );
-                        next.renewer.ask(&next, true);
+                        next.renewer.schedule(&next, true);
                     }
                     // Closed or given up meanwhile.
                     Some(false) => {
@@ -112,7 +112,7 @@ impl Generator {
                 self.claim_failed(round, &error);
             }
         }
-        self.renewer.ask(self, false);
+        self.renewer.schedule(self, false);
     }
 
     /// Notes that the claim of this round failed; answers what callers are told.

@@ -10,7 +10,7 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::wait::{self, Interrupted};
 use crate::storage::state_file::{check_root, failed};
-use crate::tasks::renewal_timer::Renewer;
+use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
@@ -32,7 +32,7 @@ static REGISTRY: PerProcess<Registry> = PerProcess::new();
 pub(crate) struct Registry {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
-    pub(crate) renewer: Arc<Renewer>,
+    pub(crate) renewer: Arc<RenewalTimer>,
     /// The process that it belongs to.
     generation: u64,
 }
@@ -68,7 +68,7 @@ impl Registry {
         Registry {
             env: Arc::new(env),
             entries: Mutex::new(Vec::new()),
-            renewer: Arc::new(Renewer::new()),
+            renewer: Arc::new(RenewalTimer::new()),
             generation: os::process::generation(),
         }
     }
@@ -162,7 +162,7 @@ impl Registry {
         busy.becomes(EntryState::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
             // A lease runs out by itself, also before the first id.
-            self.renewer.ask(&generator, true);
+            self.renewer.schedule(&generator, true);
         }
         Ok(generator)
     }

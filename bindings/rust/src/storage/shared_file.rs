@@ -1,4 +1,4 @@
-//! A file that processes share: opened, locked, read, written and closed for each deed.
+//! A file that processes share: opened, locked, read, written and closed for each action.
 //!
 //! It has two slots as a state file has, and is never renamed, replaced or unlinked either.
 

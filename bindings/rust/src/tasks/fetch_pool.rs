@@ -12,7 +12,7 @@ use crate::os::{self, PerProcess, Thread};
 use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::{Job, STUCK, TimerTask};
 use leafid_core::{Code, Error};
-use schedule::Work;
+use schedule::PoolState;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Release};
@@ -27,18 +27,18 @@ const FORK_WAITS: Duration = Duration::from_millis(100);
 static POOL: PerProcess<Arc<Pool>> = PerProcess::new();
 
 thread_local! {
-    static OURS: Cell<bool> = const { Cell::new(false) };
+    static IS_POOL_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Pool {
-    work: Mutex<Work>,
+    work: Mutex<PoolState>,
     /// Wakes a thread that fetches, and the one that minds the time.
-    fetch: Condvar,
-    tick: Condvar,
+    worker_wake: Condvar,
+    timer_wake: Condvar,
     generation: u64,
 }
 
-struct Running {
+struct RunningThread {
     thread: Thread,
     ended: Arc<AtomicBool>,
 }
@@ -49,7 +49,7 @@ fn pool() -> &'static Arc<Pool> {
 
 /// Whether this thread is one of these.
 pub(crate) fn is_this_thread() -> bool {
-    OURS.get()
+    IS_POOL_THREAD.get()
 }
 
 /// Has a job done by the next free thread.
@@ -62,14 +62,14 @@ pub(crate) fn push(job: Job) {
     }
     let pool = pool();
     pool.with_lock(|work| work.jobs.push(job.fetcher(), job));
-    pool.tend(false);
+    pool.ensure_threads(false);
 }
 
 /// When something is due; two at the same time have numbers of their own.
-pub(crate) type Due = (Instant, u64);
+pub(crate) type TimerKey = (Instant, u64);
 
 /// Has something done at its time, unless it is taken back before.
-pub(crate) fn at(time: Instant, timed: TimerTask) -> Due {
+pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         // Whoever calls later looks at it again.
@@ -78,72 +78,72 @@ pub(crate) fn at(time: Instant, timed: TimerTask) -> Due {
     let pool = pool();
     let number = pool.with_lock(|work| {
         // Whoever it is for was woken by the close of the last one: a thread would outlive that.
-        if work.offices.is_empty() {
+        if work.owners.is_empty() {
             return 0;
         }
         work.number += 1;
         work.due.insert((time, work.number), timed);
         work.number
     });
-    pool.tick.notify_one();
-    pool.tend(false);
+    pool.timer_wake.notify_one();
+    pool.ensure_threads(false);
     (time, number.unwrap_or(0))
 }
 
-/// Takes back what [`at`] was told, in the process that told it.
-pub(crate) fn take_back(due: Due) {
+/// Takes back what [`schedule`] was told, in the process that told it.
+pub(crate) fn cancel(due: TimerKey) {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.due.remove(&due));
     }
 }
 
 #[cfg(test)]
-pub(crate) fn is_due(due: Due) -> bool {
+pub(crate) fn is_scheduled(due: TimerKey) -> bool {
     pool().with_lock(|work| work.due.contains_key(&due)).unwrap_or_default()
 }
 
 /// Sees that there are threads for what is to be done: after a fork, which ends them, nobody else does. `waits`: somebody
 /// waits.
-pub(crate) fn tend(waits: bool) {
+pub(crate) fn ensure_threads(waits: bool) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
     }
-    pool().tend(waits);
+    pool().ensure_threads(waits);
 }
 
 /// A fetcher was opened.
-pub(crate) fn enter(fetcher: &Arc<Fetcher>) {
+pub(crate) fn add_owner(fetcher: &Arc<Fetcher>) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
     }
     pool().with_lock(|work| {
-        work.offices.push((Arc::downgrade(fetcher), fetcher.options.origin.threads));
+        work.owners.push((Arc::downgrade(fetcher), fetcher.options.origin.threads));
     });
 }
 
 /// A fetcher was closed; the last one ends the threads that are idle.
-pub(crate) fn leave(fetcher: &Arc<Fetcher>, patience: Duration) {
+pub(crate) fn remove_owner(fetcher: &Arc<Fetcher>, patience: Duration) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
     }
     let pool = pool();
     let left = pool.with_lock(|work| {
-        work.offices
+        work.owners
             .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**fetcher));
         // They would keep it until somebody else has something done.
         let its = work.jobs.take_all(Arc::as_ptr(fetcher) as usize);
-        if work.offices.is_empty() {
+        if work.owners.is_empty() {
             work.due.clear();
         }
-        (work.offices.is_empty(), its)
+        (work.owners.is_empty(), its)
     });
     let last = left.map(|(last, _)| last);
     if last == Some(true) && !is_this_thread() {
         pool.stop(patience, true);
-        pool.tend(false);
+        pool.ensure_threads(false);
     }
 }
 
@@ -155,34 +155,34 @@ pub(crate) fn offices() -> Vec<Arc<Fetcher>> {
 
 /// Ends the threads before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
 pub(crate) fn before_fork() {
-    rest(FORK_WAITS);
+    stop(FORK_WAITS);
 }
 
 /// Ends the threads, waiting at most so long.
-pub(crate) fn rest(patience: Duration) {
+pub(crate) fn stop(patience: Duration) {
     if let Some(pool) = POOL.get() {
         pool.stop(patience, false);
     }
 }
 
-/// Begins no thread for what nobody waits for, until [`release`].
-pub(crate) fn hold() {
+/// Begins no thread for what nobody waits for, until [`resume`].
+pub(crate) fn pause() {
     if let Some(pool) = POOL.get() {
-        pool.with_lock(|work| work.held = true);
+        pool.with_lock(|work| work.paused = true);
     }
 }
 
-/// Ends a [`hold`].
-pub(crate) fn release() {
+/// Ends a [`pause`].
+pub(crate) fn resume() {
     if let Some(pool) = POOL.get() {
-        pool.with_lock(|work| work.held = false);
+        pool.with_lock(|work| work.paused = false);
     }
 }
 
 /// The fork is over, and this is the parent.
 pub(crate) fn after_fork() {
     if let Some(pool) = POOL.get() {
-        pool.tend(false);
+        pool.ensure_threads(false);
     }
 }
 
@@ -190,37 +190,37 @@ impl Pool {
     fn new() -> Arc<Pool> {
         Arc::new(Pool {
             work: Mutex::default(),
-            fetch: Condvar::new(),
-            tick: Condvar::new(),
+            worker_wake: Condvar::new(),
+            timer_wake: Condvar::new(),
             generation: os::process::generation(),
         })
     }
 
-    fn with_lock<R>(&self, deed: impl FnOnce(&mut Work) -> R) -> Option<R> {
-        lock_signal_safe(&self.work, self.generation, deed)
+    fn with_lock<R>(&self, action: impl FnOnce(&mut PoolState) -> R) -> Option<R> {
+        lock_signal_safe(&self.work, self.generation, action)
     }
 
-    fn tend(self: &Arc<Self>, waits: bool) {
+    fn ensure_threads(self: &Arc<Self>, waits: bool) {
         let failed = self.with_lock(|work| {
             work.reap();
-            if work.stop || (work.held && !waits) {
+            if work.stop || (work.paused && !waits) {
                 return None;
             }
             let mut failed = None;
             let now = Instant::now();
             if work.wants_thread(now) {
-                failed = self.begin(work, c"leafid-fetch", Pool::fetch).err();
+                failed = self.start_thread(work, c"leafid-fetch", Pool::run_worker).err();
                 if failed.is_none() {
                     work.idle += 1;
                 }
             }
             if !work.due.is_empty() || work.jobs.len() > work.idle {
-                self.begin_timer(work);
+                self.start_timer(work);
             }
             // Without any thread nobody would ever do it.
             failed.filter(|_| work.idle + work.busy.len() == 0).map(|error| (error, work.jobs.drain()))
         });
-        self.fetch.notify_one();
+        self.worker_wake.notify_one();
         if let Some(Some((error, jobs))) = failed {
             let message = format!(
                 "the system gives no thread to ask the source of segments on ({error}); see its limits"
@@ -234,56 +234,58 @@ impl Pool {
         self.generation != os::process::generation()
     }
 
-    fn begin(
+    fn start_thread(
         self: &Arc<Self>,
-        work: &mut Work,
+        work: &mut PoolState,
         name: &'static std::ffi::CStr,
         run: fn(&Arc<Pool>),
     ) -> std::io::Result<()> {
         let (pool, ended) = (Arc::clone(self), Arc::new(AtomicBool::new(false)));
-        let end = Ended(Arc::clone(&ended));
+        let end = ThreadEnd(Arc::clone(&ended));
         let thread = os::spawn(name, os::ThreadKind::UserCode, move || {
             let _end = end;
             run(&pool);
         })?;
-        work.threads.push(Running { thread, ended });
+        work.threads.push(RunningThread { thread, ended });
         Ok(())
     }
 
-    fn begin_timer(self: &Arc<Self>, work: &mut Work) {
+    fn start_timer(self: &Arc<Self>, work: &mut PoolState) {
         if !work.timer {
-            work.timer = self.begin(work, c"leafid-time", Pool::mind_the_time).is_ok();
+            work.timer = self.start_thread(work, c"leafid-time", Pool::run_timer).is_ok();
         }
     }
 
     /// A fetching thread. It came counted as idle.
-    fn fetch(self: &Arc<Self>) {
-        OURS.set(true);
+    fn run_worker(self: &Arc<Self>) {
+        IS_POOL_THREAD.set(true);
         let mut work = lock(&self.work);
         work.number += 1;
         let me = work.number;
         let mut since = Instant::now();
         let mut idle = Vec::new();
         while !work.stop {
-            let next = work.next_office(Instant::now());
+            let next = work.next_owner(Instant::now());
             let Some(job) = next.and_then(|fetcher| work.jobs.take(fetcher)) else {
                 let left = IDLE.saturating_sub(since.elapsed());
-                if left.is_zero() || work.offices.is_empty() {
+                if left.is_zero() || work.owners.is_empty() {
                     idle = work.offices();
                     break;
                 }
                 // Whose turn they are not is seen to once those at work are held up.
-                if !work.jobs.is_empty() && !work.held {
-                    self.begin_timer(&mut work);
+                if !work.jobs.is_empty() && !work.paused {
+                    self.start_timer(&mut work);
                 }
-                work =
-                    self.fetch.wait_timeout(work, left).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+                work = self
+                    .worker_wake
+                    .wait_timeout(work, left)
+                    .map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             };
             work.idle -= 1;
             work.busy.insert(me, (Instant::now() + job.may_take(), job.fetcher()));
             drop(work);
-            let busy = Busy { pool: self, me };
+            let busy = BusyGuard { pool: self, me };
             let again = job.run();
             drop(busy);
             if self.is_of_parent() {
@@ -300,8 +302,8 @@ impl Pool {
         idle.into_iter().for_each(|fetcher| fetcher.close_idle());
     }
 
-    fn mind_the_time(self: &Arc<Self>) {
-        OURS.set(true);
+    fn run_timer(self: &Arc<Self>) {
+        IS_POOL_THREAD.set(true);
         let mut work = lock(&self.work);
         let mut since = Instant::now();
         while !work.stop {
@@ -325,13 +327,15 @@ impl Pool {
             let idle = (due.is_none() && work.jobs.is_empty()).then(|| since + IDLE);
             let Some(next) = [due, held_up, idle].into_iter().flatten().min() else {
                 // Jobs, and nobody busy: somebody is about to take them.
-                work =
-                    self.tick.wait_timeout(work, STUCK).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+                work = self
+                    .timer_wake
+                    .wait_timeout(work, STUCK)
+                    .map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             };
             if next > now {
                 work = self
-                    .tick
+                    .timer_wake
                     .wait_timeout(work, next - now)
                     .map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
@@ -340,13 +344,15 @@ impl Pool {
                 break;
             }
             drop(work);
-            self.tend(true);
+            self.ensure_threads(true);
             // Threads that were left for others may be idle.
-            self.fetch.notify_all();
+            self.worker_wake.notify_all();
             // As many are held up as may be: then it is waited for.
             work = lock(&self.work);
-            work =
-                self.tick.wait_timeout(work, STUCK / 10).map_or_else(|e| e.into_inner().0, |(work, _)| work);
+            work = self
+                .timer_wake
+                .wait_timeout(work, STUCK / 10)
+                .map_or_else(|e| e.into_inner().0, |(work, _)| work);
         }
         work.timer = false;
     }
@@ -354,7 +360,7 @@ impl Pool {
     /// Ends the threads; those that are at a job when it is done. `idle`: does not wait for those.
     fn stop(&self, patience: Duration, idle: bool) {
         let deadline = Instant::now() + patience;
-        let mut pause = PollSleep::new();
+        let mut sleep = PollSleep::new();
         loop {
             let ended = self.with_lock(|work| {
                 work.stop = true;
@@ -364,9 +370,9 @@ impl Pool {
             if ended != Some(false) {
                 break;
             }
-            self.fetch.notify_all();
-            self.tick.notify_all();
-            if !pause.until(deadline) {
+            self.worker_wake.notify_all();
+            self.timer_wake.notify_all();
+            if !sleep.until(deadline) {
                 break;
             }
         }
@@ -375,12 +381,12 @@ impl Pool {
 }
 
 /// A thread is at a job, also while that panics.
-struct Busy<'a> {
+struct BusyGuard<'a> {
     pool: &'a Pool,
     me: u64,
 }
 
-impl Drop for Busy<'_> {
+impl Drop for BusyGuard<'_> {
     fn drop(&mut self) {
         if self.pool.is_of_parent() {
             return;
@@ -395,9 +401,9 @@ impl Drop for Busy<'_> {
 }
 
 /// Says that a thread has ended, also by a panic.
-struct Ended(Arc<AtomicBool>);
+struct ThreadEnd(Arc<AtomicBool>);
 
-impl Drop for Ended {
+impl Drop for ThreadEnd {
     fn drop(&mut self) {
         self.0.store(true, Release);
     }

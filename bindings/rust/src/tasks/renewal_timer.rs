@@ -13,29 +13,29 @@ use std::time::{Duration, Instant};
 const FORK_WAITS: Duration = Duration::from_millis(100);
 
 /// The thread and what it is to do.
-pub(crate) struct Renewer {
-    state: Arc<Shared>,
+pub(crate) struct RenewalTimer {
+    state: Arc<SharedState>,
     /// The process that it works for.
     generation: u64,
 }
 
 #[derive(Default)]
-struct Shared {
-    work: Mutex<Work>,
+struct SharedState {
+    work: Mutex<Schedule>,
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct Work {
-    jobs: Vec<Job>,
+struct Schedule {
+    jobs: Vec<RenewalJob>,
     thread: Option<Thread>,
     running: bool,
     stop: bool,
-    /// No thread is begun for what nobody waits for.
-    held: bool,
+    /// No thread is started for renewals that no caller waits for.
+    paused: bool,
 }
 
-struct Job {
+struct RenewalJob {
     due: Instant,
     /// Nobody waits for it: the others go first.
     early: bool,
@@ -44,16 +44,16 @@ struct Job {
     generator: Weak<Generator>,
 }
 
-impl Renewer {
-    pub(crate) fn new() -> Renewer {
-        Renewer { state: Arc::default(), generation: os::process::generation() }
+impl RenewalTimer {
+    pub(crate) fn new() -> RenewalTimer {
+        RenewalTimer { state: Arc::default(), generation: os::process::generation() }
     }
 
     /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
-    pub(crate) fn ask(&self, generator: &Arc<Generator>, early: bool) {
+    pub(crate) fn schedule(&self, generator: &Arc<Generator>, early: bool) {
         let started = lock_signal_safe(&self.state.work, self.generation, |work| {
             work.forget(generator);
-            work.jobs.push(Job {
+            work.jobs.push(RenewalJob {
                 due: Instant::now(),
                 early,
                 leased: generator.leased,
@@ -62,10 +62,10 @@ impl Renewer {
             if work.running {
                 return Ok(());
             }
-            self.begin(work)
+            self.start_thread(work)
         });
         if let Some(Err(error)) = started {
-            // No thread to be had: the caller does the deed itself, each time it is asked.
+            // No thread to be had: the caller renews the span itself, each time it is asked.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
             if os::check_may_work().is_ok() {
                 without_signals(|| generator.renew(!early));
@@ -74,18 +74,18 @@ impl Renewer {
         self.state.wake.notify_one();
     }
 
-    fn begin(&self, work: &mut Work) -> io::Result<()> {
+    fn start_thread(&self, work: &mut Schedule) -> io::Result<()> {
         let state = Arc::clone(&self.state);
         work.thread = Some(os::spawn(c"leafid", os::ThreadKind::Internal, move || state.run())?);
         (work.running, work.stop) = (true, false);
         Ok(())
     }
 
-    /// Starts the thread again after a fork, for leases alone: what else there is to do waits until it is asked for.
-    fn go_on(&self) {
+    /// Starts the thread again after a fork if a lease needs it: other renewals wait for the next call.
+    fn restart_for_leases(&self) {
         let begun = lock_signal_safe(&self.state.work, self.generation, |work| {
-            if !work.running && !work.held && work.jobs.iter().any(|job| job.leased) {
-                self.begin(work)
+            if !work.running && !work.paused && work.jobs.iter().any(|job| job.leased) {
+                self.start_thread(work)
             } else {
                 Ok(())
             }
@@ -95,10 +95,10 @@ impl Renewer {
         }
     }
 
-    /// Ends the thread, waiting at most so long. The jobs stay: the next `ask` starts it again.
+    /// Ends the thread, waiting at most for `patience`. The jobs stay: the next `schedule` starts it again.
     pub(crate) fn stop(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
-        let mut pause = PollSleep::new();
+        let mut sleep = PollSleep::new();
         loop {
             let ended = lock_signal_safe(&self.state.work, self.generation, |work| {
                 work.stop = work.running;
@@ -110,7 +110,7 @@ impl Renewer {
                 Some(Some(None)) | None => return,
                 Some(None) => self.state.wake.notify_one(),
             }
-            if !pause.until(deadline) {
+            if !sleep.until(deadline) {
                 lock_signal_safe(&self.state.work, self.generation, |work| work.stop = false);
                 return;
             }
@@ -129,15 +129,15 @@ impl Renewer {
     }
 }
 
-impl Work {
+impl Schedule {
     fn forget(&mut self, generator: &Generator) {
         self.jobs.retain(|job| !std::ptr::eq(job.generator.as_ptr(), generator));
     }
 }
 
-impl Shared {
+impl SharedState {
     fn run(&self) {
-        let _panics = Panics(self);
+        let _guard = PanicGuard(self);
         let mut work = lock(&self.work);
         while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| (work.jobs[i].early, work.jobs[i].due)) {
             // Only what somebody waits for is done before it ends.
@@ -149,7 +149,7 @@ impl Shared {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             }
-            let Job { generator, early, leased, .. } = work.jobs.swap_remove(next);
+            let RenewalJob { generator, early, leased, .. } = work.jobs.swap_remove(next);
             drop(work);
             let again = generator.upgrade().and_then(|generator| generator.renew(!early));
             work = lock(&self.work);
@@ -157,7 +157,7 @@ impl Shared {
             if let Some(again) = again
                 && !asked_meanwhile
             {
-                work.jobs.push(Job { due: Instant::now() + again, early: true, leased, generator });
+                work.jobs.push(RenewalJob { due: Instant::now() + again, early: true, leased, generator });
             }
         }
         // Under the lock that saw nothing to do: who asks from now on starts another thread.
@@ -165,10 +165,10 @@ impl Shared {
     }
 }
 
-/// A thread that ends by a defect is replaced by the next that is asked for.
-struct Panics<'a>(&'a Shared);
+/// After a panic in the thread, the next `schedule` starts another.
+struct PanicGuard<'a>(&'a SharedState);
 
-impl Drop for Panics<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.work).running = false;
@@ -176,37 +176,41 @@ impl Drop for Panics<'_> {
     }
 }
 
-/// Ends the thread before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
+/// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
 pub(crate) fn before_fork() {
-    rest(FORK_WAITS);
+    stop(FORK_WAITS);
 }
 
 /// The fork is over, and this is the parent.
 pub(crate) fn after_fork() {
     if let Some(registry) = existing_registry() {
-        registry.renewer.go_on();
+        registry.renewer.restart_for_leases();
     }
 }
 
-/// Begins no thread for what nobody waits for, until [`release`].
-pub(crate) fn hold() {
+/// Starts no thread for renewals that no caller waits for, until [`resume`].
+pub(crate) fn pause() {
     if let Some(registry) = existing_registry() {
-        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = true);
+        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| {
+            work.paused = true
+        });
     }
 }
 
-/// Ends a [`hold`].
-pub(crate) fn release() {
+/// Ends a [`pause`].
+pub(crate) fn resume() {
     if let Some(registry) = existing_registry() {
-        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| work.held = false);
-        registry.renewer.go_on();
+        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| {
+            work.paused = false
+        });
+        registry.renewer.restart_for_leases();
     }
 }
 
-/// Ends the thread, and waits for the calls that it made of the user's code: each at most so long.
-pub(crate) fn rest(patience: Duration) {
+/// Ends the thread, and waits for the user callbacks that it started: each at most for `patience`.
+pub(crate) fn stop(patience: Duration) {
     if let Some(registry) = existing_registry() {
         registry.renewer.stop(patience);
     }
-    user_calls::settle(patience);
+    user_calls::wait(patience);
 }

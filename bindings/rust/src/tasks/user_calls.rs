@@ -1,4 +1,4 @@
-//! Calls of the user's code that nobody waits for, each on a thread of its own.
+//! User callbacks that no caller waits for, each on its own thread.
 
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess, Thread};
@@ -10,31 +10,31 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// This process's calls. A forked child begins with none: the threads are its parent's.
+/// The calls of this process. A forked child starts with none, for it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
 
 thread_local! {
-    /// Whether this is a thread of such a call.
-    static CALLS_HERE: Cell<bool> = const { Cell::new(false) };
+    /// Whether this is the thread of such a call.
+    static IS_CALL_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the user's code that runs here was called by leafid.
+/// Whether this is a thread on which leafid runs a user callback.
 pub(crate) fn is_this_thread() -> bool {
-    CALLS_HERE.get()
+    IS_CALL_THREAD.get()
 }
 
 struct Calls {
     generation: u64,
-    threads: Mutex<Vec<Call>>,
+    threads: Mutex<Vec<RunningCall>>,
 }
 
-struct Call {
+struct RunningCall {
     thread: Thread,
     ended: Arc<AtomicBool>,
 }
 
-/// Runs the user's code on a thread of leafid's. Errors: the system gives none, or so many calls hang already.
-pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
+/// Runs a user callback on a new thread. Errors: the system gives no thread, or too many calls are stuck.
+pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         os::simulated::leave(run);
@@ -46,18 +46,18 @@ pub(crate) fn on_a_thread(run: impl FnOnce() + Send + 'static) -> Result<()> {
         return Err(too_many_stuck());
     }
     let ended = Arc::new(AtomicBool::new(false));
-    let end = Ended(Arc::clone(&ended));
+    let end = CallEnd(Arc::clone(&ended));
     let begun = os::spawn(c"leafid-call", os::ThreadKind::UserCode, move || {
         let _end = end;
-        CALLS_HERE.set(true);
+        IS_CALL_THREAD.set(true);
         run();
     });
-    let thread = begun.map_err(|error| no_thread(&error))?;
-    lock_signal_safe(&calls.threads, calls.generation, |threads| threads.push(Call { thread, ended }));
+    let thread = begun.map_err(|error| no_thread_error(&error))?;
+    lock_signal_safe(&calls.threads, calls.generation, |threads| threads.push(RunningCall { thread, ended }));
     Ok(())
 }
 
-/// Too many calls hang.
+/// The error while too many calls are stuck.
 pub(crate) fn too_many_stuck() -> Error {
     let message = format!(
         "{MOST_STUCK_CALLS} calls of code that leafid was given hang in this process; see what they wait for, and start it anew"
@@ -65,8 +65,9 @@ pub(crate) fn too_many_stuck() -> Error {
     Error::new(Code::WorkerLost, message)
 }
 
-/// The user's code is never called by who asks: its transaction, or its signal handler, is not ours.
-pub(crate) fn no_thread(error: &dyn fmt::Display) -> Error {
+/// The error without a thread: a user callback never runs on the caller's thread, which may be in a transaction, or in a
+/// signal handler.
+pub(crate) fn no_thread_error(error: &dyn fmt::Display) -> Error {
     let message = format!(
         "the system gives no thread to call the source of worker ids on ({error}); see its limits. A child of _Fork or a \
          raw clone can use no such source"
@@ -75,10 +76,10 @@ pub(crate) fn no_thread(error: &dyn fmt::Display) -> Error {
 }
 
 impl Calls {
-    /// Joins those that have ended; answers how many have not.
+    /// Joins the threads that have ended; returns how many have not.
     fn reap(&self) -> usize {
         let taken = lock_signal_safe(&self.threads, self.generation, |threads| {
-            let gone: Vec<Call> = threads.extract_if(.., |call| call.ended.load(Acquire)).collect();
+            let gone: Vec<RunningCall> = threads.extract_if(.., |call| call.ended.load(Acquire)).collect();
             (gone, threads.len())
         });
         let Some((gone, left)) = taken else { return 0 };
@@ -87,19 +88,19 @@ impl Calls {
     }
 }
 
-/// Says that the user's code has ended, also by a panic.
-struct Ended(Arc<AtomicBool>);
+/// Marks the call as ended when it is dropped, also after a panic.
+struct CallEnd(Arc<AtomicBool>);
 
-impl Drop for Ended {
+impl Drop for CallEnd {
     fn drop(&mut self) {
         self.0.store(true, Release);
     }
 }
 
-/// Waits, at most so long, until no such thread is left.
-pub(crate) fn settle(patience: Duration) {
+/// Waits until no such thread is left, at most for `patience`.
+pub(crate) fn wait(patience: Duration) {
     let Some(calls) = CALLS.get() else { return };
     let deadline = Instant::now() + patience;
-    let mut pause = PollSleep::new();
-    while calls.reap() > 0 && pause.until(deadline) {}
+    let mut sleep = PollSleep::new();
+    while calls.reap() > 0 && sleep.until(deadline) {}
 }

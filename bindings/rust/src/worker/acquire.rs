@@ -43,7 +43,7 @@ pub(crate) fn acquire(
             Timed::Out | Timed::Forked => unknown(late("peer_times", settings)),
             Timed::Interrupted => return Err(wait::interrupted()),
             Timed::TooMany => unknown(user_calls::too_many_stuck()),
-            Timed::NoThread => unknown(user_calls::no_thread(&"for peer_times")),
+            Timed::NoThread => unknown(user_calls::no_thread_error(&"for peer_times")),
         }
     }
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
@@ -71,7 +71,7 @@ pub(crate) fn acquire(
         Err(match ended {
             Timed::Interrupted => wait::interrupted(),
             Timed::TooMany => user_calls::too_many_stuck(),
-            Timed::NoThread => user_calls::no_thread(&"for its claim"),
+            Timed::NoThread => user_calls::no_thread_error(&"for its claim"),
             Timed::Done(()) | Timed::Out | Timed::Forked => late("the claim of a worker id", settings),
         })
     });

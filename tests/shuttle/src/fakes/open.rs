@@ -3,7 +3,7 @@
 use super::high_water::HighWaterMarks;
 use super::fetcher::Fetcher;
 use super::settings::Options;
-use crate::os::env::{ClockReader, Env, Random};
+use crate::os::env::{Clock, Env, Random};
 use leafid_core::Result;
 use std::sync::Arc;
 

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Runs in a forked child, and answers whether it ended well.
-fn in_child(deed: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
+fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     // SAFETY: the child runs this test's own code and ends at once.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: ends the child, also if it hangs.
         unsafe { libc::alarm(20) };
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(deed)).unwrap_or(false);
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).unwrap_or(false);
         // SAFETY: ends the child without its parent's exit handlers.
         unsafe { libc::_exit(i32::from(!done)) };
     }

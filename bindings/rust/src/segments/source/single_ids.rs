@@ -99,7 +99,7 @@ impl Singles {
                 singles.look_at(look_at, &tag);
             }
         };
-        fetch_pool::at(at, TimerTask::Call(Box::new(look)));
+        fetch_pool::schedule(at, TimerTask::Call(Box::new(look)));
     }
 
     fn tell(told: Option<Told>) {

@@ -4,7 +4,7 @@ use super::homes::Home;
 use super::issued::Seen;
 use super::lease_server::{Client, Giver};
 use super::machine::{Draw, Machine, Machines, World};
-use crate::os::simulated::{self, Deed as Left};
+use crate::os::simulated::{self, Action as Left};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
 use crate::worker::settings::Settings;

@@ -5,7 +5,7 @@ use super::issued::Seen;
 use super::machine::{Draw, World};
 use super::{DISKS, Simulation};
 use crate::os::mutex::lock;
-use crate::os::simulated::{self, Deed};
+use crate::os::simulated::{self, Action};
 use crate::segments::simulated::Opened;
 use crate::segments::{Completion, PendingTake, ReservedRun};
 use crate::{FetchRequest, SegmentSource, Segments};
@@ -35,7 +35,7 @@ struct Side {
     attempt: Option<PendingTake>,
     wanted: usize,
     asked: Vec<(FetchRequest, Completion)>,
-    jobs: Vec<Deed>,
+    jobs: Vec<Action>,
 }
 
 impl Side {

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 /// A source is told from others by a number.
 #[derive(Debug)]
-pub(crate) struct Lines<T> {
+pub(crate) struct FairQueue<T> {
     lines: Vec<(usize, VecDeque<T>)>,
     len: usize,
 }
 
-impl<T> Default for Lines<T> {
-    fn default() -> Lines<T> {
-        Lines { lines: Vec::new(), len: 0 }
+impl<T> Default for FairQueue<T> {
+    fn default() -> FairQueue<T> {
+        FairQueue { lines: Vec::new(), len: 0 }
     }
 }
 
-impl<T> Lines<T> {
+impl<T> FairQueue<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn each_source_has_its_turn() {
-        let mut lines = Lines::default();
+        let mut lines = FairQueue::default();
         for n in 0..3 {
             lines.push(7, (7, n));
         }

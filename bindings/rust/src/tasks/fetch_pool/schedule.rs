@@ -1,7 +1,7 @@
 //! What is to be done, who does it, and whose turn is next.
 
-use super::fair_queue::Lines;
-use super::{Due, Running};
+use super::fair_queue::FairQueue;
+use super::{RunningThread, TimerKey};
 use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::{Job, TimerTask};
 use std::collections::BTreeMap;
@@ -12,44 +12,44 @@ use std::time::Instant;
 /// Threads that fetch at the same time, for whoever has jobs. So many more are for those for whom nobody works.
 const MOST_THREADS: usize = 4;
 /// So many more, when as many are held up.
-const MOST_STUCK: usize = 32;
+const MOST_HELD_UP: usize = 32;
 /// So many work for one source: what hangs of it leaves threads to the others.
-const MOST_FOR_ONE: usize = 16;
+const MOST_PER_OWNER: usize = 16;
 
 #[derive(Default)]
-pub(crate) struct Work {
-    pub(crate) jobs: Lines<Job>,
-    pub(crate) due: BTreeMap<Due, TimerTask>,
+pub(crate) struct PoolState {
+    pub(crate) jobs: FairQueue<Job>,
+    pub(crate) due: BTreeMap<TimerKey, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
     /// From when on each thread that is at a job counts as held up, and for whom it works: an address, to compare.
     pub(crate) busy: BTreeMap<u64, (Instant, usize)>,
-    pub(crate) threads: Vec<Running>,
+    pub(crate) threads: Vec<RunningThread>,
     pub(crate) timer: bool,
     /// Threads end as soon as they can, and none is begun.
     pub(crate) stop: bool,
     /// None is begun for what nobody waits for.
-    pub(crate) held: bool,
+    pub(crate) paused: bool,
     /// With how many requests each makes at the same time.
-    pub(crate) offices: Vec<(Weak<Fetcher>, usize)>,
+    pub(crate) owners: Vec<(Weak<Fetcher>, usize)>,
 }
 
-impl Work {
+impl PoolState {
     pub(crate) fn offices(&self) -> Vec<Arc<Fetcher>> {
-        self.offices.iter().filter_map(|(fetcher, _)| fetcher.upgrade()).collect()
+        self.owners.iter().filter_map(|(fetcher, _)| fetcher.upgrade()).collect()
     }
 
     /// Whose job is next: of whom the fewest threads work for, and not too many. While the threads for all are busy,
     /// only those for whom nobody works have a turn: no source has what is left for the others.
-    pub(crate) fn next_office(&self, now: Instant) -> Option<usize> {
-        let most = if self.busy.len() < self.for_all(now) { self.most(MOST_FOR_ONE) } else { 1 };
+    pub(crate) fn next_owner(&self, now: Instant) -> Option<usize> {
+        let most = if self.busy.len() < self.for_all(now) { self.most(MOST_PER_OWNER) } else { 1 };
         self.jobs.next(|fetcher| Some(self.busy_for(fetcher)).filter(|busy| *busy < most))
     }
 
     /// Whether another thread is to be begun.
     pub(crate) fn wants_thread(&self, now: Instant) -> bool {
         self.jobs.len() > self.idle
-            && self.next_office(now).is_some_and(|next| {
+            && self.next_owner(now).is_some_and(|next| {
                 let more = if self.busy_for(next) == 0 { MOST_THREADS } else { 0 };
                 self.idle + self.busy.len() < self.for_all(now) + more
             })
@@ -57,13 +57,13 @@ impl Work {
 
     /// Threads for whoever has jobs. Those that are held up do not count.
     fn for_all(&self, now: Instant) -> usize {
-        let held_up = self.busy.values().filter(|(from, _)| *from <= now).count().min(MOST_STUCK);
+        let held_up = self.busy.values().filter(|(from, _)| *from <= now).count().min(MOST_HELD_UP);
         self.most(MOST_THREADS) + held_up
     }
 
     /// So many threads, or more where a source makes more requests at the same time.
     fn most(&self, least: usize) -> usize {
-        self.offices.iter().map(|(_, threads)| *threads).fold(least, usize::max)
+        self.owners.iter().map(|(_, threads)| *threads).fold(least, usize::max)
     }
 
     fn busy_for(&self, fetcher: usize) -> usize {
@@ -97,9 +97,9 @@ mod tests {
     }
 
     /// Threads for these are busy, and jobs of those wait.
-    fn work(busy: &[usize], jobs: &[usize], held_up_from: Instant) -> Work {
+    fn work(busy: &[usize], jobs: &[usize], held_up_from: Instant) -> PoolState {
         let busy = busy.iter().zip(0..).map(|(of, thread)| (thread, (held_up_from, *of))).collect();
-        let mut work = Work { busy, ..Work::default() };
+        let mut work = PoolState { busy, ..PoolState::default() };
         for of in jobs {
             work.jobs.push(*of, help(*of));
         }
@@ -111,13 +111,13 @@ mod tests {
         let now = Instant::now();
         let later = now + Duration::from_secs(1);
         let three = work(&[7, 7, 7], &[7], later);
-        assert_eq!((three.next_office(now), three.wants_thread(now)), (Some(7), true));
+        assert_eq!((three.next_owner(now), three.wants_thread(now)), (Some(7), true));
         let mut four = work(&[7, 7, 7, 7], &[7, 7], later);
-        assert_eq!((four.next_office(now), four.wants_thread(now)), (None, false));
+        assert_eq!((four.next_owner(now), four.wants_thread(now)), (None, false));
         four.idle = 4;
-        assert_eq!((four.next_office(later), four.wants_thread(later)), (Some(7), false));
+        assert_eq!((four.next_owner(later), four.wants_thread(later)), (Some(7), false));
         four.jobs.push(8, help(8));
-        assert_eq!(four.next_office(now), Some(8));
+        assert_eq!(four.next_owner(now), Some(8));
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let later = now + Duration::from_secs(1);
         for busy in [&[1, 2, 3, 4][..], &[7, 7, 7, 7], &[1, 2, 3, 4, 5, 6, 7]] {
             let fifth = work(busy, &[8, 8], later);
-            assert_eq!((fifth.next_office(now), fifth.wants_thread(now)), (Some(8), true), "{busy:?}");
+            assert_eq!((fifth.next_owner(now), fifth.wants_thread(now)), (Some(8), true), "{busy:?}");
         }
         let ninth = work(&[1, 2, 3, 4, 5, 6, 7, 8], &[9], later);
         assert!(!ninth.wants_thread(now));
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn sixteen_of_one_source_may_hang() {
         let now = Instant::now();
-        assert_eq!(work(&[7; 15], &[7], now).next_office(now), Some(7));
-        assert_eq!(work(&[7; 16], &[7], now).next_office(now), None);
-        assert_eq!(work(&[7; 16], &[7, 8], now).next_office(now), Some(8));
+        assert_eq!(work(&[7; 15], &[7], now).next_owner(now), Some(7));
+        assert_eq!(work(&[7; 16], &[7], now).next_owner(now), None);
+        assert_eq!(work(&[7; 16], &[7, 8], now).next_owner(now), Some(8));
     }
 }

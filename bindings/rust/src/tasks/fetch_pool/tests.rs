@@ -15,8 +15,8 @@ struct Once(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl Helper for Once {
     fn help(self: Arc<Self>, _ready: leafid_core::Result<()>) -> bool {
-        let deed = self.0.lock().unwrap().take();
-        deed.into_iter().for_each(|deed| deed());
+        let action = self.0.lock().unwrap().take();
+        action.into_iter().for_each(|action| action());
         false
     }
 }
@@ -48,7 +48,7 @@ fn says() -> (Receiver<()>, Box<dyn FnOnce() + Send>) {
     (said, Box::new(move || done.send(()).unwrap()))
 }
 
-fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut Work) -> bool) {
+fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut PoolState) -> bool) {
     // Threads that nobody ends go after ten seconds.
     let deadline = Instant::now() + IDLE / 2;
     while pool.with_lock(|work| done(work)) != Some(true) {
@@ -60,20 +60,20 @@ fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut Work) -> bool) {
 #[test]
 fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
     let (say, begun) = channel();
     let began = Instant::now();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| hang(&say)).unzip();
     let (seventh, last) = says();
     for (number, job) in jobs.into_iter().chain([last]).enumerate() {
         pool.push_all(std::iter::once((9, job)));
-        pool.tend(false);
+        pool.ensure_threads(false);
         if number < 4 {
             begun.recv_timeout(PATIENCE).unwrap();
         }
         if number == 3 {
             assert_eq!(pool.with_lock(|work| (work.busy.len(), work.timer)), Some((4, false)));
-            let is_later = |work: &mut Work| work.busy.values().all(|(from, _)| *from >= began + STUCK);
+            let is_later = |work: &mut PoolState| work.busy.values().all(|(from, _)| *from >= began + STUCK);
             assert_eq!(pool.with_lock(is_later), Some(true), "none is held up yet");
         }
     }
@@ -87,15 +87,15 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
 #[test]
 fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
     let pool = Pool::new();
-    pool.tend(true);
+    pool.ensure_threads(true);
     assert_eq!(pool.with_lock(|work| work.threads.len()), Some(0));
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
     pool.with_lock(|work| work.stop = true);
-    pool.tend(true);
+    pool.ensure_threads(true);
     assert_eq!(pool.with_lock(|work| work.threads.len()), Some(0), "threads are being ended");
     pool.with_lock(|work| work.stop = false);
-    pool.tend(false);
+    pool.ensure_threads(false);
     done.recv_timeout(PATIENCE).unwrap();
     until(&pool, "nothing is open for which it could have more to do", |work| {
         work.reap();
@@ -106,11 +106,11 @@ fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
 #[test]
 fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matter_at_once() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
     let (say, begun) = channel();
     let (release, job) = hang(&say);
     pool.push_all(std::iter::once((9, job)));
-    pool.tend(false);
+    pool.ensure_threads(false);
     begun.recv_timeout(PATIENCE).unwrap();
     let at = Instant::now();
     pool.stop(PATIENCE, true);
@@ -128,10 +128,10 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
 #[test]
 fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
     let panics: fn() = || std::panic::resume_unwind(Box::new("as asked"));
     pool.push_all(std::iter::once((9, Box::new(panics) as Box<dyn FnOnce() + Send>)));
-    pool.tend(false);
+    pool.ensure_threads(false);
     until(&pool, "a thread that panicked ends", |work| {
         work.reap();
         work.threads.is_empty()
@@ -139,7 +139,7 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
     assert_eq!(pool.with_lock(|work| (work.idle, work.busy.len())), Some((0, 0)));
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
-    pool.tend(false);
+    pool.ensure_threads(false);
     done.recv_timeout(PATIENCE).unwrap();
     until(&pool, "it is idle", |work| (work.idle, work.threads.len()) == (1, 1));
     pool.stop(PATIENCE, false);
@@ -149,14 +149,14 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
 fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_next() {
     let ids = SegmentsBuilder::default().persist(false).name("due").fetch(|_| Ok(None)).open().unwrap();
     let time = Instant::now() + PATIENCE;
-    let due = [(); 2].map(|()| at(time, TimerTask::Call(Box::new(|| ()))));
-    assert!(due[0] != due[1] && due.iter().all(|due| is_due(*due)));
-    due.into_iter().for_each(take_back);
-    assert!(!due.iter().any(|due| is_due(*due)));
+    let due = [(); 2].map(|()| schedule(time, TimerTask::Call(Box::new(|| ()))));
+    assert!(due[0] != due[1] && due.iter().all(|due| is_scheduled(*due)));
+    due.into_iter().for_each(cancel);
+    assert!(!due.iter().any(|due| is_scheduled(*due)));
     let gone = Weak::<Fetcher>::new();
-    pool().with_lock(|work| work.offices.push((Weak::clone(&gone), 0)));
+    pool().with_lock(|work| work.owners.push((Weak::clone(&gone), 0)));
     ids.close().unwrap();
-    let is_there = pool().with_lock(|work| work.offices.iter().any(|(fetcher, _)| fetcher.ptr_eq(&gone)));
+    let is_there = pool().with_lock(|work| work.owners.iter().any(|(fetcher, _)| fetcher.ptr_eq(&gone)));
     assert_eq!(is_there, Some(false));
 }
 
@@ -164,18 +164,18 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
 fn what_nobody_waits_for_is_left_while_threads_are_held() {
     let pool = Pool::new();
     pool.with_lock(|work| {
-        work.offices.push((Weak::new(), 0));
+        work.owners.push((Weak::new(), 0));
         work.due.insert((Instant::now() + PATIENCE, 1), TimerTask::Call(Box::new(|| ())));
     });
-    pool.tend(false);
+    pool.ensure_threads(false);
     assert_eq!(pool.with_lock(|work| (work.timer, work.threads.len())), Some((true, 1)));
-    pool.with_lock(|work| work.held = true);
+    pool.with_lock(|work| work.paused = true);
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
-    pool.tend(false);
-    pool.tick.notify_one();
+    pool.ensure_threads(false);
+    pool.timer_wake.notify_one();
     assert!(done.recv_timeout(Duration::from_millis(300)).is_err(), "the timer has nothing to see to yet");
-    pool.tend(true);
+    pool.ensure_threads(true);
     done.recv_timeout(PATIENCE).unwrap();
     pool.stop(PATIENCE, false);
 }
@@ -214,15 +214,15 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
         pool.with_lock(|work| work.jobs.push(of, Job::Help(of, Arc::clone(&told) as Arc<dyn Helper>)));
     }
     pool.with_lock(|work| work.idle = 1);
-    pool.tend(false);
+    pool.ensure_threads(false);
     pool.with_lock(|work| {
         work.idle = 0;
         work.busy.insert(1, (Instant::now() + PATIENCE, 9));
     });
-    pool.tend(false);
+    pool.ensure_threads(false);
     assert_eq!(told.0.load(SeqCst), 0, "a thread is idle, or at work, and does them");
     pool.with_lock(|work| work.busy.clear());
-    pool.tend(false);
+    pool.ensure_threads(false);
     assert_eq!((told.0.load(SeqCst), pool.with_lock(|work| work.jobs.len())), (3, Some(0)));
     simulated::play(0);
 }
@@ -230,13 +230,13 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
 #[test]
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.offices.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
     // Eight threads: four for all, and four for whom nobody works.
     let (say, begun) = channel();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();
     for job in (1..).zip(jobs) {
         pool.push_all(std::iter::once(job));
-        pool.tend(false);
+        pool.ensure_threads(false);
         begun.recv_timeout(PATIENCE).unwrap();
     }
     drop(released);
@@ -247,7 +247,7 @@ fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let (fifth, job) = says();
     jobs.push(job);
     pool.push_all(jobs.into_iter().map(|job| (9, job)));
-    pool.fetch.notify_all();
+    pool.worker_wake.notify_all();
     // Those that have idled for long look once more as they go.
     let fifth = fifth.recv_timeout(IDLE / 2);
     drop(released);
