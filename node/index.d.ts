@@ -4,7 +4,7 @@
 /** The version of the package and of its addon. */
 export declare const version: string
 
-/** What `LeafidError.code` can be. The names never change. */
+/** The values of `LeafidError.code`. They never change. */
 export type LeafidErrorCode =
   | 'ERR_LEAFID_INVALID_ARGUMENT'
   | 'ERR_LEAFID_CLOCK_BACKWARDS'
@@ -23,94 +23,94 @@ export type LeafidErrorCode =
   | 'ERR_LEAFID_CLOSED'
   | 'ERR_LEAFID_INTERNAL'
 
-/** The error of everything in this package. The message says what happened, with the numbers, and what to do. */
+/** Every error of this package. The message says what happened, with the numbers, and what to do. */
 export declare class LeafidError extends Error {
   constructor(code: LeafidErrorCode, message: string)
   readonly name: 'LeafidError'
   /** Which error it is. */
   readonly code: LeafidErrorCode
-  /** Whether the same call can succeed later with nothing changed by hand. */
+  /** Whether the same call can succeed later without a manual change. */
   readonly retry: boolean
 }
 
-/** Worker ids of which any free one is claimed. */
+/** A range of worker ids: any free one is claimed. */
 export interface WorkerRange {
-  /** The least id. */
+  /** The smallest id. */
   readonly first: number
-  /** The largest id; it belongs to the range. */
+  /** The largest id, inclusive. */
   readonly last: number
 }
 
-/** What {@link WorkerLeases.claim} is asked with. Times are Unix milliseconds. */
+/** The argument of {@link WorkerLeases.claim}. Times are Unix milliseconds. */
 export interface ClaimRequest {
   /** The id space. */
   readonly name: string
-  /** 128 random bits in hex: of this claim alone. */
+  /** 128 random bits in hex, new for each claim. */
   readonly instance: string
   /** The worker id that the generator held before; `null` at the first claim. */
   readonly previous: number | null
   /** The clock. */
   readonly nowMs: number
-  /** Where the span is wished to end. More or less may be given. */
+  /** The requested end of the span. You may grant more or less. */
   readonly untilMs: number
 }
 
-/** A worker id and a span of time that is given to nobody else. Times are Unix milliseconds, integers. */
+/** A worker id and a span of time that no other holder gets. Times are Unix milliseconds, integers. */
 export interface Lease {
   /** The worker id. */
   readonly workerId: number
-  /** Where the span begins: at or above the `untilMs` of every holder before. */
+  /** The start of the span: at or above the `untilMs` of every earlier holder. */
   readonly fromMs: number
-  /** Where it ends, exclusive, at most a week ahead. It is stored before it is answered. */
+  /** The end, exclusive, at most a week ahead. Store it before you return it. */
   readonly untilMs: number
-  /** How long the id is kept for this holder without a renewal, 1 to 604800000 ms. Without it: until `untilMs`. */
+  /** How long the id is kept for this holder without a renewal, 1 to 604800000 ms. Default: until `untilMs`. */
   readonly leaseMs?: number | null
-  /** What the holder is known by: handed back at renewal and release. */
+  /** Identifies the holder: `renew` and `release` get it back. */
   readonly token?: string | null
-  /** What the clocks of other holders read: a clock 10 s or more from the median of three or more is refused. */
+  /** The clocks of other holders. A clock 10 s or more from the median of three or more is refused. */
   readonly peerTimesMs?: readonly number[] | null
 }
 
-/** What {@link WorkerLeases.renew} changed. An absent field other than `untilMs` keeps its value. */
+/** The result of {@link WorkerLeases.renew}. An absent field other than `untilMs` keeps its value. */
 export type Renewal = Pick<Lease, 'untilMs'> & Partial<Lease>
 
 /**
  * Leases of worker ids from what all hosts share: a database, Redis, etcd, ZooKeeper.
  *
- * What makes ids unique is one rule: a span that was answered overlaps no other span of the same worker id. So `untilMs`
- * is stored before it is answered, never lowered but by a release, and the next holder's `fromMs` is at or above it.
+ * One rule makes ids unique: a granted span overlaps no other span of the same worker id. So store `untilMs` before you
+ * return it, lower it only for a release, and set the next holder's `fromMs` at or above it.
  *
  * The methods run on the thread that made the snowflake: `claim` in the constructor or in {@link Snowflake.open}, `release`
- * in `close`, everything else from the event loop, never inside `next`. Each may answer a promise, `claim` only for
- * {@link Snowflake.open} or with `lazy`. One that has not answered after `timeoutMs` is given up, and only then is there
- * a second one for the same generator; what a claim that was given up brings is released. An event loop that is busy for
- * longer than the lease lasts cannot renew it: calls are `ERR_LEAFID_WOULD_BLOCK` until it is free again.
+ * in `close`, everything else from the event loop, never inside `next`. Each may return a promise, `claim` only for
+ * {@link Snowflake.open} or with `lazy`. A call without an answer after `timeoutMs` is abandoned. Only then is there a
+ * second call for the same generator, and a lease that an abandoned claim grants later is released. An event loop that is
+ * busy for longer than the lease cannot renew it: calls are `ERR_LEAFID_WOULD_BLOCK` until it is free again.
  *
- * What they throw or are rejected with is `ERR_LEAFID_WORKER_LOST` with that text, and as `cause` where the constructor or
- * `open` throws it; a {@link LeafidError} keeps its code. Answers of another kind are `ERR_LEAFID_INVALID_ARGUMENT`.
+ * An exception or a rejection becomes `ERR_LEAFID_WORKER_LOST` with its text, and is the `cause` if the constructor or
+ * `open` throws it; a {@link LeafidError} keeps its code. A result of another type is `ERR_LEAFID_INVALID_ARGUMENT`.
  */
 export interface WorkerLeases {
   /**
-   * Lends a free worker id; `null` when there is none (`ERR_LEAFID_WORKER_IN_USE`). What it stores must stay stored: no
-   * constructor in the middle of a transaction that can be rolled back and that `claim` takes part in.
+   * Leases a free worker id; returns `null` if there is none (`ERR_LEAFID_WORKER_IN_USE`). What it stores must stay stored:
+   * do not call the constructor inside a transaction that includes `claim` and can be rolled back.
    */
   claim(request: ClaimRequest): Lease | null | undefined | PromiseLike<Lease | null | undefined>
   /**
-   * Extends the span to about `untilMs`: answers where it ends now, or what changed; `null`, or a `LeafidError` with the
-   * code `ERR_LEAFID_WORKER_LOST`, when the id is no longer this holder's: another is claimed then by itself. Any other
-   * error means that it is not known: what is held is used to its end, and the call made again.
+   * Extends the span to about `untilMs`, and returns its new end, or what changed. `null`, or a `LeafidError` with the code
+   * `ERR_LEAFID_WORKER_LOST`, means that another holder has the id: leafid then claims a new one. Any other error means that
+   * the result is unknown: leafid uses the span to its end, and repeats the call.
    */
   renew(lease: Lease, untilMs: number): Renewal | number | null | PromiseLike<Renewal | number | null>
   /**
-   * Takes the id back: no id at or after `untilMs` was made, nor will be. An error is a warning of the process, for the
-   * lease ends by itself. After `process.exit()` and at a natural end, only what it does at once is done.
+   * Releases the id: no id at or after `untilMs` was made or will be made. An error is a warning of the process, because
+   * the lease ends by itself. After `process.exit()`, and at a natural end, only its synchronous part runs.
    */
   release(lease: Lease, untilMs: number): unknown
 }
 
 /**
- * Answers a worker id that no other process on any host holds; `null` when none is free (`ERR_LEAFID_WORKER_IN_USE`).
- * `previous` is `null`. Asked once for a process; the state directory does the rest. Promises and errors as with
+ * Returns a worker id that no other process on any host holds; `null` if none is free (`ERR_LEAFID_WORKER_IN_USE`).
+ * `previous` is `null`. It is called once for a process; the state directory does the rest. Promises and errors are as for
  * {@link WorkerLeases}.
  */
 export type WorkerClaim = (
@@ -118,10 +118,10 @@ export type WorkerClaim = (
   previous: number | null,
 ) => number | null | undefined | PromiseLike<number | null | undefined>
 
-/** Where worker id and sequence stand below the timestamp: Leaf's, or Sonyflake's. */
+/** The order of worker id and sequence below the timestamp: Leaf's, or Sonyflake's. */
 export type LayoutOrder = 'worker-sequence' | 'sequence-worker'
 
-/** What the bits of an id mean: at most 63 together. An absent field is Leaf's. */
+/** The bits of an id, at most 63 together. The default of each field is Leaf's. */
 export interface LayoutFields {
   /** Bits of the tick counter, 1 to 62. Default 41. */
   readonly timestampBits?: number | null
@@ -131,7 +131,7 @@ export interface LayoutFields {
   readonly sequenceBits?: number | null
   /** Unix milliseconds of tick 0. Default 1288834974657. */
   readonly epochMs?: number | null
-  /** Milliseconds a tick, 1 to 3600000. Default 1. */
+  /** Milliseconds per tick, 1 to 3600000. Default 1. */
   readonly tickMs?: number | null
   /** Default `worker-sequence`. */
   readonly order?: LayoutOrder | null
@@ -143,123 +143,83 @@ export type LayoutPreset = 'leaf' | 'uid-generator' | 'yitter' | 'sonyflake' | '
 /** A preset's name, the bits of timestamp, worker id and sequence as in `'35|5|23'`, or the fields. */
 export type Layout = LayoutPreset | `${number}|${number}|${number}` | LayoutFields
 
-/** The options of a {@link Snowflake}. `undefined` and `null` stand for the default; any other name is refused. */
+/**
+ * The options of a {@link Snowflake}. `undefined` and `null` mean the default; any other name is refused. The project's
+ * `docs/OPTIONS.md` describes every option in full.
+ */
 export interface SnowflakeOptions {
   /**
-   * The worker id (`7`); ids of which any free one is claimed (`{ first: 0, last: 31 }` or `'0-31'`, both ends included);
-   * `'hostname:orders'` for N on a host called orders-N, `'hostname:orders*8'` for any of 8N to 8N+7; the URL of a lease
-   * server, `'https://ids-1:8443'`, or an array of several, of which the first is preferred and one that fails rests; a
-   * function or an object that gives worker ids. Default: the environment's `LEAFID_WORKER`; without either the constructor
-   * refuses.
-   *
-   * Lease servers are asked by leafid's own threads. The constructor waits for the claim, up to `requestTimeoutMs`:
-   * {@link Snowflake.open} does so off the JavaScript thread.
+   * `7`, `{ first: 0, last: 31 }`, `'0-31'`, `'hostname:orders'`, `'hostname:orders*8'`, URLs of lease servers, a function or
+   * an object that gives worker ids. Default: the environment's `LEAFID_WORKER`.
    */
   readonly worker?: number | string | readonly string[] | WorkerRange | WorkerClaim | WorkerLeases | null
   /** The id space: worker ids are unique within it. 1 to 64 of `A-Z a-z 0-9 . _ -`. Default `'default'`. */
   readonly name?: string | null
-  /**
-   * Where the records of the worker ids are kept; made if missing. Default: `LEAFID_STATE_DIR`, systemd's
-   * `STATE_DIRECTORY`, `/var/lib/leafid` where writable, else the user's own state directory.
-   */
+  /** The directory of the records. Default: `LEAFID_STATE_DIR`, or a directory of the system or the user. */
   readonly stateDir?: string | null
   /** The layout of the ids. Default `'leaf'`. */
   readonly layout?: Layout | null
-  /** The layout's epoch, Unix milliseconds, not ahead of the clock. Default the layout's own. */
+  /** The layout's epoch, Unix milliseconds, not ahead of the clock. Default: the layout's own. */
   readonly epochMs?: number | null
-  /**
-   * When the clock is behind the last id: `'continue'` goes on upon a logical clock that never goes back, `'wait'`
-   * waits for the clock (Leaf's rule). Default `'continue'`.
-   */
+  /** When the clock is behind the last id: `'continue'` on a logical clock (default), or `'wait'` for the clock. */
   readonly onClockBackwards?: 'continue' | 'wait' | null
-  /** How far the clock may be behind, milliseconds. Default 5000 under `'continue'`, 5 under `'wait'`. */
+  /** How far the clock may be behind the last id, milliseconds. Default 5000, or 5 under `'wait'`. */
   readonly maxBackwardsMs?: number | null
-  /**
-   * When a tick's sequence is used up: `'wait'` for the clock's next tick, or `'borrow'` the next tick ahead of the
-   * clock, within `maxBackwardsMs`. Default `'wait'`.
-   */
+  /** When a tick is used up: `'wait'` for the next one (default), or `'borrow'` it ahead of the clock. */
   readonly onExhausted?: 'wait' | 'borrow' | null
-  /**
-   * A new tick starts its sequence at a pseudo-random number below this, at most an eighth of the sequence space;
-   * 0 is off. 0 to 1000000. Default 100.
-   */
+  /** A new tick starts its sequence below this number, 0 to 1000000; 0 is off. Default 100. */
   readonly randomStart?: number | null
   /**
-   * How long a call may take to get its next id, milliseconds, 1 to 3600000. Default 2000. The JavaScript thread
-   * itself never waits more than 2 ms for the clock: beyond that the call is `ERR_LEAFID_WOULD_BLOCK`.
+   * The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000. On the JavaScript thread a call
+   * waits 2 ms at most for the clock; beyond that it is `ERR_LEAFID_WOULD_BLOCK`.
    */
   readonly timeoutMs?: number | null
-  /**
-   * Whether a record is kept that the next start goes on from. Default `true`. `false` gives up restart safety: a start
-   * after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of the
-   * clock. `stateDir` is not used then.
-   */
+  /** `false` stores no record and gives up restart safety. Default `true`. */
   readonly persist?: boolean | null
-  /**
-   * Whether `stateDir` may lie on a network file system: its locks must work between all hosts that use it. Default
-   * `false`.
-   */
+  /** Whether `stateDir` may be on a network file system with working locks. Default `false`. */
   readonly sharedFs?: boolean | null
-  /**
-   * Whether `stateDir` is shared by the members of one group: files are born for them to write, 0660 whatever the
-   * umask, and directories 2770. Files with secrets stay the owner's alone. Default `LEAFID_SHARED_GROUP`, else `false`:
-   * 0640 and 0750 less the umask.
-   */
+  /** Whether the members of a group share `stateDir`. Default: `LEAFID_SHARED_GROUP`, else `false`. */
   readonly sharedGroup?: boolean | null
   /**
-   * Your word that no other container or host was given this range of worker ids, or that all that were share `stateDir`.
-   * Without it a range is refused in a container, or in a network of its own, where others of the machine do not see
-   * which ids are held. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
+   * Your statement that no other container or host has this range, or that all that have it share `stateDir`. Default:
+   * `LEAFID_EXCLUSIVE_RANGE`, else `false`.
    */
   readonly exclusiveRange?: boolean | null
   /**
-   * How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the clock
-   * of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
-   * `ERR_LEAFID_CLOCK_BACKWARDS` where the rest is longer than `timeoutMs`, else `ERR_LEAFID_WOULD_BLOCK`. Refused with
-   * leases, which need no wait. Default `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
+   * How long a start without a record issues nothing, milliseconds, 0 to 3600000. Calls meanwhile are
+   * `ERR_LEAFID_CLOCK_BACKWARDS` or `ERR_LEAFID_WOULD_BLOCK`. Default: `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
    */
   readonly noRecordWaitMs?: number | null
   /**
-   * Whether the worker id is claimed at the first id instead of by the constructor. Default `false`. Errors of the claim
-   * are then those of that call. Where the user's code or a lease server is asked, that call is `ERR_LEAFID_WOULD_BLOCK`,
-   * and so are others until the code, called from the event loop, or the server has answered.
+   * Whether to claim the worker id at the first id instead of in the constructor. Default `false`. If the user's code or a
+   * lease server gives the worker id, calls are `ERR_LEAFID_WOULD_BLOCK` until it has answered.
    */
   readonly lazy?: boolean | null
-  /**
-   * Which clock ids are made of: `'system'`, or `'coarse'`, the system's as of its last timer interrupt: cheaper to read,
-   * and up to that interval late ({@link SnowflakeStats.clockLagMs}). Default `'system'`.
-   */
+  /** `'system'` (default), or `'coarse'`: cheaper to read, and late by up to {@link SnowflakeStats.clockLagMs}. */
   readonly clockSource?: 'system' | 'coarse' | null
-  /** An existing largest id of this layout, such as that of the generator before: every id will be of a later tick. */
+  /** The largest existing id of this layout: every id will be of a later tick. */
   readonly startAfter?: bigint | string | number | null
-  /**
-   * Answers what the clocks of peers read, Unix milliseconds: asked before each claim, also after a loss. A clock 10 s or
-   * more from the median of three or more is refused (`ERR_LEAFID_CLOCK_BACKWARDS`); that it fails, or does not answer
-   * within `timeoutMs`, does not keep from starting. A promise needs {@link Snowflake.open} or `lazy`.
-   */
+  /** Returns the clocks of peers, Unix milliseconds, before each claim. A promise needs {@link Snowflake.open} or `lazy`. */
   readonly peerTimes?: (() => readonly number[] | PromiseLike<readonly number[]>) | null
-  /** Sent to lease servers as `Authorization: Bearer …`. This and the next four options are refused without their URLs. */
+  /** Sent to lease servers as `Authorization: Bearer …`. This and the next four options need URLs of lease servers. */
   readonly token?: string | null
-  /** Sent to lease servers with each request, besides. */
+  /** More headers for lease servers. */
   readonly headers?: Readonly<Record<string, string>> | null
-  /** A PEM file of certificate authorities that lease servers may be signed by, besides the system's own. */
+  /** A PEM file of certificate authorities for lease servers, in addition to the system's. */
   readonly caFile?: string | null
-  /**
-   * How long a claim, renewal or release may last, however many lease servers it asks, milliseconds, 1 to 3600000. Default
-   * 1000.
-   */
+  /** The longest duration of a claim, renewal or release, over all servers, milliseconds, 1 to 3600000. Default 1000. */
   readonly requestTimeoutMs?: number | null
-  /** How long a lease server may take to accept a connection, milliseconds, 1 to 3600000. Default 300. */
+  /** The longest duration of a connection to a lease server, milliseconds, 1 to 3600000. Default 300. */
   readonly connectTimeoutMs?: number | null
 }
 
-/** What a generator says of itself. Times are Unix milliseconds. */
+/** The state of a generator. Times are Unix milliseconds. */
 export interface SnowflakeStats {
   /** The id space. */
   name: string
   /** The worker id held. */
   workerId: number
-  /** The directory of the records, with the id space's sub-directory; empty where none are kept. */
+  /** The directory of the records, with the id space's sub-directory; empty if none are stored. */
   stateDir: string
   /** The layout: a preset's name, or bits as in `35|5|23`. */
   layout: string
@@ -290,8 +250,8 @@ export interface SnowflakeStats {
 /**
  * Makes unique 64-bit ids in this process: unique across threads, processes, crashes, restarts and clock movements.
  *
- * The same options opened again in one process, in any `worker_threads` worker, share one generator. Nothing keeps the
- * process alive; a handle still open when a worker or the process ends is closed then.
+ * Snowflakes of one process with the same options share one generator, across its `worker_threads`. Nothing keeps the
+ * process alive. A handle that is still open when a worker or the process ends is closed then.
  *
  * All methods are bound: `const { next } = new Snowflake({ worker: 7 })` works. Errors are {@link LeafidError}.
  *
@@ -302,20 +262,21 @@ export interface SnowflakeStats {
  */
 export declare class Snowflake {
   /**
-   * Claims a worker id and makes its first reservation durable: a short write of a file, the one time that this
-   * package touches a disk on the JavaScript thread besides a late reservation. A lease server is waited for, and so is a
-   * worker id of a range whose ids are all held, for `timeoutMs` at most: {@link Snowflake.open} waits beside that thread.
+   * Claims a worker id and makes its first span durable: a short write of a file on the JavaScript thread (besides it only
+   * a span that comes late is written there). The constructor waits for a lease server up to `requestTimeoutMs`, and for a
+   * free worker id of a full range up to `timeoutMs`. {@link Snowflake.open} waits off that thread.
    *
    * Throws `ERR_LEAFID_INVALID_ARGUMENT`, `_WORKER_IN_USE` (naming the holder), `_WORKER_LOST` (a source of worker ids, or
-   * a lease server, failed), `_CLOCK_BACKWARDS`, `_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_STATE_CORRUPT`, `_STATE_MISMATCH`,
-   * `_WOULD_BLOCK` (also for a source of worker ids that answers a promise: see {@link Snowflake.open}).
+   * a lease server, failed), `_CLOCK_BACKWARDS`, `_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_STATE_CORRUPT`,
+   * `_STATE_MISMATCH`, `_WOULD_BLOCK` (also for a source of worker ids that returns a promise: see {@link Snowflake.open}).
    */
   constructor(options?: SnowflakeOptions | null)
 
   /**
-   * The constructor as a promise, with a lease server and the disk asked off this thread: what it throws is the rejection.
-   * Promises of the user's code are waited for, each for `timeoutMs`. Where the constructor is `ERR_LEAFID_WOULD_BLOCK`, since under `onClockBackwards: 'wait'` the record of
-   * a killed process is ahead of the clock, this waits for the clock: 4 s at most, or `timeoutMs` if that is longer.
+   * The constructor as a promise; it uses the lease server and the disk off this thread. It rejects with what the
+   * constructor throws. It waits for promises of the user's code, each for `timeoutMs`. Under `onClockBackwards: 'wait'` the
+   * record of a killed process may be ahead of the clock: the constructor then throws `ERR_LEAFID_WOULD_BLOCK`, and this
+   * waits for the clock, 4 s at most, or `timeoutMs` if that is longer.
    */
   static open<T extends typeof Snowflake>(this: T, options?: SnowflakeOptions | null): Promise<InstanceType<T>>
   static open(this: void, options?: SnowflakeOptions | null): Promise<Snowflake>
@@ -323,13 +284,13 @@ export declare class Snowflake {
   /**
    * The next id: 0 to 2^63-1, above every earlier one of this generator.
    *
-   * When the tick's ids are used up it waits for the clock, at most 2 ms. Throws `ERR_LEAFID_WOULD_BLOCK`,
+   * It waits for the clock, at most 2 ms, when the tick's ids are used up. Throws `ERR_LEAFID_WOULD_BLOCK`,
    * `_CLOCK_BACKWARDS`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_WORKER_LOST`, `_CLOSED`. `JSON.stringify` refuses a bigint:
    * see {@link Snowflake.nextString}.
    */
   next(this: void): bigint
 
-  /** The next id as decimal digits: what JSON and logs carry. Errors as `next`. */
+  /** The next id as decimal digits, for JSON and logs. Errors as `next`. */
   nextString(this: void): string
 
   /** The next id as a number. Refused (`_INVALID_ARGUMENT`) unless the layout has at most 53 bits. Errors as `next`. */
@@ -342,8 +303,8 @@ export declare class Snowflake {
   take(this: void, n: number): BigInt64Array
 
   /**
-   * Fills the array, of up to 16777216 elements, with the next ids, ascending, and answers it: all or nothing. A view of
-   * a `SharedArrayBuffer` is filled through a copy. Errors as `take`.
+   * Fills the array, of up to 16777216 elements, with the next ids, ascending, all or nothing, and returns it. A view of a
+   * `SharedArrayBuffer` is filled through a copy. Errors as `take`.
    */
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T
 
@@ -351,9 +312,10 @@ export declare class Snowflake {
   stats(this: void): SnowflakeStats
 
   /**
-   * Closes this handle; the generator's last one writes where its ids end, frees the worker id, and has a lease released.
-   * Afterwards every call is `ERR_LEAFID_CLOSED`; closing twice is fine. Leased ones are closed when the process emits
-   * `exit`. A lease server is told by another thread, without a wait; the end of the process waits for that, 3 s at most.
+   * Closes this handle. The last handle of a generator records where its ids end, frees the worker id, and releases a
+   * lease. Afterwards every call is `ERR_LEAFID_CLOSED`; you may close twice. Leased ones are closed when the process emits
+   * `exit`. Another thread informs a lease server, and `close` does not wait for it; the end of the process does, 3 s at
+   * most.
    */
   close(this: void): void
 
@@ -377,7 +339,7 @@ export interface ResolvedLayout extends LayoutFields {
   readonly order: LayoutOrder
 }
 
-/** Ids that a source gives to nobody else: `start`, `start + stride`, … below `end`. Bigints, or safe integers. */
+/** Ids that a source gives only once: `start`, `start + stride`, … below `end`. Bigints, or safe integers. */
 export interface SegmentRange {
   /** The first id, 0 to 2^63 - 2. */
   readonly start: bigint | number
@@ -388,16 +350,15 @@ export interface SegmentRange {
 }
 
 /**
- * Gives segments, from your own database for example: answers a range of about `step` ids of `tag` that was never given
- * before, or `null` for a tag that it does not know (`ERR_LEAFID_UNKNOWN_TAG`). The range is taken from its counter in one
- * transaction, which has ended before the answer. `after`: every id below was given before; a counter that says less has
- * lost something.
+ * Gives segments, from your own database for example: returns a range of about `step` ids of `tag` that was never given
+ * before, or `null` for an unknown tag (`ERR_LEAFID_UNKNOWN_TAG`). It takes the range from its counter in one transaction,
+ * and returns after the commit. `after`: every id below it was given before; a counter that is lower has lost something.
  *
- * It is called on the thread that made the segments, from the event loop, never inside a call for ids: one call at a time
- * for a tag, at most 16 under way for all tags, those not counted that take longer than a second. It may answer a promise.
- * While it fails it is asked less and less often. What it throws or is rejected with is `ERR_LEAFID_SEGMENT_UNAVAILABLE`
- * with its text last and as `cause`, once the time of a call is over; a {@link LeafidError} keeps its code. An answer of
- * another kind is `ERR_LEAFID_SOURCE_INVALID`, and one that was given before `ERR_LEAFID_SEGMENT_REGRESSED`.
+ * It is called on the thread that made the segments, from the event loop, never inside a call for ids. There is one call at
+ * a time for a tag, and at most 16 for all tags, not counting those that take longer than a second. It may return a promise.
+ * While it fails it is called less and less often. What it throws or rejects with becomes `ERR_LEAFID_SEGMENT_UNAVAILABLE`,
+ * with its text at the end and as `cause`, when the time of a call is over; a {@link LeafidError} keeps its code. A result
+ * of another type is `ERR_LEAFID_SOURCE_INVALID`, and a range that was given before `ERR_LEAFID_SEGMENT_REGRESSED`.
  */
 export type SegmentFetch = (
   tag: string,
@@ -405,67 +366,49 @@ export type SegmentFetch = (
   after: bigint,
 ) => SegmentRange | null | undefined | PromiseLike<SegmentRange | null | undefined>
 
-/** What all segments can be opened with. `undefined` and `null` stand for the default; any other name is refused. */
+/**
+ * The options of all segments. `undefined` and `null` mean the default; any other name is refused. The project's
+ * `docs/OPTIONS.md` describes every option in full.
+ */
 export interface CommonSegmentsOptions {
   /**
-   * How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 of a function. Of a Leaf, which gives
-   * one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
+   * How many ids to ask for at a time, 1 to 1000000; with a Leaf the size of the stock. Default: the source's own, or 1000.
+   * Refused with tinyid.
    */
   readonly step?: number | null
-  /**
-   * Whether the step follows the use, as Leaf's does: doubled, up to 1000000, when a segment lasted less than 15 minutes,
-   * halved when it lasted more than 30, never below the first. Default `true`. The stock of a Leaf begins at 16 ids, and
-   * grows to `step` with the use; `false` fills it at once.
-   */
+  /** Whether the step, or a Leaf's stock, follows the use. Default `true`. */
   readonly adaptive?: boolean | null
-  /** Of how much of a segment, in percent, more must be used before the next one is fetched, 0 to 100. Default 10. */
+  /** The next segment is fetched when more than this percentage is used, 0 to 100. Default 10. */
   readonly prefetch?: number | null
-  /** How long a call waits at most for its next id, milliseconds, 1 to 3600000. Default 2000. */
+  /** The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000. */
   readonly timeoutMs?: number | null
-  /**
-   * The id space: what a source gives a tag of it twice is refused. Segments of two databases, or two clusters, are two id
-   * spaces. 1 to 64 of `A-Z a-z 0-9 . _ -`. Default `'default'`.
-   */
+  /** The id space. Two databases or two clusters need two names. 1 to 64 of `A-Z a-z 0-9 . _ -`. Default `'default'`. */
   readonly name?: string | null
-  /** Where it is kept how far each tag was given; made if missing. Default as for {@link SnowflakeOptions.stateDir}. */
+  /** The directory of the marks. Default: as for {@link SnowflakeOptions.stateDir}. */
   readonly stateDir?: string | null
-  /** Whether it is kept. Default `true`. `false` has a source that repeats itself noticed by this process alone. */
+  /** `false` stores nothing: then only this process notices a source that repeats itself. Default `true`. */
   readonly persist?: boolean | null
-  /** Whether directories may lie on a network file system: its locks must work between all hosts. Default `false`. */
+  /** Whether directories may be on a network file system with working locks. Default `false`. */
   readonly sharedFs?: boolean | null
-  /**
-   * Whether directories are shared by the members of one group: files are born for them to write, 0660 whatever the
-   * umask, and directories 2770. Files with secrets stay the owner's alone. Default `LEAFID_SHARED_GROUP`, else `false`:
-   * 0640 and 0750 less the umask.
-   */
+  /** Whether the members of a group share the directories. Default: `LEAFID_SHARED_GROUP`, else `false`. */
   readonly sharedGroup?: boolean | null
-  /**
-   * Tags to be fetched at once, before their first use, in the background: at most 1000, or `'last-day'` for those that
-   * were fetched within the last day. Default none.
-   */
+  /** Tags to fetch at once, in the background: at most 1000, or `'last-day'`. Default none. */
   readonly prewarm?: readonly string[] | 'last-day' | null
-  /**
-   * Whether a clean close keeps what is left for the next opening on this machine, for a day at most. Default `false`: it
-   * is given up.
-   */
+  /** Whether a clean close stores the unused ids for the next opening on this machine. Default `false`. */
   readonly keepUnused?: boolean | null
-  /**
-   * Whether the source gives every segment of a tag above all that it gave before, so that one below is refused. Default
-   * `true`; `false` of a Leaf, whose nodes interleave, and of tinyid. Segments that cross one of those remembered, the last
-   * ones, are refused either way.
-   */
+  /** Whether to refuse a segment that lies below earlier ones. Default `true`; `false` for a Leaf and tinyid. */
   readonly orderedSource?: boolean | null
 }
 
-/** The options of {@link Segments} from a function of yours. */
+/** The options of {@link Segments} from your own function. */
 export interface FetchSegmentsOptions extends CommonSegmentsOptions {
   /** Gives the segments. */
   readonly fetch: SegmentFetch
 }
 
 /**
- * A tag of a `file:` source, made with its first fetch if it is not there; one that is there goes on, with the step that is
- * said here from that fetch on.
+ * A counter of a `file:` source, created with its first fetch if it is missing. An existing one continues, with this step
+ * from that fetch on.
  */
 export interface FileTag {
   /** The first id. Default 1. */
@@ -476,41 +419,29 @@ export interface FileTag {
 
 /** The options of {@link Segments} from servers, or from a directory. */
 export interface ServerSegmentsOptions extends CommonSegmentsOptions {
-  /**
-   * What the servers speak: an unmodified Leaf's segment mode (`'leaf'`) or snowflake mode, one id a request; leafid's own;
-   * or tinyid's. Default `'leaf'`.
-   */
+  /** The protocol of the servers: Leaf's segment mode or snowflake mode, leafid's own, or tinyid's. Default `'leaf'`. */
   readonly protocol?: 'leaf' | 'leaf-snowflake' | 'range' | 'tinyid' | null
-  /** How long a request to a server may last, milliseconds. Default 1000. */
+  /** The longest duration of a request, over all servers, milliseconds, 1 to 3600000. Default 1000. */
   readonly requestTimeoutMs?: number | null
-  /** How long a server may take to accept a connection, milliseconds. Default 300. */
+  /** The longest duration of a connection to a server, milliseconds, 1 to 3600000. Default 300. */
   readonly connectTimeoutMs?: number | null
-  /**
-   * How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at a
-   * time, for all tags together. Default 4.
-   */
+  /** Kept-alive connections to each server, 1 to 64; with a Leaf also its concurrent requests. Default 4. */
   readonly connections?: number | null
-  /**
-   * Ids that one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must be called
-   * `…-xN` then, in Leaf's table too, and is not used otherwise, so that all who read it agree. Default: a number is an id.
-   */
+  /** With `'leaf'`, how many ids each number stands for, 2 to 1000000; the tag must be called `…-xN`. Default none. */
   readonly blockSize?: number | null
   /** Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`. */
   readonly token?: string | null
-  /** Sent to servers with each request, besides. */
+  /** More headers for servers. */
   readonly headers?: Readonly<Record<string, string>> | null
-  /** A PEM file of certificate authorities that servers may be signed by, besides the system's own. */
+  /** A PEM file of certificate authorities for servers, in addition to the system's. */
   readonly caFile?: string | null
-  /** Tags of a `file:` source. */
+  /** Counters of a `file:` source. */
   readonly tags?: Readonly<Record<string, FileTag>> | null
-  /**
-   * Whether the directory of a `file:` source is made if it is missing. Default `false`: a counter that is lost must not
-   * begin anew by itself.
-   */
+  /** Whether to create the directory of a `file:` source if it is missing. Default `false`. */
   readonly create?: boolean | null
 }
 
-/** What is used of an `AbortSignal`. */
+/** The part of an `AbortSignal` that is used. */
 export interface AbortSignalLike {
   readonly aborted: boolean
   readonly reason?: unknown
@@ -518,15 +449,15 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** How long a call waits, and what ends it before. */
+/** How long a call waits, and a signal that ends it earlier. */
 export interface WaitOptions {
-  /** How long it waits at most for its next id, milliseconds, 1 to 3600000. Default: that of the segments. */
+  /** The longest wait for its next id, milliseconds, 1 to 3600000. Default: that of the segments. */
   readonly timeoutMs?: number | null
-  /** Ends the call with its reason; what the call had by then is issued later. */
+  /** Ends the call with its reason; ids that the call had by then are issued later. */
   readonly signal?: AbortSignalLike | null
 }
 
-/** Ids that were not issued yet. */
+/** Ids that are not issued yet. */
 export interface SegmentLeft {
   /** The first of them. */
   start: bigint
@@ -536,15 +467,15 @@ export interface SegmentLeft {
   stride: bigint
 }
 
-/** How a tag stands on this thread. */
+/** The state of a tag on this thread. */
 export interface TagStats {
   /** The tag. */
   tag: string
-  /** What is left of the segment that is issued. */
+  /** The ids left of the current segment. */
   current: SegmentLeft | null
   /** The segment after it. */
   next: SegmentLeft | null
-  /** Ids at hand. */
+  /** Ids in memory. */
   left: number
   /** The step of the last fetch; 0 before the first. */
   step: number
@@ -554,7 +485,7 @@ export interface TagStats {
   fetches: number
   /** Those of them that failed. */
   failures: number
-  /** Calls that found nothing at hand. */
+  /** Calls that found no id in memory. */
   waits: number
   /** Calls that wait now. */
   waiting: number
@@ -562,57 +493,57 @@ export interface TagStats {
   lastError: string | null
 }
 
-/** A server as it stands. */
+/** The state of a server. */
 export interface ServerStats {
   /** Its URL. */
   url: string
-  /** What it failed with last, `null` after a success. */
+  /** Its last error, `null` after a success. */
   lastError: string | null
 }
 
-/** What segments say of themselves. */
+/** The state of segments. */
 export interface SegmentsStats {
   /** The id space. */
   name: string
-  /** Where segments come from. */
+  /** The kind of source. */
   source: string
-  /** The servers, as they are preferred; none of another source. */
+  /** The servers, in the order of preference; empty for another source. */
   servers: ServerStats[]
-  /** The directory of what is kept, with the id space's sub-directory; empty where nothing is. */
+  /** The directory of the marks, with the id space's sub-directory; empty if nothing is stored. */
   stateDir: string
   /** Every tag that was used, by name. */
   tags: TagStats[]
 }
 
 /**
- * The ids of one tag, made by {@link Segments.tag}. In order: all methods draw from one run of ids, and a call that waits
- * comes before one that is made later. All methods are bound.
+ * The ids of one tag, made by {@link Segments.tag}. All methods take from one sequence of ids, and a call that waits comes
+ * before a later one. All methods are bound.
  *
  * Errors: `ERR_LEAFID_UNKNOWN_TAG` and `_CLOSED` at once; `_SEGMENT_UNAVAILABLE`, `_SEGMENT_REGRESSED`, `_SOURCE_INVALID`,
- * `_STATE_IO`, `_STATE_CORRUPT` once the time of the call is over. A call that waits keeps the process alive until then.
+ * `_STATE_IO`, `_STATE_CORRUPT` when the time of the call is over. A call that waits keeps the process alive until then.
  */
 export interface Tag {
   /** The next id: 0 to 2^63 - 2. */
   next(this: void, options?: WaitOptions | null): Promise<bigint>
 
   /**
-   * The next id, if it is at hand or comes within 2 ms; `ERR_LEAFID_WOULD_BLOCK` if not, with the next segment's fetch
-   * begun. What a function of yours fetches needs the event loop: it is not waited for at all.
+   * The next id, if it is in memory or arrives within 2 ms. If not, `ERR_LEAFID_WOULD_BLOCK`, and the fetch of the next
+   * segment has started. Your own `fetch` function needs the event loop: the call does not wait for it at all.
    */
   nextSync(this: void): bigint
 
-  /** The next id if one is at hand; if not, `undefined`, and the next segment's fetch is begun. */
+  /** The next id if one is in memory; if not, `undefined`, and the fetch of the next segment has started. */
   tryNext(this: void): bigint | undefined
 
-  /** The next id as decimal digits: what JSON and logs carry. */
+  /** The next id as decimal digits, for JSON and logs. */
   nextString(this: void, options?: WaitOptions | null): Promise<string>
 
   /** The next id as a number; one above 2^53 - 1 is refused (`_INVALID_ARGUMENT`), and issued later. */
   nextNumber(this: void, options?: WaitOptions | null): Promise<number>
 
   /**
-   * The next `n` ids, 0 to 16777216, over as many segments as it takes; the source is asked for that many at once where it
-   * can give them. One that makes progress goes on. On an error what it had is issued later.
+   * The next `n` ids, 0 to 16777216, from as many segments as needed. The source is asked for that many at once, if it can
+   * give them. A call that makes progress continues. After an error the ids that it had are issued later.
    */
   take(this: void, n: number, options?: WaitOptions | null): Promise<BigInt64Array>
 
@@ -620,12 +551,12 @@ export interface Tag {
   takeSync(this: void, n: number): BigInt64Array
 
   /**
-   * Fills the array, of up to 16777216 elements, and answers it, as `takeSync` does. A view of a `SharedArrayBuffer` is
+   * Fills the array, of up to 16777216 elements, as `takeSync` does, and returns it. A view of a `SharedArrayBuffer` is
    * filled through a copy.
    */
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T
 
-  /** How the tag stands. Throws `ERR_LEAFID_CLOSED`. */
+  /** The state of the tag. Throws `ERR_LEAFID_CLOSED`. */
   stats(this: void): TagStats
 
   /** The tag. */
@@ -633,12 +564,12 @@ export interface Tag {
 }
 
 /**
- * Ids from segments: ranges of counters, one counter a tag, leased from a source, held in a double buffer, issued from
- * memory. A source may be slow, or gone for a while, without a call that waits.
+ * Ids from segments: ranges of counters, one counter for each tag, leased from a source, held in a double buffer, issued
+ * from memory. Calls do not wait while the source is slow, or down for a while.
  *
- * Nothing but a call that waits keeps the process alive. Up to 256 ids of a tag are held by the thread that uses it; a
- * worker that is terminated, and a process that is killed, lose them as they lose their segments. Each thread opens
- * segments of its own: a `fetch` function belongs to the thread that made it.
+ * Only a call that waits keeps the process alive. Each thread that uses a tag holds up to 256 of its ids. A worker that is
+ * terminated, and a process that is killed, lose them together with their segments. Each thread opens its own segments: a
+ * `fetch` function belongs to the thread that made it.
  *
  * ```js
  * const ids = new Segments({ fetch: async (tag, step) => ({ start, end }) })
@@ -648,18 +579,18 @@ export interface Tag {
  */
 export declare class Segments {
   /**
-   * Opens segments from servers' URLs, of which the first is preferred and one that fails rests; or from `'file:DIR'`
-   * alone, a directory that processes of one host share. No server is asked yet. What the directories need, a short read or
-   * write of files, is done on this thread: see {@link Segments.open}.
+   * Opens segments from URLs of servers; the first is preferred, and leafid backs off from one that fails. Or from
+   * `'file:DIR'` alone, a directory that the processes of one host share. No server is asked yet. Short reads and writes of
+   * files in the directories happen on this thread: see {@link Segments.open}.
    *
-   * Throws `ERR_LEAFID_INVALID_ARGUMENT`, `_STATE_IO`, `_STATE_CORRUPT`; of a `file:` source `_UNKNOWN_TAG` for a directory
-   * that was not made.
+   * Throws `ERR_LEAFID_INVALID_ARGUMENT`, `_STATE_IO`, `_STATE_CORRUPT`; for a `file:` source `_UNKNOWN_TAG` if the directory
+   * was not created.
    */
   constructor(servers: string | readonly string[], options?: ServerSegmentsOptions | null)
-  /** Opens segments from a function of yours. */
+  /** Opens segments from your own function. */
   constructor(options: FetchSegmentsOptions)
 
-  /** The constructor as a promise, with what the directories need done off this thread. */
+  /** The constructor as a promise; it uses the directories off this thread. */
   static open<T extends typeof Segments>(
     this: T,
     servers: string | readonly string[],
@@ -675,10 +606,10 @@ export declare class Segments {
    */
   tag(this: void, name: string): Tag
 
-  /** How every tag stands that was used. Throws `ERR_LEAFID_CLOSED`. */
+  /** The state of every tag that was used. Throws `ERR_LEAFID_CLOSED`. */
   stats(this: void): SegmentsStats
 
-  /** Ends all tags: calls that wait end with `ERR_LEAFID_CLOSED`. Closing twice is fine. Throws `_STATE_IO`. */
+  /** Closes all tags: calls that wait end with `ERR_LEAFID_CLOSED`. You may close twice. Throws `_STATE_IO`. */
   close(this: void): void
 
   /** Closes at the end of a `using` block. Exists where the runtime has `Symbol.dispose`. */
@@ -691,7 +622,7 @@ export declare class Segments {
   get name(): string
 }
 
-/** What an id says. */
+/** The parts of an id. */
 export interface Parts {
   /** Unix milliseconds, floored to the layout's tick. */
   timestampMs: number
@@ -724,28 +655,28 @@ export declare function decode(id: bigint | string | number, layout?: Layout | n
 export declare function compose(timestampMs: number, workerId: number, sequence: number, layout?: Layout | null): bigint
 
 /**
- * The statistics of every generator open in this process, its `worker_threads` included, as text of Prometheus in the
- * OpenMetrics format: to be served as `application/openmetrics-text; version=1.0.0; charset=utf-8`. Reads memory only.
+ * The statistics of everything open in this process and its `worker_threads`, in the OpenMetrics text format of Prometheus.
+ * Serve it as `application/openmetrics-text; version=1.0.0; charset=utf-8`. Reads memory only.
  */
 export declare function metrics(): string
 
-/** How grave a log record is. */
+/** The level of a log record. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 
-/** A log record of leafid's. */
+/** A log record of leafid. */
 export interface LogRecord {
   level: LogLevel
   message: string
 }
 
 /**
- * Has `callback` called with each log record of `level` and graver ones, on this thread, soon after it was made. `null`
- * turns it off, which it is at the start.
+ * Calls `callback` with each log record of `level` or a more severe one, on this thread, soon after it was made. `null`
+ * turns logging off, which is the default.
  *
- * Each thread has a callback of its own, and each is told of the whole process: where `worker_threads` run, set it in the
- * main thread alone. The callback of a worker goes with the worker. Nothing keeps the process alive: what was logged just
- * before its end may be lost. What the callback throws is an uncaught exception. Up to 256 records wait for a thread that
- * is busy; further ones are dropped, and the next record says how many.
+ * Each thread has its own callback, and each gets the records of the whole process: with `worker_threads`, set it in the
+ * main thread only. The callback of a worker ends with the worker. It does not keep the process alive: records made just
+ * before the end may be lost. An exception of the callback is an uncaught exception. Up to 256 records wait for a busy
+ * thread; further ones are dropped, and the next record says how many.
  *
  * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
  */

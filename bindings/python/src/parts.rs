@@ -24,7 +24,7 @@ impl Parts {
 
     /// When the id was made: an aware datetime in UTC, exact to the millisecond.
     ///
-    /// Raises InvalidArgumentError after the year 9999, which datetime has not; timestamp_ms still tells.
+    /// Raises InvalidArgumentError after the year 9999, which datetime cannot represent; use timestamp_ms.
     #[getter]
     fn time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         utc(py, self.0.timestamp_ms)

@@ -23,56 +23,41 @@ use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
-/// Ids from segments: ranges of counters, one counter a tag, leased from a source and issued from memory.
+/// Ids from segments: ranges of counters, one counter for each tag, leased from a source and issued from memory.
 ///
-/// Each tag has two segments at hand, so that a source may be slow, or gone for a while, without a call that waits. None
-/// means an option's default.
+/// Each tag has two segments in memory, so that calls do not wait while the source is slow, or down for a while. None
+/// means an option's default. docs/OPTIONS.md of the project describes every option in full, docs/SEGMENTS.md fetch.
 ///
-/// servers: where segments come from: the URL of a server or a list of them, as in "http://leaf-1:8080", of which the
-///     first is preferred and one that fails rests; or "file:DIR" alone, a directory that processes of one host share.
-/// fetch: a callable instead, on your own database for example: fetch(tag, step) answers a range of ids that was never
-///     given before, as range(start, end) or as the pair (start, end), or None for a tag that it does not know; more or
-///     fewer ids than step are fine, and a range's own step is the ids' stride. The range is taken from its counter in
-///     one transaction, which has ended before the answer. With a parameter named after it is told the end of what was
-///     given before, too: a counter that says less has lost something. It is called on threads of leafid's, for one tag
-///     one call at a time, for several tags up to four; an async def is run there by asyncio.run, each call in a loop of
-///     its own. What it raises is a SegmentUnavailableError, or leafid's own exception of the same class, whose
-///     __cause__ it is; it is called again later.
-/// protocol: what the servers speak: "leaf" (default), the segment mode of an unmodified Leaf; "leaf-snowflake", its
-///     snowflake mode; "tinyid"; or "range".
-/// step: how many ids to ask for at a time, 1 to 1000000. Default the source's own; 1000 of a callable. Of a Leaf, which
-///     gives one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
-/// adaptive: whether the step follows the use: doubled when a segment lasted less than 15 minutes, up to 1000000, halved
-///     when it lasted more than 30. Default True. The stock of a Leaf begins at 16 ids, and grows to step with the use;
-///     False fills it at once.
-/// prefetch: of how much of a segment, in percent, more must be used before the next is fetched, 0 to 100. Default 10.
-/// timeout_ms: how long a call waits at most for its next id. Default 2000.
-/// request_timeout_ms, connect_timeout_ms: how long a request to a server may last, and the connection to it take.
-///     Default 1000 and 300.
-/// connections: connections to each server that are kept alive, 1 to 64; of a Leaf also how many requests are under
-///     way at a time, for all tags together. Default 4.
-/// block_size: with protocol "leaf", each number n that the Leaf gives stands for the ids n * block_size to
-///     n * block_size + block_size - 1, 2 to 1000000. The tag must then be called "...-xN", N being the block_size: no
-///     other client may use its numbers as they are.
+/// servers: the URL of a server or a list of them, such as "http://leaf-1:8080"; or "file:DIR" alone, a directory that
+///     the processes of one host share.
+/// fetch: a callable instead of servers: fetch(tag, step), or fetch(tag, step, *, after), returns range(start, end) or
+///     (start, end), ids that were never given before, or None for an unknown tag. It may be an async def.
+/// protocol: "leaf" (default), "leaf-snowflake", "range" or "tinyid".
+/// step: how many ids to ask for at a time, 1 to 1000000; with a Leaf the size of the stock. Default: the source's own,
+///     or 1000.
+/// adaptive: whether the step, or a Leaf's stock, follows the use. Default True.
+/// prefetch: the next segment is fetched when more than this percentage is used, 0 to 100. Default 10.
+/// timeout_ms: the longest wait of a call for its next id. Default 2000.
+/// request_timeout_ms: the longest duration of a request, over all servers. Default 1000.
+/// connect_timeout_ms: the longest duration of a connection to a server. Default 300.
+/// connections: kept-alive connections to each server, 1 to 64. Default 4.
+/// block_size: with "leaf", how many ids each number stands for, 2 to 1000000; the tag must be called "...-xN".
 /// token: sent to servers as "Authorization: Bearer …"; to tinyid as the token of its form.
-/// headers: a mapping of headers sent to servers besides.
-/// ca_file: a PEM file of authorities that servers may be signed by, besides the system's own.
-/// name: the id space: what a source gives a tag of it twice is refused. Default "default".
-/// state_dir: where it is kept how far each tag was given. Default as for a Snowflake.
-/// persist: False keeps nothing: only this process notices a source that repeats itself. Default True.
-/// shared_fs: whether state_dir, and file:DIR, may lie on a network file system, whose locks must work. Default False.
-/// shared_group: whether state_dir, and file:DIR, are shared by the members of one group: files of mode 0660 whatever the
-///     umask, and directories 2770. Default LEAFID_SHARED_GROUP, else False: 0640 and 0750 less the umask.
-/// tags: tags of a file:DIR source, made at their first use if it has them not yet: {"order": {"start": 1, "step": 1000}}.
-/// create: whether file:DIR is made if it is missing. Default False: a counter that is lost must not begin anew by itself.
-/// prewarm: tags to be fetched at once, in the background: a list of at most 1000, or "last-day" for those that were
-///     fetched within the last day.
-/// keep_unused: whether a clean close keeps what is left for the next opening on this machine, for a day. Default False.
-/// ordered_source: whether the source gives each segment of a tag above all before, so that one below is refused. Default
-///     True, but False of a Leaf, whose nodes interleave, and of tinyid; then those are refused that cross one that is
-///     remembered.
+/// headers: a mapping of more headers for servers.
+/// ca_file: a PEM file of authorities for servers, in addition to the system's.
+/// name: the id space. Two databases or two clusters need two names. Default "default".
+/// state_dir: the directory of the marks. Default: as for a Snowflake.
+/// persist: False stores nothing: then only this process notices a source that repeats itself. Default True.
+/// shared_fs: whether state_dir and file:DIR may be on a network file system with working locks. Default False.
+/// shared_group: whether the members of a group share state_dir and file:DIR. Default: LEAFID_SHARED_GROUP, else False.
+/// tags: counters of file:DIR, created if missing: {"order": {"start": 1, "step": 1000}}.
+/// create: whether to create file:DIR if it is missing. Default False.
+/// prewarm: tags to fetch at once, in the background: a list of at most 1000, or "last-day".
+/// keep_unused: whether a clean close stores the unused ids for the next opening on this machine. Default False.
+/// ordered_source: whether to refuse a segment that lies below earlier ones. Default True; False for a Leaf and tinyid.
 ///
-/// Raises InvalidArgumentError, StateIoError, and with file:DIR UnknownTagError and StateCorruptError.
+/// An exception of fetch is the __cause__ of the error. Raises InvalidArgumentError, StateIoError, and with file:DIR
+/// UnknownTagError and StateCorruptError.
 #[pyclass(frozen, weakref, module = "leafid")]
 pub(crate) struct Segments {
     segments: leafid::Segments,
@@ -109,14 +94,14 @@ impl Segments {
         Ok(Tag::new(tag.map_err(|error| errors::raise(slf.py(), &error))?, slf.clone().unbind()))
     }
 
-    /// How every tag stands that this process has used: a SegmentsStats. Raises ClosedError.
+    /// The state of every tag that this process has used: a SegmentsStats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<SegmentsStats> {
         released(py, || self.segments.stats()).map(SegmentsStats::from)
     }
 
-    /// Ends all tags; a second time does nothing. Calls that wait raise ClosedError. Also done by `with`, by dropping the
-    /// last reference, of its tags too, and at the end of the interpreter. Raises StateIoError: it is closed all the
-    /// same, and some of what keep_unused was to keep is lost.
+    /// Closes all tags. A second call does nothing. Calls that wait raise ClosedError. `with`, dropping the last reference,
+    /// of its tags too, and the end of the interpreter close it too. Raises StateIoError: it is closed anyway, but some
+    /// ids that keep_unused should store are lost.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let segments = self.segments.clone();
         let closed = interruptible(py, move |_| segments.close());

@@ -18,61 +18,39 @@ use std::sync::Arc;
 /// A generator of unique 64-bit ids.
 ///
 /// It claims a worker id in a state directory and makes ids from memory, unique across threads, processes, forks,
-/// crashes, restarts and clock movements. The same options opened twice in a process share one generator. None means
-/// an option's default.
+/// crashes, restarts and clock movements. Opened twice in a process with the same options, it is one generator. None
+/// means an option's default. docs/OPTIONS.md of the project describes every option in full.
 ///
-/// worker: the worker id (7), or a range of them (range(0, 32), "0-31" with both ends) of which any free one is
-///     claimed. "hostname:orders" is N on a host called orders-N, "hostname:orders*8" any of 8N to 8N+7. The
-///     URL of a lease server, "https://ids-1:8443", or a list or tuple of them, of which the first is preferred and one
-///     that fails rests; also as one text with commas between. A callable
-///     claim(name, previous) answers an id that no other process on any host holds, or None; previous is the id that
-///     this generator held before, or the process that this one was forked from, or None. An object with
-///     claim(request), renew(lease, until_ms) and release(lease, until_ms) gives leases: claim answers a Lease, a
-///     mapping of its fields, or None when no id is free; renew the new until_ms, a Lease or a mapping. None from
-///     renew, or a WorkerLostError, says that the id is no longer this holder's, and another is claimed; any other
-///     exception that it is not known: what is held is used to its end, and the call made again. until_ms is stored
-///     before it is answered, never lowered but by release, and the next holder's from_ms is at or above it. They are
-///     called on threads of leafid's, one call at a time for a generator, but for one that was given up, as it had not
-///     answered after timeout_ms; an async def is run there by asyncio.run. What they raise is the __cause__ of the
-///     error. Default: the environment's LEAFID_WORKER.
+/// worker: 7, range(0, 32), "0-31", "hostname:orders", "hostname:orders*8", URLs of lease servers, a callable
+///     claim(name, previous), or an object with claim, renew and release. Default: the environment's LEAFID_WORKER.
 /// name: the id space. Default "default".
-/// state_dir: where the records of the worker ids are kept, made if missing. Default: LEAFID_STATE_DIR, systemd's
-///     STATE_DIRECTORY, /var/lib/leafid where writable, else the user's own state directory.
-/// layout: a preset ("leaf"), bits as in "35|5|23", or a Layout. Default Leaf's.
-/// epoch_ms: the layout's epoch, Unix milliseconds. Default the layout's own.
-/// on_clock_backwards: "continue" (default) goes on upon the logical clock, "wait" waits for the clock.
-/// max_backwards_ms: how far the clock may be behind. Default 5000 under "continue", 5 under "wait".
-/// on_exhausted: when a tick is used up, "wait" (default) for the next, or "borrow" from the time ahead.
+/// state_dir: the directory of the records. Default: LEAFID_STATE_DIR, or a directory of the system or the user.
+/// layout: a preset ("leaf"), bits such as "35|5|23", or a Layout. Default "leaf".
+/// epoch_ms: the layout's epoch, Unix milliseconds. Default: the layout's own.
+/// on_clock_backwards: "continue" on a logical clock (default), or "wait" for the clock.
+/// max_backwards_ms: how far the clock may be behind the last id. Default 5000, or 5 under "wait".
+/// on_exhausted: "wait" for the next tick (default), or "borrow" it ahead of the clock.
 /// random_start: a new tick starts its sequence below this number; 0 is off. Default 100.
-/// timeout_ms: how long a call waits at most for its next id. Default 2000.
-/// persist: False keeps no record, and gives up restart safety: a start after the clock went back repeats ids. It is
-///     refused with a range, and without a lease ids never run ahead of the clock; state_dir is not used then. Default
-///     True.
-/// shared_fs: whether state_dir may lie on a network file system, whose locks must work. Default False.
-/// shared_group: whether state_dir is shared by the members of one group: files of mode 0660 whatever the umask, and
-///     directories 2770. Default LEAFID_SHARED_GROUP, else False: 0640 and 0750 less the umask.
-/// exclusive_range: your word that no other container or host was given this range of worker ids, or that all that were
-///     share state_dir. Without it a range is refused in a container, or in a network of its own, where others of the
-///     machine do not see which ids are held. Default LEAFID_EXCLUSIVE_RANGE, else False.
-/// no_record_wait_ms: how long a start that finds no record of its worker id issues nothing, by the clock: as far as the
-///     clock of another host, which may have used the worker id before, may be ahead. Calls meanwhile raise
-///     ClockBackwardsError where the rest is longer than timeout_ms. Refused with leases, which need no wait. Default
-///     LEAFID_NO_RECORD_WAIT_MS, else 0: off.
+/// timeout_ms: the longest wait of a call for its next id. Default 2000.
+/// persist: False stores no record and gives up restart safety. Default True.
+/// shared_fs: whether state_dir may be on a network file system with working locks. Default False.
+/// shared_group: whether the members of a group share state_dir. Default: LEAFID_SHARED_GROUP, else False.
+/// exclusive_range: your statement that no other container or host has this range, or that all that have it share
+///     state_dir. Default: LEAFID_EXCLUSIVE_RANGE, else False.
+/// no_record_wait_ms: how long a start without a record issues nothing. Default: LEAFID_NO_RECORD_WAIT_MS, else 0 (off).
 /// clock_source: "system" (default), or "coarse": cheaper to read, and late by up to Stats.clock_lag_ms.
-/// start_after: an existing largest id of this layout: every id will be of a later tick.
-/// lazy: claim the worker id at the first id instead of here. Default False.
-/// peer_times: a callable that answers what the clocks of peers read, ints of Unix milliseconds, before each claim. A
-///     clock 10 s or more from the median of three or more is refused; peers that cannot be asked do not keep from
-///     starting.
-/// token: sent to lease servers as "Authorization: Bearer …". This and the next four mean something only with the URLs
-///     of lease servers, and are refused without.
-/// headers: a mapping of headers sent to lease servers besides.
-/// ca_file: a PEM file of authorities that lease servers may be signed by, besides the system's own.
-/// request_timeout_ms, connect_timeout_ms: how long a claim, renewal or release may last, however many servers it asks,
-///     and a connection take. Default 1000 and 300.
+/// start_after: the largest existing id of this layout: every id will be of a later tick.
+/// lazy: whether to claim the worker id at the first id instead of here. Default False.
+/// peer_times: a callable that returns the clocks of peers, ints of Unix milliseconds, before each claim.
+/// token: sent to lease servers as "Authorization: Bearer …". This and the next four need URLs of lease servers.
+/// headers: a mapping of more headers for lease servers.
+/// ca_file: a PEM file of authorities for lease servers, in addition to the system's.
+/// request_timeout_ms: the longest duration of a claim, renewal or release, over all servers. Default 1000.
+/// connect_timeout_ms: the longest duration of a connection to a server. Default 300.
 ///
-/// Raises InvalidArgumentError, WorkerInUseError, WorkerLostError, ClockBackwardsError, BeforeEpochError,
-/// TimeExhaustedError, StateIoError, StateCorruptError and StateMismatchError.
+/// Exceptions of the user's callables are the __cause__ of the error. Raises InvalidArgumentError, WorkerInUseError,
+/// WorkerLostError, ClockBackwardsError, BeforeEpochError, TimeExhaustedError, StateIoError, StateCorruptError and
+/// StateMismatchError.
 #[pyclass(frozen, weakref, module = "leafid")]
 pub(crate) struct Snowflake {
     flake: Arc<leafid::Snowflake>,
@@ -112,9 +90,8 @@ impl Snowflake {
 
     /// The next id, above every id that this generator made before.
     ///
-    /// Waits at most timeout_ms; other threads, and greenlets of gevent and eventlet that are patched in, run and signals
-    /// are handled meanwhile. Raises ClockBackwardsError,
-    /// TimeExhaustedError, BeforeEpochError, WouldBlockError (no id within timeout_ms), WorkerInUseError (in a forked
+    /// Waits at most timeout_ms. Meanwhile other threads run, greenlets too if gevent or eventlet has patched, and signals
+    /// are handled. Raises ClockBackwardsError, TimeExhaustedError, BeforeEpochError, WouldBlockError (no id within timeout_ms), WorkerInUseError (in a forked
     /// child), WorkerLostError, StateIoError and ClosedError.
     fn next(slf: &Bound<'_, Self>) -> PyResult<i64> {
         let this = slf.get();
@@ -153,14 +130,14 @@ impl Snowflake {
         Ok(out)
     }
 
-    /// How the generator fares: a Stats. Raises ClosedError.
+    /// The state of the generator: a Stats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
         asking(py, &self.holds, &self.name, || released(py, || self.flake.stats())).map(Stats::from)
     }
 
-    /// Closes it; a second time does nothing. The last handle of a generator records the exact end and gives the
-    /// worker id back. Other threads may be in next: they get ClosedError. Also done by `with`, by dropping the last
-    /// reference, and at the end of the interpreter.
+    /// Closes it. A second call does nothing. The last handle of a generator records the exact end and releases the
+    /// worker id. Other threads may be in next: they get ClosedError. `with`, dropping the last reference and the end of
+    /// the interpreter close it too.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let flake = Arc::clone(&self.flake);
         interruptible(py, move |_| flake.close())
@@ -178,7 +155,7 @@ impl Snowflake {
         self.flake.layout().into()
     }
 
-    /// Itself: iteration never ends.
+    /// Returns itself. Iteration never ends.
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

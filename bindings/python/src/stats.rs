@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 const FIELDS: &str = "name, worker_id, state_dir, layout, epoch_ms, expires_at_ms, reserved_until_ms, lead_ms, clock_lag_ms, \
     lease_until_ms, claims, handles, renewals, renewal_failures, last_error";
 
-/// How a generator fares, at one moment; made by Snowflake.stats.
+/// The state of a generator at one moment; made by Snowflake.stats.
 #[pyclass(frozen, get_all, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stats {
@@ -15,7 +15,7 @@ pub(crate) struct Stats {
     name: String,
     /// The worker id held.
     worker_id: u32,
-    /// The directory of the records, with the id space's sub-directory; empty where none are kept.
+    /// The directory of the records, with the id space's sub-directory; empty if none are stored.
     state_dir: String,
     /// The layout: a preset's name, or bits as in "35|5|23".
     layout: String,
@@ -72,8 +72,7 @@ impl Stats {
     }
 }
 
-/// The statistics of every generator open in this process as text of Prometheus, in the OpenMetrics format: to be served
-/// as "application/openmetrics-text; version=1.0.0; charset=utf-8".
+/// The statistics of everything open in this process, in the OpenMetrics text format of Prometheus. Serve it as "application/openmetrics-text; version=1.0.0; charset=utf-8".
 ///
 /// Reads memory only. A forked child shows the generators that it has used itself.
 #[pyfunction]

@@ -9,7 +9,7 @@ const FIELDS: &str = "name, source, servers, state_dir, tags";
 const TAG_FIELDS: &str =
     "tag, current, next, left, step, fetching, fetches, failures, waits, waiting, last_error";
 
-/// How segments fare in this process, at one moment; made by Segments.stats.
+/// The state of segments in this process at one moment; made by Segments.stats.
 #[pyclass(frozen, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct SegmentsStats(leafid::SegmentsStats);
@@ -28,13 +28,13 @@ impl SegmentsStats {
         &self.0.name
     }
 
-    /// Where segments come from, as in "callback".
+    /// The kind of source, such as "callback".
     #[getter]
     fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// What each server failed with last, None after a success: a dict by URL, in the order that they are preferred in.
+    /// The last error of each server, None after a success: a dict by URL, in the order of preference.
     #[getter]
     fn servers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let servers = PyDict::new(py);
@@ -44,8 +44,7 @@ impl SegmentsStats {
         Ok(servers)
     }
 
-    /// The directory that keeps how far each tag was given, with the id space's sub-directory; empty where nothing is
-    /// kept.
+    /// The directory of the marks, with the id space's sub-directory; empty if nothing is stored.
     #[getter]
     fn state_dir(&self) -> &str {
         &self.0.state_dir
@@ -66,7 +65,7 @@ impl SegmentsStats {
     }
 }
 
-/// How a tag fares in this process, at one moment; made by Tag.stats.
+/// The state of a tag in this process at one moment; made by Tag.stats.
 #[pyclass(frozen, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct TagStats(leafid::TagStats);
@@ -85,7 +84,7 @@ impl TagStats {
         &self.0.tag
     }
 
-    /// What is left of the segment that is issued: a range, or None.
+    /// The ids left of the current segment: a range, or None.
     #[getter]
     fn current<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyRange>>> {
         self.0.current.map(|segment| range(py, segment)).transpose()
@@ -97,13 +96,13 @@ impl TagStats {
         self.0.next.map(|segment| range(py, segment)).transpose()
     }
 
-    /// Ids at hand.
+    /// Ids in memory.
     #[getter]
     fn left(&self) -> u64 {
         self.0.left
     }
 
-    /// The step of the last fetch, or of the first one to come; 0 leaves that one to the source.
+    /// The step of the last fetch, or of the first one; 0 if the source sets it.
     #[getter]
     fn step(&self) -> i64 {
         self.0.step
@@ -127,7 +126,7 @@ impl TagStats {
         self.0.failures
     }
 
-    /// Calls that found nothing at hand.
+    /// Calls that found no id in memory.
     #[getter]
     fn waits(&self) -> u64 {
         self.0.waits

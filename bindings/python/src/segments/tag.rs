@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The ids of one tag; made by Segments.tag. Tags of one name of the same Segments are equal, and share their ids.
 ///
-/// In a forked child nothing of what its parent had at hand is issued: it fetches segments of its own.
+/// A forked child issues none of its parent's ids: it fetches its own segments.
 #[pyclass(frozen, weakref, module = "leafid")]
 pub(crate) struct Tag {
     pub(super) tag: leafid::Tag,
@@ -25,9 +25,9 @@ pub(crate) struct Tag {
 
 #[pymethods]
 impl Tag {
-    /// The next id. From memory, unless both segments are used up: then it waits for the next one, at most timeout_ms
-    /// (1 to 3600000, default that of Segments); other threads, and greenlets of gevent and eventlet that are patched in,
-    /// run and signals are handled meanwhile.
+    /// The next id. It comes from memory, unless both segments are used up: then the call waits for the next one, at most
+    /// timeout_ms (1 to 3600000, default that of Segments). Meanwhile other threads run, greenlets too if gevent or
+    /// eventlet has patched, and signals are handled.
     ///
     /// Raises UnknownTagError and ClosedError at once, and after timeout_ms SegmentUnavailableError,
     /// SegmentRegressedError, SourceInvalidError, StateIoError and StateCorruptError.
@@ -39,7 +39,7 @@ impl Tag {
         }
     }
 
-    /// The next id, if one is at hand; else None, and the next segment is fetched. It never waits. Raises UnknownTagError
+    /// The next id, if one is in memory; else None, and the fetch of the next segment starts. It never waits. Raises UnknownTagError
     /// and ClosedError.
     fn try_next(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         match self.tag.at_hand() {
@@ -49,8 +49,8 @@ impl Tag {
         }
     }
 
-    /// A list of the next n ids, 0 to 16777216, in order, over as many segments as it takes. The source is asked for that
-    /// many at once where it can give them. Raises as next does; what it had is put back then, and issued later.
+    /// A list of the next n ids, 0 to 16777216, in order, from as many segments as needed. The source is asked for that
+    /// many at once, if it can give them. Raises as next does; the ids that it had are then put back and issued later.
     #[pyo3(signature = (n, timeout_ms=None))]
     fn take<'py>(
         slf: &Bound<'py, Self>,
@@ -90,7 +90,7 @@ impl Tag {
         Ok(out)
     }
 
-    /// As next, in asyncio's event loop: a coroutine. Cancelled, it loses no id.
+    /// The same as next, as a coroutine for asyncio's event loop. A cancellation loses no id.
     #[pyo3(signature = (timeout_ms=None))]
     fn next_async<'py>(
         slf: &Bound<'py, Self>,
@@ -99,7 +99,7 @@ impl Tag {
         Call::one(slf, timeout(timeout_ms)?).coroutine(slf.py())
     }
 
-    /// As take, in asyncio's event loop: a coroutine. Cancelled, it puts back what it had.
+    /// The same as take, as a coroutine for asyncio's event loop. A cancellation puts back the ids that it had.
     #[pyo3(signature = (n, timeout_ms=None))]
     fn take_async<'py>(
         slf: &Bound<'py, Self>,
@@ -109,7 +109,7 @@ impl Tag {
         Call::many(slf, ids(n)?, timeout(timeout_ms)?).coroutine(slf.py())
     }
 
-    /// How the tag fares: a TagStats. Raises ClosedError.
+    /// The state of the tag: a TagStats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<TagStats> {
         released(py, || self.tag.stats()).map(TagStats::from)
     }
@@ -120,7 +120,7 @@ impl Tag {
         self.tag.name()
     }
 
-    /// Itself: iteration never ends.
+    /// Returns itself. Iteration never ends.
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -8,19 +8,19 @@ use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 const FIELDS: &str = "worker_id, from_ms, until_ms, lease_ms, token, peer_times_ms";
 
-/// What a lease object's claim is asked with.
+/// The argument of a lease object's claim.
 #[pyclass(frozen, get_all, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct ClaimRequest {
     /// The id space.
     name: String,
-    /// 128 random bits in hex, other ones for each claim.
+    /// 128 random bits in hex, new for each claim.
     instance: String,
     /// The worker id that this generator held before, or its parent process; None at the first claim.
     previous: Option<u32>,
     /// The clock, Unix milliseconds.
     now_ms: i64,
-    /// Where the span is wished to end, Unix milliseconds. More or less may be given.
+    /// The requested end of the span, Unix milliseconds. You may grant more or less.
     until_ms: i64,
 }
 
@@ -48,10 +48,10 @@ impl ClaimRequest {
 /// worker_id: the worker id.
 /// from_ms: where the span begins, Unix milliseconds: at or above the until_ms of every holder before.
 /// until_ms: where it ends, exclusive, at most a week ahead. It is stored before it is answered.
-/// lease_ms: how long the giver keeps the id without a renewal, 1 to 604800000 ms. Default: until until_ms.
-/// token: text that the giver knows this holder by, handed back with the lease at renewal and release.
-/// peer_times_ms: what the clocks of other holders read, Unix milliseconds: a clock 10 s or more from
-///     the median of three or more is refused at the claim.
+/// lease_ms: how long the lease source keeps the id without a renewal, 1 to 604800000 ms. Default: until until_ms.
+/// token: text by which the lease source knows this holder; renew and release get it back with the lease.
+/// peer_times_ms: the clocks of other holders, Unix milliseconds. The claim is refused if this clock differs by 10 s
+///     or more from the median of three or more.
 ///
 /// Raises InvalidArgumentError, naming the field.
 #[pyclass(frozen, eq, module = "leafid")]
@@ -108,19 +108,19 @@ impl Lease {
         self.0.until_ms
     }
 
-    /// How long the giver keeps the id without a renewal, milliseconds; None: until until_ms.
+    /// How long the lease source keeps the id without a renewal, milliseconds; None: until until_ms.
     #[getter]
     fn lease_ms(&self) -> Option<i64> {
         self.0.lease_ms
     }
 
-    /// What the giver knows this holder by, or None.
+    /// The token by which the lease source knows this holder, or None.
     #[getter]
     fn token(&self) -> Option<&str> {
         self.0.token.as_deref()
     }
 
-    /// What the clocks of other holders read, Unix milliseconds.
+    /// The clocks of other holders, Unix milliseconds.
     #[getter]
     fn peer_times_ms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.0.peer_times_ms)
