@@ -26,13 +26,13 @@ use std::time::Duration;
 mod calls;
 mod claims;
 mod clocks;
-mod keeper;
-mod lost;
+#[cfg(feature = "http")]
+mod lease_cache;
+mod lease_loss;
 mod never_ahead;
 mod no_record;
 mod ranges;
-#[cfg(feature = "http")]
-mod remembered;
+mod span_writer;
 mod world;
 use world::{Open, Process, START_MS, World};
 

@@ -1,28 +1,28 @@
-//! Leases: a worker id and a span of its ticks from a giver that other hosts ask, too.
+//! Leases: a worker id and a span of its ticks from a source that other hosts ask too.
 
 use crate::{Code, Error, Layout, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a giver of worker ids answers to a claim: an id, and a span that it gives to nobody else.
+/// The answer of a lease source to a claim: a worker id, and a span that no other holder gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease {
     /// The worker id.
     pub worker_id: i64,
     /// Where the span begins, Unix milliseconds: at or above the `until_ms` of every holder before.
     pub from_ms: i64,
-    /// Where the span ends, exclusive, Unix milliseconds. The giver has stored it before it answers.
+    /// Where the span ends, exclusive, Unix milliseconds. The source has stored it before it answers.
     pub until_ms: i64,
-    /// How long the giver keeps the id for this holder without a renewal, milliseconds. Without it: until `until_ms`.
+    /// How long the source keeps the id for this holder without a renewal, milliseconds. Without it: until `until_ms`.
     pub lease_ms: Option<i64>,
-    /// What the giver knows this holder by, handed back at renewal and release.
+    /// The token by which the source knows this holder: sent with each renewal and release.
     pub token: Option<String>,
     /// What the clocks of other holders read, Unix milliseconds: compared with this one by [`peers_agree`].
     pub peer_times_ms: Vec<i64>,
 }
 
-/// What a giver answers to a renewal.
+/// The answer of a lease source to a renewal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renewal {
     /// The worker id, where it is said again: the lease's own.

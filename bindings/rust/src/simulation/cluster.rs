@@ -26,11 +26,11 @@ use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};
-use issued::Seen;
+use issued::IssuedIds;
 use leafid_core::{IdOrder, Layout};
-use lease_server::Giver;
+use lease_server::LeaseServer;
 use machine::{Draw, Machine, Machines, World};
-use segments::{Asks, Numbers, Ranges};
+use segments::{Asks, Ranges, SegmentUser};
 use snowflakes::Unit;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -51,15 +51,15 @@ struct Simulation {
     machines: Machines,
     troubles: Vec<Troubles>,
     flavour: Flavour,
-    giver: Arc<Giver>,
-    flakes: Vec<Unit>,
-    numbers: Vec<Numbers>,
+    lease_server: Arc<LeaseServer>,
+    snowflakes: Vec<Unit>,
+    segment_users: Vec<SegmentUser>,
     ranges: Vec<Ranges>,
     /// Of those that fork among segments.
     counter: Arc<Mutex<tags::Counter>>,
     /// Closed generators that a thread still calls which began before.
     lingering: Vec<(u64, Arc<Generator>)>,
-    seen: Seen,
+    issued: IssuedIds,
     faults: Faults,
     /// The time of the simulation.
     now_ms: i64,
@@ -72,7 +72,7 @@ struct Simulation {
 struct Outcome {
     seed: u64,
     snowflakes: u64,
-    numbers: u64,
+    segment_ids: u64,
     processes: u64,
     digest: u64,
     faults: Faults,
@@ -96,16 +96,16 @@ fn run(seed: u64, turns: u32) -> Outcome {
     let mut simulation = Simulation::new(seed);
     let wrong = (0..turns).find_map(|_| simulation.turn().err());
     simulation.end();
-    let Simulation { seen, mut faults, processes, giver, machines, .. } = simulation;
-    faults.extend(giver.faults());
+    let Simulation { issued, mut faults, processes, lease_server, machines, .. } = simulation;
+    faults.extend(lease_server.faults());
     let failures = machines.0.iter().map(|machine| machine.failures.load(Relaxed) as u64).sum();
     faults.insert("write or sync fails", failures);
     Outcome {
         seed,
-        snowflakes: seen.snowflakes,
-        numbers: seen.numbers,
+        snowflakes: issued.snowflakes,
+        segment_ids: issued.segment_ids,
         processes,
-        digest: seen.digest,
+        digest: issued.digest,
         faults,
         wrong,
     }
@@ -123,27 +123,27 @@ impl Simulation {
         ];
         let machines = kinds.iter().enumerate().map(|(number, kind)| Machine::new(number, *kind, &mut draw));
         let machines = Machines(Arc::new(machines.collect()));
-        let giver = Giver::new(&machines, &machines.0[SERVER], draw.number());
+        let lease_server = LeaseServer::new(&machines, &machines.0[SERVER], draw.number());
         let layout = draw.of(&[Layout::LEAF, Layout::LEAF, Layout::SONYFLAKE]);
         let flavour = draw.of(&[Flavour::Clocks, Flavour::Files]);
-        let (mut flakes, mut numbers) = (Vec::new(), Vec::new());
+        let (mut snowflakes, mut segment_users) = (Vec::new(), Vec::new());
         for (at, machine) in machines.0.iter().enumerate().take(DISKS) {
             let first = 8 * at as i64;
             for ids in [[first, first + 3], [first, first + 3], [first, first + 3], [first + 5, first + 5]] {
-                flakes.push(Unit::of(machine, ids, None, layout, &mut draw));
+                snowflakes.push(Unit::of(machine, ids, None, layout, &mut draw));
             }
             for _ in 0..2 {
-                flakes.push(Unit::of(machine, [0, 0], Some(&giver), layout, &mut draw));
+                snowflakes.push(Unit::of(machine, [0, 0], Some(&lease_server), layout, &mut draw));
             }
             for asks in [Asks::File, Asks::File, Asks::Ranges(0), Asks::Ranges(0), Asks::Ranges(1)] {
-                numbers.push(Numbers::new(machine, asks));
+                segment_users.push(SegmentUser::new(machine, asks));
             }
         }
-        flakes.push(Unit::of(&machines.0[CONTAINERS], [40, 40], None, layout, &mut draw));
-        flakes.extend(homes::units(&machines.0, layout, &mut draw));
+        snowflakes.push(Unit::of(&machines.0[CONTAINERS], [40, 40], None, layout, &mut draw));
+        snowflakes.extend(homes::units(&machines.0, layout, &mut draw));
         let ranges = vec![Ranges::new(0, IdOrder::Ascending), Ranges::new(1, IdOrder::Ranges)];
         let troubles = kinds.iter().map(|_| Troubles::default()).collect();
-        let (seen, faults) = (Seen::default(), Faults::new());
+        let (issued, faults) = (IssuedIds::default(), Faults::new());
         // The generations of real processes are few.
         let processes = 1 << 40;
         Simulation {
@@ -151,13 +151,13 @@ impl Simulation {
             machines,
             troubles,
             flavour,
-            giver,
-            flakes,
-            numbers,
+            lease_server,
+            snowflakes,
+            segment_users,
             ranges,
             counter: tags::Counter::new(),
             lingering: Vec::new(),
-            seen,
+            issued,
             faults,
             now_ms: 0,
             processes,
@@ -186,9 +186,12 @@ impl Simulation {
 
     /// Ends all processes of a machine, as a power cut does.
     fn kill_all(&mut self, machine: usize) {
-        self.flakes.iter_mut().filter(|unit| unit.machine.number == machine).for_each(Unit::kill);
-        self.flakes.retain(|unit| !unit.child || unit.machine.number != machine);
-        self.numbers.iter_mut().filter(|unit| unit.machine.number == machine).for_each(Numbers::kill);
+        self.snowflakes.iter_mut().filter(|unit| unit.machine.number == machine).for_each(Unit::kill);
+        self.snowflakes.retain(|unit| !unit.child || unit.machine.number != machine);
+        self.segment_users
+            .iter_mut()
+            .filter(|unit| unit.machine.number == machine)
+            .for_each(SegmentUser::kill);
         if machine == CONTAINERS {
             self.machines.0[machine].forget_all();
             self.closed_until_the_highest(machine);
@@ -214,7 +217,7 @@ fn no_id_is_issued_twice_whatever_happens() {
     for seed in fixed.chain([mine]) {
         let outcome = run(seed, TURNS);
         assert_eq!(outcome.wrong, None, "{}", report::replay(seed, TURNS));
-        ids += outcome.snowflakes + outcome.numbers;
+        ids += outcome.snowflakes + outcome.segment_ids;
         outcome.faults.iter().for_each(|(kind, count)| *all.entry(kind).or_default() += count);
     }
     assert!(ids > 5_000_000, "{ids} ids");
@@ -227,7 +230,7 @@ fn no_id_is_issued_twice_whatever_happens() {
 fn a_seed_replays_a_run_exactly() {
     for seed in [1, 2, 3] {
         let first = run(seed, 1_500);
-        assert!(first.snowflakes > 10_000 && first.numbers > 10_000, "{first:?}");
+        assert!(first.snowflakes > 10_000 && first.segment_ids > 10_000, "{first:?}");
         assert_eq!(first, run(seed, 1_500));
         assert_ne!(first.digest, run(seed + 100, 1_500).digest);
     }

@@ -121,7 +121,7 @@ pub trait WorkerLeases: Send + Sync {
     }
 }
 
-/// A giver that says nothing.
+/// A lease source that always returns none.
 #[cfg(test)]
 pub(crate) struct Silent;
 

@@ -84,7 +84,7 @@ impl Simulation {
         let machine = Arc::clone(&self.machines.0[at]);
         machine.cut_power(&mut self.draw);
         machine.boot_id();
-        for unit in self.flakes.iter().filter(|unit| unit.machine.number == at) {
+        for unit in self.snowflakes.iter().filter(|unit| unit.machine.number == at) {
             unit.machine.cut_power(&mut self.draw);
             lock(&unit.machine.marks).clear();
         }
@@ -156,8 +156,11 @@ impl Simulation {
     /// What an operator does about records that lie ahead of the clock: gives them up, while nobody holds them.
     fn reset(&mut self, at: usize) {
         self.kill_all(at);
-        let units: Vec<_> =
-            self.flakes.iter().filter(|unit| unit.machine.number == at && unit.home == Home::Stays).collect();
+        let units: Vec<_> = self
+            .snowflakes
+            .iter()
+            .filter(|unit| unit.machine.number == at && unit.home == Home::Stays)
+            .collect();
         let Some(settings) = units.first().map(|unit| Arc::clone(&unit.settings)) else { return };
         let machine = Arc::clone(&self.machines.0[at]);
         let ids: Vec<u32> = lock(&machine.files)

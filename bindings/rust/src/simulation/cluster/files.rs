@@ -131,7 +131,7 @@ impl Simulation {
         let machine = Arc::clone(&self.machines.0[at]);
         let clock_ms = machine.now_ms();
         let in_use = |number: u64| {
-            self.flakes.iter().flat_map(|unit| &unit.running).any(|p| p.world.fate.number == number)
+            self.snowflakes.iter().flat_map(|unit| &unit.running).any(|p| p.world.fate.number == number)
         };
         let held = |id: Option<u64>| id.is_some_and(in_use);
         let unreadable: Vec<PathBuf> = lock(&machine.files)

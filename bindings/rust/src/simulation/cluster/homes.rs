@@ -77,7 +77,7 @@ pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
 impl Simulation {
     /// Whether the next process of a unit may start; if it moves, to another machine.
     pub(crate) fn may_start(&mut self, at: usize) -> bool {
-        let unit = &mut self.flakes[at];
+        let unit = &mut self.snowflakes[at];
         if unit.home == Home::Stays {
             let machine = unit.machine.number;
             return self.is_open(machine);

@@ -13,19 +13,19 @@ struct Page {
 }
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct IssuedIds {
     pages: HashMap<(u32, u64), Box<Page>>,
     /// Of a space of segments and a residue: start and end of each run.
     runs: BTreeMap<(u32, i64), BTreeMap<i64, i64>>,
     pub(crate) snowflakes: u64,
-    pub(crate) numbers: u64,
+    pub(crate) segment_ids: u64,
     /// Of all ids in the order in which they were issued.
     pub(crate) digest: u64,
 }
 
-impl Seen {
+impl IssuedIds {
     /// Notes the ids of one step of a generator of this worker id. Errors: what is wrong with them.
-    pub(crate) fn flakes(&mut self, layout: &Layout, worker_id: u32, run: Run) -> Result<u64, String> {
+    pub(crate) fn snowflakes(&mut self, layout: &Layout, worker_id: u32, run: Run) -> Result<u64, String> {
         let last = run.first + (run.count as i64 - 1) * run.stride;
         let (Ok(first), Ok(end)) = (layout.decode(run.first), layout.decode(last)) else {
             return Err(format!("{} is no id", run.first.min(last)));
@@ -73,7 +73,7 @@ impl Seen {
     pub(crate) fn segment(&mut self, space: u32, run: Run) -> Result<(), String> {
         let (from, until) = (run.first / run.stride, run.first / run.stride + run.count as i64);
         self.mix(run.first, run.count);
-        self.numbers += run.count as u64;
+        self.segment_ids += run.count as u64;
         let wrong = || {
             format!("{} and {} more of counter {space} were issued before, in part", run.first, run.count - 1)
         };
@@ -109,7 +109,7 @@ fn an_id_is_seen_twice_wherever_it_lies() {
     let layout = Layout::LEAF;
     let run =
         |sequence: i64, count| Run { first: (5_000_000 << 22) | (7 << 12) | sequence, stride: 1, count };
-    let mut seen = Seen::default();
+    let mut issued = IssuedIds::default();
     for (sequence, count, new) in [
         (10, 5, true),
         (15, 5, true),
@@ -119,9 +119,9 @@ fn an_id_is_seen_twice_wherever_it_lies() {
         (4_095, 1, true),
         (3, 1, false),
     ] {
-        assert_eq!(seen.flakes(&layout, 7, run(sequence, count)).is_ok(), new, "{sequence}");
+        assert_eq!(issued.snowflakes(&layout, 7, run(sequence, count)).is_ok(), new, "{sequence}");
     }
-    assert!(seen.flakes(&layout, 6, run(30, 1)).is_err(), "of another worker id");
+    assert!(issued.snowflakes(&layout, 6, run(30, 1)).is_err(), "of another worker id");
     let run = |first, count| Run { first, stride: 2, count };
     for (first, count, new) in [
         (11, 5, true),
@@ -132,6 +132,6 @@ fn an_id_is_seen_twice_wherever_it_lies() {
         (29, 2, false),
         (31, 9, true),
     ] {
-        assert_eq!(seen.segment(0, run(first, count)).is_ok(), new, "{first}");
+        assert_eq!(issued.segment(0, run(first, count)).is_ok(), new, "{first}");
     }
 }

@@ -28,7 +28,7 @@ struct Row {
     claim: Option<(String, Vec<u8>)>,
 }
 
-pub(crate) struct Giver {
+pub(crate) struct LeaseServer {
     machines: Machines,
     /// Whose clock it has.
     machine: Arc<Machine>,
@@ -43,12 +43,12 @@ struct State {
     faults: BTreeMap<&'static str, u64>,
 }
 
-impl Giver {
-    pub(crate) fn new(machines: &Machines, machine: &Arc<Machine>, seed: u64) -> Arc<Giver> {
+impl LeaseServer {
+    pub(crate) fn new(machines: &Machines, machine: &Arc<Machine>, seed: u64) -> Arc<LeaseServer> {
         let (rows, draw) = (vec![Row::default(); IDS], Draw::new(seed));
         let state = Mutex::new(State { rows, draw, down: false, faults: BTreeMap::new() });
         let (machines, machine) = (machines.clone(), Arc::clone(machine));
-        Arc::new(Giver { machines, machine, state, network: Mutex::default() })
+        Arc::new(LeaseServer { machines, machine, state, network: Mutex::default() })
     }
 
     pub(crate) fn set_down(&self, down: bool) {
@@ -183,8 +183,8 @@ pub(crate) struct Client(HttpLeases);
 
 impl Client {
     /// Of a machine of this number.
-    pub(crate) fn new(giver: &Arc<Giver>, from: usize) -> Client {
-        let (server, numbers) = (Arc::clone(giver), Arc::clone(giver));
+    pub(crate) fn new(lease_server: &Arc<LeaseServer>, from: usize) -> Client {
+        let (server, numbers) = (Arc::clone(lease_server), Arc::clone(lease_server));
         let exchange = move |ask: &crate::http::Ask| {
             let body = ask.body.as_ref().map(|body| body.bytes.clone()).unwrap_or_default();
             let (status, body) = server.asked(&Asked { from, path: ask.path.clone(), body })?;

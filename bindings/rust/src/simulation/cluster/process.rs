@@ -1,6 +1,6 @@
 //! A process that makes snowflakes, while it runs.
 
-use super::issued::Seen;
+use super::issued::IssuedIds;
 use super::machine::{Draw, World};
 use super::snowflakes::{Process, Turn};
 use crate::Snowflake;
@@ -66,7 +66,7 @@ impl Process {
         simulated::play(self.world.fate.number);
     }
 
-    /// What its background thread does when it gets to run, and calls of the giver that came to their turn.
+    /// What its background thread does when it gets to run, and calls of the lease server that came to their turn.
     pub(crate) fn background(&mut self, now_ms: i64) {
         self.play();
         let generator = Arc::clone(self.generator.newest());
@@ -100,7 +100,7 @@ impl Process {
     }
 
     /// Makes some ids, a few at a time.
-    pub(crate) fn issue(&mut self, draw: &mut Draw, seen: &mut Seen, now_ms: i64) -> Turn {
+    pub(crate) fn issue(&mut self, draw: &mut Draw, issued: &mut IssuedIds, now_ms: i64) -> Turn {
         self.play();
         let many = draw.one_in(2);
         let mut left = if draw.one_in(40) { draw.below(40_000) } else { draw.below(1_000) };
@@ -120,7 +120,7 @@ impl Process {
                 while left > 0
                     && let Some(id) = self.flake.try_next()
                 {
-                    self.seen(&generator, Run { first: id, stride: 1, count: 1 }, seen, before)?;
+                    self.issued(&generator, Run { first: id, stride: 1, count: 1 }, issued, before)?;
                     left -= 1;
                 }
             }
@@ -129,7 +129,7 @@ impl Process {
             match generator.core.reserve(clock_ms, most) {
                 Ok(run) => {
                     left -= run.count as i64;
-                    self.seen(&generator, run, seen, before)?;
+                    self.issued(&generator, run, issued, before)?;
                 }
                 Err(Action::NeedSpan) => match self.obtain(&generator, now_ms) {
                     true => {}
@@ -166,8 +166,8 @@ impl Process {
             && durable.is_some_and(|durable| durable.newest.record.run.until >= generator.core.until())
     }
 
-    fn seen(&self, generator: &Generator, run: Run, seen: &mut Seen, until: u64) -> Turn {
-        let tick = seen.flakes(generator.core.layout(), generator.worker_id, run)?;
+    fn issued(&self, generator: &Generator, run: Run, issued: &mut IssuedIds, until: u64) -> Turn {
+        let tick = issued.snowflakes(generator.core.layout(), generator.worker_id, run)?;
         match tick < until {
             true => Ok(()),
             false => Err(format!("{} lies outside the spans that were granted", run.first)),
@@ -175,7 +175,7 @@ impl Process {
     }
 
     /// One id, or a few, if they are to be had at once.
-    pub(crate) fn issue_few(&mut self, seen: &mut Seen, now_ms: i64) -> Turn {
+    pub(crate) fn issue_few(&mut self, issued: &mut IssuedIds, now_ms: i64) -> Turn {
         self.play();
         if self.world.fate.is_dead() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Process {
         for _ in 0..2 {
             let before = generator.core.until();
             match generator.core.reserve(generator.env.clock.filtered_ms(), 3) {
-                Ok(run) => return self.seen(&generator, run, seen, before),
+                Ok(run) => return self.issued(&generator, run, issued, before),
                 Err(Action::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
                 Err(_) => break,
             }

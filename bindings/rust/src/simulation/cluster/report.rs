@@ -74,14 +74,14 @@ fn simulate() {
     let begun = Instant::now();
     // Other seeds each time, and those that make test does not run.
     let from = one.unwrap_or_else(seeds::by_the_clock);
-    let (mut worlds, mut snowflakes, mut numbers, mut processes) = (0u64, 0u64, 0u64, 0u64);
+    let (mut worlds, mut snowflakes, mut segment_ids, mut processes) = (0u64, 0u64, 0u64, 0u64);
     let mut faults = Faults::new();
     let mut duplicates = 0;
     for seed in from.. {
         let Outcome { wrong, digest, faults: more, .. } = {
             let outcome = run(seed, turns);
             snowflakes += outcome.snowflakes;
-            numbers += outcome.numbers;
+            segment_ids += outcome.segment_ids;
             processes += outcome.processes - (1 << 40);
             outcome
         };
@@ -98,13 +98,13 @@ fn simulate() {
             break;
         }
     }
-    let ids = snowflakes + numbers;
+    let ids = snowflakes + segment_ids;
     let a_minute = ids as f64 * 60.0 / begun.elapsed().as_secs_f64() / 1e6;
     println!("simulated {worlds} worlds, {processes} processes in {:.0} s", begun.elapsed().as_secs_f64());
     println!("faults injected: {}", faults.values().sum::<u64>());
     faults.iter().for_each(|(kind, count)| println!("  {count:>9} {kind}"));
     println!(
-        "ids issued: {ids} ({snowflakes} snowflakes, {numbers} of segments), {a_minute:.1} million a minute"
+        "ids issued: {ids} ({snowflakes} snowflakes, {segment_ids} of segments), {a_minute:.1} million a minute"
     );
     println!("memory at most: {} MiB", peak_mib());
     assumed::print();

@@ -32,7 +32,7 @@ impl Simulation {
         }
         if self.draw.one_in(500) {
             let down = self.draw.one_in(2);
-            self.giver.set_down(down);
+            self.lease_server.set_down(down);
             self.count("lease server away or back");
         }
         if self.draw.one_in(300) {
@@ -46,7 +46,7 @@ impl Simulation {
             self.leases_are_renewed()?;
         }
         match self.draw.below(5) {
-            0 => self.turn_of_numbers(),
+            0 => self.turn_of_segments(),
             _ => self.turn_of_flakes(),
         }
     }
@@ -55,17 +55,17 @@ impl Simulation {
     fn all_at_once(&mut self) -> Result<(), String> {
         for _ in 0..self.draw.below(200) {
             self.pass(1);
-            for unit in &mut self.flakes {
+            for unit in &mut self.snowflakes {
                 if let Some(process) = &mut unit.running
                     && self.now_ms >= process.stopped_until_ms
                 {
-                    process.issue_few(&mut self.seen, self.now_ms)?;
+                    process.issue_few(&mut self.issued, self.now_ms)?;
                 }
             }
             for (number, generator) in &self.lingering {
                 simulated::play(*number);
                 if let Ok(run) = generator.core.reserve(generator.env.clock.filtered_ms(), 100) {
-                    self.seen.flakes(generator.core.layout(), generator.worker_id, run)?;
+                    self.issued.snowflakes(generator.core.layout(), generator.worker_id, run)?;
                 }
             }
         }
@@ -76,12 +76,12 @@ impl Simulation {
     fn leases_are_renewed(&mut self) -> Result<(), String> {
         for _ in 0..self.draw.below(60) {
             self.pass(400);
-            for unit in self.flakes.iter_mut().filter(|unit| unit.leased) {
+            for unit in self.snowflakes.iter_mut().filter(|unit| unit.leased) {
                 if let Some(process) = &mut unit.running
                     && self.now_ms >= process.stopped_until_ms
                 {
                     process.background(self.now_ms);
-                    process.issue_few(&mut self.seen, self.now_ms)?;
+                    process.issue_few(&mut self.issued, self.now_ms)?;
                 }
             }
         }
@@ -90,33 +90,34 @@ impl Simulation {
 
     /// Time passes to where a span or a lease ends, to the millisecond before or the one after; then ids are made there.
     fn come_to_a_boundary(&mut self) -> Result<(), String> {
-        let at = self.draw.below(self.flakes.len() as i64) as usize;
+        let at = self.draw.below(self.snowflakes.len() as i64) as usize;
         let beside = self.draw.of(&[-1, 0, 1]);
-        let Some(process) = &self.flakes[at].running else { return Ok(()) };
+        let Some(process) = &self.snowflakes[at].running else { return Ok(()) };
         let generator = process.generator.newest();
         let core = &generator.core;
-        let span_ms = core.layout().tick_start_ms(core.until()) - self.flakes[at].machine.now_ms();
+        let span_ms = core.layout().tick_start_ms(core.until()) - self.snowflakes[at].machine.now_ms();
         let of_lease = self.draw.one_in(2);
-        let wait_ms = if of_lease { self.giver.until_boundary(&mut self.draw) } else { span_ms } + beside;
+        let wait_ms =
+            if of_lease { self.lease_server.until_boundary(&mut self.draw) } else { span_ms } + beside;
         if !(1..20_000).contains(&wait_ms) {
             return Ok(());
         }
         self.pass(wait_ms);
         self.count("clock comes to a boundary");
-        let (seen, draw, now_ms) = (&mut self.seen, &mut self.draw, self.now_ms);
-        match &mut self.flakes[at].running {
-            Some(process) if now_ms >= process.stopped_until_ms => process.issue(draw, seen, now_ms),
+        let (issued, draw, now_ms) = (&mut self.issued, &mut self.draw, self.now_ms);
+        match &mut self.snowflakes[at].running {
+            Some(process) if now_ms >= process.stopped_until_ms => process.issue(draw, issued, now_ms),
             _ => Ok(()),
         }
     }
 
     fn turn_of_flakes(&mut self) -> Result<(), String> {
-        let at = self.draw.below(self.flakes.len() as i64) as usize;
-        if self.flakes[at].running.is_none() {
+        let at = self.draw.below(self.snowflakes.len() as i64) as usize;
+        if self.snowflakes[at].running.is_none() {
             return self.start_flake(at);
         }
         let (draw, now_ms) = (&mut self.draw, self.now_ms);
-        let (unit, seen) = (&mut self.flakes[at], &mut self.seen);
+        let (unit, issued) = (&mut self.snowflakes[at], &mut self.issued);
         if let Some(process) = &mut unit.running {
             if now_ms < process.stopped_until_ms {
                 return Ok(());
@@ -125,7 +126,7 @@ impl Simulation {
                 process.background(now_ms);
             }
             if !process.world.fate.is_dead() {
-                process.issue(draw, seen, now_ms)?;
+                process.issue(draw, issued, now_ms)?;
             }
             // Where nobody takes records away.
             if self.flavour == Flavour::Clocks
@@ -143,11 +144,11 @@ impl Simulation {
         }
         match draw.below(200) {
             0..=1 => {
-                self.flakes[at].kill();
+                self.snowflakes[at].kill();
                 self.ended(at, "killed");
             }
             2..=3 => {
-                let closed = self.flakes[at].close();
+                let closed = self.snowflakes[at].close();
                 if self.lingering.len() < 4 || self.draw.one_in(2) {
                     self.lingering.truncate(3);
                     self.lingering.splice(0..0, closed);
@@ -156,33 +157,35 @@ impl Simulation {
             }
             4 => {
                 let until_ms = now_ms + self.draw.amount(30_000);
-                if let Some(process) = &mut self.flakes[at].running {
+                if let Some(process) = &mut self.snowflakes[at].running {
                     process.stopped_until_ms = until_ms;
                 }
                 self.count("stopped and continued");
             }
-            5 if self.flakes.len() < MOST_UNITS && self.flakes[at].home == Home::Stays => self.fork(at)?,
+            5 if self.snowflakes.len() < MOST_UNITS && self.snowflakes[at].home == Home::Stays => {
+                self.fork(at)?
+            }
             _ => {}
         }
         Ok(())
     }
 
     fn start_flake(&mut self, at: usize) -> Result<(), String> {
-        if self.now_ms < self.flakes[at].starts_at_ms || !self.may_start(at) {
+        if self.now_ms < self.snowflakes[at].starts_at_ms || !self.may_start(at) {
             return Ok(());
         }
         let doomed = self.draw.one_in(3);
-        let machine = Arc::clone(&self.flakes[at].machine);
+        let machine = Arc::clone(&self.snowflakes[at].machine);
         let world = self.world(&machine, doomed);
-        if let Err(refused) = self.flakes[at].start(world.clone()) {
+        if let Err(refused) = self.snowflakes[at].start(world.clone()) {
             world.fate.kill();
             if refused.code() == Code::InvalidArgument {
                 self.count("range refused where its marks are not seen");
             }
-            let dead_child = self.flakes[at].child;
-            self.flakes[at].starts_at_ms = self.now_ms + self.draw.below(4_000);
+            let dead_child = self.snowflakes[at].child;
+            self.snowflakes[at].starts_at_ms = self.now_ms + self.draw.below(4_000);
             if dead_child {
-                self.flakes.remove(at);
+                self.snowflakes.remove(at);
             }
         }
         Ok(())
@@ -191,50 +194,51 @@ impl Simulation {
     /// A process has ended: a container takes its record with it, a child is not started again.
     fn ended(&mut self, at: usize, how: &'static str) {
         self.count(how);
-        let unit = &mut self.flakes[at];
+        let unit = &mut self.snowflakes[at];
         unit.starts_at_ms = self.now_ms + if self.draw.one_in(3) { self.draw.amount(10_000) } else { 0 };
         if unit.machine.number == CONTAINERS {
             unit.machine.forget_all();
             self.closed_until_the_highest(CONTAINERS);
         }
-        if self.flakes[at].child {
-            self.flakes.remove(at);
+        if self.snowflakes[at].child {
+            self.snowflakes.remove(at);
         }
     }
 
     fn fork(&mut self, at: usize) -> Result<(), String> {
         self.count("forked");
         self.processes += 1;
-        let child = self.flakes[at].fork(self.processes, self.draw.number(), &self.machines);
+        let child = self.snowflakes[at].fork(self.processes, self.draw.number(), &self.machines);
         if let Some(mut child) = child {
-            child.child_uses_its_copy(&mut self.seen)?;
+            child.child_uses_its_copy(&mut self.issued)?;
             // Its parent goes on, at the same ticks.
-            if let Some(parent) = &mut self.flakes[at].running {
-                parent.issue(&mut self.draw, &mut self.seen, self.now_ms)?;
+            if let Some(parent) = &mut self.snowflakes[at].running {
+                parent.issue(&mut self.draw, &mut self.issued, self.now_ms)?;
             }
-            self.flakes.push(child);
+            self.snowflakes.push(child);
         }
         Ok(())
     }
 
-    fn turn_of_numbers(&mut self) -> Result<(), String> {
-        let at = self.draw.below(self.numbers.len() as i64) as usize;
-        let (space, machine) = (self.numbers[at].space(&self.ranges), self.numbers[at].machine.number);
-        if self.numbers[at].running.is_none() {
-            if self.now_ms >= self.numbers[at].starts_at_ms {
+    fn turn_of_segments(&mut self) -> Result<(), String> {
+        let at = self.draw.below(self.segment_users.len() as i64) as usize;
+        let (space, machine) =
+            (self.segment_users[at].space(&self.ranges), self.segment_users[at].machine.number);
+        if self.segment_users[at].running.is_none() {
+            if self.now_ms >= self.segment_users[at].starts_at_ms {
                 let doomed = self.draw.one_in(3);
                 let world = self.world(&Arc::clone(&self.machines.0[machine]), doomed);
                 let tag = self.draw.one_in(12).then_some(self.now_ms / 20_000);
-                if self.numbers[at].start(world.clone(), &self.ranges, tag).is_err() {
+                if self.segment_users[at].start(world.clone(), &self.ranges, tag).is_err() {
                     world.fate.kill();
-                    self.numbers[at].starts_at_ms = self.now_ms + self.draw.below(1_000);
+                    self.segment_users[at].starts_at_ms = self.now_ms + self.draw.below(1_000);
                 } else if self.draw.one_in(4) {
                     self.put_back(machine, &Arc::clone(&self.machines.0[machine]));
                 }
             }
             return Ok(());
         }
-        let (unit, ranges, faults) = (&mut self.numbers[at], &mut self.ranges, &mut self.faults);
+        let (unit, ranges, faults) = (&mut self.segment_users[at], &mut self.ranges, &mut self.faults);
         let Some(issuer) = &mut unit.running else { return Ok(()) };
         let mut draw = Draw::new(self.draw.number());
         let asks = unit.asks;
@@ -243,12 +247,12 @@ impl Simulation {
                 .ask(machine, request, &mut draw, &mut |fault| *faults.entry(fault).or_default() += 1),
             Asks::File => None,
         };
-        issuer.issue(&mut ask, &mut self.draw, space, &mut self.seen, self.now_ms)?;
+        issuer.issue(&mut ask, &mut self.draw, space, &mut self.issued, self.now_ms)?;
         if issuer.world.fate.is_dead() || self.draw.one_in(100) {
             unit.kill();
             self.count("killed");
         } else if self.draw.one_in(80) {
-            unit.close(space, &mut self.seen)?;
+            unit.close(space, &mut self.issued)?;
             self.count("closed");
             if self.flavour == Flavour::Files {
                 self.copy_mark(machine);

@@ -1,6 +1,6 @@
 //! Processes that issue segments: sources, marks and buffers, in the order in which the host's threads use them.
 
-use super::issued::Seen;
+use super::issued::IssuedIds;
 use super::machine::{Draw, Machine, World};
 use super::network::{Answer, Asked, Network};
 use crate::http::{Reply, Verdict};
@@ -42,7 +42,7 @@ pub(crate) enum Asks {
     Ranges(usize),
 }
 
-pub(crate) struct Numbers {
+pub(crate) struct SegmentUser {
     pub(crate) machine: Arc<Machine>,
     pub(crate) asks: Asks,
     pub(crate) running: Option<Issuer>,
@@ -155,9 +155,9 @@ impl Ranges {
     }
 }
 
-impl Numbers {
-    pub(crate) fn new(machine: &Arc<Machine>, asks: Asks) -> Numbers {
-        Numbers { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0, tag: 0 }
+impl SegmentUser {
+    pub(crate) fn new(machine: &Arc<Machine>, asks: Asks) -> SegmentUser {
+        SegmentUser { machine: Arc::clone(machine), asks, running: None, starts_at_ms: 0, tag: 0 }
     }
 
     pub(crate) fn space(&self, all: &[Ranges]) -> u32 {
@@ -200,7 +200,7 @@ impl Numbers {
     }
 
     /// Closes it, and keeps what is left for the next start.
-    pub(crate) fn close(&mut self, space: u32, seen: &mut Seen) -> std::result::Result<(), String> {
+    pub(crate) fn close(&mut self, space: u32, issued: &mut IssuedIds) -> std::result::Result<(), String> {
         let Some(issuer) = self.running.take() else { return Ok(()) };
         simulated::play(issuer.world.fate.number);
         let mut rest = issuer.buffer.seal(&issuer.filler);
@@ -208,7 +208,7 @@ impl Numbers {
         // An error costs the rest. A call in another thread, which began before:
         let _ = issuer.marks.keep_unused(&issuer.tag, &rest);
         match issuer.buffer.take_many(1) {
-            Ok((run, _)) if !issuer.world.fate.is_dead() => seen.segment(space, run),
+            Ok((run, _)) if !issuer.world.fate.is_dead() => issued.segment(space, run),
             _ => Ok(()),
         }
     }
@@ -221,7 +221,7 @@ impl Issuer {
         ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>,
         draw: &mut Draw,
         space: u32,
-        seen: &mut Seen,
+        issued: &mut IssuedIds,
         now_ms: i64,
     ) -> std::result::Result<(), String> {
         simulated::play(self.world.fate.number);
@@ -248,7 +248,7 @@ impl Issuer {
                 Ok((run, wants)) => {
                     // By the residue of its counter also where one id was taken.
                     let stride = if space == 1 { 2 } else { 1 };
-                    seen.segment(space, leafid_core::Run { stride, ..run })?;
+                    issued.segment(space, leafid_core::Run { stride, ..run })?;
                     if wants && self.pending.is_empty() {
                         self.fetch(ask, draw, now_ms);
                     }

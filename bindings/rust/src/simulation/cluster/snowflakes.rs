@@ -1,8 +1,8 @@
 //! Processes that make snowflakes: the host's own code, from the opening to the close.
 
 use super::homes::Home;
-use super::issued::Seen;
-use super::lease_server::{Client, Giver};
+use super::issued::IssuedIds;
+use super::lease_server::{Client, LeaseServer};
 use super::machine::{Draw, Machine, Machines, World};
 use crate::os::simulated::{self, Action as Left};
 use crate::snowflake::generator::Generator;
@@ -37,7 +37,7 @@ pub(crate) struct Process {
     pub(crate) registry: Registry,
     pub(crate) generator: Arc<Generator>,
     pub(crate) flake: Snowflake,
-    /// Calls of the giver that are under way, and when they come to their turn.
+    /// Calls of the lease server that are under way, and when they come to their turn.
     pub(crate) calls: Vec<(i64, Left)>,
     /// What a thread read the clock as before it slept.
     pub(crate) old_ms: i64,
@@ -69,17 +69,17 @@ impl Unit {
     pub(crate) fn of(
         machine: &Arc<Machine>,
         ids: [i64; 2],
-        giver: Option<&Arc<Giver>>,
+        lease_server: Option<&Arc<LeaseServer>>,
         layout: Layout,
         draw: &mut Draw,
     ) -> Unit {
-        let builder = match giver {
-            Some(giver) => {
-                Snowflake::builder().worker(WorkerSource::leases(Client::new(giver, machine.number)))
+        let builder = match lease_server {
+            Some(lease_server) => {
+                Snowflake::builder().worker(WorkerSource::leases(Client::new(lease_server, machine.number)))
             }
             None => Snowflake::builder().worker(ids[0] as u32..=ids[1] as u32),
         };
-        Unit::with(machine, builder, giver.is_some(), layout, draw)
+        Unit::with(machine, builder, lease_server.is_some(), layout, draw)
     }
 
     /// One that gets its worker ids as the builder says; a draw decides the rest.
@@ -158,13 +158,13 @@ impl Unit {
     }
 
     /// The ids of a child before it has a generator of its own: what it is given was its parent's, in a copy.
-    pub(crate) fn child_uses_its_copy(&mut self, seen: &mut Seen) -> Turn {
+    pub(crate) fn child_uses_its_copy(&mut self, issued: &mut IssuedIds) -> Turn {
         let Some(process) = &mut self.running else { return Ok(()) };
         simulated::play(process.world.fate.number);
         for _ in 0..4 {
             while let Some(id) = process.flake.try_next() {
                 let run = Run { first: id, stride: 1, count: 1 };
-                seen.flakes(process.generator.core.layout(), process.generator.worker_id, run)?;
+                issued.snowflakes(process.generator.core.layout(), process.generator.worker_id, run)?;
             }
             process.world.machines.pass(1);
         }

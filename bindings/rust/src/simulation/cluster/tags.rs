@@ -1,7 +1,7 @@
 //! Forks in the middle of fetching and of taking segments: the child has a copy of what its parent had at hand, of what it
 //! had taken and of what was on its way, and none of it is the child's.
 
-use super::issued::Seen;
+use super::issued::IssuedIds;
 use super::machine::{Draw, World};
 use super::{DISKS, Simulation};
 use crate::os::mutex::lock;
@@ -59,28 +59,33 @@ impl Side {
     }
 
     /// Uses what it has, then goes on.
-    fn go_on(&mut self, counter: &Mutex<Counter>, draw: &mut Draw, seen: &mut Seen) -> Result<(), String> {
+    fn go_on(
+        &mut self,
+        counter: &Mutex<Counter>,
+        draw: &mut Draw,
+        issued: &mut IssuedIds,
+    ) -> Result<(), String> {
         simulated::play(self.world.fate.number);
         for _ in 0..4 {
             match self.opened.tag.at_hand() {
-                Some(id) => one(seen, id)?,
+                Some(id) => one(issued, id)?,
                 None => break,
             }
         }
         if let Some(held) = self.held.take().filter(ReservedRun::is_ours) {
-            seen.segment(SPACE, held.run)?;
+            issued.segment(SPACE, held.run)?;
         }
         for round in 0..4 {
             if let Some(attempt) = &mut self.attempt {
                 let mut ids = vec![0; self.wanted];
                 if attempt.poll(|| {}).unwrap_or(false) && attempt.write(&mut ids) {
-                    ids.into_iter().try_for_each(|id| one(seen, id))?;
+                    ids.into_iter().try_for_each(|id| one(issued, id))?;
                     self.attempt = None;
                 }
             }
             for _ in 0..draw.amount(200) {
                 match self.opened.tag.try_next() {
-                    Ok(Some(id)) => one(seen, id)?,
+                    Ok(Some(id)) => one(issued, id)?,
                     _ => break,
                 }
             }
@@ -116,8 +121,8 @@ impl Counter {
     }
 }
 
-fn one(seen: &mut Seen, id: i64) -> Result<(), String> {
-    seen.segment(SPACE, Run { first: id, stride: 1, count: 1 })
+fn one(issued: &mut IssuedIds, id: i64) -> Result<(), String> {
+    issued.segment(SPACE, Run { first: id, stride: 1, count: 1 })
 }
 
 impl Simulation {
@@ -147,9 +152,9 @@ impl Simulation {
             jobs: Vec::new(),
         };
         let mut parent = side(world, opened);
-        let (draw, seen) = (&mut self.draw, &mut self.seen);
+        let (draw, issued) = (&mut self.draw, &mut self.issued);
         for _ in 0..draw.below(4) {
-            parent.go_on(&counter, draw, seen)?;
+            parent.go_on(&counter, draw, issued)?;
         }
         let Ok(copy) = parent.opened.copy(&env) else {
             parent.end(false);
@@ -164,14 +169,14 @@ impl Simulation {
         simulated::play(child.world.fate.number);
         let begun = child.opened.begin(&Arc::new(child.world.env()));
         self.count("forked among segments");
-        let (draw, seen) = (&mut self.draw, &mut self.seen);
+        let (draw, issued) = (&mut self.draw, &mut self.issued);
         let child_first = draw.one_in(2);
         if begun.is_ok() && child_first {
-            child.go_on(&counter, draw, seen)?;
+            child.go_on(&counter, draw, issued)?;
         }
-        parent.go_on(&counter, draw, seen)?;
+        parent.go_on(&counter, draw, issued)?;
         if begun.is_ok() && !child_first {
-            child.go_on(&counter, draw, seen)?;
+            child.go_on(&counter, draw, issued)?;
         }
         child.end(!doomed);
         parent.end(!doomed);

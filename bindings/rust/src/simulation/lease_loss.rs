@@ -12,16 +12,16 @@ use std::time::Instant;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A call of the giver, and where its answer is to go.
+/// A call of the lease source, and where its answer is to go.
 enum Call {
     Claim(Sender<Answer<Option<Lease>>>),
     Renew(Sender<Answer<Option<Renewal>>>),
     Release(Lease),
 }
 
-struct Giver(Sender<Call>);
+struct ChannelLeases(Sender<Call>);
 
-impl WorkerLeases for Giver {
+impl WorkerLeases for ChannelLeases {
     fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
         let (answer, answered) = channel();
         self.0.send(Call::Claim(answer))?;
@@ -62,8 +62,8 @@ impl Leased {
 
     fn with(world: World, builder: SnowflakeBuilder) -> Leased {
         let process = world.process();
-        let (giver, calls) = channel();
-        let source = WorkerSource::leases(Giver(giver));
+        let (sender, calls) = channel();
+        let source = WorkerSource::leases(ChannelLeases(sender));
         let open = std::thread::scope(|scope| {
             let opening = scope.spawn(|| process.open_worker(source, builder).unwrap());
             let Call::Claim(answer) = calls.recv_timeout(PATIENCE).unwrap() else { panic!() };
