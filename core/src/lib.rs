@@ -38,6 +38,7 @@ pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
 pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
 pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
+pub use segment::fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
 pub use segment::guard::{Guard, IdOrder, MOST_REMEMBERED};
 pub use segment::pending::PendingSegments;
 pub use segment::segment::Segment;

@@ -2,6 +2,7 @@
 
 pub(crate) mod adaptive_step;
 pub(crate) mod double_buffer;
+pub(crate) mod fetch_state;
 pub(crate) mod guard;
 pub(crate) mod pending;
 #[allow(clippy::module_inception, reason = "a segment, among what is made of segments")]

@@ -210,10 +210,12 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/fetcher.rs",
         (
-            "                state.phase = Phase::Queued;",
-            "                if !crate::is(\"asks_twice\") {
-                    state.phase = Phase::Queued;
-                }",
+            "        state.fetch.poll(waits, urgent, self.now_ms())",
+            "        let action = state.fetch.poll(waits, urgent, self.now_ms());
+        if action == FetchAction::Fetch && crate::is(\"asks_twice\") {
+            state.fetch.cancelled();
+        }
+        action",
             1,
         ),
     ),

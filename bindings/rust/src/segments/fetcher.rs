@@ -5,7 +5,7 @@ use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
 use super::source::callback::{Batch, FetchRequest};
 use super::source::completion::{Completion, Pending};
-use super::tag_state::{Phase, TagInner, TagState};
+use super::tag_state::{TagInner, TagState};
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
@@ -13,8 +13,8 @@ use crate::tasks::fetch_pool;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use leafid_core::{
-    AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchEnd, Result, Segment, ServersRest,
-    URGENT_MS,
+    AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchAction, FetchEnd, FetchPhase, Result,
+    Segment, ServersRest,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
@@ -23,10 +23,7 @@ use std::time::{Duration, Instant};
 
 /// How long a close waits for threads and for the disk.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
-/// If a source returns ids one by one, so many fetches in a row may return only skipped ids before that is an error: the
-/// marks are bounded, and ids that arrive late may look like repeated ones.
-const MOST_SKIPPED_FETCHES: u32 = 4;
-/// The ids to fetch ahead for such a tag.
+/// The ids to fetch ahead for a tag whose source returns them one by one.
 const PREWARMED: i64 = 16;
 /// Tags that are fetched ahead of their first use, at a time.
 const PREWARMED_AT_ONCE: usize = 8;
@@ -136,14 +133,13 @@ impl Fetcher {
         let waits = need.is_some();
         let (action, wanted) = tag_state.locked(|state| {
             if let Some(need) = need.filter(|&need| need > 1) {
-                state.need = state.need.max(need as i64);
+                state.fetch.needs(need as i64);
             }
             let (refilled, action) = self.decide(tag_state, state, waits);
-            let is_refused = |error: &Error| error.code() == Code::UnknownTag || state.is_denied;
-            let refused = state.error.clone().filter(is_refused);
-            let awaited = state.phase != Phase::Idle || refilled;
-            let begun = state.ended + u64::from(matches!(state.phase, Phase::Fetching(_)));
-            ((refilled, action), Wanted { ended: state.ended, begun, refused, awaited, refilled })
+            let fetch = &state.fetch;
+            let awaited = fetch.phase() != FetchPhase::Idle || refilled;
+            let (ended, begun, refused) = (fetch.ended(), fetch.begun(), fetch.refused().cloned());
+            ((refilled, action), Wanted { ended, begun, refused, awaited, refilled })
         })?;
         self.act(tag_state, action, waits);
         Some(wanted)
@@ -152,10 +148,9 @@ impl Fetcher {
     /// As [`Fetcher::want`], at the time when the tag's back-off ends; does nothing if that has changed since.
     pub(crate) fn look(self: &Arc<Self>, tag_state: &Arc<TagState>, until_ms: i64) {
         let action = tag_state.locked(|state| {
-            if state.phase != Phase::BackingOff(until_ms) {
+            if !state.fetch.timer(until_ms) {
                 return None;
             }
-            state.phase = Phase::Idle;
             let waits = tag_state.waiting(state) > 0;
             Some((self.decide(tag_state, state, waits), waits))
         });
@@ -171,37 +166,11 @@ impl Fetcher {
     }
 
     fn decide_fetch(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> FetchAction {
-        let backing_off = match state.phase {
-            Phase::Idle => None,
-            Phase::BackingOff(until_ms) => Some(until_ms),
-            Phase::Queued | Phase::Fetching(_) => return FetchAction::Nothing,
-        };
-        if self.is_closed() || tag_state.wants_fetch(state).is_none() {
+        if state.fetch.is_fetching() || self.is_closed() || tag_state.wants_fetch(state).is_none() {
             return FetchAction::Nothing;
         }
-        let now_ms = self.now_ms();
-        let unknown = state.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag);
         let urgent = waits || tag_state.waiting(state) > 0 || tag_state.is_low(state);
-        match state.back_off.ready_at_ms(urgent) {
-            Some(ready_ms) if ready_ms > now_ms => {
-                // A tag that the source does not know is asked for again by who uses it, and not by itself.
-                if unknown {
-                    return FetchAction::Nothing;
-                }
-                // Seen to again soon: by then somebody may wait.
-                let look_ms = ready_ms.min(now_ms + URGENT_MS);
-                if backing_off.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
-                    return FetchAction::Nothing;
-                }
-                state.phase = Phase::BackingOff(look_ms);
-                FetchAction::LookAt(look_ms)
-            }
-            _ if unknown && !waits => FetchAction::Nothing,
-            _ => {
-                state.phase = Phase::Queued;
-                FetchAction::Fetch
-            }
-        }
+        state.fetch.poll(waits, urgent, self.now_ms())
     }
 
     fn act(
@@ -252,34 +221,21 @@ impl Fetcher {
     /// Asks the source, on a fetching thread, unless it is down. `tries`: to see whether it still is.
     pub(crate) fn fetch(self: Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
         let now_ms = self.now_ms();
-        let failed = tag_state.locked(|state| state.back_off.failures() > 0).unwrap_or(false);
+        let failed = tag_state.locked(|state| state.fetch.has_failed()).unwrap_or(false);
         if let Some(Some(waits)) = lock_signal_safe(&self.breaker, self.generation, |breaker| {
             breaker.enter(&tag_state, tries, failed, now_ms)
         }) {
             return self.pass(|_| waits);
         }
-        let step = tag_state.locked(|state| {
+        let plan = tag_state.locked(|state| {
             tag_state.refill(state);
-            let Some(short) = tag_state.wants_fetch(state).filter(|_| !self.is_closed()) else {
-                state.phase = Phase::Idle;
-                return None;
-            };
-            state.phase = Phase::Fetching(Instant::now());
-            let wanted = state.step.wanted(now_ms);
-            let need = std::mem::take(&mut state.need);
-            // While it fails, one finds out more.
-            let fails = state.back_off.failures() > 0 || state.skipped > 0;
-            let short = if fails { short.min(1) } else { short };
-            let step = match short {
-                // Not less than the step of a source that has not said it yet.
-                0 if wanted == 0 && need <= STEP => 0,
-                0 => wanted.max(need),
-                short => need.max(short as i64),
-            };
-            let urgent = tag_state.waiting(state) > 0 || tag_state.left(state) <= short;
-            Some((wanted, step, urgent, std::mem::replace(&mut state.looked, true)))
+            let short = tag_state.wants_fetch(state).filter(|_| !self.is_closed());
+            let plan = state.fetch.begin(short, STEP, now_ms)?;
+            state.asked_at = Some(Instant::now());
+            let urgent = tag_state.waiting(state) > 0 || tag_state.left(state) <= plan.short;
+            Some((plan, urgent, std::mem::replace(&mut state.looked, true)))
         });
-        let Some(Some((wanted, step, urgent, looked))) = step else {
+        let Some(Some((plan, urgent, looked))) = plan else {
             if tries {
                 self.pass(|breaker| breaker.cancelled(now_ms));
             }
@@ -298,15 +254,17 @@ impl Fetcher {
             Ok(after) => after,
             Err(error) => return self.failed_to_ask(&tag_state, error),
         };
-        let request = FetchRequest { tag: tag_state.name.as_ref().into(), step, after, urgent };
+        let request = FetchRequest { tag: tag_state.name.as_ref().into(), step: plan.step, after, urgent };
         let source = self.options.origin.source.clone();
-        source
-            .ask(request, Completion::new(Pending { fetcher: self, tag_state, after, wanted, requests: 1 }));
+        source.ask(
+            request,
+            Completion::new(Pending { fetcher: self, tag_state, after, wanted: plan.wanted, requests: 1 }),
+        );
     }
 
     fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {
         tag_state.locked(|state| {
-            state.phase = Phase::Idle;
+            state.fetch.cancelled();
             kept.into_iter().for_each(|segment| state.pending.push_back(segment));
             tag_state.refill(state);
         });
@@ -339,35 +297,21 @@ impl Fetcher {
         let denied = self.options.origin.servers.as_ref().filter(|_| outcome.is_err());
         let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
         let logged = tag_state.locked(|state| {
-            state.phase = Phase::Idle;
-            state.ended += 1;
-            state.is_denied = is_denied;
-            let before = state.error.take().map(|error| error.code());
+            let before = state.fetch.error().map(Error::code);
             let failures = match outcome {
                 Ok((accepted, step)) => {
-                    state.skipped = 0;
                     // A source that does not say its step has shown it when it was left the choice.
                     let shown =
                         accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
                     let own = self.options.step.or(step).or(shown);
-                    let own = own.unwrap_or(state.step.source());
-                    state.step.fetched(wanted, own, now_ms);
-                    state.back_off.succeeded();
-                    state.error = accepted.refused;
+                    state.fetch.succeeded(wanted, own, accepted.refused, now_ms);
                     accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
                     tag_state.refill(state);
                     0
                 }
-                Err(error) if self.may_skip(&error) && state.skipped < MOST_SKIPPED_FETCHES => {
-                    state.skipped += 1;
-                    state.error = Some(error);
-                    0
-                }
                 Err(error) => {
-                    state.failures += 1;
-                    state.back_off.failed(now_ms, seed);
-                    state.error = Some(error);
-                    state.back_off.failures()
+                    let may_skip = self.may_skip(&error);
+                    state.fetch.failed(error, is_denied, may_skip, now_ms, seed)
                 }
             };
             (failures, before)
@@ -430,13 +374,11 @@ impl Fetcher {
 
     /// The error of a call that timed out.
     pub(crate) fn late(&self, tag_state: &TagState, waited: Duration) -> Error {
-        let state = tag_state.locked(|state| (state.error.clone(), state.phase));
-        let (error, phase) = state.unwrap_or((None, Phase::Idle));
+        let state = tag_state.locked(|state| (state.fetch.error().cloned(), state.asked_at()));
+        let (error, asked_at) = state.unwrap_or_default();
         let waited = waited.as_millis();
-        let asked = match phase {
-            Phase::Fetching(since) => self.options.origin.source.silent_for(&tag_state.name, since),
-            _ => None,
-        };
+        let source = &self.options.origin.source;
+        let asked = asked_at.and_then(|since| source.silent_for(&tag_state.name, since));
         let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
         match (error, asked) {
             (Some(error), _) => {
@@ -454,9 +396,9 @@ impl Fetcher {
                 Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
             }
             (None, asked) => {
-                let why = asked.unwrap_or_else(|| match phase {
-                    Phase::Fetching(_) => "requests for other tags took all `connections`".into(),
-                    _ => "its source was not asked yet".into(),
+                let why = asked.unwrap_or_else(|| match asked_at {
+                    Some(_) => "requests for other tags took all `connections`".into(),
+                    None => "its source was not asked yet".into(),
                 });
                 let message = format!(
                     "no id of the tag {:?} within {waited} ms: {why}; see the source, or raise timeout_ms",
@@ -481,7 +423,7 @@ impl Fetcher {
         // One that is fetched already leaves its turn to the next.
         while let Some(name) = lock_signal_safe(&self.prewarm, self.generation, Vec::pop).flatten()
             && let Some(Ok(tag_state)) = self.tag_state(&name.into())
-            && tag_state.locked(|state| state.need = state.need.max(self.prewarmed())).is_some()
+            && tag_state.locked(|state| state.fetch.needs(self.prewarmed())).is_some()
             && self.want(&tag_state, None).is_some_and(|wanted| !wanted.awaited)
         {}
     }
@@ -536,14 +478,6 @@ impl Fetcher {
             }
         }
     }
-}
-
-/// The next action for a tag.
-#[derive(Debug, PartialEq, Eq)]
-enum FetchAction {
-    Nothing,
-    Fetch,
-    LookAt(i64),
 }
 
 impl Pending {

@@ -1,7 +1,7 @@
 //! What segments tell of themselves.
 
 use super::fetcher::Fetcher;
-use super::tag_state::{Phase, TagState};
+use super::tag_state::TagState;
 use leafid_core::Segment;
 
 /// Segments as they stand in this process.
@@ -70,12 +70,12 @@ impl TagStats {
                 next,
                 left: tag_state.left(state),
                 step: tag_state.step(state),
-                fetching: matches!(state.phase, Phase::Queued | Phase::Fetching(_)),
-                fetches: state.ended,
-                failures: state.failures,
+                fetching: state.fetch.is_fetching(),
+                fetches: state.fetch.ended(),
+                failures: state.fetch.failures(),
                 waits: state.waits,
                 waiting: tag_state.waiting(state),
-                last_error: state.error.as_ref().map(|error| error.to_string()),
+                last_error: state.fetch.error().map(|error| error.to_string()),
             }
         });
         // A forked child that has not used it yet.

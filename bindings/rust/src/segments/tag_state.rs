@@ -3,7 +3,7 @@
 use super::Wake;
 use crate::os::mutex::lock_signal_safe;
 use leafid_core::{
-    AdaptiveStep, BackOff, DoubleBuffer, Error, Filler, PendingSegments, Result, Run, Segment, Stock,
+    AdaptiveStep, DoubleBuffer, FetchPhase, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock,
 };
 use rustix::thread::futex;
 use std::collections::BTreeMap;
@@ -30,22 +30,11 @@ pub(crate) struct TagState {
 
 pub(crate) struct TagInner {
     pub(crate) filler: Filler,
-    pub(crate) step: AdaptiveStep,
-    pub(crate) phase: Phase,
-    pub(crate) back_off: BackOff,
+    pub(crate) fetch: FetchState,
+    /// When a fetch began last.
+    pub(crate) asked_at: Option<Instant>,
     /// Segments that found no room yet, and ids that were put back.
     pub(crate) pending: PendingSegments,
-    /// How many ids a call waits for.
-    pub(crate) need: i64,
-    /// Of the last fetch, none after a success.
-    pub(crate) error: Option<Error>,
-    /// It is the same until somebody changes the source or the options.
-    pub(crate) is_denied: bool,
-    /// Fetches that have ended, and those of them that failed.
-    pub(crate) ended: u64,
-    pub(crate) failures: u64,
-    /// Fetches in a row of which nothing was left, for it may have been given before.
-    pub(crate) skipped: u32,
     /// Calls that found the buffer empty.
     pub(crate) waits: u64,
     /// Whether what an earlier process kept was looked for.
@@ -60,19 +49,6 @@ pub(crate) struct TagInner {
 struct PriorityCall {
     left: usize,
     runs: Vec<Run>,
-}
-
-/// Where a tag's fetch stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// None is under way.
-    Idle,
-    /// A fetch may begin at this time, of the suspend-counting clock in milliseconds.
-    BackingOff(i64),
-    /// Handed to a fetching thread, or to the circuit breaker.
-    Queued,
-    /// The source was asked, then.
-    Fetching(Instant),
 }
 
 /// A tag is one object in a process.
@@ -93,16 +69,9 @@ impl TagState {
         let (buffer, filler) = DoubleBuffer::new();
         let state = TagInner {
             filler,
-            step,
-            phase: Phase::Idle,
-            back_off: BackOff::new(),
+            fetch: FetchState::new(step),
+            asked_at: None,
             pending: PendingSegments::new(),
-            need: 0,
-            error: None,
-            is_denied: false,
-            ended: 0,
-            failures: 0,
-            skipped: 0,
             waits: 0,
             looked: false,
             subscribers: BTreeMap::new(),
@@ -229,7 +198,7 @@ impl TagState {
     pub(crate) fn step(&self, state: &TagInner) -> i64 {
         match self.stock {
             Some(stock) => stock.target(self.taken(state)) as i64,
-            None => state.step.step(),
+            None => state.fetch.step().step(),
         }
     }
 
@@ -281,6 +250,11 @@ impl TagState {
 }
 
 impl TagInner {
+    /// Since when the source is asked.
+    pub(crate) fn asked_at(&self) -> Option<Instant> {
+        self.asked_at.filter(|_| self.fetch.phase() == FetchPhase::Fetching)
+    }
+
     /// Gives pending ids to the priority calls, the oldest first; returns whether any were given.
     fn serve(&mut self) -> bool {
         let mut served = false;

@@ -75,13 +75,26 @@ fn thousand() -> SegmentsBuilder {
     Segments::builder().step(1_000).adaptive(false)
 }
 
-/// What a tag asks for that is at rest, if somebody waits.
-fn action(play: &Play, tag_state: &TagState, phase: Phase, waits: bool, now_ms: i64) -> FetchAction {
+/// The next action for a tag whose fetch is not under way, if a caller waits.
+fn action(play: &Play, tag_state: &TagState, waits: bool, now_ms: i64) -> FetchAction {
     play.set_clock(now_ms);
     of(tag_state, |state| {
-        state.phase = phase;
+        state.fetch.cancelled();
         play.fetcher.decide_fetch(tag_state, state, waits)
     })
+}
+
+/// So many fetches of a tag have failed.
+fn has_failed(tag_state: &TagState, code: Code, is_denied: bool, times: usize) {
+    of(tag_state, |state| {
+        for _ in 0..times {
+            state.fetch.failed(Error::new(code, "as asked"), is_denied, false, BEGIN_MS, 0);
+        }
+    });
+}
+
+fn phase(tag_state: &TagState) -> FetchPhase {
+    of(tag_state, |state| state.fetch.phase())
 }
 
 #[test]
@@ -90,8 +103,8 @@ fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
     let tag_state = play.tag("order");
     give(&tag_state, ids(1, 1_000), 500);
     // It rests 800 ms, or 400.
-    of(&tag_state, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
-    let at = |waits, ms| action(&play, &tag_state, Phase::Idle, waits, BEGIN_MS + ms);
+    has_failed(&tag_state, Code::SegmentUnavailable, false, 3);
+    let at = |waits, ms| action(&play, &tag_state, waits, BEGIN_MS + ms);
     let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
     assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
     assert_eq!(at(false, 800), FetchAction::Fetch);
@@ -105,41 +118,16 @@ fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
 }
 
 #[test]
-fn a_look_that_is_to_come_soon_enough_is_not_asked_for_again() {
+fn a_tag_is_looked_at_when_its_rest_is_over_and_not_at_another_time() {
     let play = Play::open(thousand(), |_| {});
     let tag_state = play.tag("order");
-    give(&tag_state, ids(1, 1_000), 500);
-    of(&tag_state, |state| (0..3).for_each(|_| state.back_off.failed(BEGIN_MS, 0)));
-    for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
-        let wanted = if comes { FetchAction::Nothing } else { FetchAction::LookAt(BEGIN_MS + 500) };
-        let rests = Phase::BackingOff(BEGIN_MS + until_ms);
-        assert_eq!(action(&play, &tag_state, rests, false, BEGIN_MS + 100), wanted, "{until_ms}");
-    }
-}
-
-#[test]
-fn one_that_is_unknown_is_asked_for_again_by_who_waits_alone() {
-    let play = Play::open(thousand(), |_| {});
-    let tag_state = play.tag("order");
-    of(&tag_state, |state| {
-        state.error = Some(Error::new(Code::UnknownTag, "as asked"));
-        state.back_off.failed(BEGIN_MS, 0);
-    });
-    let at = |waits, ms| action(&play, &tag_state, Phase::Idle, waits, BEGIN_MS + ms);
-    assert_eq!(
-        [at(true, 100), at(false, 200), at(true, 200)],
-        [FetchAction::Nothing, FetchAction::Nothing, FetchAction::Fetch]
-    );
-    // Nor at the time that it was to rest until.
-    let rests = Phase::BackingOff(BEGIN_MS + 200);
-    let looked = |until_ms| {
-        of(&tag_state, |state| state.phase = rests);
-        play.fetcher.look(&tag_state, BEGIN_MS + until_ms);
-        of(&tag_state, |state| state.phase)
-    };
-    assert_eq!([looked(200), looked(100)], [Phase::Idle, rests], "another rest is not over");
-    somebody_waits(&tag_state);
-    assert_eq!(looked(200), Phase::Queued);
+    has_failed(&tag_state, Code::SegmentUnavailable, false, 1);
+    assert_eq!(action(&play, &tag_state, false, BEGIN_MS), FetchAction::LookAt(BEGIN_MS + 200));
+    play.fetcher.look(&tag_state, BEGIN_MS + 100);
+    assert_eq!(phase(&tag_state), FetchPhase::BackingOff(BEGIN_MS + 200), "another rest is not over");
+    play.set_clock(BEGIN_MS + 200);
+    play.fetcher.look(&tag_state, BEGIN_MS + 200);
+    assert_eq!(phase(&tag_state), FetchPhase::Queued);
 }
 
 #[test]
@@ -147,9 +135,9 @@ fn nothing_is_fetched_for_who_has_enough_nor_after_the_close() {
     let play = Play::open(thousand(), |_| {});
     let (full, empty) = (play.tag("full"), play.tag("empty"));
     give(&full, ids(1, 1_000), 1_000);
-    assert_eq!(action(&play, &full, Phase::Idle, true, BEGIN_MS), FetchAction::Nothing);
+    assert_eq!(action(&play, &full, true, BEGIN_MS), FetchAction::Nothing);
     play.fetcher.closed.store(true, SeqCst);
-    assert_eq!(action(&play, &empty, Phase::Idle, true, BEGIN_MS), FetchAction::Nothing);
+    assert_eq!(action(&play, &empty, true, BEGIN_MS), FetchAction::Nothing);
 }
 
 #[test]
@@ -157,26 +145,25 @@ fn who_finds_nothing_learns_what_is_under_way() {
     let play = Play::open(thousand(), |_| {});
     let tag_state = play.tag("order");
     of(&tag_state, |state| {
-        (state.ended, state.phase) = (2, Phase::Fetching(Instant::now()));
+        for _ in 0..2 {
+            state.fetch.succeeded(1_000, None, None, BEGIN_MS);
+        }
+        state.fetch.begin(Some(0), STEP, BEGIN_MS)
     });
     let wanted = play.want(&tag_state, Some(5));
     assert_eq!((wanted.ended, wanted.begun, wanted.awaited, wanted.refilled), (2, 3, true, false));
-    let wanted = play.want(&tag_state, Some(3));
     assert!(wanted.refused.is_none());
-    assert_eq!(of(&tag_state, |state| state.need), 5, "the most that a call needs");
     for (code, is_denied, refused) in [
         (Code::SegmentUnavailable, false, false),
         (Code::SegmentUnavailable, true, true),
         (Code::UnknownTag, false, true),
     ] {
-        of(&tag_state, |state| {
-            state.error = Some(Error::new(code, "as asked"));
-            (state.is_denied, state.phase) = (is_denied, Phase::Idle);
-        });
+        let tag_state = play.tag(&format!("{code:?} {is_denied}"));
+        has_failed(&tag_state, code, is_denied, 1);
         let wanted = play.want(&tag_state, None);
         assert_eq!(wanted.refused.is_some(), refused, "{code:?}");
         assert_eq!(wanted.awaited, code != Code::UnknownTag, "it is asked for by who waits");
-        assert_eq!(wanted.begun, 2);
+        assert_eq!(wanted.begun, 1);
     }
     let enough = play.tag("enough");
     of(&enough, |state| {
@@ -185,7 +172,7 @@ fn who_finds_nothing_learns_what_is_under_way() {
     });
     let wanted = play.want(&enough, Some(1));
     assert!(wanted.refilled && wanted.awaited && wanted.refused.is_none());
-    assert_eq!(of(&enough, |state| state.phase), Phase::Idle);
+    assert_eq!(phase(&enough), FetchPhase::Idle);
 }
 
 #[test]
@@ -219,18 +206,21 @@ fn a_source_is_asked_for_its_own_step_or_for_more_if_more_is_needed() {
 #[test]
 fn a_stock_is_filled_and_while_that_fails_one_id_is_asked_for() {
     let builder = || Segments::builder().step(100).adaptive(false);
-    let asked = |need, before: fn(&mut TagInner)| {
+    let asked = |need, before: &dyn Fn(&mut TagInner)| {
         let play = Play::open(builder(), |options| options.origin.one_by_one = true);
         let tag_state = play.tag("order");
         of(&tag_state, before);
         play.set_clock(BEGIN_MS + 1_000);
         play.asked(&tag_state, need).0
     };
-    assert_eq!(asked(None, |_| {}), 100);
-    assert_eq!(asked(Some(150), |_| {}), 150);
-    assert_eq!(asked(None, |state| state.back_off.failed(BEGIN_MS, 0)), 1);
-    assert_eq!(asked(None, |state| state.skipped = 1), 1);
-    assert_eq!(asked(Some(7), |state| state.skipped = 1), 7);
+    assert_eq!(asked(None, &|_| {}), 100);
+    assert_eq!(asked(Some(150), &|_| {}), 150);
+    let fails = |state: &mut TagInner, may_skip| {
+        state.fetch.failed(Error::new(Code::SegmentRegressed, "as asked"), false, may_skip, BEGIN_MS, 0);
+    };
+    assert_eq!(asked(None, &|state| fails(state, false)), 1);
+    assert_eq!(asked(None, &|state| fails(state, true)), 1);
+    assert_eq!(asked(Some(7), &|state| fails(state, true)), 7);
 }
 
 #[test]
@@ -258,8 +248,8 @@ fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
         play.asked(&tag_state, None);
         play.answer(Ok(Some(Fetched { segment: ids(1, 50), step: said })));
         of(&tag_state, |state| {
-            assert_eq!((state.ended, state.failures), (1, 0));
-            state.step.source()
+            assert_eq!((state.fetch.ended(), state.fetch.failures()), (1, 0));
+            state.fetch.step().source()
         })
     };
     assert_eq!(step(Segments::builder(), true, None), 50);
@@ -277,22 +267,22 @@ fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
     play.work();
     let seen = [(); 5].map(|_| {
         play.answer(regressed());
-        of(&tag_state, |state| (state.skipped, state.failures))
+        of(&tag_state, |state| (state.fetch.ended(), state.fetch.failures()))
     });
-    assert_eq!(seen, [(1, 0), (2, 0), (3, 0), (4, 0), (4, 1)]);
+    assert_eq!(seen, [(1, 0), (2, 0), (3, 0), (4, 0), (5, 1)]);
     play.set_clock(BEGIN_MS + 1_000);
     play.asked(&tag_state, Some(1));
     play.answer(Ok(Some(ids(1, 1).into())));
-    assert_eq!(of(&tag_state, |state| (state.skipped, state.failures, state.ended)), (0, 1, 6));
+    assert_eq!(of(&tag_state, |state| (state.fetch.failures(), state.fetch.ended())), (1, 6));
     assert_eq!(play.tags_asked(), ["order"], "and it is asked for more at once");
     // Of another error, and of a source that gives them in ranges, none.
     for (one_by_one, code) in [(true, Code::SegmentUnavailable), (false, Code::SegmentRegressed)] {
         let play = Play::open(thousand(), |options| options.origin.one_by_one = one_by_one);
         let tag_state = play.tag("order");
         fail(&play, &tag_state, code);
-        assert_eq!(of(&tag_state, |state| (state.skipped, state.failures)), (0, 1));
-        let rests = Phase::BackingOff(BEGIN_MS + 200);
-        assert_eq!(of(&tag_state, |state| state.phase), rests, "it is looked at by itself");
+        assert_eq!(of(&tag_state, |state| state.fetch.failures()), 1);
+        let rests = FetchPhase::BackingOff(BEGIN_MS + 200);
+        assert_eq!(phase(&tag_state), rests, "it is looked at by itself");
     }
 }
 
@@ -302,7 +292,7 @@ fn only_a_source_that_gives_no_answer_is_down() {
         let servers = servers.map(|says| Arc::new(says) as Arc<dyn Servers>);
         let play = Play::open(thousand(), |options| options.origin.servers = servers);
         ["a", "b", "c"].iter().for_each(|tag| fail(&play, &play.tag(tag), code));
-        let is_denied = of(&play.tag("a"), |state| state.is_denied);
+        let is_denied = of(&play.tag("a"), |state| state.fetch.refused().is_some());
         (is_down(&play), is_denied)
     };
     assert_eq!(fails(Code::SegmentUnavailable, None), (true, false));
@@ -329,7 +319,7 @@ fn a_source_that_is_down_is_tried_with_a_tag_that_did_not_fail() {
     assert!(is_down(&play));
     play.set_clock(BEGIN_MS + 399);
     for tag_state in [bad, good, worse] {
-        of(&tag_state, |state| state.phase = Phase::Queued);
+        action(&play, &tag_state, true, BEGIN_MS + 399);
         play.fetcher.clone().fetch(tag_state, false);
     }
     play.set_clock(BEGIN_MS + 5_000);

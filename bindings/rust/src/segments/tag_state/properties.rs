@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cases::holds;
+use leafid_core::{Code, Error};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -118,7 +119,9 @@ impl Model {
             }
             Operation::Fetched(..) => {}
             Operation::Failed => {
-                self.tag_state.locked(|state| state.back_off.failed(1, 2));
+                self.tag_state.locked(|state| {
+                    _ = state.fetch.failed(Error::new(Code::SegmentUnavailable, "down"), false, false, 1, 2)
+                });
             }
             Operation::Take => {
                 if let Ok((first, _)) = self.tag_state.buffer.take() {

@@ -1,0 +1,367 @@
+//! When the next segment of a tag is fetched.
+//!
+//! Construct: [`FetchState::new`]. Poll: [`FetchState::poll`], [`FetchState::begin`]. Events: [`FetchState::needs`],
+//! [`FetchState::timer`], [`FetchState::cancelled`], [`FetchState::succeeded`], [`FetchState::failed`]. Queries: all others.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | idle, backing off | poll, and it may be fetched now | queued |
+//! | idle, backing off | poll, and its rest is not over | backing off |
+//! | idle, backing off | poll, and the source does not know the tag | the same, unless a caller waits and its rest is over |
+//! | backing off | its timer | idle |
+//! | queued | begin | fetching; idle if nothing is wanted any more |
+//! | queued, fetching | poll | the same: never two at once |
+//! | fetching | succeeded, failed, cancelled | idle |
+
+use crate::{AdaptiveStep, BackOff, Code, Error, URGENT_MS};
+use core::mem::take;
+
+/// If a source returns ids one by one, so many fetches in a row may return only skipped ids before that is an error: the
+/// marks are bounded, and ids that arrive late may look like repeated ones.
+const MOST_SKIPPED_FETCHES: u32 = 4;
+
+/// The fetches of one tag. Times are of the suspend-counting clock, in milliseconds.
+#[derive(Clone, Debug)]
+pub struct FetchState {
+    phase: FetchPhase,
+    step: AdaptiveStep,
+    back_off: BackOff,
+    /// How many ids a call waits for.
+    need: i64,
+    /// Of the last fetch, none after a success.
+    error: Option<Error>,
+    is_denied: bool,
+    /// Fetches that have ended, and those of them that failed.
+    ended: u64,
+    failures: u64,
+    /// Fetches in a row that returned only skipped ids.
+    skipped: u32,
+}
+
+/// Where a tag's fetch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchPhase {
+    /// None is under way.
+    Idle,
+    /// A fetch may begin at this time.
+    BackingOff(i64),
+    /// It was handed to a thread, or to the circuit breaker.
+    Queued,
+    /// The source was asked.
+    Fetching,
+}
+
+/// What the host does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchAction {
+    /// Nothing.
+    Nothing,
+    /// Have a thread begin a fetch.
+    Fetch,
+    /// Call [`FetchState::timer`] at this time, and poll.
+    LookAt(i64),
+}
+
+/// What a source is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchPlan {
+    /// The step by the rule of [`AdaptiveStep`], to be handed back to [`FetchState::succeeded`]; 0 leaves the choice to
+    /// the source.
+    pub wanted: i64,
+    /// The number of ids to ask for; 0 leaves the choice to the source.
+    pub step: i64,
+    /// The number of ids that a stock is short of; 0 for other sources.
+    pub short: u64,
+}
+
+impl FetchState {
+    /// Idle.
+    pub const fn new(step: AdaptiveStep) -> FetchState {
+        FetchState {
+            phase: FetchPhase::Idle,
+            step,
+            back_off: BackOff::new(),
+            need: 0,
+            error: None,
+            is_denied: false,
+            ended: 0,
+            failures: 0,
+            skipped: 0,
+        }
+    }
+
+    /// A call waits for this many ids.
+    pub fn needs(&mut self, ids: i64) {
+        self.need = self.need.max(ids);
+    }
+
+    /// The next action, where more ids are wanted. `waits`: a caller waits now. `urgent`: one does, or soon will.
+    pub fn poll(&mut self, waits: bool, urgent: bool, now_ms: i64) -> FetchAction {
+        let backing_off = match self.phase {
+            FetchPhase::Idle => None,
+            FetchPhase::BackingOff(until_ms) => Some(until_ms),
+            FetchPhase::Queued | FetchPhase::Fetching => return FetchAction::Nothing,
+        };
+        match self.back_off.ready_at_ms(urgent) {
+            Some(ready_ms) if ready_ms > now_ms => {
+                // A tag that the source does not know is fetched again for its callers only, not by itself.
+                if self.is_unknown() {
+                    return FetchAction::Nothing;
+                }
+                // Looked at again soon: by then a caller may wait.
+                let look_ms = ready_ms.min(now_ms + URGENT_MS);
+                if backing_off.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
+                    return FetchAction::Nothing;
+                }
+                self.phase = FetchPhase::BackingOff(look_ms);
+                FetchAction::LookAt(look_ms)
+            }
+            _ if self.is_unknown() && !waits => FetchAction::Nothing,
+            _ => {
+                self.phase = FetchPhase::Queued;
+                FetchAction::Fetch
+            }
+        }
+    }
+
+    /// The timer of [`FetchAction::LookAt`]; false if it is out of date, and nothing is to be done.
+    pub fn timer(&mut self, at_ms: i64) -> bool {
+        let is_due = self.phase == FetchPhase::BackingOff(at_ms);
+        if is_due {
+            self.phase = FetchPhase::Idle;
+        }
+        is_due
+    }
+
+    /// A thread is about to ask the source. `short`: the number of ids that a stock is short of, 0 for other sources; none
+    /// when nothing is wanted any more. `source_step`: the least that is asked of a source that has not said its step.
+    pub fn begin(&mut self, short: Option<u64>, source_step: i64, now_ms: i64) -> Option<FetchPlan> {
+        let Some(short) = short else {
+            self.phase = FetchPhase::Idle;
+            return None;
+        };
+        self.phase = FetchPhase::Fetching;
+        let wanted = self.step.wanted(now_ms);
+        let need = take(&mut self.need);
+        // While it fails, one id finds out more.
+        let fails = self.has_failed() || self.skipped > 0;
+        let short = if fails { short.min(1) } else { short };
+        let step = match short {
+            0 if wanted == 0 && need <= source_step => 0,
+            0 => wanted.max(need),
+            short => need.max(short as i64),
+        };
+        Some(FetchPlan { wanted, step, short })
+    }
+
+    /// The source was not asked after all.
+    pub fn cancelled(&mut self) {
+        self.phase = FetchPhase::Idle;
+    }
+
+    /// Segments came. `wanted`: of the plan. `own_step`: the source's own, if it is known. `refused`: why some were skipped.
+    pub fn succeeded(&mut self, wanted: i64, own_step: Option<i64>, refused: Option<Error>, now_ms: i64) {
+        self.ends(refused, false);
+        self.skipped = 0;
+        self.step.fetched(wanted, own_step.unwrap_or(self.step.source()), now_ms);
+        self.back_off.succeeded();
+    }
+
+    /// Nothing came. `is_denied`: the error stays until somebody changes the source or the options. `may_skip`: it only
+    /// says that all ids were skipped. Returns the number of failures in a row, 0 if the ids were only skipped.
+    pub fn failed(&mut self, error: Error, is_denied: bool, may_skip: bool, now_ms: i64, seed: u64) -> u32 {
+        self.ends(Some(error), is_denied);
+        if may_skip && self.skipped < MOST_SKIPPED_FETCHES {
+            self.skipped += 1;
+            return 0;
+        }
+        self.failures += 1;
+        self.back_off.failed(now_ms, seed);
+        self.back_off.failures()
+    }
+
+    fn ends(&mut self, error: Option<Error>, is_denied: bool) {
+        self.phase = FetchPhase::Idle;
+        self.ended += 1;
+        self.is_denied = is_denied;
+        self.error = error;
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag)
+    }
+
+    /// Where its fetch stands.
+    pub const fn phase(&self) -> FetchPhase {
+        self.phase
+    }
+
+    /// Whether a fetch is queued or under way.
+    pub const fn is_fetching(&self) -> bool {
+        matches!(self.phase, FetchPhase::Queued | FetchPhase::Fetching)
+    }
+
+    /// The step.
+    pub const fn step(&self) -> &AdaptiveStep {
+        &self.step
+    }
+
+    /// Whether the last fetch failed.
+    pub const fn has_failed(&self) -> bool {
+        self.back_off.failures() > 0
+    }
+
+    /// The error of the last fetch; none after a success.
+    pub const fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
+    }
+
+    /// The same, if the source does not know the tag or denies it to this program.
+    pub fn refused(&self) -> Option<&Error> {
+        self.error.as_ref().filter(|_| self.is_denied || self.is_unknown())
+    }
+
+    /// Fetches that have ended.
+    pub const fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Fetches that have begun.
+    pub const fn begun(&self) -> u64 {
+        self.ended + matches!(self.phase, FetchPhase::Fetching) as u64
+    }
+
+    /// Fetches that failed.
+    pub const fn failures(&self) -> u64 {
+        self.failures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN_MS: i64 = 1_000_000;
+
+    fn state() -> FetchState {
+        FetchState::new(AdaptiveStep::new(1_000, false))
+    }
+
+    /// After this many failures at the beginning.
+    fn failed(code: Code, times: usize) -> FetchState {
+        let mut state = state();
+        for _ in 0..times {
+            state.failed(Error::new(code, "as asked"), false, false, BEGIN_MS, 0);
+        }
+        state
+    }
+
+    #[test]
+    fn a_tag_that_failed_is_fetched_sooner_when_it_is_urgent() {
+        // It rests 800 ms, or 400.
+        let at = |urgent, ms| failed(Code::SegmentUnavailable, 3).poll(false, urgent, BEGIN_MS + ms);
+        let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
+        assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
+        assert_eq!(at(false, 800), FetchAction::Fetch);
+        assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), FetchAction::Fetch]);
+    }
+
+    #[test]
+    fn a_look_that_comes_soon_enough_is_not_asked_for_again() {
+        for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
+            let mut state = failed(Code::SegmentUnavailable, 3);
+            state.phase = FetchPhase::BackingOff(BEGIN_MS + until_ms);
+            let wanted = if comes { FetchAction::Nothing } else { FetchAction::LookAt(BEGIN_MS + 500) };
+            assert_eq!(state.poll(false, false, BEGIN_MS + 100), wanted, "{until_ms}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_tag_is_fetched_again_for_callers_that_wait_alone() {
+        let at = |waits, ms| failed(Code::UnknownTag, 1).poll(waits, waits, BEGIN_MS + ms);
+        assert_eq!(
+            [at(true, 100), at(false, 200), at(true, 200)],
+            [FetchAction::Nothing, FetchAction::Nothing, FetchAction::Fetch]
+        );
+    }
+
+    #[test]
+    fn a_timer_that_is_out_of_date_changes_nothing() {
+        let mut state = failed(Code::SegmentUnavailable, 1);
+        assert_eq!(state.poll(false, false, BEGIN_MS), FetchAction::LookAt(BEGIN_MS + 200));
+        assert!(!state.timer(BEGIN_MS + 100));
+        assert_eq!(state.phase(), FetchPhase::BackingOff(BEGIN_MS + 200));
+        assert!(state.timer(BEGIN_MS + 200));
+        assert_eq!(state.phase(), FetchPhase::Idle);
+        assert_eq!(state.poll(false, false, BEGIN_MS + 200), FetchAction::Fetch);
+    }
+
+    #[test]
+    fn one_fetch_is_under_way_at_a_time() {
+        let mut state = state();
+        assert_eq!(
+            (state.poll(true, true, 0), state.poll(true, true, 0)),
+            (FetchAction::Fetch, FetchAction::Nothing)
+        );
+        assert!(state.is_fetching() && state.begun() == 0);
+        assert!(state.begin(Some(0), 1_000, 0).is_some());
+        assert_eq!((state.poll(true, true, 0), state.begun(), state.ended()), (FetchAction::Nothing, 1, 0));
+        state.succeeded(1_000, None, None, 0);
+        assert_eq!((state.begun(), state.ended(), state.phase()), (1, 1, FetchPhase::Idle));
+        assert_eq!(state.poll(false, false, 0), FetchAction::Fetch);
+        assert_eq!(
+            (state.begin(None, 1_000, 0), state.phase()),
+            (None, FetchPhase::Idle),
+            "nothing is wanted"
+        );
+    }
+
+    #[test]
+    fn as_much_is_asked_for_as_is_needed_and_one_id_while_a_stock_fails() {
+        let plan = |source, needs, short: u64, fails: bool| {
+            let code = Code::SegmentRegressed;
+            let mut state = FetchState::new(AdaptiveStep::new(source, false));
+            if fails {
+                assert_eq!(state.failed(Error::new(code, "as asked"), false, true, 0, 0), 0);
+            }
+            state.needs(needs);
+            state.needs(1);
+            state.begin(Some(short), 1_000, 0).map(|plan| (plan.wanted, plan.step, plan.short))
+        };
+        assert_eq!(
+            [plan(0, 1_000, 0, false), plan(0, 1_001, 0, false)],
+            [Some((0, 0, 0)), Some((0, 1_001, 0))]
+        );
+        assert_eq!([plan(10, 5, 0, false), plan(10, 25, 0, false)], [Some((10, 10, 0)), Some((10, 25, 0))]);
+        assert_eq!(
+            [plan(10, 1, 100, false), plan(10, 150, 100, false)],
+            [Some((10, 100, 100)), Some((10, 150, 100))]
+        );
+        assert_eq!([plan(10, 1, 100, true), plan(10, 7, 100, true)], [Some((10, 1, 1)), Some((10, 7, 1))]);
+    }
+
+    #[test]
+    fn ids_are_skipped_four_times_in_a_row_before_that_is_a_failure() {
+        let mut state = state();
+        let mut fail = || state.failed(Error::new(Code::SegmentRegressed, "as asked"), false, true, 0, 0);
+        assert_eq!([(); 6].map(|()| fail()), [0, 0, 0, 0, 1, 2]);
+        state.succeeded(1_000, None, None, 0);
+        assert_eq!((state.failures(), state.ended(), state.has_failed()), (2, 7, false));
+        assert!(state.error().is_none());
+    }
+
+    #[test]
+    fn a_refusal_is_known_until_the_next_fetch() {
+        for (code, is_denied, is_refused) in [
+            (Code::SegmentUnavailable, false, false),
+            (Code::SegmentUnavailable, true, true),
+            (Code::UnknownTag, false, true),
+        ] {
+            let mut state = state();
+            state.failed(Error::new(code, "as asked"), is_denied, false, 0, 0);
+            assert_eq!(state.refused().is_some(), is_refused, "{code:?}");
+            state.succeeded(1_000, Some(70), None, 0);
+            assert_eq!((state.refused(), state.step().source()), (None, 70));
+        }
+    }
+}
