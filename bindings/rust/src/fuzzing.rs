@@ -35,7 +35,8 @@ pub struct State {
 }
 
 pub fn state(bytes: &[u8]) -> Result<State> {
-    let record_format::Slots { newest, spare, damaged } = record_format::read_file(Path::new("file"), bytes)?;
+    let record_format::SlotPair { newest, spare, damaged } =
+        record_format::read_file(Path::new("file"), bytes)?;
     // The clocks of its writer are observed, for the same start of the machine.
     let (writer, filter, ns) = (&newest.writer, ClockFilter::new(), |ms: i64| ms.saturating_mul(1_000_000));
     let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));

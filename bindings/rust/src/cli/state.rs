@@ -3,7 +3,7 @@
 use super::options::Space;
 use super::{Outcome, Streams, holder};
 use crate::os::env::Env;
-use crate::storage::record_format::{self, Slots};
+use crate::storage::record_format::{self, SlotPair};
 use crate::storage::state_file;
 use crate::worker::reset::{Reset, reset};
 use crate::{Error, Result, Utc};
@@ -126,7 +126,7 @@ fn recorded(directory: &Path) -> Result<Vec<u32>> {
     Ok(ids)
 }
 
-fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<Slots> {
+fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<SlotPair> {
     let path = state_file::path_of(directory, worker_id);
     let bytes = env.disk.peek(&path).map_err(|error| state_file::failed("read", &path, &error))?;
     let missing = || {
@@ -145,7 +145,7 @@ fn lead_ms(record: &Record, now_ms: i64) -> i64 {
     record.layout.tick_start_ms(record.run.until).saturating_sub(now_ms).max(0)
 }
 
-fn as_json(slots: &Slots, holder: Option<&str>, now_ms: i64) -> Value {
+fn as_json(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> Value {
     let (stored, record) = (&slots.newest, &slots.newest.record);
     let layout = &record.layout;
     let (first_ms, until_ms) = in_ms(layout, &record.run);
@@ -169,7 +169,7 @@ fn as_json(slots: &Slots, holder: Option<&str>, now_ms: i64) -> Value {
     })
 }
 
-fn as_text(slots: &Slots, holder: Option<&str>, now_ms: i64) -> String {
+fn as_text(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> String {
     let (stored, record) = (&slots.newest, &slots.newest.record);
     let mut text = format!("worker id {} of {:?}", record.worker_id, stored.name);
     let mut line = |what: &str, how: &dyn Display| {

@@ -16,7 +16,7 @@ use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::file_names::{checksum, file_name};
-use crate::storage::shared_file::{self, Store};
+use crate::storage::shared_file::{self, SharedFile};
 use crate::storage::state_file::{self, check_root};
 use leafid_core::{Error, Guard, IdOrder, Result, Segment};
 use mark::{MOST_SPANS, Mark};
@@ -143,7 +143,8 @@ impl HighWaterMarks {
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
-        let mut store = Store::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
+        let mut store =
+            SharedFile::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.order, &path)?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
@@ -161,7 +162,7 @@ impl HighWaterMarks {
             return Ok(());
         }
         let path = files.path_of(tag)?;
-        let Some(mut store) = Store::open_existing(&self.env, path.clone())? else { return Ok(()) };
+        let Some(mut store) = SharedFile::open_existing(&self.env, path.clone())? else { return Ok(()) };
         let mut mark = self.load(&store, tag, &path)?;
         let now_ms = self.env.clock.filtered_ms();
         let file = store.id()?;
@@ -176,7 +177,7 @@ impl HighWaterMarks {
     pub(crate) fn take_unused(&self, tag: &str) -> Result<Vec<Segment>> {
         let Some((files, start)) = self.binding() else { return Ok(Vec::new()) };
         let path = files.path_of(tag)?;
-        let Some(mut store) = Store::<Mark>::open_existing(&self.env, path.clone())? else {
+        let Some(mut store) = SharedFile::<Mark>::open_existing(&self.env, path.clone())? else {
             return Ok(Vec::new());
         };
         let mut mark = self.load(&store, tag, &path)?;
@@ -224,7 +225,7 @@ impl HighWaterMarks {
     }
 
     /// Writes a mark, and with it the rest that it holds, until the kernel says the same of when that was.
-    fn save(&self, store: &mut Store<Mark>, mark: &mut Mark) -> Result<()> {
+    fn save(&self, store: &mut SharedFile<Mark>, mark: &mut Mark) -> Result<()> {
         for _ in 0..SAVES {
             if let Some(kept) = &mut mark.kept {
                 kept.written_ms = self.env.clock.filtered_ms();
@@ -240,7 +241,7 @@ impl HighWaterMarks {
     }
 
     /// What a file says of a tag, as far as it can be believed.
-    fn load(&self, store: &Store<Mark>, tag: &str, path: &Path) -> Result<Mark> {
+    fn load(&self, store: &SharedFile<Mark>, tag: &str, path: &Path) -> Result<Mark> {
         let found = store.found();
         found.content.check_whose(&self.source, tag, path)?;
         let mut mark = found.content.clone();
@@ -275,7 +276,7 @@ const _: () = assert!(MOST_SPANS <= leafid_core::MOST_REMEMBERED);
 
 #[cfg(fuzzing)]
 pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    shared_file::again::<Mark>(bytes)
+    shared_file::rewrite::<Mark>(bytes)
 }
 
 #[cfg(test)]

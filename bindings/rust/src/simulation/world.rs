@@ -87,7 +87,7 @@ impl World {
     pub(super) fn record(&self, record: Record) {
         let writer = crate::storage::record_format::Writer::default();
         let stored =
-            crate::storage::record_format::Stored { number: 0, name: "default".into(), record, writer };
+            crate::storage::record_format::StoredRecord { number: 0, name: "default".into(), record, writer };
         let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), 7);
         lock(&self.0.files)
             .insert(path, crate::storage::record_format::unused_file(stored).unwrap().to_vec());

@@ -8,7 +8,7 @@ use std::path::Path;
 
 const FORMAT: u32 = 1;
 
-/// Who wrote a record, and when: for messages, and for what the clock is believed to read.
+/// Who wrote a record, and when: for messages, and for the clock filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Writer {
     pub(crate) pid: i32,
@@ -26,7 +26,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Notes how the clocks stand.
+    /// Notes the time on the clocks.
     pub(crate) fn stamp(&mut self, clock: &Clock) {
         self.counted_ms = clock.boot_time().as_millis() as i64;
         self.leap_ms = clock.leap_ms();
@@ -35,7 +35,7 @@ impl Writer {
 
 /// A record as it stands in a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredRecord {
     pub(crate) number: u64,
     pub(crate) name: String,
     pub(crate) record: Record,
@@ -43,8 +43,8 @@ pub(crate) struct Stored {
 }
 
 /// What a file's slots hold.
-pub(crate) struct Slots {
-    pub(crate) newest: Stored,
+pub(crate) struct SlotPair {
+    pub(crate) newest: StoredRecord,
     /// The slot that does not hold the newest: the one to write next.
     pub(crate) spare: usize,
     /// The other slot could not be read, so that the newest may be lost.
@@ -53,7 +53,7 @@ pub(crate) struct Slots {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Json {
+struct RecordJson {
     leafid_state: u32,
     number: u64,
     name: String,
@@ -79,25 +79,25 @@ struct Json {
     crc32: String,
 }
 
-/// What every format says first.
+/// What every slot says first, in all formats.
 #[derive(Deserialize)]
-struct Format {
+struct RecordHead {
     leafid_state: u32,
     number: u64,
 }
 
-impl Head for Format {
+impl Head for RecordHead {
     fn number(&self) -> u64 {
         self.number
     }
 }
 
-impl Stored {
+impl StoredRecord {
     /// The slot's bytes: JSON, its checksum, blanks and a line feed.
     pub(crate) fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
         let layout = &self.record.layout;
         let fields = layout.fields();
-        let json = Json {
+        let json = RecordJson {
             leafid_state: FORMAT,
             number: self.number,
             name: self.name.clone(),
@@ -126,7 +126,7 @@ fn in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
 }
 
 /// The bytes of a file whose worker id was never used.
-pub(crate) fn unused_file(mut stored: Stored) -> Result<[u8; FILE_BYTES]> {
+pub(crate) fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
     two_slots::new_file(|number| {
         stored.number = number;
         stored.to_bytes()
@@ -134,7 +134,7 @@ pub(crate) fn unused_file(mut stored: Stored) -> Result<[u8; FILE_BYTES]> {
 }
 
 /// Reads a state file. Errors: `state_corrupt` when no slot can be believed, `state_mismatch` for another format.
-pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
+pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
             "{} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
@@ -143,7 +143,7 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
         );
         Error::new(Code::StateCorrupt, message)
     };
-    let newest = two_slots::newest::<Format>(bytes, "state").map_err(|what| corrupt(&what))?;
+    let newest = two_slots::newest::<RecordHead>(bytes, "state").map_err(|what| corrupt(&what))?;
     if newest.head.leafid_state != FORMAT {
         let message = format!(
             "{} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
@@ -154,17 +154,17 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<Slots> {
     }
     let stored = parse(newest.text)
         .ok_or_else(|| corrupt("not a leafid state file: its fields are not as written"))?;
-    Ok(Slots { newest: stored, spare: newest.spare, damaged: newest.damaged })
+    Ok(SlotPair { newest: stored, spare: newest.spare, damaged: newest.damaged })
 }
 
 /// What one slot holds, for tests.
 #[cfg(test)]
-pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<Stored> {
+pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
     parse(two_slots::checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?)
 }
 
-fn parse(text: &str) -> Option<Stored> {
-    let json: Json = serde_json::from_str(text).ok()?;
+fn parse(text: &str) -> Option<StoredRecord> {
+    let json: RecordJson = serde_json::from_str(text).ok()?;
     let layout = Layout::new(LayoutFields {
         epoch_ms: json.epoch_ms,
         tick_ms: json.tick_ms,
@@ -186,7 +186,7 @@ fn parse(text: &str) -> Option<Stored> {
         skipped: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
         former: json.former_ms.into_iter().map(span).collect::<Option<_>>()?,
     };
-    Some(Stored { number: json.number, name: json.name, record, writer: json.writer })
+    Some(StoredRecord { number: json.number, name: json.name, record, writer: json.writer })
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
             counted_ms: i64::MAX,
             leap_ms: Some((i64::MIN, i64::MIN)),
         };
-        let stored = Stored { number: u64::MAX, name: "n".repeat(64), record, writer };
+        let stored = StoredRecord { number: u64::MAX, name: "n".repeat(64), record, writer };
         let bytes = stored.to_bytes().unwrap();
         assert_eq!(parse(two_slots::checked(&bytes).unwrap()).unwrap(), stored);
     }
@@ -239,8 +239,12 @@ mod tests {
     #[test]
     fn a_number_after_which_none_comes_is_not_believed() {
         let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
-        let mut stored =
-            Stored { number: u64::MAX, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let mut stored = StoredRecord {
+            number: u64::MAX,
+            name: "n".into(),
+            record: Record::unused(7, Layout::LEAF),
+            writer,
+        };
         let slot = stored.to_bytes().unwrap();
         stored.number = 1;
         let other = stored.to_bytes().unwrap();
@@ -253,7 +257,8 @@ mod tests {
     #[test]
     fn a_file_without_former_runs_is_read() {
         let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
-        let stored = Stored { number: 3, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
+        let stored =
+            StoredRecord { number: 3, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
         let bytes = stored.to_bytes().unwrap();
         let text = two_slots::checked(&bytes).unwrap().replace(",\"former_ms\":[]", "");
         assert!(!text.contains("former") && parse(&text) == Some(stored));

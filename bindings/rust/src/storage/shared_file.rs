@@ -13,26 +13,26 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a file that others have locked is waited for: each holds it for a write, but a disk may be slow and they many.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is asked for: always as often, so that whoever has waited longest is not the one who asks least.
-const POLL: Duration = Duration::from_micros(500);
+/// How long to wait for a file that others have locked: each holds it for one write, but a disk may be slow.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 const FORMAT: u32 = 1;
 
-/// The kernel's stamp of a write may be so much before the clock, by the tick of its timer, and so much after it.
-const NEAR_MS: RangeInclusive<i64> = -10..=3;
+/// The kernel's time of a write, against the clock: earlier by the tick of its timer, or a little later.
+const STAMP_TOLERANCE_MS: RangeInclusive<i64> = -10..=3;
 
 /// Whether a file that was changed last at one time, as the kernel says, is as it was written at the other: sooner after
 /// that nobody has copied it, used what it held, and put the copy in its place.
 pub(crate) fn is_stamp_of(changed_ms: i64, written_ms: i64) -> bool {
-    NEAR_MS.contains(&changed_ms.saturating_sub(written_ms))
+    STAMP_TOLERANCE_MS.contains(&changed_ms.saturating_sub(written_ms))
 }
 
-/// What such a file holds; whatever it can be fits a slot.
+/// What a shared file holds. Every value fits a slot.
 pub(crate) trait Content: Serialize + DeserializeOwned {
-    /// What the file is called, in its slots and in messages.
+    /// The name of this kind of file, in its slots and in messages.
     const KIND: &'static str;
-    /// What to do where it is damaged.
+    /// What to do when the file is damaged.
     const ADVICE: &'static str;
 
     /// `state_io`: what failed, where, and what to do.
@@ -40,13 +40,13 @@ pub(crate) trait Content: Serialize + DeserializeOwned {
 }
 
 /// An open file whose lock this process holds.
-pub(crate) struct Store<C> {
+pub(crate) struct SharedFile<C> {
     file: Box<dyn LockedFile>,
     path: PathBuf,
     number: u64,
     spare: usize,
     found: Found<C>,
-    /// The process that locked it.
+    /// The generation of the process that locked it.
     generation: u64,
 }
 
@@ -54,26 +54,26 @@ pub(crate) struct Store<C> {
 #[derive(Debug)]
 pub(crate) struct Found<C> {
     pub(crate) content: C,
-    /// The other slot cannot be read: it may have held what was written later than this.
+    /// The other slot cannot be read. It may have held a later write.
     pub(crate) damaged: bool,
 }
 
-/// How a slot says what it is.
+/// What every slot says first, in all formats.
 #[derive(Deserialize)]
-struct Format {
+struct SharedHead {
     leafid: String,
     format: u32,
     number: u64,
 }
 
-impl Head for Format {
+impl Head for SharedHead {
     fn number(&self) -> u64 {
         self.number
     }
 }
 
 #[derive(Serialize)]
-struct Slot<'c, C> {
+struct SlotContent<'c, C> {
     leafid: &'static str,
     format: u32,
     number: u64,
@@ -81,33 +81,33 @@ struct Slot<'c, C> {
     content: &'c C,
 }
 
-/// Reads without the lock: a hint, or what never goes back. None if there is no such file. Errors: as [`Store::open`].
+/// Reads without the lock: a hint, or what never goes back. None if there is no such file. Errors: as [`SharedFile::open`].
 pub(crate) fn peek<C: Content>(env: &Env, path: &Path) -> Result<Option<Found<C>>> {
     let bytes = env.disk.peek(path).map_err(|error| C::failed("read", path, &error))?;
     bytes.map(|bytes| Ok(read(path, &bytes)?.0)).transpose()
 }
 
-impl<C: Content> Store<C> {
+impl<C: Content> SharedFile<C> {
     /// Opens, locks and reads a file, made with `initial`, for `access`, if it is missing.
     ///
-    /// Errors: `segment_unavailable` when others hold the lock for [`PATIENCE`], `state_io`, `state_corrupt`,
+    /// Errors: `segment_unavailable` when others hold the lock for [`LOCK_TIMEOUT`], `state_io`, `state_corrupt`,
     /// `state_mismatch` for a newer format.
-    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<Store<C>> {
+    pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<SharedFile<C>> {
         let bytes = two_slots::new_file(|number| seal(number, initial))?;
         match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
-            Ok(file) => Store::read(path, file),
-            Err(Locking::Failed(error)) => Err(C::failed("open", &path, &error)),
-            Err(Locking::Late) => Err(late(&path)),
+            Ok(file) => SharedFile::read(path, file),
+            Err(LockError::Failed(error)) => Err(C::failed("open", &path, &error)),
+            Err(LockError::TimedOut) => Err(late(&path)),
         }
     }
 
-    /// As [`Store::open`]; none if there is no such file.
-    pub(crate) fn open_existing(env: &Env, path: PathBuf) -> Result<Option<Store<C>>> {
+    /// As [`SharedFile::open`]; none if there is no such file.
+    pub(crate) fn open_existing(env: &Env, path: PathBuf) -> Result<Option<SharedFile<C>>> {
         match lock(env, &path, None) {
-            Ok(file) => Store::read(path, file).map(Some),
-            Err(Locking::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(Locking::Failed(error)) => Err(C::failed("open", &path, &error)),
-            Err(Locking::Late) => Err(late(&path)),
+            Ok(file) => SharedFile::read(path, file).map(Some),
+            Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(LockError::Failed(error)) => Err(C::failed("open", &path, &error)),
+            Err(LockError::TimedOut) => Err(late(&path)),
         }
     }
 
@@ -131,7 +131,7 @@ impl<C: Content> Store<C> {
         self.file.others_bits().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// Makes what the file is to hold durable. After an error either may stand, and the store is of no more use.
+    /// Writes a new content and syncs it. After an error the file may hold either, and must be opened again.
     pub(crate) fn write(&mut self, content: &C) -> Result<()> {
         let failed = |error: io::Error| C::failed("write", &self.path, &error);
         if !self.file.is_in_place().map_err(failed)? {
@@ -144,19 +144,19 @@ impl<C: Content> Store<C> {
         Ok(())
     }
 
-    fn read(path: PathBuf, file: Box<dyn LockedFile>) -> Result<Store<C>> {
+    fn read(path: PathBuf, file: Box<dyn LockedFile>) -> Result<SharedFile<C>> {
         let bytes = file.read().map_err(|error| C::failed("read", &path, &error))?;
         let (found, number, spare) = read(&path, &bytes)?;
         if number <= NUMBER_OF_NEW {
             file.sync_name().map_err(|error| C::failed("make durable the name of", &path, &error))?;
         }
-        Ok(Store { file, path, number, spare, found, generation: os::process::generation() })
+        Ok(SharedFile { file, path, number, spare, found, generation: os::process::generation() })
     }
 }
 
-impl<C> Drop for Store<C> {
-    /// A child that a fork made meanwhile, and that has no handlers to close what it inherited, must not go on holding the
-    /// lock; nor lets it go of its parent's.
+impl<C> Drop for SharedFile<C> {
+    /// Unlocks, so that a forked child whose fork handlers did not run does not keep the lock. A child does not unlock its
+    /// parent's file.
     fn drop(&mut self) {
         if self.generation == os::process::generation() {
             self.file.unlock();
@@ -165,25 +165,25 @@ impl<C> Drop for Store<C> {
 }
 
 /// Why a file was not locked.
-enum Locking {
+enum LockError {
     Failed(io::Error),
-    Late,
+    TimedOut,
 }
 
 fn lock(
     env: &Env,
     path: &Path,
     new: Option<NewFile<'_>>,
-) -> std::result::Result<Box<dyn LockedFile>, Locking> {
-    let deadline = Instant::now() + PATIENCE;
+) -> std::result::Result<Box<dyn LockedFile>, LockError> {
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
-        if let Some(file) = env.disk.open(path, new).map_err(Locking::Failed)? {
+        if let Some(file) = env.disk.open(path, new).map_err(LockError::Failed)? {
             return Ok(file);
         }
         if Instant::now() >= deadline {
-            return Err(Locking::Late);
+            return Err(LockError::TimedOut);
         }
-        std::thread::sleep(POLL);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -191,20 +191,20 @@ fn late(path: &Path) -> Error {
     let message = format!(
         "{} was locked by others for {} ms; try again, and see what holds it that long",
         path.display(),
-        PATIENCE.as_millis()
+        LOCK_TIMEOUT.as_millis()
     );
     Error::new(Code::SegmentUnavailable, message)
 }
 
 /// A slot's bytes.
 pub(crate) fn seal<C: Content>(number: u64, content: &C) -> Result<[u8; SLOT_BYTES]> {
-    two_slots::seal(&Slot { leafid: C::KIND, format: FORMAT, number, content })
+    two_slots::seal(&SlotContent { leafid: C::KIND, format: FORMAT, number, content })
 }
 
 /// What a file's bytes say: the content, its number, and the slot to write next.
 fn read<C: Content>(path: &Path, bytes: &[u8]) -> Result<(Found<C>, u64, usize)> {
-    let newest = two_slots::newest::<Format>(bytes, C::KIND).map_err(|what| corrupt::<C>(path, &what))?;
-    let Format { leafid, format, number } = newest.head;
+    let newest = two_slots::newest::<SharedHead>(bytes, C::KIND).map_err(|what| corrupt::<C>(path, &what))?;
+    let SharedHead { leafid, format, number } = newest.head;
     if leafid != C::KIND {
         return Err(corrupt::<C>(path, &format!("a leafid {leafid:?} file, not a {} file", C::KIND)));
     }
@@ -220,9 +220,9 @@ fn read<C: Content>(path: &Path, bytes: &[u8]) -> Result<(Found<C>, u64, usize)>
     Ok((Found { content, damaged: newest.damaged }, number, newest.spare))
 }
 
-/// Reads a file, and writes what it held: the slot, and whether the other one was damaged.
+/// Reads a file and writes its content again: the slot, and whether the other one was damaged.
 #[cfg(fuzzing)]
-pub(crate) fn again<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+pub(crate) fn rewrite<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     let (found, number, _) = read::<C>(Path::new("file"), bytes)?;
     Ok((seal(number, &found.content)?.to_vec(), found.damaged))
 }
@@ -251,9 +251,9 @@ mod tests {
         }
     }
 
-    fn open(directory: &Path) -> Store<Count> {
+    fn open(directory: &Path) -> SharedFile<Count> {
         let path = directory.join("count");
-        Store::open(&Env::system(), path, &Count { count: 0 }, FileAccess::Own).unwrap()
+        SharedFile::open(&Env::system(), path, &Count { count: 0 }, FileAccess::Own).unwrap()
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn only_a_file_that_is_missing_is_none() {
         let directory = tempfile::tempdir().unwrap();
-        let existing = |path| Store::<Count>::open_existing(&Env::system(), path);
+        let existing = |path| SharedFile::<Count>::open_existing(&Env::system(), path);
         assert!(existing(directory.path().join("missing")).unwrap().is_none());
         assert_eq!(existing(directory.path().into()).err().unwrap().code(), Code::StateIo);
     }
@@ -289,7 +289,7 @@ mod tests {
             }
         }
         drop(store);
-        let again = Store::<Count>::open_existing(&Env::system(), directory.path().join("count"));
+        let again = SharedFile::<Count>::open_existing(&Env::system(), directory.path().join("count"));
         // SAFETY: ends the child made above, and waits for it.
         unsafe {
             libc::kill(child, libc::SIGKILL);

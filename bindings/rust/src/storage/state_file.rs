@@ -2,7 +2,7 @@
 
 use crate::os::env::{Env, FileId, LockedFile, NewFile};
 use crate::os::host_lock::started_ms;
-use crate::storage::record_format::{self, Slots, Stored, Writer};
+use crate::storage::record_format::{self, SlotPair, StoredRecord, Writer};
 use crate::storage::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use crate::worker::settings::{Key, Settings};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
@@ -15,7 +15,7 @@ pub(crate) struct StateFile {
     file: Option<Box<dyn LockedFile>>,
     path: PathBuf,
     /// What this generator wrote last, or found.
-    stored: Stored,
+    stored: StoredRecord,
     /// The slot to write next: never the one that holds `stored`.
     spare: usize,
     /// The highest number tried: a write that failed may have reached the disk all the same.
@@ -67,7 +67,7 @@ pub(crate) fn check_root(then: Option<FileId>, path: &Path) -> Result<()> {
 }
 
 /// What a worker id's record says, read without its lock: a hint for choosing, and for messages.
-pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option<Stored>> {
+pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option<StoredRecord>> {
     let path = path_of(directory, worker_id);
     match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
         None => Ok(None),
@@ -105,7 +105,7 @@ impl StateFile {
         let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access }));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
-        let Slots { mut newest, spare, damaged } = record_format::read_file(&path, &bytes)?;
+        let SlotPair { mut newest, spare, damaged } = record_format::read_file(&path, &bytes)?;
         if newest.name != key.name || newest.record.worker_id != worker_id {
             let message = format!(
                 "{} is the record of worker id {} of {:?}, not of {worker_id} of {:?}: it was moved or copied here; \
@@ -170,8 +170,12 @@ impl StateFile {
         };
         self.check_ours(file.as_ref())?;
         self.tried += 1;
-        let stored =
-            Stored { number: self.tried, name: self.stored.name.clone(), record, writer: writer.clone() };
+        let stored = StoredRecord {
+            number: self.tried,
+            name: self.stored.name.clone(),
+            record,
+            writer: writer.clone(),
+        };
         let bytes = stored.to_bytes()?;
         file.write(self.spare * SLOT_BYTES, &bytes).map_err(|error| failed("write", &self.path, &error))?;
         self.spare = 1 - self.spare;
@@ -187,7 +191,7 @@ impl StateFile {
         let slots = record_format::read_file(&self.path, &file.read().map_err(unreadable)?);
         match slots {
             // The last record, or one of a write that was reported as failed.
-            Ok(Slots { newest, .. })
+            Ok(SlotPair { newest, .. })
                 if newest.record.owner == self.stored.record.owner
                     && (self.stored.number..=self.tried).contains(&newest.number) =>
             {
@@ -209,15 +213,15 @@ impl StateFile {
 }
 
 /// Gives the clock filter what another process of this start of the machine recorded.
-fn observe_clock(env: &Env, stored: &Stored) {
+fn observe_clock(env: &Env, stored: &StoredRecord) {
     if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot_id() {
         let Writer { counted_ms, leap_ms, .. } = &stored.writer;
         env.clock.observe(stored.record.granted_at_ms, *counted_ms, *leap_ms);
     }
 }
 
-fn unused(key: &Key, worker_id: u32) -> Stored {
-    Stored {
+fn unused(key: &Key, worker_id: u32) -> StoredRecord {
+    StoredRecord {
         number: 0,
         name: key.name.clone(),
         record: Record::unused(worker_id, key.layout),
@@ -291,11 +295,11 @@ mod tests {
         let record = ours.record().begin(Span { from: 10, until: 20 }, 1, 1);
         ours.write(record.clone(), &writer).unwrap();
         let file = File::options().write(true).open(path_of(&settings.directory, 7)).unwrap();
-        let put = |stored: &Stored, slot: usize| {
+        let put = |stored: &StoredRecord, slot: usize| {
             file.write_all_at(&stored.to_bytes().unwrap(), (slot * SLOT_BYTES) as u64).unwrap();
         };
         let (mine, slot) = (ours.stored.clone(), 1 - ours.spare);
-        put(&Stored { record: Record { owner: 2, ..record.clone() }, ..mine.clone() }, slot);
+        put(&StoredRecord { record: Record { owner: 2, ..record.clone() }, ..mine.clone() }, slot);
         assert_eq!(ours.write(record.clone(), &writer).unwrap_err().code(), Code::WorkerLost);
         put(&mine, slot);
         ours.write(record, &writer).unwrap();

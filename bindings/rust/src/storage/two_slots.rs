@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 pub(crate) const SLOT_BYTES: usize = 4096;
 /// Bytes of a file.
 pub(crate) const FILE_BYTES: usize = 2 * SLOT_BYTES;
-/// Slots are counted one by one: a number so high was never written, and leaves none for those to come.
-pub(crate) const NO_NUMBER: u64 = 1 << 62;
+/// Slot numbers count up by one: none reaches this.
+pub(crate) const NUMBER_LIMIT: u64 = 1 << 62;
 /// What stands between the JSON's last field and its checksum.
 const CHECKSUM: &str = ",\"crc32\":\"";
 
@@ -66,7 +66,7 @@ pub(crate) fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> std::result::R
     }
     let read = |slot| {
         let text = checked(slot)?;
-        let head = serde_json::from_str::<H>(text).ok().filter(|head| head.number() < NO_NUMBER)?;
+        let head = serde_json::from_str::<H>(text).ok().filter(|head| head.number() < NUMBER_LIMIT)?;
         Some((head, text))
     };
     let (first, second) = bytes.split_at(SLOT_BYTES);

@@ -7,7 +7,7 @@
 
 use crate::os::env::{Env, FileAccess, FileId};
 use crate::os::filesystem_kind::FilesystemKind;
-use crate::storage::shared_file::{self, Content, Store};
+use crate::storage::shared_file::{self, Content, SharedFile};
 use crate::storage::state_file;
 use crate::worker::settings::{Key, Settings};
 use leafid_core::{Code, Error, Lease, Result};
@@ -108,7 +108,7 @@ impl LeaseCache {
             return Ok(());
         }
         // Whoever has the token can renew and release the lease.
-        let mut store = Store::open(&self.env, self.path.clone(), &self.empty, FileAccess::Private)?;
+        let mut store = SharedFile::open(&self.env, self.path.clone(), &self.empty, FileAccess::Private)?;
         let id = store.id()?;
         if self.file != Some(id) && self.is_open_to_others(&store)? {
             return Ok(());
@@ -140,7 +140,7 @@ impl LeaseCache {
 
     /// Whether the file may be open to other users, as one that was restored or whose mode was changed: making it private
     /// now takes no descriptor from anybody. Logged once.
-    fn is_open_to_others(&mut self, store: &Store<CacheFile>) -> Result<bool> {
+    fn is_open_to_others(&mut self, store: &SharedFile<CacheFile>) -> Result<bool> {
         let others = store.others_bits()?;
         if others != 0 && !self.warned {
             self.warned = true;
@@ -160,7 +160,7 @@ impl LeaseCache {
             let error = io::Error::other("it was deleted, moved or replaced meanwhile");
             Err(state_file::failed("write", &self.path, &error))
         };
-        let mut store = match Store::<CacheFile>::open_existing(&self.env, self.path.clone()) {
+        let mut store = match SharedFile::<CacheFile>::open_existing(&self.env, self.path.clone()) {
             Ok(Some(store)) => store,
             Ok(None) if self.file.is_none() => return Ok(()),
             Ok(None) => return lost(),
@@ -204,7 +204,7 @@ pub(crate) fn find_cached(
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
     let path = path_of(&settings.directory, worker_id);
-    let Some(store) = Store::<CacheFile>::open_existing(env, path.clone())? else { return Ok(None) };
+    let Some(store) = SharedFile::<CacheFile>::open_existing(env, path.clone())? else { return Ok(None) };
     let found = store.found();
     let bound = |held: &CachedLease| {
         let file = (held.device, held.inode);
@@ -224,7 +224,7 @@ pub(crate) fn find_cached(
 
 #[cfg(fuzzing)]
 pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    shared_file::again::<CacheFile>(bytes)
+    shared_file::rewrite::<CacheFile>(bytes)
 }
 
 impl CacheFile {

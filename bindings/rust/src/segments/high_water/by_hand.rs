@@ -3,7 +3,7 @@
 use super::mark::Mark;
 use super::{MarkFiles, prefix_of};
 use crate::os::env::{Env, FileAccess};
-use crate::storage::shared_file::{self, Store};
+use crate::storage::shared_file::{self, SharedFile};
 use crate::storage::state_file;
 use leafid_core::{Error, Result};
 use std::path::Path;
@@ -59,7 +59,7 @@ pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Re
         machine: None,
     };
     let path = files.path_of(tag)?;
-    let Some(mut store) = Store::<Mark>::open_existing(env, path.clone())? else {
+    let Some(mut store) = SharedFile::<Mark>::open_existing(env, path.clone())? else {
         let of_tag = list(env, directory)?.into_iter().filter_map(|(_, listed)| listed.ok());
         let of_tag = of_tag.filter(|listed| listed.tag == tag).map(|listed| listed.source);
         let others = of_tag.collect::<Vec<_>>().join(", ");

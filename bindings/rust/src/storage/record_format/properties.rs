@@ -42,7 +42,7 @@ fn record() -> impl Strategy<Value = Record> {
     })
 }
 
-fn stored() -> impl Strategy<Value = Stored> {
+fn stored() -> impl Strategy<Value = StoredRecord> {
     let text =
         || prop::collection::vec(any::<char>(), 0..40).prop_map(|text| text.into_iter().collect::<String>());
     let clocks = (any::<i64>(), prop::option::of((any::<i64>(), any::<i64>())));
@@ -56,20 +56,20 @@ fn stored() -> impl Strategy<Value = Stored> {
             leap_ms,
         },
     );
-    (0..two_slots::NO_NUMBER - 2, text(), record(), writer)
-        .prop_map(|(number, name, record, writer)| Stored { number, name, record, writer })
+    (0..two_slots::NUMBER_LIMIT - 2, text(), record(), writer)
+        .prop_map(|(number, name, record, writer)| StoredRecord { number, name, record, writer })
 }
 
 /// A file whose newest record is in this slot, and the bytes of the one that is written next.
-fn file(records: &[Stored; 3], newest: usize) -> (Vec<u8>, Vec<u8>) {
-    let bytes = |stored: &Stored| stored.to_bytes().unwrap();
+fn file(records: &[StoredRecord; 3], newest: usize) -> (Vec<u8>, Vec<u8>) {
+    let bytes = |stored: &StoredRecord| stored.to_bytes().unwrap();
     let mut file = [bytes(&records[0]), bytes(&records[1])];
     file.rotate_left(1 - newest);
     (file.concat(), bytes(&records[2]).to_vec())
 }
 
 /// Three records of one worker id, one written after another, and the slot of the second.
-fn history() -> impl Strategy<Value = ([Stored; 3], usize)> {
+fn history() -> impl Strategy<Value = ([StoredRecord; 3], usize)> {
     ((stored(), stored(), stored()), 0..2usize).prop_map(|((first, mut second, mut third), newest)| {
         second.number = first.number + 1;
         third.number = first.number + 2;
@@ -77,7 +77,7 @@ fn history() -> impl Strategy<Value = ([Stored; 3], usize)> {
     })
 }
 
-fn read(bytes: &[u8]) -> Result<(Stored, usize, bool)> {
+fn read(bytes: &[u8]) -> Result<(StoredRecord, usize, bool)> {
     read_file(Path::new("/simulated"), bytes).map(|slots| (slots.newest, slots.spare, slots.damaged))
 }
 

@@ -5,7 +5,7 @@ use crate::MOST_IDS;
 use crate::segments::{FetchRequest, Fetched};
 use crate::storage::decimal::Decimal;
 use crate::storage::file_names::inside;
-use crate::storage::shared_file::{Content, Store, corrupt};
+use crate::storage::shared_file::{Content, SharedFile, corrupt};
 use leafid_core::{Code, Error, Result, Segment};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -95,7 +95,7 @@ impl Counter {
 
 /// A counter whose lock is held.
 pub(crate) struct LockedCounter {
-    pub(crate) store: Store<Counter>,
+    pub(crate) store: SharedFile<Counter>,
     pub(crate) path: PathBuf,
 }
 

@@ -9,7 +9,7 @@ use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::file_names::file_name;
-use crate::storage::shared_file::{self, Content, Store, corrupt};
+use crate::storage::shared_file::{self, Content, SharedFile, corrupt};
 use crate::storage::state_file::{check_root, denied};
 use leafid_core::{Code, Error, Result, Utc};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl CounterDirectory {
         let created = Utc(env.clock.filtered_ms()).to_string();
         let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
         // Another process may be first: then it is that one's.
-        let marker = Store::open(env, file, &marker, sharing.access())?.found().content.clone();
+        let marker = SharedFile::open(env, file, &marker, sharing.access())?.found().content.clone();
         Ok(CounterDirectory::marked(path, marker, sharing))
     }
 
@@ -128,7 +128,7 @@ impl CounterDirectory {
     /// Opens and locks a tag's counter; none if there is none.
     pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
         let path = self.path_of(tag);
-        let Some(store) = Store::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
+        let Some(store) = SharedFile::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
         store.found().content.check_whose(&self.id, tag, &path)?;
         Ok(Some(LockedCounter { store, path }))
     }
@@ -161,7 +161,8 @@ impl CounterDirectory {
     ) -> Result<LockedCounter> {
         let file = self.path.join(MARKER);
         // Its lock is held until the new counter is counted.
-        let mut marker = Store::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
+        let mut marker =
+            SharedFile::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
         self.check_same(&marker.found().content)?;
         let path = self.path_of(tag);
         let (was, there) = (marker.found().content.counters, names(env, &self.path)?.count());
@@ -173,7 +174,7 @@ impl CounterDirectory {
             );
             return Err(corrupt::<Counter>(&path, &what));
         }
-        let store = Store::open(env, path.clone(), &Counter::new(&self.id, tag, how), self.access)?;
+        let store = SharedFile::open(env, path.clone(), &Counter::new(&self.id, tag, how), self.access)?;
         store.found().content.check_whose(&self.id, tag, &path)?;
         let counters = names(env, &self.path)?.count();
         if counters != was {
