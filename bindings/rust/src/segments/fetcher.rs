@@ -3,7 +3,7 @@
 use super::high_water::{Accepted, HighWaterMarks};
 use super::jobs::{Job, TimerTask};
 use super::settings::{Options, STEP};
-use super::source::callback::{Batch, FetchRequest};
+use super::source::callback::FetchRequest;
 use super::source::completion::{Completion, Pending};
 use super::tag_state::{TagInner, TagState};
 use crate::os;
@@ -282,7 +282,7 @@ impl Fetcher {
     }
 
     /// A fetch has ended; `requests`: the number of requests that it took.
-    fn ended(
+    pub(crate) fn ended(
         self: &Arc<Self>,
         tag_state: &Arc<TagState>,
         outcome: Result<(Accepted, Option<i64>)>,
@@ -477,23 +477,6 @@ impl Fetcher {
                 Err(Error::new(Code::StateIo, message))
             }
         }
-    }
-}
-
-impl Pending {
-    /// Takes an answer. Ids that were given before are not used, nor any before the mark above them is durable.
-    pub(crate) fn accept(self, answer: Result<Option<Batch>>) {
-        let Pending { fetcher, tag_state, after, wanted, requests } = self;
-        let unknown = || {
-            let message =
-                format!("the source knows no tag {:?}; make it there, or correct the name", tag_state.name);
-            Error::new(Code::UnknownTag, message)
-        };
-        let outcome = answer.and_then(|batch| {
-            let batch = batch.ok_or_else(unknown)?;
-            Ok((fetcher.marks.accept(&tag_state.name, &batch.segments, after)?, batch.step))
-        });
-        fetcher.ended(&tag_state, outcome, wanted, requests);
     }
 }
 

@@ -23,7 +23,7 @@ impl HighWaterMarks {
         Ok(Vec::new())
     }
 
-    pub(crate) fn keep(&self, _tag: &str, _rest: &[Segment]) -> Result<()> {
+    pub(crate) fn keep_unused(&self, _tag: &str, _rest: &[Segment]) -> Result<()> {
         Ok(())
     }
 }

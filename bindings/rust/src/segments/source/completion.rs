@@ -24,6 +24,23 @@ pub(crate) struct Pending {
     pub(crate) requests: usize,
 }
 
+impl Pending {
+    /// Takes an answer. Ids that were given before are not used, nor any before the mark above them is durable.
+    pub(crate) fn accept(self, answer: Result<Option<Batch>>) {
+        let Pending { fetcher, tag_state, after, wanted, requests } = self;
+        let unknown = || {
+            let message =
+                format!("the source knows no tag {:?}; make it there, or correct the name", tag_state.name);
+            Error::new(Code::UnknownTag, message)
+        };
+        let outcome = answer.and_then(|batch| {
+            let batch = batch.ok_or_else(unknown)?;
+            Ok((fetcher.marks.accept(&tag_state.name, &batch.segments, after)?, batch.step))
+        });
+        fetcher.ended(&tag_state, outcome, wanted, requests);
+    }
+}
+
 impl Completion {
     pub(crate) fn new(pending: Pending) -> Completion {
         Completion(Some(pending))
