@@ -50,10 +50,10 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
 /// Runs what the disk may hold up, within the time of a call.
 fn bounded<T: Send + 'static>(
     options: &Options,
-    deed: impl FnOnce() -> Result<T> + Send + 'static,
+    action: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let bound = options.timeout.max(LEAST);
-    with_timeout::run(bound, deed).done().unwrap_or_else(|| {
+    with_timeout::run(bound, action).done().unwrap_or_else(|| {
         let message = format!(
             "the disk did not answer within {} ms; see state_dir, or raise timeout_ms",
             bound.as_millis()

@@ -156,7 +156,7 @@ impl Play {
             if left.is_empty() {
                 break;
             }
-            left.into_iter().for_each(|deed| deed());
+            left.into_iter().for_each(|action| action());
         }
     }
 

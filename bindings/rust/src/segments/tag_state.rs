@@ -91,8 +91,8 @@ impl TagState {
     }
 
     /// None in a forked child.
-    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut TagInner) -> R) -> Option<R> {
-        lock_signal_safe(&self.state, self.generation, deed)
+    pub(crate) fn locked<R>(&self, action: impl FnOnce(&mut TagInner) -> R) -> Option<R> {
+        lock_signal_safe(&self.state, self.generation, action)
     }
 
     /// What to compare with in [`TagState::wait`]: read before the buffer is found empty.

@@ -58,7 +58,7 @@ impl Calls {
     /// Does what is left for threads, and answers the fetch that the source was asked for with three ids; none: it does
     /// not know the tag.
     fn answer(&self, first: Option<i64>) {
-        let run = || simulated::left().into_iter().for_each(|deed| deed());
+        let run = || simulated::left().into_iter().for_each(|action| action());
         run();
         let reply = lock(&self.replies).pop().unwrap();
         reply.answer(Ok(first.map(|first| Segment::new(first, first + 3, 1).unwrap().into())));
@@ -81,7 +81,7 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
     let mut first = calls.call(1);
     assert_eq!(polled(&mut first), Ok(false));
     assert_eq!(calls.tag().stats().unwrap().waits, 1);
-    simulated::left().into_iter().for_each(|deed| deed());
+    simulated::left().into_iter().for_each(|action| action());
     // The source is asked already as it begins.
     let mut second = calls.call(1);
     assert_eq!(polled(&mut second), Ok(false));
@@ -101,9 +101,9 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
 fn a_fetch_that_is_never_answered_has_failed() {
     let calls = Calls::new();
     assert_eq!(polled(&mut calls.call(1)), Ok(false));
-    simulated::left().into_iter().for_each(|deed| deed());
+    simulated::left().into_iter().for_each(|action| action());
     drop(lock(&calls.replies).pop().unwrap());
-    simulated::left().into_iter().for_each(|deed| deed());
+    simulated::left().into_iter().for_each(|action| action());
     let stats = calls.tag().stats().unwrap();
     assert_eq!((stats.fetching, stats.failures), (false, 1));
     assert!(stats.last_error.unwrap().contains("without an answer"));

@@ -1,7 +1,7 @@
 //! The whole system: processes on several machines, what goes wrong with them, and every id that they issue.
 //!
 //! One thread plays all processes in turn, by a seed: the host's own code makes spans durable, leases, closes, resets and
-//! accepts segments, over clocks, disks and servers that misbehave. Where it would start a thread, the deed is done at
+//! accepts segments, over clocks, disks and servers that misbehave. Where it would start a thread, the work is done at
 //! once, as it is where the system gives none, or, of the user's code, when its turn comes, or never. So a seed replays a
 //! run exactly. `make simulate` runs on; see `bindings/rust/simulate.mk`.
 

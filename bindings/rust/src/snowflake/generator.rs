@@ -181,8 +181,8 @@ impl Generator {
     }
 
     /// None in a forked child.
-    pub(crate) fn locked<R>(&self, deed: impl FnOnce(&mut RenewalLog) -> R) -> Option<R> {
-        lock_signal_safe(&self.log, self.generation, deed)
+    pub(crate) fn locked<R>(&self, action: impl FnOnce(&mut RenewalLog) -> R) -> Option<R> {
+        lock_signal_safe(&self.log, self.generation, action)
     }
 
     /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
@@ -191,8 +191,8 @@ impl Generator {
     }
 
     /// As [`lock_signal_safe`], for what says whether it lives.
-    pub(crate) fn with_life<R>(&self, deed: impl FnOnce(&mut Life) -> R) -> Option<R> {
-        lock_signal_safe(&self.life, self.generation, deed)
+    pub(crate) fn with_life<R>(&self, action: impl FnOnce(&mut Life) -> R) -> Option<R> {
+        lock_signal_safe(&self.life, self.generation, action)
     }
 
     /// Extends the span if half of it is used; called by the background thread. Returns when to call it again, while the

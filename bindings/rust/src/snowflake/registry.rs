@@ -280,8 +280,8 @@ impl Registry {
     }
 
     /// None in a forked child.
-    fn locked<R>(&self, deed: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
-        lock_signal_safe(&self.entries, self.generation, deed)
+    fn locked<R>(&self, action: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
+        lock_signal_safe(&self.entries, self.generation, action)
     }
 }
 

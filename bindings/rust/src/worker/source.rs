@@ -46,8 +46,8 @@ pub struct ClaimRequest {
 /// struct Workers(Mutex<[(String, i64); 32]>);
 ///
 /// impl Workers {
-///     fn transaction<T>(&self, deed: impl FnOnce(&mut [(String, i64); 32]) -> T) -> T {
-///         deed(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+///     fn transaction<T>(&self, action: impl FnOnce(&mut [(String, i64); 32]) -> T) -> T {
+///         action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
 ///     }
 /// }
 ///

@@ -41,12 +41,12 @@ pub(crate) fn accept(
     })
 }
 
-fn with_guards<R>(mut deed: impl FnMut(&mut Guards) -> R) -> R {
+fn with_guards<R>(mut action: impl FnMut(&mut Guards) -> R) -> R {
     loop {
         let memory = MEMORY
             .get_or_install(|| Memory { generation: os::process::generation(), guards: Mutex::default() });
         // None when a fork came between: then the child makes its own.
-        if let Some(done) = lock_signal_safe(&memory.guards, memory.generation, &mut deed) {
+        if let Some(done) = lock_signal_safe(&memory.guards, memory.generation, &mut action) {
             return done;
         }
     }

@@ -108,8 +108,8 @@ impl Singles {
         }
     }
 
-    fn at<R>(&self, tag: &Arc<str>, deed: impl FnOnce(&mut Desk, &Arc<str>) -> R) -> R {
-        deed(&mut lock(self.desk()), tag)
+    fn at<R>(&self, tag: &Arc<str>, action: impl FnOnce(&mut Desk, &Arc<str>) -> R) -> R {
+        action(&mut lock(self.desk()), tag)
     }
 
     fn desk(&self) -> &Mutex<Desk> {
