@@ -13,7 +13,7 @@ use crate::snowflake::registry::registry;
 use crate::storage::record_format;
 use crate::storage::two_slots::SLOT_BYTES;
 use crate::worker::lease_cache;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::{WorkerIds, of_hostname};
 use crate::{SnowflakeBuilder, Worker};
 use leafid_core::ClockFilter;
@@ -62,7 +62,7 @@ pub fn find_cached(
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    lease_cache::find_cached(registry().env(), &Settings::parse(builder)?, servers, worker_id, owner)
+    lease_cache::find_cached(registry().env(), &SnowflakeSettings::parse(builder)?, servers, worker_id, owner)
 }
 
 /// This start of the machine, and the suspend-counting clock.
@@ -103,7 +103,7 @@ pub struct Taken {
 
 /// Checks options, opens nothing.
 pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
-    let Settings { key, directory, timeout, max_wait, .. } = Settings::parse(builder)?;
+    let SnowflakeSettings { key, directory, timeout, max_wait, .. } = SnowflakeSettings::parse(builder)?;
     Ok(Taken {
         name: key.name,
         directory,

@@ -11,7 +11,7 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
 use crate::snowflake::wait::Wait;
 use crate::storage::two_slots::FILE_BYTES;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::ClockFilter;
 use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};

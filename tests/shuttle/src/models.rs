@@ -4,7 +4,7 @@
 //! timer: whatever it waited for woke it.
 
 use super::segments::handle::Segments;
-use super::segments::settings::Options;
+use super::segments::settings::SegmentsSettings;
 use super::segments::source::select::Origin;
 use super::tasks::fetch_pool;
 use super::segments::source::completion::Completion;
@@ -98,8 +98,8 @@ impl Source {
     }
 }
 
-fn options(source: SegmentSource, threads: usize) -> Options {
-    Options {
+fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
+    SegmentsSettings {
         name: "default".into(),
         directory: None,
         origin: Origin {

@@ -14,7 +14,7 @@ use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::state_file;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{Error, Utc};
 use clap::Args;
@@ -53,7 +53,7 @@ struct Workers {
 pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Outcome {
     let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
     let asked = arguments.claim.is_given();
-    let settings = Settings::parse(&if asked { builder } else { builder.worker(0) })?;
+    let settings = SnowflakeSettings::parse(&if asked { builder } else { builder.worker(0) })?;
     let workers = match &settings.key.workers {
         WorkerIds::Within { first, last, by_hostname } if asked => {
             Some(Workers { first: *first, last: *last, by_hostname: *by_hostname })
@@ -82,7 +82,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
 /// The nearest directory that exists, which the others look at.
 fn state_directory(
     report: &mut Report<'_>,
-    settings: &Settings,
+    settings: &SnowflakeSettings,
     named: Option<&str>,
 ) -> io::Result<Option<PathBuf>> {
     let path = &settings.directory;
@@ -111,7 +111,7 @@ fn state_directory(
 
 fn file_system(
     report: &mut Report<'_>,
-    settings: &Settings,
+    settings: &SnowflakeSettings,
     existing: &Path,
     workers: Option<&Workers>,
     scope: Scope,
@@ -261,7 +261,7 @@ fn forks(report: &mut Report<'_>) -> io::Result<()> {
     }
 }
 
-fn layout(report: &mut Report<'_>, settings: &Settings, now_ms: i64) -> io::Result<()> {
+fn layout(report: &mut Report<'_>, settings: &SnowflakeSettings, now_ms: i64) -> io::Result<()> {
     let layout = settings.key.layout;
     let end = layout.expires_at_ms();
     let about = format!("{layout} ends at {}", Utc(end));
@@ -277,7 +277,12 @@ fn layout(report: &mut Report<'_>, settings: &Settings, now_ms: i64) -> io::Resu
     }
 }
 
-fn worker_ids(report: &mut Report<'_>, env: &Env, settings: &Settings, workers: &Workers) -> io::Result<()> {
+fn worker_ids(
+    report: &mut Report<'_>,
+    env: &Env,
+    settings: &SnowflakeSettings,
+    workers: &Workers,
+) -> io::Result<()> {
     let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
     for worker_id in workers.first..=workers.last {
         let (directory, name) = (&settings.directory, &settings.key.name);

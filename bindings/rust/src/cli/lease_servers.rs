@@ -4,13 +4,17 @@ use super::report::{Report, Status};
 use crate::os::env::Env;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::worker::acquire::check_server_clocks;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};
 use std::io;
 
 /// Claims a worker id and gives it back at once; nothing where the ids come from elsewhere.
-pub(super) fn check_lease_servers(report: &mut Report<'_>, env: &Env, settings: &Settings) -> io::Result<()> {
+pub(super) fn check_lease_servers(
+    report: &mut Report<'_>,
+    env: &Env,
+    settings: &SnowflakeSettings,
+) -> io::Result<()> {
     let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
     let claimed = request(env, &settings.key.name, None).and_then(|request| {
         let grant = guarded_claim(source, &request)?;

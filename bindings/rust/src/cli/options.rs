@@ -1,6 +1,6 @@
 //! The options that several commands have, as the library's are.
 
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::{Layout, Result, Snowflake, SnowflakeBuilder};
 use clap::Args;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Space {
     }
 
     /// Its settings, where no worker id matters.
-    pub(super) fn settings(&self) -> Result<Settings> {
-        Settings::parse(&self.builder().worker(0))
+    pub(super) fn settings(&self) -> Result<SnowflakeSettings> {
+        SnowflakeSettings::parse(&self.builder().worker(0))
     }
 }

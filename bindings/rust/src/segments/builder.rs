@@ -1,7 +1,7 @@
 //! The options of segments.
 
 use super::handle::Segments;
-use super::settings::{Options, Prewarm};
+use super::settings::{Prewarm, SegmentsSettings};
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::file::FileTag;
 use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
@@ -267,7 +267,7 @@ impl SegmentsBuilder {
     ///
     /// Errors: `invalid_argument`, `state_io`; of a `file:` source `unknown_tag`, `state_corrupt`.
     pub fn open(&self) -> Result<Segments> {
-        Segments::open(Options::parse(self)?)
+        Segments::open(SegmentsSettings::parse(self)?)
     }
 
     /// Which of the options are set that only servers know.

@@ -169,7 +169,7 @@ impl PendingTake {
     pub(crate) fn complete(&mut self, interrupted: Interrupted<'_>) -> Result<()> {
         while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
             let mut deadline = self.deadline;
-            if let Some(most) = fetcher.options.max_wait {
+            if let Some(most) = fetcher.settings.max_wait {
                 if fetcher.is_deferred() || self.began.elapsed() >= most {
                     return Err(would_block(&fetcher, &tag_state));
                 }

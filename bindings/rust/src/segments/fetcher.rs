@@ -2,7 +2,7 @@
 
 use super::high_water::{Accepted, HighWaterMarks};
 use super::jobs::{Job, TimerTask};
-use super::settings::{Options, STEP};
+use super::settings::{STEP, SegmentsSettings};
 use super::source::callback::FetchRequest;
 use super::source::completion::{Completion, Pending};
 use super::tag_state::{TagInner, TagState};
@@ -29,7 +29,7 @@ const PREWARMED: i64 = 16;
 const PREWARMED_AT_ONCE: usize = 8;
 
 pub(crate) struct Fetcher {
-    pub(crate) options: Arc<Options>,
+    pub(crate) settings: Arc<SegmentsSettings>,
     pub(crate) marks: HighWaterMarks,
     env: Arc<Env>,
     tags: Mutex<BTreeMap<Arc<str>, Arc<TagState>>>,
@@ -57,7 +57,7 @@ pub(crate) struct Wanted {
 impl Fetcher {
     /// `prewarm`: tags to be fetched ahead of their first use.
     pub(crate) fn open(
-        options: Arc<Options>,
+        settings: Arc<SegmentsSettings>,
         marks: HighWaterMarks,
         env: Arc<Env>,
         mut prewarm: Vec<String>,
@@ -65,7 +65,7 @@ impl Fetcher {
         // Taken from the end.
         prewarm.reverse();
         let fetcher = Arc::new(Fetcher {
-            options,
+            settings,
             marks,
             env,
             tags: Mutex::default(),
@@ -87,11 +87,11 @@ impl Fetcher {
             if let Some(tag_state) = tags.get(name) {
                 return Ok(Arc::clone(tag_state));
             }
-            let step = self.options.step.unwrap_or(if self.options.origin.native { 0 } else { STEP });
-            let step = AdaptiveStep::new(step, self.options.adaptive);
-            let stock = self.options.stock();
+            let step = self.settings.step.unwrap_or(if self.settings.origin.native { 0 } else { STEP });
+            let step = AdaptiveStep::new(step, self.settings.adaptive);
+            let stock = self.settings.stock();
             let tag_state =
-                TagState::new(Arc::clone(name), step, self.options.prefetch, stock, self.generation);
+                TagState::new(Arc::clone(name), step, self.settings.prefetch, stock, self.generation);
             Ok(Arc::clone(tags.entry(Arc::clone(name)).or_insert(Arc::new(tag_state))))
         })
     }
@@ -108,14 +108,14 @@ impl Fetcher {
 
     /// Closes idle connections.
     pub(crate) fn close_idle(&self) {
-        if let Some(servers) = &self.options.origin.servers {
+        if let Some(servers) = &self.settings.origin.servers {
             servers.close_idle();
         }
     }
 
     /// Whether the source's answers come from the threads that ask for ids.
     pub(crate) fn is_deferred(&self) -> bool {
-        self.options.origin.source.is_deferred()
+        self.settings.origin.source.is_deferred()
     }
 
     fn now_ms(&self) -> i64 {
@@ -241,7 +241,7 @@ impl Fetcher {
             }
             return tag_state.changed();
         };
-        if self.options.keep_unused && !looked {
+        if self.settings.keep_unused && !looked {
             match self.marks.take_unused(&tag_state.name) {
                 Ok(kept) if !kept.is_empty() => return self.use_unused(&tag_state, kept, tries),
                 Ok(_) => {}
@@ -255,7 +255,7 @@ impl Fetcher {
             Err(error) => return self.failed_to_ask(&tag_state, error),
         };
         let request = FetchRequest { tag: tag_state.name.as_ref().into(), step: plan.step, after, urgent };
-        let source = self.options.origin.source.clone();
+        let source = self.settings.origin.source.clone();
         source.ask(
             request,
             Completion::new(Pending { fetcher: self, tag_state, after, wanted: plan.wanted, requests: 1 }),
@@ -294,7 +294,7 @@ impl Fetcher {
             Ok((accepted, _)) => accepted.refused.clone(),
             Err(error) => Some(error.clone()),
         };
-        let denied = self.options.origin.servers.as_ref().filter(|_| outcome.is_err());
+        let denied = self.settings.origin.servers.as_ref().filter(|_| outcome.is_err());
         let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
         let logged = tag_state.locked(|state| {
             let before = state.fetch.error().map(Error::code);
@@ -303,7 +303,7 @@ impl Fetcher {
                     // A source that does not say its step has shown it when it was left the choice.
                     let shown =
                         accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
-                    let own = self.options.step.or(step).or(shown);
+                    let own = self.settings.step.or(step).or(shown);
                     state.fetch.succeeded(wanted, own, accepted.refused, now_ms);
                     accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
                     tag_state.refill(state);
@@ -331,7 +331,7 @@ impl Fetcher {
         }
         tag_state.changed();
         // What is given one by one is asked for again until there is enough of it.
-        if failures != 0 || self.options.origin.one_by_one {
+        if failures != 0 || self.settings.origin.one_by_one {
             self.want(tag_state, None);
         }
         self.prewarm_next();
@@ -339,7 +339,7 @@ impl Fetcher {
 
     /// Whether all servers back off.
     fn servers_rest(&self) -> ServersRest {
-        match self.options.origin.servers.as_ref().map(|servers| servers.rest_ms(true)) {
+        match self.settings.origin.servers.as_ref().map(|servers| servers.rest_ms(true)) {
             None => ServersRest::Unknown,
             Some(None) => ServersRest::Ready,
             Some(Some(rest_ms)) => ServersRest::For(rest_ms),
@@ -369,7 +369,7 @@ impl Fetcher {
     }
 
     fn may_skip(&self, error: &Error) -> bool {
-        self.options.origin.one_by_one && error.code() == Code::SegmentRegressed
+        self.settings.origin.one_by_one && error.code() == Code::SegmentRegressed
     }
 
     /// The error of a call that timed out.
@@ -377,7 +377,7 @@ impl Fetcher {
         let state = tag_state.locked(|state| (state.fetch.error().cloned(), state.asked_at()));
         let (error, asked_at) = state.unwrap_or_default();
         let waited = waited.as_millis();
-        let source = &self.options.origin.source;
+        let source = &self.settings.origin.source;
         let asked = asked_at.and_then(|since| source.silent_for(&tag_state.name, since));
         let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
         match (error, asked) {
@@ -416,7 +416,7 @@ impl Fetcher {
 
     /// How many ids a tag is to have before its first use, where a source gives them one by one.
     fn prewarmed(&self) -> i64 {
-        if self.options.origin.one_by_one { PREWARMED.min(self.options.step.unwrap_or(STEP)) } else { 0 }
+        if self.settings.origin.one_by_one { PREWARMED.min(self.settings.step.unwrap_or(STEP)) } else { 0 }
     }
 
     fn prewarm_next(self: &Arc<Self>) {
@@ -432,7 +432,7 @@ impl Fetcher {
     /// `state_io`.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
         self.end(|| {
-            if let Some(servers) = &self.options.origin.servers {
+            if let Some(servers) = &self.settings.origin.servers {
                 servers.close();
             }
         })
@@ -451,7 +451,7 @@ impl Fetcher {
         let rest: Vec<_> =
             self.tags().iter().map(|tag_state| (Arc::clone(&tag_state.name), tag_state.seal())).collect();
         close_servers();
-        let kept = match self.options.keep_unused {
+        let kept = match self.settings.keep_unused {
             true => self.keep(rest),
             false => Ok(()),
         };

@@ -4,7 +4,7 @@
 
 use super::builder::SegmentsBuilder;
 use super::high_water::{self, HighWaterMarks};
-use super::settings::Options;
+use super::settings::SegmentsSettings;
 use super::source::callback::{FetchRequest, Fetched};
 use super::source::file::{self, FileSource};
 use super::source::leaf::{LeafServers, Mode};
@@ -105,5 +105,5 @@ pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) ->
 
 /// Checks options; a `file:` source is opened, no server is asked. Answers the step and the percentage.
 pub fn segments_options(builder: &SegmentsBuilder) -> Result<(Option<i64>, u32)> {
-    Options::parse(builder).map(|options| (options.step, options.prefetch))
+    SegmentsSettings::parse(builder).map(|options| (options.step, options.prefetch))
 }

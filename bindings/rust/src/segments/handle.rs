@@ -3,7 +3,7 @@
 use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, closed};
 use super::open;
-use super::settings::Options;
+use super::settings::SegmentsSettings;
 use super::stats::SegmentsStats;
 use super::tag::Tag;
 use crate::os::{self, PerProcess};
@@ -24,7 +24,7 @@ pub struct Segments {
 
 /// What all handles share, across forks too.
 pub(crate) struct SharedSegments {
-    pub(crate) options: Arc<Options>,
+    pub(crate) settings: Arc<SegmentsSettings>,
     pub(super) process: PerProcess<Arc<Fetcher>>,
     closed: AtomicBool,
 }
@@ -35,8 +35,8 @@ impl Segments {
         SegmentsBuilder::default()
     }
 
-    pub(crate) fn open(options: Options) -> Result<Segments> {
-        let shared = SharedSegments::new(Arc::new(options));
+    pub(crate) fn open(settings: SegmentsSettings) -> Result<Segments> {
+        let shared = SharedSegments::new(Arc::new(settings));
         shared.fetcher()?;
         Ok(Segments { shared: Arc::new(shared) })
     }
@@ -44,7 +44,7 @@ impl Segments {
     /// The tag of this name: 1 to 128 bytes of UTF-8 without control characters. Nothing is fetched yet.
     /// Errors: `invalid_argument`, `closed`.
     pub fn tag(&self, name: &str) -> Result<Tag> {
-        self.shared.options.check_tag(name)?;
+        self.shared.settings.check_tag(name)?;
         if self.shared.is_closed() {
             return Err(closed());
         }
@@ -58,7 +58,7 @@ impl Segments {
 
     /// The id space.
     pub fn name(&self) -> &str {
-        &self.shared.options.name
+        &self.shared.settings.name
     }
 
     /// Ends all tags; a second time does nothing. Calls that wait end with `closed`. With `keep_unused` what is left is
@@ -70,8 +70,8 @@ impl Segments {
 }
 
 impl SharedSegments {
-    pub(super) fn new(options: Arc<Options>) -> SharedSegments {
-        SharedSegments { options, process: PerProcess::new(), closed: AtomicBool::new(false) }
+    pub(super) fn new(settings: Arc<SegmentsSettings>) -> SharedSegments {
+        SharedSegments { settings, process: PerProcess::new(), closed: AtomicBool::new(false) }
     }
 
     /// What this process has. Errors: `closed`; those of opening in a forked child's first call.
@@ -85,7 +85,7 @@ impl SharedSegments {
             }
             os::check_may_work()?;
             let generation = os::process::generation();
-            let fetcher = open::open(&self.options);
+            let fetcher = open::open(&self.settings);
             if generation != os::process::generation() {
                 std::mem::forget(fetcher);
                 continue;
@@ -132,6 +132,6 @@ impl RefUnwindSafe for Segments {}
 
 impl fmt::Debug for Segments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Segments").field("name", &self.shared.options.name).finish_non_exhaustive()
+        f.debug_struct("Segments").field("name", &self.shared.settings.name).finish_non_exhaustive()
     }
 }

@@ -45,7 +45,7 @@ pub(crate) enum TimerTask {
 impl Job {
     pub(crate) fn may_take(&self) -> Duration {
         match self {
-            Job::Fetch(fetcher, ..) if !fetcher.options.origin.native => STUCK_IN_CODE,
+            Job::Fetch(fetcher, ..) if !fetcher.settings.origin.native => STUCK_IN_CODE,
             _ => STUCK,
         }
     }

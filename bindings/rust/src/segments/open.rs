@@ -2,7 +2,7 @@
 
 use super::HighWaterMarks;
 use super::fetcher::Fetcher;
-use super::settings::{Options, Prewarm};
+use super::settings::{Prewarm, SegmentsSettings};
 use crate::snowflake::registry::registry;
 use crate::tasks::with_timeout;
 use leafid_core::{Code, Error, Result};
@@ -13,25 +13,25 @@ use std::time::Duration;
 const LEAST: Duration = Duration::from_millis(100);
 
 /// Makes the directory of the marks if it is missing. Nothing is fetched yet.
-pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
+pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
     let env = Arc::clone(registry().env());
-    let marks = bounded(options, {
-        let (env, options) = (Arc::clone(&env), Arc::clone(options));
+    let marks = bounded(settings, {
+        let (env, settings) = (Arc::clone(&env), Arc::clone(settings));
         move || {
-            let source = match options.directory {
-                Some(_) => options.origin.name.clone(),
+            let source = match settings.directory {
+                Some(_) => settings.origin.name.clone(),
                 // A directory is of an id space already.
-                None => format!("{} {}", options.name, options.origin.name),
+                None => format!("{} {}", settings.name, settings.origin.name),
             };
-            let directory = options.directory.as_deref();
+            let directory = settings.directory.as_deref();
             let marks = HighWaterMarks::new(
                 Arc::clone(&env),
                 directory,
                 &source,
-                options.origin.order,
-                options.sharing,
+                settings.origin.order,
+                settings.sharing,
             )?;
-            let recent = match options.prewarm {
+            let recent = match settings.prewarm {
                 Prewarm::LastDay => marks.recent(env.clock.filtered_ms())?,
                 _ => Vec::new(),
             };
@@ -39,20 +39,20 @@ pub(crate) fn open(options: &Arc<Options>) -> Result<Arc<Fetcher>> {
         }
     });
     let (marks, recent) = marks?;
-    let prewarm = match &options.prewarm {
+    let prewarm = match &settings.prewarm {
         Prewarm::None => Vec::new(),
         Prewarm::Tags(tags) => tags.clone(),
         Prewarm::LastDay => recent,
     };
-    Ok(Fetcher::open(Arc::clone(options), marks, env, prewarm))
+    Ok(Fetcher::open(Arc::clone(settings), marks, env, prewarm))
 }
 
 /// Runs what the disk may hold up, within the time of a call.
 fn bounded<T: Send + 'static>(
-    options: &Options,
+    settings: &SegmentsSettings,
     action: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let bound = options.timeout.max(LEAST);
+    let bound = settings.timeout.max(LEAST);
     with_timeout::run(bound, action).done().unwrap_or_else(|| {
         let message = format!(
             "the disk did not answer within {} ms; see state_dir, or raise timeout_ms",

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What segments were opened with: valid, and complete but for the state of the world.
-pub(crate) struct Options {
+pub(crate) struct SegmentsSettings {
     pub(crate) name: String,
     /// The id space's sub-directory of the state directory; none where no marks are kept.
     pub(crate) directory: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub(crate) const STEP: i64 = 1_000;
 /// Tags that are fetched at an opening.
 pub(crate) const MOST_PREWARMED: usize = 1_000;
 
-impl Options {
+impl SegmentsSettings {
     /// Errors: `invalid_argument` for what is no tag of this source.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
@@ -61,7 +61,7 @@ impl Options {
         })
     }
 
-    pub(crate) fn parse(builder: &SegmentsBuilder) -> Result<Options> {
+    pub(crate) fn parse(builder: &SegmentsBuilder) -> Result<SegmentsSettings> {
         let name = space(builder.name.as_deref())?;
         let persist = builder.persist.unwrap_or(true);
         if builder.keep_unused && !persist {
@@ -89,7 +89,7 @@ impl Options {
             true => Some(state_dir::state_dir(builder.state_dir.as_deref())?.0.join(&name)),
             false => None,
         };
-        let options = Options {
+        let settings = SegmentsSettings {
             name,
             directory,
             sharing: builder.sharing()?,
@@ -102,10 +102,10 @@ impl Options {
             keep_unused: builder.keep_unused,
             prewarm: builder.prewarm.clone(),
         };
-        if let Prewarm::Tags(tags) = &options.prewarm {
-            tags.iter().try_for_each(|tag| options.check_tag(tag))?;
+        if let Prewarm::Tags(tags) = &settings.prewarm {
+            tags.iter().try_for_each(|tag| settings.check_tag(tag))?;
         }
-        Ok(options)
+        Ok(settings)
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         let parsed = |count| {
             let tags = (0..count).map(|n| format!("t{n}")).collect();
             let builder = Segments::builder().persist(false).fetch(|_| Ok(None));
-            Options::parse(&builder.prewarm(Prewarm::Tags(tags)))
+            SegmentsSettings::parse(&builder.prewarm(Prewarm::Tags(tags)))
         };
         assert!(parsed(MOST_PREWARMED).is_ok());
         let error = parsed(MOST_PREWARMED + 1).err().unwrap();

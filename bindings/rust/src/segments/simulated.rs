@@ -5,7 +5,7 @@ use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, Wanted};
 use super::handle::SharedSegments;
 use super::high_water::HighWaterMarks;
-use super::settings::Options;
+use super::settings::SegmentsSettings;
 use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::completion::Completion;
 use super::tag::Tag;
@@ -32,11 +32,11 @@ pub(crate) struct Opened {
 impl Opened {
     /// Opens them in the process that is played.
     pub(crate) fn new(builder: &SegmentsBuilder, env: &Arc<Env>) -> Result<Opened> {
-        Opened::of(Arc::new(Options::parse(builder)?), env)
+        Opened::of(Arc::new(SegmentsSettings::parse(builder)?), env)
     }
 
-    fn of(options: Arc<Options>, env: &Arc<Env>) -> Result<Opened> {
-        let shared = Arc::new(SharedSegments::new(options));
+    fn of(settings: Arc<SegmentsSettings>, env: &Arc<Env>) -> Result<Opened> {
+        let shared = Arc::new(SharedSegments::new(settings));
         let tag = Tag::new(Arc::clone(&shared), "forked".into());
         let opened = Opened { shared, tag };
         opened.begin(env)?;
@@ -45,17 +45,17 @@ impl Opened {
 
     /// What the process that is played needs of its own, as its first call makes it.
     pub(crate) fn begin(&self, env: &Arc<Env>) -> Result<()> {
-        let options = &self.shared.options;
-        let (name, order) = (&options.origin.name, options.origin.order);
-        let marks = HighWaterMarks::new(Arc::clone(env), options.directory.as_deref(), name, order, false)?;
-        let fetcher = Fetcher::open(Arc::clone(options), marks, Arc::clone(env), Vec::new());
+        let settings = &self.shared.settings;
+        let (name, order) = (&settings.origin.name, settings.origin.order);
+        let marks = HighWaterMarks::new(Arc::clone(env), settings.directory.as_deref(), name, order, false)?;
+        let fetcher = Fetcher::open(Arc::clone(settings), marks, Arc::clone(env), Vec::new());
         let _ = self.shared.process.install(fetcher, os::process::generation());
         Ok(())
     }
 
     /// As a fork copies them: with the same ids at hand, and the parent's, which is played.
     pub(crate) fn copy(&self, env: &Arc<Env>) -> Result<Opened> {
-        let copy = Opened::of(Arc::clone(&self.shared.options), env)?;
+        let copy = Opened::of(Arc::clone(&self.shared.settings), env)?;
         let ((_, from), (_, to)) = (self.tag.process()?, copy.tag.process()?);
         let at_hand = from.locked(|state| {
             let segments = from.buffer.segments(&state.filler);
@@ -107,13 +107,13 @@ pub(super) struct Play {
 }
 
 impl Play {
-    pub(super) fn open(builder: SegmentsBuilder, change: impl FnOnce(&mut Options)) -> Play {
+    pub(super) fn open(builder: SegmentsBuilder, change: impl FnOnce(&mut SegmentsSettings)) -> Play {
         Play::prewarmed(builder, change, Vec::new())
     }
 
     pub(super) fn prewarmed(
         builder: SegmentsBuilder,
-        change: impl FnOnce(&mut Options),
+        change: impl FnOnce(&mut SegmentsSettings),
         tags: Vec<String>,
     ) -> Play {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -122,17 +122,17 @@ impl Play {
         let asks = Arc::clone(&asked);
         let source =
             SegmentSource::deferred(move |request, completion| lock(&asks).push((request, completion)));
-        let mut options = Options::parse(&builder.source(source).persist(false)).unwrap();
-        change(&mut options);
+        let mut settings = SegmentsSettings::parse(&builder.source(source).persist(false)).unwrap();
+        change(&mut settings);
         let clock = Arc::new(Stands(AtomicI64::new(BEGIN_MS)));
         let any: Arc<dyn ClockReader> = Arc::clone(&clock) as _;
         let clocks = Clock::Other(any, Arc::new(ClockFilter::new()));
         let env = Arc::new(Env { clock: clocks, random: Box::new(Zero), ..Env::system() });
         let name = format!("a fetcher of a test {}", NUMBER.fetch_add(1, SeqCst));
         let marks = HighWaterMarks::new(Arc::clone(&env), None, &name, IdOrder::Ascending, false).unwrap();
-        let options = Arc::new(options);
-        let fetcher = Fetcher::open(Arc::clone(&options), marks, env, tags);
-        let shared = Arc::new(SharedSegments::new(options));
+        let settings = Arc::new(settings);
+        let fetcher = Fetcher::open(Arc::clone(&settings), marks, env, tags);
+        let shared = Arc::new(SharedSegments::new(settings));
         let _ = shared.process.install(Arc::clone(&fetcher), os::process::generation());
         Play { fetcher, shared, clock, asked }
     }

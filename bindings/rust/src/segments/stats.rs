@@ -97,17 +97,17 @@ impl TagStats {
 
 impl SegmentsStats {
     pub(crate) fn of(fetcher: &Fetcher) -> SegmentsStats {
-        let servers = fetcher.options.origin.servers.as_ref();
+        let servers = fetcher.settings.origin.servers.as_ref();
         let servers = servers.map(|servers| servers.last_errors()).unwrap_or_default();
         SegmentsStats {
-            name: fetcher.options.name.clone(),
-            source: fetcher.options.origin.name.clone(),
+            name: fetcher.settings.name.clone(),
+            source: fetcher.settings.origin.name.clone(),
             servers: servers
                 .into_iter()
                 .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })
                 .collect(),
             state_dir: fetcher
-                .options
+                .settings
                 .directory
                 .as_ref()
                 .map(|dir| dir.display().to_string())

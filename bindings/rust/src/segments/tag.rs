@@ -194,7 +194,7 @@ impl Tag {
         check_n(n)?;
         let timeout = match timeout_ms {
             Some(ms) => check_timeout(ms)?,
-            None => self.shared.options.timeout,
+            None => self.shared.settings.timeout,
         };
         Ok(PendingTake::new(self.clone(), n, timeout))
     }

@@ -134,8 +134,8 @@ impl World {
 
 pub(super) struct Process(Registry, Env);
 
-fn settings(builder: SnowflakeBuilder) -> Settings {
-    Settings::parse(&builder.state_dir("/simulated")).unwrap()
+fn settings(builder: SnowflakeBuilder) -> SnowflakeSettings {
+    SnowflakeSettings::parse(&builder.state_dir("/simulated")).unwrap()
 }
 
 impl Process {
@@ -160,7 +160,7 @@ impl Process {
 
 pub(super) struct Open {
     pub(super) generator: Arc<Generator>,
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<SnowflakeSettings>,
 }
 
 impl Open {

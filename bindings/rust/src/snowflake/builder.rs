@@ -2,7 +2,7 @@
 
 use crate::config::http_options::RequestOptions;
 use crate::worker::peer_clocks::PeerTimes;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::Answer;
 use crate::{ClockSource, Snowflake, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted, Result};
@@ -222,6 +222,6 @@ impl SnowflakeBuilder {
     /// waited for.
     #[doc(hidden)]
     pub fn open_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Snowflake> {
-        Snowflake::open(Settings::parse(self)?, interrupted)
+        Snowflake::open(SnowflakeSettings::parse(self)?, interrupted)
     }
 }

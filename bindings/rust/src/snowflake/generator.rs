@@ -14,7 +14,7 @@ use crate::tasks::with_timeout::Timed;
 use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::RenewableLease;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Code, Error, Result, Snowflake as Core, SpanExtension};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -31,7 +31,7 @@ pub(crate) struct Generator {
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
     pub(crate) renewer: Arc<RenewalTimer>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<SnowflakeSettings>,
     pub(crate) context: ClaimContext,
     /// Held while the disk is written.
     pub(crate) span_writer: Mutex<Option<SpanWriter>>,
@@ -67,7 +67,7 @@ impl Generator {
     pub(crate) fn new(
         env: Arc<Env>,
         renewer: Arc<RenewalTimer>,
-        settings: Arc<Settings>,
+        settings: Arc<SnowflakeSettings>,
         context: ClaimContext,
         claim: Claim,
         before: RenewalLog,

@@ -4,7 +4,7 @@ use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::{existing_registry, registry};
 use crate::snowflake::wait::{Interrupted, Wait};
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::{SnowflakeBuilder, Stats};
 use leafid_core::{Action, Code, Error, Layout, Result, Run};
 use std::fmt;
@@ -19,7 +19,7 @@ use std::sync::atomic::{
 /// A clone is another handle of the same generator; the generator ends when the last handle is closed or dropped. A
 /// handle that a fork has copied claims a worker id of its own at its first use in the child.
 pub struct Snowflake {
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<SnowflakeSettings>,
     generator: PerProcess<Arc<Generator>>,
     closed: AtomicBool,
     /// Whether this process's generator was told that the handle is gone.
@@ -32,7 +32,7 @@ impl Snowflake {
         SnowflakeBuilder::default()
     }
 
-    pub(crate) fn open(settings: Settings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
+    pub(crate) fn open(settings: SnowflakeSettings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
         let flake = Snowflake {
             settings: Arc::new(settings),
             generator: PerProcess::new(),

@@ -15,7 +15,7 @@ use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
 use crate::worker::claim::{self, Claim, ClaimContext};
-use crate::worker::settings::{Key, Settings};
+use crate::worker::settings::{Key, SnowflakeSettings};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
@@ -82,7 +82,7 @@ impl Registry {
     /// the process that this one was forked from, where it had one.
     pub(crate) fn open(
         &self,
-        settings: &Arc<Settings>,
+        settings: &Arc<SnowflakeSettings>,
         parents: Option<u32>,
         interrupted: Interrupted<'_>,
     ) -> Result<Arc<Generator>> {
@@ -169,7 +169,7 @@ impl Registry {
 
     /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not. Answers what
     /// identifies it, and whether what is recorded there may be gone at the next start.
-    fn place(&self, settings: &Arc<Settings>) -> Result<(DirectoryId, bool)> {
+    fn place(&self, settings: &Arc<SnowflakeSettings>) -> Result<(DirectoryId, bool)> {
         if !settings.key.persist {
             return Ok((DirectoryId::default(), !uses_leases(settings)));
         }
@@ -216,7 +216,7 @@ impl Registry {
     /// Claims, likewise. What is claimed after the caller was interrupted is let go at once.
     fn claim(
         &self,
-        settings: &Arc<Settings>,
+        settings: &Arc<SnowflakeSettings>,
         context: ClaimContext,
         interrupted: Interrupted<'_>,
     ) -> Result<Claim> {
@@ -293,7 +293,7 @@ enum Lookup {
     Ours,
 }
 
-fn no_answer(settings: &Settings, waited: Duration) -> Error {
+fn no_answer(settings: &SnowflakeSettings, waited: Duration) -> Error {
     let message = format!(
         "{} did not answer within {} ms; see the disk, or raise timeout_ms",
         settings.directory.display(),

@@ -2,7 +2,7 @@
 
 use crate::os;
 use crate::snowflake::generator::{Generator, Obtained};
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Action, Code, Error, Result, Utc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const SLICE: Duration = Duration::from_millis(20);
 
 /// The waits of one id, or of one step of a batch.
 pub(crate) struct Wait<'a> {
-    settings: &'a Settings,
+    settings: &'a SnowflakeSettings,
     pub(crate) interrupted: Interrupted<'a>,
     deadline: Option<Instant>,
     refused: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Wait<'a> {
 pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
 
 /// Errors: `would_block`, when the handle's thread may not wait so long.
-pub(crate) fn may_wait(settings: &Settings, left: Duration) -> Result<()> {
+pub(crate) fn may_wait(settings: &SnowflakeSettings, left: Duration) -> Result<()> {
     match settings.max_wait {
         Some(most) if left > most => {
             let ms = left.as_millis() + 1;
@@ -38,7 +38,7 @@ pub(crate) fn may_wait(settings: &Settings, left: Duration) -> Result<()> {
 }
 
 impl<'a> Wait<'a> {
-    pub(crate) fn new(settings: &'a Settings, interrupted: Interrupted<'a>) -> Wait<'a> {
+    pub(crate) fn new(settings: &'a SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
         Wait { settings, interrupted, deadline: None, refused: false }
     }
 

@@ -4,7 +4,7 @@ use crate::os::env::{Env, FileId, LockedFile, NewFile};
 use crate::os::host_lock::started_ms;
 use crate::storage::record_format::{self, SlotPair, StoredRecord, Writer};
 use crate::storage::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
-use crate::worker::settings::{Key, Settings};
+use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,13 +88,13 @@ pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Op
 impl StateFile {
     /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
     /// cannot have written, `state_mismatch`.
-    pub(crate) fn open(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
+    pub(crate) fn open(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Option<StateFile>> {
         StateFile::open_checked(env, settings, &settings.key, worker_id, Record::check)
     }
 
     fn open_checked(
         env: &Env,
-        settings: &Settings,
+        settings: &SnowflakeSettings,
         key: &Key,
         worker_id: u32,
         check: impl Fn(&Record) -> Result<()>,
@@ -142,8 +142,12 @@ impl StateFile {
 
     /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
-    pub(crate) fn open_any(env: &Env, settings: &Settings, worker_id: u32) -> Result<Option<StateFile>> {
-        let Settings { directory, key, .. } = settings;
+    pub(crate) fn open_any(
+        env: &Env,
+        settings: &SnowflakeSettings,
+        worker_id: u32,
+    ) -> Result<Option<StateFile>> {
+        let SnowflakeSettings { directory, key, .. } = settings;
         let Some(found) = peek(env, directory, worker_id)? else {
             let path = path_of(directory, worker_id);
             let allowed =
@@ -288,7 +292,8 @@ mod tests {
     #[test]
     fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
-        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        let settings =
+            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
         let mut ours = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
@@ -309,7 +314,8 @@ mod tests {
     #[test]
     fn each_write_leaves_the_record_before_it() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
-        let settings = Settings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+        let settings =
+            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
         let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
@@ -338,7 +344,7 @@ mod tests {
             (Wait, NOW_MS, NOW_MS + 60_000, NOW_MS + 60_000 + LONGEST_SPAN_MS),
             (Wait, NOW_MS, last_ms - LONGEST_SPAN_MS + 1, layout.tick_start_ms(after_last)),
         ] {
-            let key = Settings::parse(&builder.clone().on_clock_backwards(rule)).unwrap().key;
+            let key = SnowflakeSettings::parse(&builder.clone().on_clock_backwards(rule)).unwrap().key;
             let mut record = Record::unused(7, layout);
             record.run.until = layout.tick_at(until_ms).unwrap();
             assume_the_worst(&mut record, &key, now_ms);
@@ -350,7 +356,7 @@ mod tests {
     fn a_record_of_any_layout_is_opened_to_be_reset() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
         let builder = Snowflake::builder().worker(7).state_dir(directory.path());
-        let settings = |layout| Settings::parse(&builder.clone().layout(layout)).unwrap();
+        let settings = |layout| SnowflakeSettings::parse(&builder.clone().layout(layout)).unwrap();
         let (was, is) = (settings(leafid_core::Layout::SONYFLAKE), settings(leafid_core::Layout::LEAF));
         env.disk.directory(&was.directory, was.sharing.access()).unwrap();
         drop(StateFile::open(&env, &was, 7).unwrap().unwrap());

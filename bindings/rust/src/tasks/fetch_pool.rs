@@ -119,7 +119,7 @@ pub(crate) fn add_owner(fetcher: &Arc<Fetcher>) {
         return;
     }
     pool().with_lock(|work| {
-        work.owners.push((Arc::downgrade(fetcher), fetcher.options.origin.threads));
+        work.owners.push((Arc::downgrade(fetcher), fetcher.settings.origin.threads));
     });
 }
 

@@ -10,7 +10,7 @@ use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::offline_start::OfflineStart;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ pub(crate) struct Acquired {
 /// runs on a thread of leafid's: its transaction is not the caller's, and it may hang.
 pub(crate) fn acquire(
     env: &Arc<Env>,
-    settings: &Arc<Settings>,
+    settings: &Arc<SnowflakeSettings>,
     parents: Option<u32>,
     interrupted: Interrupted<'_>,
 ) -> Result<Acquired> {
@@ -96,7 +96,7 @@ pub(crate) fn acquire(
     Ok(Acquired { grant: Some((grant, asked)), offline_start: None })
 }
 
-fn late(what: &str, settings: &Settings) -> Error {
+fn late(what: &str, settings: &SnowflakeSettings) -> Error {
     let message = format!(
         "{what} did not answer within timeout_ms ({}); see what it waits for, or raise timeout_ms",
         settings.timeout.as_millis()
@@ -118,13 +118,18 @@ struct PendingGrant {
 }
 
 /// Whether spans come from a lease source, which outlives this machine.
-pub(crate) fn uses_leases(settings: &Settings) -> bool {
+pub(crate) fn uses_leases(settings: &SnowflakeSettings) -> bool {
     matches!(&settings.key.workers, WorkerIds::FromSource(source) if source.leases_spans())
 }
 
 /// Whether a worker id that servers lease is held on this host, as by a process that was stopped for longer than its
 /// lease. The lease is not given back then, but left to end: else the same id would be leased again at once.
-pub(crate) fn is_held_here(env: &Env, settings: &Settings, grant: Option<&Grant>, error: &Error) -> bool {
+pub(crate) fn is_held_here(
+    env: &Env,
+    settings: &SnowflakeSettings,
+    grant: Option<&Grant>,
+    error: &Error,
+) -> bool {
     let of_servers = settings.key.workers.source().is_some_and(|source| source.as_servers().is_some());
     let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
     // Another reason would be that its span begins too far ahead.
@@ -135,7 +140,7 @@ pub(crate) fn is_held_here(env: &Env, settings: &Settings, grant: Option<&Grant>
 }
 
 /// Returns a lease that was not used, within `timeout_ms`.
-pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &Settings) {
+pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &SnowflakeSettings) {
     if let Some((grant, _)) = grant {
         let release = move || grant.release_unused();
         let _ = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);

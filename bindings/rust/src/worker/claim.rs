@@ -9,7 +9,7 @@ use crate::storage::state_file::{self, StateFile};
 use crate::worker::grant::Grant;
 use crate::worker::offline_start::OfflineStart;
 use crate::worker::renewable_lease::RenewableLease;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::usable_lease::{UsableLease, of_servers};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{
@@ -61,7 +61,7 @@ pub(crate) struct ClaimContext {
 }
 
 /// How long a held worker id is asked for again.
-fn patience(settings: &Settings, inherited: bool) -> Duration {
+fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
     // The JavaScript thread opens as others do, but asks a lazy handle for an id in the middle of its work.
     let may_wait = settings.max_wait.is_none() || !settings.lazy;
     match (settings.key.workers.is_range(), inherited) {
@@ -77,17 +77,17 @@ fn patience(settings: &Settings, inherited: bool) -> Duration {
 const LEAST: Duration = Duration::from_millis(100);
 
 /// How long an opening waits for the disk.
-pub(crate) fn disk_bound(settings: &Settings) -> Duration {
+pub(crate) fn disk_bound(settings: &SnowflakeSettings) -> Duration {
     settings.timeout.max(LEAST)
 }
 
 /// How long a renewal of a lease may take.
-pub(crate) fn call_bound(settings: &Settings) -> Duration {
+pub(crate) fn call_bound(settings: &SnowflakeSettings) -> Duration {
     settings.timeout.max(Duration::from_secs(1))
 }
 
 /// How long a claim may last: what it waits for by rule, and the time for the disk.
-pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Duration {
+pub(crate) fn bound(settings: &SnowflakeSettings, rules: &Rules, inherited: bool) -> Duration {
     let waits_ms = match rules.on_clock_backwards {
         OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
         OnClockBackwards::Continue => 0,
@@ -96,7 +96,7 @@ pub(crate) fn bound(settings: &Settings, rules: &Rules, inherited: bool) -> Dura
 }
 
 /// Claims a worker id of the settings.
-pub(crate) fn claim(env: &Env, settings: &Settings, context: &ClaimContext) -> Result<Claim> {
+pub(crate) fn claim(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext) -> Result<Claim> {
     let patience = patience(settings, context.inherited);
     let (begun, mut first, mut warned) = (env.clock.boot_time(), true, false);
     while_in_use(env, patience, |last| {
@@ -143,7 +143,7 @@ pub(crate) fn while_in_use<T>(
 }
 
 /// Claims the first free id of the range; ids whose record the clock has passed come first.
-fn claim_any(env: &Env, settings: &Settings, context: &ClaimContext, pass: Pass) -> Result<Claim> {
+fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pass: Pass) -> Result<Claim> {
     if let Some(offline_start) = &context.offline_start {
         return offline_start
             .first(pass.last, |worker_id| claim_one(env, settings, context, worker_id, false));
@@ -213,7 +213,7 @@ fn claim_any(env: &Env, settings: &Settings, context: &ClaimContext, pass: Pass)
 /// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
 fn claim_one(
     env: &Env,
-    settings: &Settings,
+    settings: &SnowflakeSettings,
     context: &ClaimContext,
     worker_id: u32,
     name_holder: bool,
@@ -307,7 +307,7 @@ fn claim_one(
 }
 
 /// Logs that a worker id of a range is held by a user that cannot open its record.
-fn warn_of_stranger(env: &Env, settings: &Settings, worker_id: u32) {
+fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
     if let Some(uid) = env.disk.foreign_holder(&settings.key.name, worker_id, &path) {
         log::warn!(
@@ -327,7 +327,12 @@ fn is_unused(record: &Record) -> bool {
 /// The tick that a start waits for which finds no record, or that of an earlier start which waits: whoever had the
 /// worker id elsewhere, by a clock ahead of this one by no more than the wait, issued nothing at or above it. None where
 /// nothing is to be waited for. `record`: what was found, raised to what the user said.
-fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64) -> Result<Option<u64>> {
+fn waits_from(
+    settings: &SnowflakeSettings,
+    found: &Record,
+    record: &Record,
+    now_ms: i64,
+) -> Result<Option<u64>> {
     let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.layout);
     if wait_ms == 0 {
         return Ok(None);
@@ -348,7 +353,13 @@ fn waits_from(settings: &Settings, found: &Record, record: &Record, now_ms: i64)
 }
 
 /// Logs what a start without a record does not protect against, if another process may have used the worker id before.
-fn warn_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: Option<i64>, forgets: bool) {
+fn warn_of_no_record(
+    env: &Env,
+    settings: &SnowflakeSettings,
+    worker_id: u32,
+    begins_ms: Option<i64>,
+    forgets: bool,
+) {
     let name = &settings.key.name;
     if let Some(begins_ms) = begins_ms {
         log::info!(
@@ -375,7 +386,7 @@ fn warn_of_no_record(env: &Env, settings: &Settings, worker_id: u32, begins_ms: 
 }
 
 /// The tick at which the record lets a generator begin, waited for where the rule says so.
-fn admitted(env: &Env, settings: &Settings, record: &Record, rules: &Rules) -> Result<u64> {
+fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Rules) -> Result<u64> {
     loop {
         match record.admit(rules, env.clock.filtered_ms()) {
             Admission::From(tick) => return Ok(tick),
@@ -391,7 +402,7 @@ fn admitted(env: &Env, settings: &Settings, record: &Record, rules: &Rules) -> R
 }
 
 /// Errors: `clock_backwards` when `start_after` lies further ahead of the clock than the rules bridge.
-fn check_start(settings: &Settings, rules: &Rules, now_ms: i64) -> Result<()> {
+fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Result<()> {
     let starts_ms = settings.key.layout.tick_start_ms(settings.key.start);
     let bound_ms = rules.bridged_ms();
     if settings.key.start == 0 || starts_ms - now_ms <= bound_ms {
@@ -432,7 +443,7 @@ impl Refusals {
         Ok(())
     }
 
-    fn summary(self, settings: &Settings, first: u32, last: u32) -> Error {
+    fn summary(self, settings: &SnowflakeSettings, first: u32, last: u32) -> Error {
         match self.other {
             Some(error) if self.in_use == 0 => error,
             other => {

@@ -9,7 +9,7 @@ use crate::os::env::{Env, FileAccess, FileId};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, Content, SharedFile};
 use crate::storage::state_file;
-use crate::worker::settings::{Key, Settings};
+use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::{Code, Error, Lease, Result};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -80,7 +80,7 @@ impl LeaseCache {
     /// a record, and where a copy of a file can have its identity.
     pub(crate) fn new(
         env: &Arc<Env>,
-        settings: &Settings,
+        settings: &SnowflakeSettings,
         worker_id: u32,
         owner: u128,
     ) -> Option<LeaseCache> {
@@ -181,7 +181,7 @@ impl LeaseCache {
 
 /// The worker ids of this directory whose remembered leases of these servers look as if they could be used: a hint, to be
 /// seen again under the lock of each record. Those that end last come first.
-pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> Vec<u32> {
+pub(crate) fn candidates(env: &Env, settings: &SnowflakeSettings, servers: &[String]) -> Vec<u32> {
     let Ok(names) = env.disk.list(&settings.directory) else { return Vec::new() };
     let ids = names.iter().filter_map(|name| {
         let id: u32 = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".lease")?.parse().ok()?;
@@ -198,7 +198,7 @@ pub(crate) fn candidates(env: &Env, settings: &Settings, servers: &[String]) -> 
 /// the record is held; `owner`: who wrote that last. Errors: as [`LeaseCache::store`].
 pub(crate) fn find_cached(
     env: &Env,
-    settings: &Settings,
+    settings: &SnowflakeSettings,
     servers: &[String],
     worker_id: u32,
     owner: u128,

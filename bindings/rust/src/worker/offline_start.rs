@@ -5,7 +5,7 @@ use crate::storage::state_file::StateFile;
 use crate::tasks::with_timeout;
 use crate::worker::claim::{self, Claim};
 use crate::worker::lease_cache;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::{WorkerLeases, WorkerSource};
 use leafid_core::{Code, Error, Lease, Result};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl OfflineStart {
     /// Looks for what this directory remembers of these servers' leases. Errors: `worker_lost` where that is nothing.
     pub(crate) fn find(
         env: &Arc<Env>,
-        settings: &Arc<Settings>,
+        settings: &Arc<SnowflakeSettings>,
         source: &WorkerSource,
         why: Error,
     ) -> Result<OfflineStart> {
@@ -72,7 +72,7 @@ impl OfflineStart {
     pub(crate) fn lease(
         &self,
         env: &Env,
-        settings: &Settings,
+        settings: &SnowflakeSettings,
         file: &StateFile,
     ) -> Result<(Arc<dyn WorkerLeases>, Lease, Duration)> {
         let record = file.record();

@@ -3,7 +3,7 @@
 use crate::os::env::Env;
 use crate::storage::state_file::{self, StateFile};
 use crate::worker::claim::{EXEC, while_in_use};
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Code, Error, Record, Result};
 
 /// A record before and after its reset.
@@ -16,11 +16,11 @@ pub(crate) struct Reset {
 /// Resets the record of a worker id that nobody holds; it is held meanwhile, as by a claim. Errors: `worker_in_use`
 /// naming the holder, `invalid_argument` where there is no record, `state_io`, `state_corrupt`, `state_mismatch`,
 /// `before_epoch`, `time_exhausted`.
-pub(crate) fn reset(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
+pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
     while_in_use(env, EXEC, |_| once(env, settings, worker_id))
 }
 
-fn once(env: &Env, settings: &Settings, worker_id: u32) -> Result<Reset> {
+fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
     let (directory, name) = (&settings.directory, &settings.key.name);
     let in_use = |holder: Option<String>| {
         let holder = holder.unwrap_or_else(|| "another process".into());

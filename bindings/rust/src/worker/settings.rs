@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// What a snowflake was opened with: valid, and complete but for the state of the world.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct SnowflakeSettings {
     /// What makes two openings the same generator, but for the directory's identity.
     pub(crate) key: Key,
     /// The directory of the id space: the state directory's sub-directory `name`.
@@ -48,8 +48,8 @@ pub(crate) struct Key {
     pub(crate) start: u64,
 }
 
-impl Settings {
-    pub(crate) fn parse(options: &SnowflakeBuilder) -> Result<Settings> {
+impl SnowflakeSettings {
+    pub(crate) fn parse(options: &SnowflakeBuilder) -> Result<SnowflakeSettings> {
         let layout = match options.epoch_ms {
             Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
             None => options.layout,
@@ -111,7 +111,7 @@ impl Settings {
             true => state_dir::state_dir(options.state_dir.as_deref())?,
             false => (PathBuf::new(), true),
         };
-        Ok(Settings {
+        Ok(SnowflakeSettings {
             directory: if persist { directory.join(&name) } else { directory },
             named,
             sharing: Sharing { fs: options.shared_fs, group: flag(options.shared_group, SHARED_GROUP)? },

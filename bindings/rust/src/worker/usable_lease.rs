@@ -5,7 +5,7 @@ use crate::storage::state_file::StateFile;
 use crate::worker::claim::ClaimContext;
 use crate::worker::grant::Grant;
 use crate::worker::renewable_lease::RenewableLease;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::{WorkerLeases, WorkerSource};
 use leafid_core::{Code, Error, HeldLease, Lease, Result, Span};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl UsableLease {
     /// remembered.
     pub(crate) fn of(
         env: &Env,
-        settings: &Settings,
+        settings: &SnowflakeSettings,
         context: &ClaimContext,
         file: &StateFile,
         now_ms: i64,
@@ -52,7 +52,7 @@ impl UsableLease {
 }
 
 /// An answer that cannot be used: of servers no argument of the user's is wrong.
-pub(crate) fn of_servers(settings: &Settings, error: Error) -> Error {
+pub(crate) fn of_servers(settings: &SnowflakeSettings, error: Error) -> Error {
     match settings.key.workers.source().and_then(WorkerSource::as_servers) {
         Some((_, urls)) if error.code() == Code::InvalidArgument => {
             let message = format!(

@@ -6,7 +6,7 @@ use leafid_core::Result;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) struct Options {
+pub(crate) struct SegmentsSettings {
     pub(crate) name: String,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) origin: Origin,
@@ -20,7 +20,7 @@ pub(crate) struct Options {
 
 pub(crate) const STEP: i64 = 1_000;
 
-impl Options {
+impl SegmentsSettings {
     pub(crate) fn check_tag(&self, _tag: &str) -> Result<()> {
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::snowflake::renewal_log::RenewalLog;
 use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
 use crate::worker::claim::{Claim, ClaimContext};
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Action, Run, Span};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl HostLock for Nowhere {}
 
 impl Process {
     /// The generator as a fork copies it: at the position where it stands, with the spans that it has.
-    pub(crate) fn copy(&self, world: &World, settings: &Arc<Settings>) -> Option<Arc<Generator>> {
+    pub(crate) fn copy(&self, world: &World, settings: &Arc<SnowflakeSettings>) -> Option<Arc<Generator>> {
         let generator = self.generator.newest();
         let from = generator.core.first_unused()?;
         let record = {

@@ -7,14 +7,14 @@ use super::machine::{Draw, Machine, Machines, World};
 use crate::os::simulated::{self, Action as Left};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
-use crate::worker::settings::Settings;
+use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
 use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
 use std::sync::Arc;
 
 /// What processes are started as, one after another.
 pub(crate) struct Unit {
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<SnowflakeSettings>,
     pub(crate) machine: Arc<Machine>,
     /// The worker ids that it may have.
     pub(crate) leased: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Process {
 pub(crate) type Turn = Result<(), String>;
 
 impl Unit {
-    pub(crate) fn new(settings: Settings, machine: &Arc<Machine>, leased: bool) -> Unit {
+    pub(crate) fn new(settings: SnowflakeSettings, machine: &Arc<Machine>, leased: bool) -> Unit {
         Unit {
             settings: Arc::new(settings),
             machine: Arc::clone(machine),
@@ -101,7 +101,7 @@ impl Unit {
             .on_clock_backwards(backwards)
             .on_exhausted(if borrow && !ephemeral { OnExhausted::Borrow } else { OnExhausted::Wait })
             .random_start(draw.of(&[0, 100]));
-        let settings = Settings::parse(&builder);
+        let settings = SnowflakeSettings::parse(&builder);
         Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, leased)
     }
 
@@ -141,7 +141,7 @@ impl Unit {
         let world = World::new(machines, &self.machine, number, seed, Some(&parent.world));
         simulated::play(parent.world.fate.number);
         let copied = parent.copy(&world, &self.settings)?;
-        let mut child = Unit::new(Settings::clone(&self.settings), &self.machine, self.leased);
+        let mut child = Unit::new(SnowflakeSettings::clone(&self.settings), &self.machine, self.leased);
         child.home = self.home;
         (child.child, child.parents) = (true, Some(parent.generator.worker_id));
         child.running = Some(Process {
