@@ -16,7 +16,7 @@ mod tls_roots;
 mod trailing_bytes;
 mod url;
 
-pub(crate) use response::Reply;
+pub(crate) use response::Response;
 pub(crate) use settings::HttpOptions;
 pub(crate) use ureq::http::Method;
 #[cfg(fuzzing)]
@@ -25,7 +25,7 @@ pub(crate) use url::percent_encoded;
 
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
-use deadline::Bounds;
+use deadline::Deadlines;
 use leafid_core::{Attempt, Code, Error, Result, ServerFailure, ServersHealth};
 use settings::Settings;
 use std::sync::Mutex;
@@ -34,8 +34,8 @@ use std::time::Instant;
 use ureq::Agent;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
 
-/// The servers of one source.
-pub(crate) struct Http {
+/// The servers of one source, and the connections to them.
+pub(crate) struct ServerPool {
     settings: Settings,
     /// A forked child begins with healthy servers and no connection.
     process: PerProcess<Process>,
@@ -43,8 +43,8 @@ pub(crate) struct Http {
     is_closed: AtomicBool,
     /// How often those under way were ended.
     endings: AtomicU64,
-    /// The code of an answer that is no HTTP.
-    pub(crate) nonsense: Code,
+    /// The error code for a response that is no HTTP.
+    pub(crate) not_http_code: Code,
 }
 
 struct Process {
@@ -54,46 +54,46 @@ struct Process {
     agents: Vec<Mutex<Option<Agent>>>,
 }
 
-/// A request, to be made of whichever server is asked.
-pub(crate) struct Ask {
+/// A request, for whichever server is chosen.
+pub(crate) struct Request {
     pub(crate) method: Method,
     /// Below the server's URL, with its query.
     pub(crate) path: String,
     pub(crate) body: Option<Body>,
-    /// It is done once: another server answers differently after this one has done it, even if its answer was lost.
+    /// The servers do it only once: after one has, the others answer differently, even if its response was lost.
     pub(crate) once: bool,
 }
 
-/// What a request carries.
+/// The body of a request.
 pub(crate) struct Body {
     pub(crate) content_type: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What an answer means to who asked.
+/// What a response means for the caller.
 pub(crate) enum Verdict<T, F = Error> {
     Answer(T),
-    /// An error that the other servers would answer, too.
+    /// An error that the other servers would return, too.
     Refused(Error),
     /// An error that says nothing of the server: the next one is asked, and this one does not rest.
-    Elsewhere(Error),
+    TryNext(Error),
     /// A wrong answer: the next server is asked, and this one rests.
-    Wrong(F),
+    BadServer(F),
     /// As a wrong one; and it will be the same until somebody changes the server or the options.
     Denied(F),
 }
 
-impl Http {
+impl ServerPool {
     /// Reads files and the environment. Errors: `invalid_argument`.
-    pub(crate) fn new(options: HttpOptions) -> Result<Http> {
+    pub(crate) fn new(options: HttpOptions) -> Result<ServerPool> {
         let settings = Settings::parse(options)?;
-        Ok(Http {
+        Ok(ServerPool {
             settings,
             process: PerProcess::new(),
             origin: Instant::now(),
             is_closed: AtomicBool::new(false),
             endings: AtomicU64::new(0),
-            nonsense: Code::SourceInvalid,
+            not_http_code: Code::SourceInvalid,
         })
     }
 
@@ -110,8 +110,8 @@ impl Http {
         whose: &str,
         urgent: bool,
         seed: u64,
-        ask: &dyn Fn(u32) -> Ask,
-        read: &dyn Fn(u32, &Reply) -> Verdict<T>,
+        ask: &dyn Fn(u32) -> Request,
+        read: &dyn Fn(u32, &Response) -> Verdict<T>,
     ) -> Result<T> {
         let process = self.process();
         let endings = self.endings.load(Acquire);
@@ -146,7 +146,7 @@ impl Http {
             let others = others.unwrap_or(!untried.is_empty());
             let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
             let bounds =
-                Bounds { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
+                Deadlines { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
             let asked = self.one(process, at, bounds, &ask(number), &|reply| read(number, reply));
             number += 1;
             let failure = match asked {
@@ -164,14 +164,14 @@ impl Http {
                     again = Some(Attempt { begun_ms: self.now_ms(), ..attempt });
                     continue;
                 }
-                Ok(Verdict::Elsewhere(error)) => {
+                Ok(Verdict::TryNext(error)) => {
                     process.with(|servers| servers.succeeded(attempt, whose));
                     said = Some(error);
                     continue;
                 }
-                Ok(Verdict::Wrong(failure) | Verdict::Denied(failure)) => failure,
+                Ok(Verdict::BadServer(failure) | Verdict::Denied(failure)) => failure,
                 Err(failed) if failed.failure.error.code() == Code::SourceInvalid => {
-                    let error = Error::new(self.nonsense, failed.failure.error.message());
+                    let error = Error::new(self.not_http_code, failed.failure.error.message());
                     ServerFailure { error, ..failed.failure }
                 }
                 Err(failed) => failed.failure,
@@ -240,9 +240,9 @@ impl Http {
         &self,
         process: &Process,
         at: usize,
-        bounds: Bounds,
-        ask: &Ask,
-        read: &dyn Fn(&Reply) -> Verdict<T>,
+        bounds: Deadlines,
+        ask: &Request,
+        read: &dyn Fn(&Response) -> Verdict<T>,
     ) -> std::result::Result<Verdict<T, ServerFailure>, response::Failed> {
         let server = &self.settings.servers[at];
         let make = || {
@@ -270,8 +270,8 @@ impl Http {
         let verdict = match read(&reply) {
             Verdict::Answer(answer) => Verdict::Answer(answer),
             Verdict::Refused(error) => Verdict::Refused(error),
-            Verdict::Elsewhere(error) => Verdict::Elsewhere(error),
-            Verdict::Wrong(error) => return Ok(Verdict::Wrong(failure(error, false))),
+            Verdict::TryNext(error) => Verdict::TryNext(error),
+            Verdict::BadServer(error) => return Ok(Verdict::BadServer(failure(error, false))),
             Verdict::Denied(error) => return Ok(Verdict::Denied(failure(error, true))),
         };
         exchange.prove();

@@ -129,7 +129,7 @@ impl Transport for Connection {
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
         self.socket.standing.store(UNPROVEN, Release);
-        deadline::goes_over(&self.socket);
+        deadline::set_socket(&self.socket);
         let (by, is_connecting) = deadline::deadline();
         let output = &self.buffers.output()[..amount];
         self.socket.send(output, by).map_err(|error| timed(error, is_connecting))
@@ -178,7 +178,7 @@ impl<In: Transport> Connector<In> for Connect {
         if let Some(chained) = chained {
             return Ok(Some(Either::A(chained)));
         }
-        deadline::connects();
+        deadline::set_connecting();
         let (by, _) = deadline::deadline();
         let addresses = resolve::addresses(details.uri, by)?;
         let mut failed = Error::HostNotFound;

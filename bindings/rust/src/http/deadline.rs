@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The bounds of one request.
 #[derive(Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct Deadlines {
     /// The lookup of the name, the connection and TLS are done by then.
     pub(crate) connect_by: Instant,
     /// The answer is read by then.
@@ -15,12 +15,12 @@ pub(crate) struct Bounds {
 }
 
 struct Current {
-    bounds: Bounds,
+    bounds: Deadlines,
     /// Whether a connection was made for this request, and none kept from an earlier one.
     is_fresh: bool,
     is_connecting: bool,
     /// More came than the answer said.
-    left_over: bool,
+    has_extra_bytes: bool,
     socket: Option<Arc<Socket>>,
 }
 
@@ -32,9 +32,9 @@ thread_local! {
 pub(crate) struct Exchange(());
 
 impl Exchange {
-    pub(crate) fn begin(bounds: Bounds) -> Exchange {
+    pub(crate) fn begin(bounds: Deadlines) -> Exchange {
         let current =
-            Current { bounds, is_fresh: false, is_connecting: false, left_over: false, socket: None };
+            Current { bounds, is_fresh: false, is_connecting: false, has_extra_bytes: false, socket: None };
         CURRENT.set(Some(current));
         Exchange(())
     }
@@ -45,12 +45,12 @@ impl Exchange {
     }
 
     /// Whether more came than the answer said.
-    pub(crate) fn has_left_over(&self) -> bool {
-        with(|current| current.left_over).unwrap_or(false)
+    pub(crate) fn has_extra_bytes(&self) -> bool {
+        with(|current| current.has_extra_bytes).unwrap_or(false)
     }
 
     /// The rest of the answer is wanted only if it comes at once.
-    pub(crate) fn hurry(&self, patience: Duration) {
+    pub(crate) fn shorten(&self, patience: Duration) {
         let by = Instant::now() + patience;
         with(|current| current.bounds.answer_by = current.bounds.answer_by.min(by));
     }
@@ -74,22 +74,22 @@ fn with<T>(action: impl FnOnce(&mut Current) -> T) -> Option<T> {
 }
 
 /// A connection is being made.
-pub(super) fn connects() {
+pub(super) fn set_connecting() {
     with(|current| (current.is_fresh, current.is_connecting) = (true, true));
 }
 
 /// It stands, with its TLS.
-pub(super) fn connected() {
+pub(super) fn set_connected() {
     with(|current| current.is_connecting = false);
 }
 
 /// A connection ended with something unread.
-pub(super) fn left_over() {
-    with(|current| current.left_over = true);
+pub(super) fn has_extra_bytes() {
+    with(|current| current.has_extra_bytes = true);
 }
 
 /// The request goes over this connection.
-pub(super) fn goes_over(socket: &Arc<Socket>) {
+pub(super) fn set_socket(socket: &Arc<Socket>) {
     with(|current| current.socket = Some(Arc::clone(socket)));
 }
 

@@ -1,14 +1,14 @@
 //! One request to one server, and what came back.
 
-use super::deadline::{Bounds, Exchange};
+use super::deadline::{Deadlines, Exchange};
 use super::settings::Settings;
-use super::{Ask, Body, Verdict};
+use super::{Body, Request, Verdict};
 use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
 use serde::Deserialize;
 use std::io::{self, Read};
 use std::time::Duration;
-use ureq::http::{HeaderMap, HeaderValue, Request, StatusCode, Version, header};
+use ureq::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
 use ureq::{Agent, Timeout};
 
 /// No right answer is longer.
@@ -19,7 +19,7 @@ const QUOTED: usize = 100;
 const HURRY: Duration = Duration::from_millis(100);
 
 /// An answer, right or wrong.
-pub(crate) struct Reply {
+pub(crate) struct Response {
     /// What was asked, without its query.
     pub(crate) url: String,
     pub(crate) status: u16,
@@ -50,14 +50,14 @@ impl Failed {
 pub(super) fn ask(
     agent: &Agent,
     url: &str,
-    ask: &Ask,
+    ask: &Request,
     settings: &Settings,
     server: &str,
-    bounds: Bounds,
-) -> Result<(Reply, Exchange), Failed> {
+    bounds: Deadlines,
+) -> Result<(Response, Exchange), Failed> {
     let shown = url.split('?').next().unwrap_or(url);
     let exchange = Exchange::begin(bounds);
-    let mut request = Request::builder().method(ask.method.clone()).uri(url);
+    let mut request = ureq::http::Request::builder().method(ask.method.clone()).uri(url);
     if let Some(all) = request.headers_mut() {
         all.extend(settings.headers.iter().cloned());
         if let Some(Body { content_type, .. }) = ask.body {
@@ -71,7 +71,7 @@ pub(super) fn ask(
         Ok(response) => {
             let (head, body) = response.into_parts();
             let location = head.headers.get(header::LOCATION);
-            let mut reply = Reply {
+            let mut reply = Response {
                 url: shown.into(),
                 status: head.status.as_u16(),
                 body: Vec::new(),
@@ -83,7 +83,7 @@ pub(super) fn ask(
                 let unanswered = |url| unanswered(url, &error, settings.option);
                 Failed::unanswered(unanswered(shown), unanswered(server))
             })?;
-            if exchange.has_left_over() {
+            if exchange.has_extra_bytes() {
                 reply.wrong("goes on after its end (Content-Length is too small)".into());
             }
             Ok((reply, exchange))
@@ -96,17 +96,17 @@ pub(super) fn ask(
     }
 }
 
-impl Reply {
+impl Response {
     /// One that came as it should.
     #[cfg(any(fuzzing, test))]
-    pub(crate) fn of(status: u16, body: &[u8]) -> Reply {
+    pub(crate) fn of(status: u16, body: &[u8]) -> Response {
         let url = "http://127.0.0.1".into();
-        Reply { url, status, body: body.into(), location: None, flaw: None, option: "servers" }
+        Response { url, status, body: body.into(), location: None, flaw: None, option: "servers" }
     }
 
     fn read(&mut self, body: ureq::Body, exchange: &Exchange) -> Result<(), ureq::Error> {
         if self.flaw.is_some() {
-            exchange.hurry(HURRY);
+            exchange.shorten(HURRY);
         }
         let mut reader = body.into_reader().take(LARGEST_BODY + 1);
         let ended = reader.read_to_end(&mut self.body);
@@ -184,9 +184,9 @@ impl Reply {
     /// An answer that is none, with this error: for good, where its status says that the request is not wanted there.
     pub(crate) fn wrongly<T>(&self, error: Error) -> Verdict<T> {
         match self.status {
-            408 | 409 | 425 | 429 => Verdict::Wrong(error),
+            408 | 409 | 425 | 429 => Verdict::BadServer(error),
             300..=499 if self.flaw.is_none() => Verdict::Denied(error),
-            _ => Verdict::Wrong(error),
+            _ => Verdict::BadServer(error),
         }
     }
 

@@ -23,9 +23,9 @@ pub(crate) struct HttpOptions {
     pub(crate) headers: Vec<(String, String)>,
     /// PEM: authorities that are believed besides the system's.
     pub(crate) ca_file: Option<PathBuf>,
-    /// Bounds a fetch, however many servers it takes.
+    /// Deadlines a fetch, however many servers it takes.
     pub(crate) request_timeout: Duration,
-    /// Bounds the lookup of a name, the connection and TLS together.
+    /// Deadlines the lookup of a name, the connection and TLS together.
     pub(crate) connect_timeout: Duration,
     /// So many are kept alive for each server.
     pub(crate) connections: usize,
@@ -112,7 +112,7 @@ impl Settings {
         })
     }
 
-    /// Bounds of time are not among them: those are `exchange`'s.
+    /// Deadlines of time are not among them: those are `exchange`'s.
     pub(super) fn config(&self, server: &ServerUrl) -> ureq::config::Config {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)

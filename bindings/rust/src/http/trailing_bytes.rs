@@ -6,22 +6,22 @@ use ureq::Error;
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
 
 /// A connection, with TLS where it has that, which tells when it ends with something unread.
-pub(crate) struct Whole<T: Transport>(T);
+pub(crate) struct EndChecked<T: Transport>(T);
 
 /// Ends the making of a connection: what stood before in the chain has made it.
 #[derive(Debug)]
 pub(crate) struct Connected;
 
 impl<In: Transport> Connector<In> for Connected {
-    type Out = Whole<In>;
+    type Out = EndChecked<In>;
 
-    fn connect(&self, _: &ConnectionDetails, chained: Option<In>) -> Result<Option<Whole<In>>, Error> {
-        deadline::connected();
-        Ok(chained.map(Whole))
+    fn connect(&self, _: &ConnectionDetails, chained: Option<In>) -> Result<Option<EndChecked<In>>, Error> {
+        deadline::set_connected();
+        Ok(chained.map(EndChecked))
     }
 }
 
-impl<T: Transport> Transport for Whole<T> {
+impl<T: Transport> Transport for EndChecked<T> {
     fn buffers(&mut self) -> &mut dyn Buffers {
         self.0.buffers()
     }
@@ -44,16 +44,16 @@ impl<T: Transport> Transport for Whole<T> {
 }
 
 /// ureq closes a connection on which something is left when an answer was read to its end.
-impl<T: Transport> Drop for Whole<T> {
+impl<T: Transport> Drop for EndChecked<T> {
     fn drop(&mut self) {
         if !self.0.buffers().input().is_empty() {
-            deadline::left_over();
+            deadline::has_extra_bytes();
         }
     }
 }
 
-impl<T: Transport> fmt::Debug for Whole<T> {
+impl<T: Transport> fmt::Debug for EndChecked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Whole")
+        f.write_str("EndChecked")
     }
 }

@@ -10,7 +10,7 @@ use super::source::file::{self, FileSource};
 use super::source::leaf::{LeafServers, Mode};
 use super::source::range::{self, RangeSource};
 use super::source::tinyid::{self, TinyidServers};
-use crate::http::{HttpOptions, Reply, Verdict};
+use crate::http::{HttpOptions, Response, Verdict};
 use crate::snowflake::registry::registry;
 use leafid_core::{IdOrder, Result, Segment};
 use std::collections::BTreeMap;
@@ -37,23 +37,23 @@ impl Dialect {
 
 /// What an answer means.
 pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str) -> Result<Fetched> {
-    let reply = Reply::of(status, body);
+    let reply = Response::of(status, body);
     let verdict = match dialect {
         Dialect::Range { .. } => range::read(&reply, tag, nonce),
         Dialect::Tinyid => tinyid::read(&reply, tag),
         Dialect::Leaf { .. } | Dialect::LeafSnowflake => match dialect.mode().read(&reply, tag) {
             Verdict::Answer(segment) => Verdict::Answer(segment.into()),
             Verdict::Refused(error)
-            | Verdict::Elsewhere(error)
-            | Verdict::Wrong(error)
-            | Verdict::Denied(error) => Verdict::Wrong(error),
+            | Verdict::TryNext(error)
+            | Verdict::BadServer(error)
+            | Verdict::Denied(error) => Verdict::BadServer(error),
         },
     };
     match verdict {
         Verdict::Answer(fetched) => Ok(fetched),
         Verdict::Refused(error)
-        | Verdict::Elsewhere(error)
-        | Verdict::Wrong(error)
+        | Verdict::TryNext(error)
+        | Verdict::BadServer(error)
         | Verdict::Denied(error) => Err(error),
     }
 }

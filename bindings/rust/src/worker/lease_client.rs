@@ -1,9 +1,9 @@
 //! The client of lease servers.
 
-use super::lease_protocol::{self, Request};
+use super::lease_protocol::{self, LeaseRequest};
 #[cfg(test)]
-use crate::http::Ask;
-use crate::http::{Http, HttpOptions, Reply, Verdict};
+use crate::http::Request;
+use crate::http::{HttpOptions, Response, ServerPool, Verdict};
 use crate::os::PerProcess;
 use crate::os::mutex::lock;
 use crate::snowflake::registry::registry;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Servers that lease worker ids of one id space.
 pub(crate) struct HttpLeases {
-    http: Http,
+    http: ServerPool,
     options: HttpOptions,
     name: String,
     /// Whether the last claim was answered, rightly or not.
@@ -26,7 +26,7 @@ pub(crate) struct HttpLeases {
 }
 
 #[cfg(test)]
-type Exchange = dyn Fn(&Ask) -> Option<Reply> + Send + Sync;
+type Exchange = dyn Fn(&Request) -> Option<Response> + Send + Sync;
 
 /// What a simulation puts in the place of connections, and of chance.
 #[cfg(test)]
@@ -52,8 +52,8 @@ type Said<T> = std::result::Result<T, Error>;
 impl HttpLeases {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions, name: String) -> Result<HttpLeases> {
-        let mut http = Http::new(options.clone())?;
-        http.nonsense = Code::WorkerLost;
+        let mut http = ServerPool::new(options.clone())?;
+        http.not_http_code = Code::WorkerLost;
         Ok(HttpLeases {
             http,
             options,
@@ -89,22 +89,26 @@ impl HttpLeases {
     ///
     /// Errors: `source_invalid` of an answer to another request, `worker_lost` of one that is wrong; else what kept all of
     /// them from answering.
-    fn ask<T>(&self, request: &Request, read: &dyn Fn(&Reply) -> Option<Result<Said<T>>>) -> Result<Said<T>> {
-        let verdict = |_: u32, reply: &Reply| {
+    fn ask<T>(
+        &self,
+        request: &LeaseRequest,
+        read: &dyn Fn(&Response) -> Option<Result<Said<T>>>,
+    ) -> Result<Said<T>> {
+        let verdict = |_: u32, reply: &Response| {
             if matches!(reply.status, 502..=504) {
                 // By what stands before a server that is down, or by one without its database.
-                return Verdict::Wrong(
+                return Verdict::BadServer(
                     reply.failure().unwrap_or_else(|| lease_protocol::wrong(reply, "is none")),
                 );
             }
             self.reached.store(true, Release);
             if let Some(error) = reply.failure() {
-                return Verdict::Wrong(Error::new(Code::WorkerLost, error.message()));
+                return Verdict::BadServer(Error::new(Code::WorkerLost, error.message()));
             }
             match read(reply) {
                 Some(Ok(said)) => Verdict::Answer(said),
-                Some(Err(error)) => Verdict::Wrong(error),
-                None => Verdict::Wrong(lease_protocol::wrong(reply, "is no lease server's")),
+                Some(Err(error)) => Verdict::BadServer(error),
+                None => Verdict::BadServer(lease_protocol::wrong(reply, "is no lease server's")),
             }
         };
         #[cfg(test)]
@@ -113,8 +117,8 @@ impl HttpLeases {
             return match verdict(0, &(simulated.exchange)(&request.ask()).ok_or_else(lost)?) {
                 Verdict::Answer(said) => Ok(said),
                 Verdict::Refused(error)
-                | Verdict::Elsewhere(error)
-                | Verdict::Wrong(error)
+                | Verdict::TryNext(error)
+                | Verdict::BadServer(error)
                 | Verdict::Denied(error) => Err(error),
             };
         }
@@ -147,7 +151,7 @@ impl HttpLeases {
 
     pub(crate) fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
         self.reached.store(false, Release);
-        let said = self.ask(&Request::claim(request)?, &|reply| match (
+        let said = self.ask(&LeaseRequest::claim(request)?, &|reply| match (
             reply.status,
             lease_protocol::refusal(reply),
         ) {
@@ -186,7 +190,7 @@ impl HttpLeases {
         &self.options.servers
     }
 
-    fn is_lost(&self, reply: &Reply) -> Option<Error> {
+    fn is_lost(&self, reply: &Response) -> Option<Error> {
         let (code, told) = lease_protocol::refusal(reply).filter(|_| reply.status == 409)?;
         let message = format!(
             "the lease is no longer this holder's: {told}; a new one is claimed by itself, ask again"
@@ -195,7 +199,7 @@ impl HttpLeases {
     }
 
     /// An answer to a renewal or a release that is none, but that another server would give as well.
-    fn refused<T>(&self, reply: &Reply) -> Option<Result<Said<T>>> {
+    fn refused<T>(&self, reply: &Response) -> Option<Result<Said<T>>> {
         let (_, told) = lease_protocol::refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
         Some(Ok(Err(Error::new(Code::InvalidArgument, format!("it was refused: {told}")))))
     }
@@ -208,7 +212,7 @@ impl WorkerLeases for HttpLeases {
 
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
         let nonce = format!("{:032x}", self.number()?);
-        let request = Request::renewal(&self.name, lease, until_ms, &nonce)?;
+        let request = LeaseRequest::renewal(&self.name, lease, until_ms, &nonce)?;
         let said = self.ask(&request, &|reply| match reply.status {
             200 => Some(lease_protocol::renewed(reply, &nonce).map(Ok)),
             _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
@@ -224,7 +228,7 @@ impl WorkerLeases for HttpLeases {
     }
 
     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-        let request = Request::release(&self.name, lease, until_ms)?;
+        let request = LeaseRequest::release(&self.name, lease, until_ms)?;
         let said = self.ask(&request, &|reply| match reply.status {
             204 => Some(Ok(Ok(()))),
             _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),

@@ -1,6 +1,6 @@
 //! What lease servers are asked, and what they answer: JSON of leafid's own protocol.
 
-use crate::http::{Ask, Body, Method, Reply};
+use crate::http::{Body, Method, Request, Response};
 use crate::worker::source::ClaimRequest;
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use serde::de::IgnoredAny;
@@ -71,37 +71,37 @@ struct LeaseRefusal<'a> {
 }
 
 /// A request, the same to whichever server.
-pub(crate) struct Request {
+pub(crate) struct LeaseRequest {
     path: &'static str,
     bytes: Vec<u8>,
 }
 
-impl Request {
-    pub(crate) fn claim(request: &ClaimRequest) -> Result<Request> {
+impl LeaseRequest {
+    pub(crate) fn claim(request: &ClaimRequest) -> Result<LeaseRequest> {
         let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
-        Request::new(CLAIM, &ClaimBody { name, instance, now: *now_ms, until: *until_ms })
+        LeaseRequest::new(CLAIM, &ClaimBody { name, instance, now: *now_ms, until: *until_ms })
     }
 
     /// Wished to end at `until_ms`. `nonce`: of this renewal alone.
-    pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<Request> {
-        Request::new("/api/worker/renew", &HolderBody::of(name, lease, until_ms, Some(nonce)))
+    pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<LeaseRequest> {
+        LeaseRequest::new("/api/worker/renew", &HolderBody::of(name, lease, until_ms, Some(nonce)))
     }
 
     /// Nothing at or after `until_ms` was or will be used.
-    pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<Request> {
-        Request::new("/api/worker/release", &HolderBody::of(name, lease, until_ms, None))
+    pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<LeaseRequest> {
+        LeaseRequest::new("/api/worker/release", &HolderBody::of(name, lease, until_ms, None))
     }
 
-    fn new(path: &'static str, body: &impl Serialize) -> Result<Request> {
+    fn new(path: &'static str, body: &impl Serialize) -> Result<LeaseRequest> {
         let bytes = serde_json::to_vec(body).map_err(|error| {
             Error::new(Code::Internal, format!("a request is no JSON: {error}; report this"))
         })?;
-        Ok(Request { path, bytes })
+        Ok(LeaseRequest { path, bytes })
     }
 
-    pub(crate) fn ask(&self) -> Ask {
+    pub(crate) fn ask(&self) -> Request {
         let body = Body { content_type: "application/json", bytes: self.bytes.clone() };
-        Ask { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
+        Request { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
     }
 
     /// Makes the rests of servers differ between those who ask.
@@ -119,7 +119,7 @@ impl<'a> HolderBody<'a> {
 
 /// What the claim of this `instance` was answered. Errors: `source_invalid`, of the answer to another request;
 /// `worker_lost`, of one that is none.
-pub(crate) fn claimed(reply: &Reply, instance: &str) -> Result<Lease> {
+pub(crate) fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is no lease: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
@@ -143,7 +143,7 @@ pub(crate) fn claimed(reply: &Reply, instance: &str) -> Result<Lease> {
 }
 
 /// What the renewal with this `nonce` was answered. Errors: as [`claimed`].
-pub(crate) fn renewed(reply: &Reply, nonce: &str) -> Result<Renewal> {
+pub(crate) fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is no renewal: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
@@ -155,7 +155,7 @@ pub(crate) fn renewed(reply: &Reply, nonce: &str) -> Result<Renewal> {
 
 /// What stands between can give an answer to two requests, an older one, or that of another: a lease would have two
 /// holders. Only the answer to this request has what this request alone sent.
-fn check_echo(reply: &Reply, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
+fn check_echo(reply: &Response, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
     let what = match echo {
         Some(Value::String(echo)) if echo == sent => return Ok(()),
         Some(Value::String(_)) => format!("has the {name} of another request"),
@@ -171,7 +171,7 @@ fn check_echo(reply: &Reply, name: &str, echo: Option<&Value>, sent: &str) -> Re
     Err(Error::new(Code::SourceInvalid, message))
 }
 
-fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {
+fn check(reply: &Response, lease_ms: i64, token: &str) -> Result<()> {
     if lease_ms < 1 {
         return Err(wrong(reply, &format!("has the lease_ms {lease_ms}, which is below 1")));
     }
@@ -183,7 +183,7 @@ fn check(reply: &Reply, lease_ms: i64, token: &str) -> Result<()> {
 }
 
 /// An error as the server names it, with its message.
-pub(crate) fn refusal(reply: &Reply) -> Option<(Code, String)> {
+pub(crate) fn refusal(reply: &Response) -> Option<(Code, String)> {
     let LeaseRefusal { error, message } = reply.object().ok()?;
     let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
     // What is no text is left out, of a log most of all.
@@ -193,7 +193,7 @@ pub(crate) fn refusal(reply: &Reply) -> Option<(Code, String)> {
 }
 
 /// `worker_lost`; `why` goes on a sentence about the answer.
-pub(crate) fn wrong(reply: &Reply, why: &str) -> Error {
+pub(crate) fn wrong(reply: &Response, why: &str) -> Error {
     let advice = "see the URL in `worker`, and what answers there";
     // With the right status it may hold a token, which is nobody else's to see.
     let said = match (reply.status, reply.object::<IgnoredAny>()) {
@@ -210,9 +210,9 @@ mod tests {
     #[test]
     fn only_a_claim_may_be_made_again() {
         let claim = ClaimBody { name: "shop", instance: "x", now: 1, until: 2 };
-        assert!(!Request::new(CLAIM, &claim).unwrap().ask().once);
+        assert!(!LeaseRequest::new(CLAIM, &claim).unwrap().ask().once);
         let lease = Lease::default();
-        assert!(Request::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);
-        assert!(Request::release("shop", &lease, 9).unwrap().ask().once);
+        assert!(LeaseRequest::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);
+        assert!(LeaseRequest::release("shop", &lease, 9).unwrap().ask().once);
     }
 }

@@ -247,6 +247,6 @@ fn what_is_said_of_a_wrong_value_is_short() {
     struct Answer {
         until: i64,
     }
-    let why = crate::http::Reply::of(200, body.as_bytes()).object::<Answer>().unwrap_err();
+    let why = crate::http::Response::of(200, body.as_bytes()).object::<Answer>().unwrap_err();
     assert!(why.starts_with("invalid type: string \"777") && why.len() < 200, "{why}");
 }

@@ -7,7 +7,7 @@ use super::select::{Origin, Servers, ordered};
 use super::tinyid::TinyidServers;
 use crate::config::allowed::allowed;
 use crate::config::http_options::opened;
-use crate::http::{Http, HttpOptions};
+use crate::http::{HttpOptions, ServerPool};
 use crate::segments::builder::{Protocol, SegmentsBuilder};
 use crate::snowflake::registry::registry;
 use leafid_core::{Error, IdOrder, LARGEST_STEP, Result};
@@ -19,7 +19,7 @@ const CONNECTIONS: i64 = 4;
 /// How servers of one kind are spoken to.
 pub(crate) trait Dialect: Send + Sync {
     /// Where they are asked.
-    fn http(&self) -> &Http;
+    fn http(&self) -> &ServerPool;
 
     /// Errors: `invalid_argument` for a tag that these servers would take for another.
     fn check_tag(&self, _tag: &str) -> Result<()> {

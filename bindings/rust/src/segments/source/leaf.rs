@@ -6,7 +6,7 @@
 use super::callback::SegmentSource;
 use super::http_sources::Dialect;
 use super::single_ids::Singles;
-use crate::http::{Ask, Http, HttpOptions, Method, Reply, Verdict, percent_encoded};
+use crate::http::{HttpOptions, Method, Request, Response, ServerPool, Verdict, percent_encoded};
 use crate::os::env::Env;
 use crate::storage::decimal::canonical;
 use leafid_core::{Code, Error, LARGEST_STEP, Result, Segment};
@@ -25,7 +25,7 @@ pub(crate) enum Mode {
 
 /// The servers of one Leaf.
 pub(crate) struct LeafServers {
-    http: Http,
+    http: ServerPool,
     mode: Mode,
     env: Arc<Env>,
 }
@@ -39,7 +39,7 @@ struct LeafFailure {
 impl LeafServers {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions, mode: Mode, env: Arc<Env>) -> Result<LeafServers> {
-        Ok(LeafServers { http: Http::new(options)?, mode, env })
+        Ok(LeafServers { http: ServerPool::new(options)?, mode, env })
     }
 
     /// Ids of these servers, each fetched by itself over as many connections.
@@ -56,7 +56,7 @@ impl LeafServers {
             let nonce = nonce.wrapping_add(number.into());
             format!("/api/{}/get/{}?nonce={nonce:032x}", self.mode.name(), percent_encoded(tag))
         };
-        let ask = |number| Ask { method: Method::GET, path: path(number), body: None, once: false };
+        let ask = |number| Request { method: Method::GET, path: path(number), body: None, once: false };
         // Somebody may come to wait meanwhile.
         self.http.ask(tag, true, nonce as u64, &ask, &|_, reply| self.mode.read(reply, tag))
     }
@@ -78,14 +78,14 @@ impl Mode {
         }
     }
 
-    pub(crate) fn read(self, reply: &Reply, tag: &str) -> Verdict<Segment> {
+    pub(crate) fn read(self, reply: &Response, tag: &str) -> Verdict<Segment> {
         if let Some(error) = reply.flawed() {
-            return Verdict::Wrong(error);
+            return Verdict::BadServer(error);
         }
         if reply.status == 500
             && let Some((id, message)) = failure(&reply.body)
         {
-            return Verdict::Elsewhere(self.failed(reply, tag, id, &message));
+            return Verdict::TryNext(self.failed(reply, tag, id, &message));
         }
         if let Some(error) = reply.failure() {
             return reply.wrongly(error);
@@ -97,7 +97,7 @@ impl Mode {
         }
     }
 
-    fn segment(self, reply: &Reply) -> Result<Segment> {
+    fn segment(self, reply: &Response) -> Result<Segment> {
         let id = std::str::from_utf8(&reply.body).ok().filter(|_| reply.status == 200).and_then(canonical);
         let id = id.ok_or_else(|| {
             reply.invalid(
@@ -119,7 +119,7 @@ impl Mode {
     }
 
     /// What Leaf says with `Result{id=-2, status=EXCEPTION}`.
-    fn failed(self, reply: &Reply, tag: &str, id: i64, message: &str) -> Error {
+    fn failed(self, reply: &Response, tag: &str, id: i64, message: &str) -> Error {
         let url = &reply.url;
         let said = format!("{url} answered 500 {message:?}");
         match (self, id) {
@@ -142,7 +142,7 @@ impl Mode {
 }
 
 /// Whether its mode is switched off.
-fn is_off(reply: &Reply) -> bool {
+fn is_off(reply: &Response) -> bool {
     reply.status == 200 && reply.body == b"0"
 }
 
@@ -159,7 +159,7 @@ fn failure(body: &[u8]) -> Option<(i64, String)> {
 }
 
 impl Dialect for LeafServers {
-    fn http(&self) -> &Http {
+    fn http(&self) -> &ServerPool {
         &self.http
     }
 
@@ -210,12 +210,12 @@ mod tests {
 
     #[test]
     fn only_a_mode_that_is_switched_off_is_so_until_somebody_changes_it() {
-        let verdict = |body: &str| Mode::Snowflake.read(&Reply::of(200, body.as_bytes()), "order");
+        let verdict = |body: &str| Mode::Snowflake.read(&Response::of(200, body.as_bytes()), "order");
         assert!(matches!(verdict("0"), Verdict::Denied(_)));
-        assert!(matches!(verdict("nonsense"), Verdict::Wrong(_)));
+        assert!(matches!(verdict("nonsense"), Verdict::BadServer(_)));
         assert!(matches!(verdict("7"), Verdict::Answer(_)));
-        let failed = Reply::of(500, br#"{"message":"Result{id=-1, status=EXCEPTION}"}"#);
-        let Verdict::Elsewhere(error) = Mode::Snowflake.read(&failed, "order") else { unreachable!() };
+        let failed = Response::of(500, br#"{"message":"Result{id=-1, status=EXCEPTION}"}"#);
+        let Verdict::TryNext(error) = Mode::Snowflake.read(&failed, "order") else { unreachable!() };
         assert!(error.message().contains("its clock went back"), "{error}");
     }
 

@@ -1,7 +1,7 @@
 //! leafid's own protocol: `POST /api/segment/range/{tag}?step=1000&after=900&nonce=…`.
 
 use super::http_sources::Dialect;
-use crate::http::{Ask, Http, HttpOptions, Method, Reply, Verdict, percent_encoded};
+use crate::http::{HttpOptions, Method, Request, Response, ServerPool, Verdict, percent_encoded};
 use crate::segments::{FetchRequest, Fetched};
 use crate::storage::decimal::canonical;
 use leafid_core::{Code, Error, Guard, IdOrder, Result, Segment};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// Servers that give ranges.
 pub(crate) struct RangeSource {
-    http: Http,
+    http: ServerPool,
     /// Whether a range below what was given before is a wrong one.
     ordered: bool,
 }
@@ -40,7 +40,7 @@ struct RangeRefusal<'a> {
 impl RangeSource {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions, ordered: bool) -> Result<RangeSource> {
-        Ok(RangeSource { http: Http::new(options)?, ordered })
+        Ok(RangeSource { http: ServerPool::new(options)?, ordered })
     }
 
     /// Fetches a range, on a thread of leafid's. `nonce`: random, another one for each call.
@@ -51,7 +51,7 @@ impl RangeSource {
         let nonce = |number: u32| format!("{:032x}", nonce.wrapping_add(number.into()));
         let ask = |number| {
             let path = path(request, &nonce(number));
-            Ask { method: Method::POST, path, body: None, once: false }
+            Request { method: Method::POST, path, body: None, once: false }
         };
         let seed = u64::from_str_radix(&nonce(0)[16..], 16).unwrap_or_default();
         self.http.ask(&request.tag, request.urgent, seed, &ask, &|number, reply| {
@@ -60,7 +60,7 @@ impl RangeSource {
                 // Another server may not have lost what this one has.
                 Verdict::Answer(fetched) if self.ordered => match above(fetched.segment, request.after) {
                     Ok(()) => Verdict::Answer(fetched),
-                    Err(error) => Verdict::Wrong(error.context(reply.said())),
+                    Err(error) => Verdict::BadServer(error.context(reply.said())),
                 },
                 verdict => verdict,
             }
@@ -69,7 +69,7 @@ impl RangeSource {
 }
 
 impl Dialect for RangeSource {
-    fn http(&self) -> &Http {
+    fn http(&self) -> &ServerPool {
         &self.http
     }
 }
@@ -87,7 +87,7 @@ fn above(segment: Segment, after: i64) -> Result<()> {
     Guard::resume(IdOrder::Ascending, after, Vec::new(), 1).offer(segment, after)
 }
 
-pub(crate) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
+pub(crate) fn read(reply: &Response, tag: &str, nonce: &str) -> Verdict<Fetched> {
     if let Some(error) = reply.failure() {
         return reply.wrongly(error);
     }
@@ -96,11 +96,11 @@ pub(crate) fn read(reply: &Reply, tag: &str, nonce: &str) -> Verdict<Fetched> {
     }
     match fetched(reply, tag, nonce) {
         Ok(fetched) => Verdict::Answer(fetched),
-        Err(error) => Verdict::Wrong(error),
+        Err(error) => Verdict::BadServer(error),
     }
 }
 
-fn fetched(reply: &Reply, tag: &str, nonce: &str) -> Result<Fetched> {
+fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
     let answer: RangeAnswer<'_> =
         reply.object().map_err(|why| reply.invalid(&format!("is no range: {why}")))?;
     if answer.tag != tag {
@@ -123,7 +123,7 @@ fn fetched(reply: &Reply, tag: &str, nonce: &str) -> Result<Fetched> {
 }
 
 /// An error as the server names it.
-fn refused(reply: &Reply, tag: &str) -> Verdict<Fetched> {
+fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
     let Ok(RangeRefusal { error }) = reply.object() else {
         let why = "is no range, and no error of leafid's: see the URL in `servers`, and `protocol`";
         return reply.wrongly(reply.invalid(why));
@@ -139,8 +139,8 @@ fn refused(reply: &Reply, tag: &str) -> Verdict<Fetched> {
         Some(code @ (Code::InvalidArgument | Code::SegmentRegressed)) => {
             Verdict::Refused(Error::new(code, said))
         }
-        Some(Code::SegmentUnavailable) => Verdict::Wrong(Error::new(Code::SegmentUnavailable, said)),
-        _ => Verdict::Wrong(reply.invalid("is no range, and an error that means nothing here")),
+        Some(Code::SegmentUnavailable) => Verdict::BadServer(Error::new(Code::SegmentUnavailable, said)),
+        _ => Verdict::BadServer(reply.invalid("is no range, and an error that means nothing here")),
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
     fn a_step_is_1_at_least() {
         for (step, taken) in [(-1, false), (0, false), (1, true), (1_000, true)] {
             let body = format!(r#"{{"tag":"t","start":"1","end":"9","stride":1,"step":{step},"nonce":"n"}}"#);
-            let verdict = read(&Reply::of(200, body.as_bytes()), "t", "n");
+            let verdict = read(&Response::of(200, body.as_bytes()), "t", "n");
             assert_eq!(matches!(verdict, Verdict::Answer(_)), taken, "{step}");
         }
     }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_server_may_say_that_it_has_none_now() {
         let body = br#"{"error":"segment_unavailable"}"#;
-        let Verdict::Wrong(error) = read(&Reply::of(400, body), "t", "n") else { unreachable!() };
+        let Verdict::BadServer(error) = read(&Response::of(400, body), "t", "n") else { unreachable!() };
         assert_eq!(error.code(), Code::SegmentUnavailable);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::callback::{Batch, FetchRequest, Fetched};
 use super::http_sources::Dialect;
-use crate::http::{Ask, Body, Http, HttpOptions, Method, Reply, Verdict, percent_encoded};
+use crate::http::{Body, HttpOptions, Method, Request, Response, ServerPool, Verdict, percent_encoded};
 use crate::storage::decimal::canonical;
 use leafid_core::{Code, Error, Result, Segment};
 use serde::Deserialize;
@@ -21,7 +21,7 @@ struct Why<'a> {
 
 /// Servers of one tinyid.
 pub(crate) struct TinyidServers {
-    http: Http,
+    http: ServerPool,
     /// Sent with each tag, as its table tiny_id_token has them.
     token: String,
 }
@@ -30,7 +30,7 @@ impl TinyidServers {
     /// Reads files and the environment. The token is tinyid's own, and no header. Errors: `invalid_argument`.
     pub(crate) fn new(mut options: HttpOptions) -> Result<TinyidServers> {
         let token = options.token.take().unwrap_or_default();
-        Ok(TinyidServers { http: Http::new(options)?, token })
+        Ok(TinyidServers { http: ServerPool::new(options)?, token })
     }
 
     /// Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`.
@@ -38,13 +38,13 @@ impl TinyidServers {
         let is_empty = Cell::new(false);
         let fetched = self.ask("nextSegmentIdSimple", request, nonce, &|reply| {
             let verdict = read(reply, &request.tag);
-            is_empty.set(matches!(verdict, Verdict::Elsewhere(_)));
+            is_empty.set(matches!(verdict, Verdict::TryNext(_)));
             verdict
         });
         match fetched {
             // The other of its two calls says why. If that gives ids after all, they are a gap.
             Err(error) if is_empty.get() => {
-                let why = |reply: &Reply| why(reply, &request.tag, &error);
+                let why = |reply: &Response| why(reply, &request.tag, &error);
                 self.ask::<Infallible>("nextSegmentId", request, nonce.wrapping_add(1 << 64), &why)
                     .map(|never| match never {})
             }
@@ -57,13 +57,13 @@ impl TinyidServers {
         call: &str,
         request: &FetchRequest,
         nonce: u128,
-        read: &dyn Fn(&Reply) -> Verdict<T>,
+        read: &dyn Fn(&Response) -> Verdict<T>,
     ) -> Result<T> {
         let (tag, token) = (percent_encoded(&request.tag), percent_encoded(&self.token));
         let ask = |number: u32| {
             let nonce = nonce.wrapping_add(number.into());
             let bytes = format!("bizType={tag}&token={token}").into_bytes();
-            Ask {
+            Request {
                 method: Method::POST,
                 path: format!("/tinyid/id/{call}?nonce={nonce:032x}"),
                 body: Some(Body { content_type: "application/x-www-form-urlencoded", bytes }),
@@ -74,7 +74,7 @@ impl TinyidServers {
     }
 }
 
-pub(crate) fn read(reply: &Reply, tag: &str) -> Verdict<Fetched> {
+pub(crate) fn read(reply: &Response, tag: &str) -> Verdict<Fetched> {
     if let Some(error) = reply.failure() {
         return reply.wrongly(error);
     }
@@ -85,7 +85,7 @@ pub(crate) fn read(reply: &Reply, tag: &str) -> Verdict<Fetched> {
              such bizType, and where its database fails: see `token`, its tables tiny_id_token and tiny_id_info, and its log",
             reply.said()
         );
-        return Verdict::Elsewhere(Error::new(Code::SegmentUnavailable, message));
+        return Verdict::TryNext(Error::new(Code::SegmentUnavailable, message));
     }
     match segment(reply) {
         Ok(segment) => Verdict::Answer(segment.into()),
@@ -94,7 +94,7 @@ pub(crate) fn read(reply: &Reply, tag: &str) -> Verdict<Fetched> {
 }
 
 /// Why there are no ids of a tag, as nextSegmentId says it in JSON; `else_error`: of one that does not.
-fn why<T>(reply: &Reply, tag: &str, else_error: &Error) -> Verdict<T> {
+fn why<T>(reply: &Response, tag: &str, else_error: &Error) -> Verdict<T> {
     let why = if reply.status == 200 && reply.flawed().is_none() { reply.object().ok() } else { None };
     match why {
         Some(Why { code: 5, .. }) => {
@@ -106,17 +106,17 @@ fn why<T>(reply: &Reply, tag: &str, else_error: &Error) -> Verdict<T> {
         Some(Why { message: Some(message), .. }) if message.starts_with("can not find biztype") => {
             let advice = "make it in its table tiny_id_info, or correct the name";
             let message = format!("{}: tinyid does not know the bizType {tag:?}; {advice}", reply.said());
-            Verdict::Elsewhere(Error::new(Code::UnknownTag, message))
+            Verdict::TryNext(Error::new(Code::UnknownTag, message))
         }
         Some(Why { code: 6, .. }) => {
             let message = format!("{}: tinyid's database fails; see its log", reply.said());
-            Verdict::Elsewhere(Error::new(Code::SegmentUnavailable, message))
+            Verdict::TryNext(Error::new(Code::SegmentUnavailable, message))
         }
-        _ => Verdict::Elsewhere(else_error.clone()),
+        _ => Verdict::TryNext(else_error.clone()),
     }
 }
 
-fn segment(reply: &Reply) -> Result<Segment> {
+fn segment(reply: &Response) -> Result<Segment> {
     let numbers = numbers(&reply.body).filter(|_| reply.status == 200).ok_or_else(|| {
         reply.invalid(
             "is no tinyid segment, currentId,loadingId,maxId,delta,remainder in digits below 2^63: see the URL in \
@@ -147,7 +147,7 @@ fn between([current, _, most, delta, remainder]: [i64; 5]) -> Option<Segment> {
 }
 
 impl Dialect for TinyidServers {
-    fn http(&self) -> &Http {
+    fn http(&self) -> &ServerPool {
         &self.http
     }
 }
@@ -186,12 +186,15 @@ mod tests {
     #[test]
     fn why_there_are_no_ids() {
         let else_error = Error::new(Code::SegmentUnavailable, "as it said before");
-        let told =
-            |status, body: &str| match why::<()>(&Reply::of(status, body.as_bytes()), "order", &else_error) {
-                Verdict::Denied(error) => (true, error),
-                Verdict::Elsewhere(error) => (false, error),
-                _ => unreachable!("it is no answer"),
-            };
+        let told = |status, body: &str| match why::<()>(
+            &Response::of(status, body.as_bytes()),
+            "order",
+            &else_error,
+        ) {
+            Verdict::Denied(error) => (true, error),
+            Verdict::TryNext(error) => (false, error),
+            _ => unreachable!("it is no answer"),
+        };
         for (status, body, denied, code, says) in [
             (200, r#"{"code":5}"#, true, Code::SegmentUnavailable, "may not ask"),
             (200, r#"{"code":6,"message":"x"}"#, false, Code::SegmentUnavailable, "database fails"),

@@ -3,7 +3,7 @@
 
 use super::machine::{Draw, Machine, Machines};
 use super::network::{Answer as Reply, Asked, Network};
-use crate::http::Reply as Read;
+use crate::http::Response as Read;
 use crate::os::mutex::lock;
 use crate::worker::lease_client::{HttpLeases, Simulated};
 use crate::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases};
@@ -185,7 +185,7 @@ impl Client {
     /// Of a machine of this number.
     pub(crate) fn new(lease_server: &Arc<LeaseServer>, from: usize) -> Client {
         let (server, numbers) = (Arc::clone(lease_server), Arc::clone(lease_server));
-        let exchange = move |ask: &crate::http::Ask| {
+        let exchange = move |ask: &crate::http::Request| {
             let body = ask.body.as_ref().map(|body| body.bytes.clone()).unwrap_or_default();
             let (status, body) = server.asked(&Asked { from, path: ask.path.clone(), body })?;
             Some(Read::of(status, &body))

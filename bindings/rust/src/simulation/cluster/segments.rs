@@ -3,7 +3,7 @@
 use super::issued::IssuedIds;
 use super::machine::{Draw, Machine, World};
 use super::network::{Answer, Asked, Network};
-use crate::http::{Reply, Verdict};
+use crate::http::{Response, Verdict};
 use crate::os::env::Env;
 use crate::os::simulated;
 use crate::segments::high_water::HighWaterMarks;
@@ -86,7 +86,7 @@ impl Ranges {
         met.into_iter().for_each(count);
         self.network = network;
         let (status, body) = answer?;
-        match range::read(&Reply::of(status, &body), &request.tag, &nonce) {
+        match range::read(&Response::of(status, &body), &request.tag, &nonce) {
             Verdict::Answer(fetched) => Some(fetched.segment),
             _ => None,
         }
