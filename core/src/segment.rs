@@ -7,4 +7,6 @@ pub(crate) mod guard;
 pub(crate) mod pending;
 #[allow(clippy::module_inception, reason = "a segment, among what is made of segments")]
 pub(crate) mod segment;
+pub(crate) mod single_ids;
 pub(crate) mod stock;
+pub(crate) mod turns;

@@ -6,3 +6,4 @@ mod clocks;
 mod double_buffer;
 mod guards;
 mod ids;
+mod turns;

@@ -15,5 +15,3 @@ pub(crate) mod select;
 pub(crate) mod single_ids;
 #[cfg(feature = "http")]
 pub(crate) mod tinyid;
-#[cfg(feature = "http")]
-pub(crate) mod turns;

@@ -1,14 +1,16 @@
 //! Whose request is next, of a source that is asked for one id at a time.
 //!
+//! Construct: [`Turns::new`]. Events: [`Turns::want`], [`Turns::ended`]. Poll: [`Turns::begin`]. Queries: all others.
+//!
 //! Tags take turns: the next request is for a tag of which the fewest are under way, and of several for the one that was
 //! served longest ago. So a tag that begins waits for one free connection, however many others are busy, and tags that
 //! are equally busy get equally many.
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet};
 
-/// What is to be asked for each tag, and what is under way. It only decides: no threads, no clock.
+/// The requests to be made for each tag, and those under way.
 #[derive(Debug)]
-pub(crate) struct Turns<T> {
+pub struct Turns<T> {
     /// So many requests are under way at the same time, for all tags together.
     most: usize,
     under_way: usize,
@@ -43,18 +45,18 @@ impl Line {
 
 impl<T: Ord + Clone> Turns<T> {
     /// With so many requests at the same time, at least one.
-    pub(crate) fn new(most: usize) -> Turns<T> {
+    pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
         Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeSet::new(), number: 0 }
     }
 
     /// So many requests more are to be made for a tag, and at most so many at the same time.
-    pub(crate) fn want(&mut self, tag: &T, wanted: u64, most: usize) {
+    pub fn want(&mut self, tag: &T, wanted: u64, most: usize) {
         self.change(tag, |line| (line.wanted, line.most) = (wanted, most));
     }
 
     /// A request begins: the tag that it is for. None where nothing is to be asked, or as much is under way as may be.
-    pub(crate) fn next(&mut self) -> Option<T> {
+    pub fn begin(&mut self) -> Option<T> {
         let tag = if self.under_way < self.most { self.ready.first()?.1.clone() } else { return None };
         self.number += 1;
         self.under_way += 1;
@@ -67,24 +69,24 @@ impl<T: Ord + Clone> Turns<T> {
         Some(tag)
     }
 
-    /// A request that [`Turns::next`] began has ended.
-    pub(crate) fn ended(&mut self, tag: &T) {
+    /// A request that [`Turns::begin`] began has ended.
+    pub fn ended(&mut self, tag: &T) {
         self.under_way -= 1;
         self.change(tag, |line| line.under_way -= 1);
     }
 
     /// How many requests are still to be made for a tag.
-    pub(crate) fn wanted(&self, tag: &T) -> u64 {
+    pub fn wanted(&self, tag: &T) -> u64 {
         self.lines.get(tag).map_or(0, |line| line.wanted)
     }
 
     /// How many requests for a tag are under way.
-    pub(crate) fn under_way(&self, tag: &T) -> usize {
+    pub fn under_way(&self, tag: &T) -> usize {
         self.lines.get(tag).map_or(0, |line| line.under_way)
     }
 
     /// How many threads have something to do: those of the requests under way, and of those that may begin.
-    pub(crate) fn workers(&self) -> usize {
+    pub fn workers(&self) -> usize {
         self.most.min(self.under_way.saturating_add(usize::try_from(self.wanted).unwrap_or(usize::MAX)))
     }
 
@@ -107,17 +109,17 @@ impl<T: Ord + Clone> Turns<T> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::cases::holds;
-    use proptest::prelude::*;
-    use std::collections::VecDeque;
+    use alloc::collections::VecDeque;
+    use alloc::vec::Vec;
 
     /// The tags of the next requests, each of which ends when there is no room for another, the first one first.
     fn served(turns: &mut Turns<u32>, count: usize) -> Vec<u32> {
         let (mut under_way, mut served) = (VecDeque::new(), Vec::new());
         while served.len() < count {
-            match turns.next() {
+            match turns.begin() {
                 Some(tag) => {
                     under_way.push_back(tag);
                     served.push(tag);
@@ -152,11 +154,11 @@ mod tests {
             let mut turns = Turns::new(4);
             (0..busy).for_each(|tag| turns.want(&tag, 1_000, 4));
             served(&mut turns, 2 * busy as usize);
-            let under_way: Vec<u32> = (0..4).map(|_| turns.next().unwrap()).collect();
+            let under_way: Vec<u32> = (0..4).map(|_| turns.begin().unwrap()).collect();
             turns.want(&99, 1, 4);
-            assert_eq!(turns.next(), None, "four are under way");
+            assert_eq!(turns.begin(), None, "four are under way");
             turns.ended(&under_way[0]);
-            assert_eq!(turns.next(), Some(99), "{busy} busy ones");
+            assert_eq!(turns.begin(), Some(99), "{busy} busy ones");
             turns.ended(&99);
             turns.want(&99, 1, 4);
             turns.ended(&under_way[1]);
@@ -172,10 +174,10 @@ mod tests {
         let mut turns = Turns::new(4);
         turns.want(&1, 1_000, 4);
         turns.want(&2, 1_000, 4);
-        assert_eq!([0; 4].map(|_| turns.next()), [Some(1), Some(2), Some(1), Some(2)]);
+        assert_eq!([0; 4].map(|_| turns.begin()), [Some(1), Some(2), Some(1), Some(2)]);
         for _ in 0..10 {
             turns.ended(&2);
-            assert_eq!(turns.next(), Some(2));
+            assert_eq!(turns.begin(), Some(2));
         }
     }
 
@@ -183,74 +185,8 @@ mod tests {
     fn a_tag_that_fails_has_one_request_at_a_time() {
         let mut turns = Turns::new(4);
         turns.want(&1, 10, 1);
-        assert_eq!((turns.next(), turns.next()), (Some(1), None));
+        assert_eq!((turns.begin(), turns.begin()), (Some(1), None));
         turns.ended(&1);
-        assert_eq!((turns.next(), turns.wanted(&1), turns.under_way(&1)), (Some(1), 8, 1));
-    }
-
-    #[derive(Clone, Debug)]
-    enum Operation {
-        Want(u8, u64, usize),
-        Next,
-        /// One of those under way ends.
-        End(usize),
-    }
-
-    fn operations() -> impl Strategy<Value = Vec<Operation>> {
-        let operation = prop_oneof![
-            2 => (0..6u8, 0..30u64, 1..5usize).prop_map(|(tag, wanted, most)| Operation::Want(tag, wanted, most)),
-            6 => Just(Operation::Next),
-            5 => any::<usize>().prop_map(Operation::End),
-        ];
-        prop::collection::vec(operation, 1..300)
-    }
-
-    /// Of the tags of which a request may be made, none has fewer under way than the one that is next, nor as many and was
-    /// served longer ago.
-    #[test]
-    fn the_next_one_is_who_has_least() {
-        holds(300, (1..6usize, operations()), |(most, operations)| {
-            let mut turns = Turns::new(most);
-            let mut under_way: Vec<u8> = Vec::new();
-            let (mut wanted, mut limit, mut last) = ([0u64; 6], [1usize; 6], [0usize; 6]);
-            for (at, operation) in operations.into_iter().enumerate() {
-                match operation {
-                    Operation::Want(tag, many, most) => {
-                        turns.want(&tag, many, most);
-                        (wanted[tag as usize], limit[tag as usize]) = (many, most);
-                    }
-                    Operation::End(which) => {
-                        if !under_way.is_empty() {
-                            turns.ended(&under_way.swap_remove(which % under_way.len()));
-                        }
-                    }
-                    Operation::Next => {
-                        let of =
-                            |tag: usize| under_way.iter().filter(|other| **other as usize == tag).count();
-                        let ready: Vec<usize> =
-                            (0..6).filter(|&tag| wanted[tag] > 0 && of(tag) < limit[tag]).collect();
-                        let least = ready.iter().map(|&tag| (of(tag), last[tag])).min();
-                        let least = least.filter(|_| under_way.len() < most);
-                        let next = turns.next();
-                        prop_assert_eq!(next.map(|tag| (of(tag as usize), last[tag as usize])), least);
-                        if let Some(tag) = next {
-                            wanted[tag as usize] -= 1;
-                            last[tag as usize] = at + 1;
-                            under_way.push(tag);
-                        }
-                    }
-                }
-                for tag in 0..6u8 {
-                    prop_assert_eq!(turns.wanted(&tag), wanted[tag as usize]);
-                    prop_assert_eq!(
-                        turns.under_way(&tag),
-                        under_way.iter().filter(|other| **other == tag).count()
-                    );
-                }
-                let all = under_way.len() as u64 + wanted.iter().sum::<u64>();
-                prop_assert_eq!(turns.workers() as u64, all.min(most as u64));
-            }
-            Ok(())
-        });
+        assert_eq!((turns.begin(), turns.wanted(&1), turns.under_way(&1)), (Some(1), 8, 1));
     }
 }

@@ -1,0 +1,371 @@
+//! Collects ids that a source gives one by one, asked for by several threads at once.
+//!
+//! Construct: [`SingleIds::new`]. Poll: [`SingleIds::begin`], which begins a request. Events: [`SingleIds::fetch`],
+//! [`SingleIds::ended`], [`SingleIds::timer`]; each returns the next actions. Query: [`SingleIds::silent_since`].
+//!
+//! A fetch of a tag is answered once, with what came in so far:
+//!
+//! | What came in | Answered |
+//! | --- | --- |
+//! | nothing, and requests are under way | not yet |
+//! | nothing, and a request failed | with the error |
+//! | ids, and no further request is wanted | with the ids |
+//! | ids, and a request failed | with the ids |
+//! | ids, and the fetch is urgent or 20 ms old | with the ids |
+//! | ids, otherwise | not yet: a timer is set |
+//!
+//! The first request of a tag that fails has one request made at a time from then on, until one succeeds.
+
+use crate::{Error, Result, Segment, Turns};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::mem::{replace, take};
+use core::time::Duration;
+
+/// While no caller waits, what comes in within this time is written down together.
+const GATHERS: Duration = Duration::from_millis(20);
+/// A fetch begins at most this many requests for each that may be under way: its answer is followed by another fetch,
+/// unless the caller has gone.
+const AHEAD: u64 = 16;
+
+/// `T` is a tag, `R` is how a fetch is answered. Times are of a clock that only goes forward.
+#[derive(Debug)]
+pub struct SingleIds<T, R> {
+    turns: Turns<T>,
+    /// The number of requests at the same time, for all tags together.
+    most: usize,
+    /// Threads that make requests, or will.
+    workers: usize,
+    collected: BTreeMap<T, Collected<R>>,
+}
+
+/// What the host does next, all of it.
+#[derive(Debug)]
+pub struct SingleIdsActions<R> {
+    /// Answer a fetch.
+    pub answer: Option<SingleIdsAnswer<R>>,
+    /// Call [`SingleIds::timer`] at this time.
+    pub wake_at: Option<Duration>,
+    /// Start this many workers: each calls [`SingleIds::begin`].
+    pub workers: usize,
+}
+
+/// The answer of a fetch.
+#[derive(Debug)]
+pub struct SingleIdsAnswer<R> {
+    /// How it is answered.
+    pub reply: R,
+    /// What came in.
+    pub result: Result<Vec<Segment>>,
+    /// The number of requests that failed, if the result is an error.
+    pub requests: usize,
+}
+
+/// What came in for a tag.
+#[derive(Debug)]
+struct Collected<R> {
+    /// How the fetch is answered, and when that is done even if more is to come.
+    reply: Option<(R, Duration)>,
+    /// When the timer looks at it, whatever the requests under way do until then.
+    due: Option<Duration>,
+    segments: Vec<Segment>,
+    error: Option<Error>,
+    /// Requests that failed since the last error that was returned.
+    failed: usize,
+    /// Requests under way that are counted as failed already.
+    stragglers: usize,
+    /// The last request failed: one at a time finds out more.
+    failing: bool,
+    /// Since when requests are under way and none was answered.
+    silent_since: Option<Duration>,
+}
+
+impl<T: Ord + Clone, R> SingleIds<T, R> {
+    /// `most`: the number of requests at the same time, for all tags together.
+    pub fn new(most: usize) -> SingleIds<T, R> {
+        SingleIds { turns: Turns::new(most), most, workers: 0, collected: BTreeMap::new() }
+    }
+
+    /// A tag is short of this many answers. `urgent`: a caller waits.
+    pub fn fetch(
+        &mut self,
+        tag: &T,
+        short: u64,
+        urgent: bool,
+        reply: R,
+        now: Duration,
+    ) -> SingleIdsActions<R> {
+        let answer_at = now + if urgent { Duration::ZERO } else { GATHERS };
+        let collected = self.of(tag);
+        collected.reply = Some((reply, answer_at));
+        collected.error = None;
+        self.want(tag, short);
+        self.actions(tag, now)
+    }
+
+    /// The tag of the next request, which begins now. None: the worker that called ends.
+    pub fn begin(&mut self, now: Duration) -> Option<T> {
+        let next = self.turns.begin();
+        match &next {
+            Some(tag) => _ = self.of(tag).silent_since.get_or_insert(now),
+            None => self.workers -= 1,
+        }
+        next
+    }
+
+    /// A request has ended. Returns whether its worker continues with [`SingleIds::begin`].
+    pub fn ended(&mut self, tag: &T, came: Result<Segment>, now: Duration) -> (SingleIdsActions<R>, bool) {
+        self.turns.ended(tag);
+        self.collect(tag, came, now);
+        let continues = self.workers <= self.turns.workers();
+        self.workers -= usize::from(!continues);
+        (self.actions(tag, now), continues)
+    }
+
+    /// The time of [`SingleIdsActions::wake_at`] has come.
+    pub fn timer(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
+        self.of(tag).due = None;
+        // Nothing that a worker waits for has changed.
+        self.actions_without_workers(tag, now)
+    }
+
+    /// Since when requests for the tag are under way and none was answered.
+    pub fn silent_since<Q: Ord + ?Sized>(&self, tag: &Q) -> Option<Duration>
+    where
+        T: Borrow<Q>,
+    {
+        self.collected.get(tag)?.silent_since
+    }
+
+    fn of(&mut self, tag: &T) -> &mut Collected<R> {
+        self.collected.entry(tag.clone()).or_default()
+    }
+
+    /// Has requests made for a tag that is short of this many answers.
+    fn want(&mut self, tag: &T, short: u64) {
+        let under_way = self.turns.under_way(tag) as u64;
+        let collected = self.of(tag);
+        // What came in since, or will, is returned first.
+        let coming = under_way + collected.segments.len() as u64;
+        let failing = collected.failing;
+        let least = u64::from(coming == 0);
+        let most = if failing { 1 } else { self.most };
+        let wanted = short.saturating_sub(coming).clamp(least, AHEAD * self.most as u64);
+        self.turns.want(tag, wanted, most);
+    }
+
+    /// Takes what a request that has ended brought.
+    fn collect(&mut self, tag: &T, came: Result<Segment>, now: Duration) {
+        let under_way = self.turns.under_way(tag);
+        if came.is_err() {
+            self.turns.want(tag, 0, 1);
+        }
+        let collected = self.of(tag);
+        collected.silent_since = (under_way > 0).then_some(now);
+        match came {
+            Ok(segment) => {
+                collected.segments.push(segment);
+                match collected.stragglers {
+                    0 => (collected.failing, collected.failed) = (false, 0),
+                    _ => collected.stragglers -= 1,
+                }
+            }
+            Err(error) => {
+                collected.error = Some(error);
+                if !replace(&mut collected.failing, true) {
+                    // Those under way count too: how they end says nothing new.
+                    (collected.failed, collected.stragglers) = (1 + under_way, under_way);
+                } else if collected.stragglers > 0 {
+                    collected.stragglers -= 1;
+                } else {
+                    collected.failed += 1;
+                }
+            }
+        }
+    }
+
+    fn actions(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
+        let actions = self.actions_without_workers(tag, now);
+        SingleIdsActions { workers: self.more_workers(), ..actions }
+    }
+
+    fn actions_without_workers(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
+        let is_all = self.turns.wanted(tag) == 0 && self.turns.under_way(tag) == 0;
+        let collected = self.of(tag);
+        let answer = collected.answer(is_all, now);
+        let wake_at = collected.wake_at(now);
+        SingleIdsActions { answer, wake_at, workers: 0 }
+    }
+
+    /// How many workers are to join; they count from here on.
+    fn more_workers(&mut self) -> usize {
+        let more = self.turns.workers().saturating_sub(self.workers);
+        self.workers += more;
+        more
+    }
+}
+
+impl<R> Collected<R> {
+    /// `is_all`: nothing more comes.
+    fn answer(&mut self, is_all: bool, now: Duration) -> Option<SingleIdsAnswer<R>> {
+        let (_, answer_at) = self.reply.as_ref()?;
+        let result = match self.segments.is_empty() {
+            false if is_all || self.error.is_some() || *answer_at <= now => {
+                Ok(Segment::merged(take(&mut self.segments)))
+            }
+            true => Err(self.error.take()?),
+            false => return None,
+        };
+        let requests = if result.is_err() { take(&mut self.failed) } else { 0 };
+        self.reply.take().map(|(reply, _)| SingleIdsAnswer { reply, result, requests })
+    }
+
+    /// When the timer is to look, if that is not known to it.
+    fn wake_at(&mut self, now: Duration) -> Option<Duration> {
+        let (_, answer_at) = self.reply.as_ref().filter(|_| !self.segments.is_empty())?;
+        if self.due.is_some_and(|at| at > now) {
+            return None;
+        }
+        self.due = Some(*answer_at);
+        self.due
+    }
+}
+
+impl<R> Default for Collected<R> {
+    fn default() -> Collected<R> {
+        Collected {
+            reply: None,
+            due: None,
+            segments: Vec::new(),
+            error: None,
+            failed: 0,
+            stragglers: 0,
+            failing: false,
+            silent_since: None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    const NOW: Duration = Duration::from_secs(100);
+    const TAG: &str = "order";
+
+    type Ids = SingleIds<&'static str, ()>;
+
+    /// With so many requests under way for a tag, of four.
+    fn ids(under_way: usize) -> Ids {
+        let mut ids = Ids { workers: 4, ..Ids::new(4) };
+        ids.turns.want(&TAG, 4, 4);
+        for _ in 0..under_way {
+            ids.begin(NOW).unwrap();
+        }
+        ids
+    }
+
+    fn error() -> Result<Segment> {
+        Err(Error::new(Code::SegmentUnavailable, "down"))
+    }
+
+    /// A request ends; failures counted, whether one is known to fail, and whether any is silent.
+    fn end(ids: &mut Ids, came: Result<Segment>) -> (usize, bool, bool) {
+        ids.turns.ended(&TAG);
+        ids.collect(&TAG, came, NOW);
+        let collected = &ids.collected[&TAG];
+        (collected.failed, collected.failing, collected.silent_since.is_some())
+    }
+
+    #[test]
+    fn requests_that_are_under_way_as_the_first_one_fails_fail_with_it() {
+        let mut ids = ids(3);
+        assert_eq!(end(&mut ids, error()), (3, true, true));
+        assert_eq!(ids.turns.wanted(&TAG), 0, "one at a time finds out more");
+        assert_eq!(end(&mut ids, error()), (3, true, true));
+        // One of them that brings ids after all does not say that the source is back.
+        assert_eq!(end(&mut ids, Segment::new(1, 2, 1)), (3, true, false));
+        for (came, seen) in [(error(), 4), (error(), 5), (Segment::new(2, 3, 1), 0)] {
+            ids.turns.want(&TAG, 1, 1);
+            ids.turns.begin().unwrap();
+            assert_eq!(end(&mut ids, came), (seen, seen > 0, false));
+        }
+        assert_eq!(ids.collected[&TAG].segments.len(), 2);
+    }
+
+    #[test]
+    fn as_many_workers_join_as_have_something_to_do() {
+        let mut ids = ids(1);
+        ids.workers = 1;
+        // One request is under way, three more may begin.
+        assert_eq!((ids.more_workers(), ids.workers), (3, 4));
+        assert_eq!((ids.more_workers(), ids.workers), (0, 4));
+        ids.turns.want(&TAG, 0, 4);
+        assert_eq!(ids.more_workers(), 0);
+        assert!(!ids.ended(&TAG, Segment::new(1, 2, 1), NOW).1, "one too many ends");
+        assert_eq!((ids.begin(NOW), ids.workers), (None, 2), "and one that finds nothing");
+    }
+
+    #[test]
+    fn as_many_requests_are_begun_with_as_are_short_and_not_too_many() {
+        let mut ids = ids(1);
+        for (short, wanted) in [(9, 8), (1, 0), (1_000, 64)] {
+            ids.want(&TAG, short);
+            assert_eq!(ids.turns.wanted(&TAG), wanted, "{short} with one under way");
+        }
+        assert_eq!(end(&mut ids, Segment::new(1, 2, 1)), (0, false, false));
+        ids.want(&TAG, 9);
+        assert_eq!(ids.turns.wanted(&TAG), 8, "one came in");
+        ids.collected.clear();
+        ids.want(&TAG, 0);
+        assert_eq!(ids.turns.wanted(&TAG), 1, "whoever asks has one made");
+    }
+
+    #[test]
+    fn a_tag_is_silent_while_a_request_for_it_is_under_way() {
+        let mut ids = Ids::new(4);
+        assert_eq!(ids.silent_since(TAG), None);
+        ids.fetch(&TAG, 2, true, (), NOW);
+        assert_eq!((ids.begin(NOW), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
+        let later = NOW + GATHERS;
+        assert_eq!((ids.begin(later), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
+        ids.ended(&TAG, Segment::new(1, 2, 1), later);
+        assert_eq!(ids.silent_since(TAG), Some(later));
+        assert_eq!(ids.silent_since("other"), None);
+    }
+
+    #[test]
+    fn a_fetch_is_answered_once_all_came_in_or_it_is_time_to_and_one_timer_is_set_until_then() {
+        let mut ids = ids(2);
+        let (hour, came) = (NOW + Duration::from_secs(3_600), |ids: &mut Ids, answer_at| {
+            end(ids, Segment::new(1, 2, 1));
+            ids.of(&TAG).reply = Some(((), answer_at));
+            let actions = ids.actions(&TAG, NOW);
+            (actions.answer.map(|answer| answer.result.unwrap().len()), actions.wake_at)
+        });
+        ids.turns.want(&TAG, 0, 4);
+        assert_eq!(came(&mut ids, hour), (None, Some(hour)), "one more is under way");
+        assert_eq!(ids.actions(&TAG, NOW).wake_at, None, "the timer is set");
+        assert_eq!(ids.timer(&TAG, NOW).wake_at, Some(hour), "it was not time to");
+        ids.turns.want(&TAG, 1, 4);
+        assert_eq!(came(&mut ids, hour), (None, None), "one more is wanted");
+        ids.turns.begin().unwrap();
+        ids.turns.want(&TAG, 0, 4);
+        assert_eq!(came(&mut ids, hour), (Some(3), None), "that was all");
+        ids.turns.want(&TAG, 2, 4);
+        ids.turns.begin().unwrap();
+        assert_eq!(came(&mut ids, NOW), (Some(1), None), "it is time to");
+    }
+
+    #[test]
+    fn an_error_is_answered_with_the_number_of_requests_that_failed() {
+        let mut ids = Ids::new(4);
+        assert_eq!(ids.fetch(&TAG, 3, false, (), NOW).workers, 3);
+        (0..3).for_each(|_| _ = ids.begin(NOW).unwrap());
+        let answer = ids.ended(&TAG, error(), NOW).0.answer.unwrap();
+        assert_eq!((answer.result.is_err(), answer.requests), (true, 3));
+    }
+}
