@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::ffi::{c_char, c_int, c_void};
 
-/// Told that leafid is done with a `user_data`: once for each function that was given it, also when that function
-/// refused its arguments. NULL where nothing is to be done.
+/// Called when leafid no longer needs a `user_data`: once for each function that got it, also if that function
+/// refused its arguments. May be NULL.
 ///
-/// That is when the options are given back, the last handle opened with them is freed, and no call is under way any
-/// more, not even one that hung: on the thread on which the last of these happens, which may be any of yours or of
-/// leafid's. Only in the process that gave it; a forked child of that process leaves it alone. Must not use leafid.
+/// This is when the options are freed, the last handle opened with them is freed, and no call is in progress, not
+/// even one that hung. It runs on the thread on which the last of these happens, which may be any thread of yours or
+/// of leafid. It is called only in the process that passed the pointer, not in a forked child. It must not use
+/// leafid.
 pub type leafid_free_fn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
 /// A pointer that is only passed on, and given back when the last that may pass it on is gone.

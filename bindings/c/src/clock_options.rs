@@ -7,25 +7,25 @@ use crate::options::{leafid_snowflake_options, set};
 use leafid::{ClockSource, Error, allowed};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Which of the system's clocks the time in ids is read from.
+/// The system clock that the time in ids is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum leafid_clock_source {
     /// The system's clock. The default.
     LEAFID_CLOCK_SOURCE_SYSTEM = 0,
-    /// The system's clock as of its last timer interrupt: cheaper to read, and up to that interval late (1 to 10 ms,
-    /// by the kernel; clock_lag_ms of leafid_snowflake_stats says it).
+    /// The system's clock at its last timer interrupt: cheaper to read, and late by up to that interval (1 to 10 ms,
+    /// depending on the kernel; clock_lag_ms of leafid_snowflake_stats shows it).
     LEAFID_CLOCK_SOURCE_COARSE = 1,
 }
 
-/// Writes what the clocks of peers read, in Unix milliseconds, to `out`, which has room for `cap` of them, and their
-/// number to `n`, which is 0 before. Asked before each claim: of an opening, of a forked child, and after a lease was
-/// lost. Who waits for that waits for it at most timeout_ms.
+/// Writes the clocks of peers, in Unix milliseconds, to `out`, which has room for `cap` of them, and their number to
+/// `n`, which is 0 before. It is called before each claim: at an opening, in a forked child, and after a lease was
+/// lost. The caller of that claim waits for it at most timeout_ms.
 ///
-/// Answers LEAFID_OK; LEAFID_INVALID_ARGUMENT, which refuses the claim; or anything else. That, and no answer in time,
-/// is logged with the text in `error`, and refuses none.
+/// Returns LEAFID_OK; or LEAFID_INVALID_ARGUMENT, which refuses the claim; or anything else. Anything else, and no
+/// return in time, is logged with the text in `error`, and does not refuse the claim.
 ///
-/// What holds for every callback, on what thread it runs and what it must not do, is said at the top of this header.
+/// The top of this header has the rules of all callbacks: on what thread they run and what they must not do.
 pub type leafid_peer_times_fn = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -37,7 +37,7 @@ pub type leafid_peer_times_fn = Option<
     ) -> c_int,
 >;
 
-/// Which clock ids are made of: a leafid_clock_source. Default LEAFID_CLOCK_SOURCE_SYSTEM.
+/// The clock that ids are made from: a leafid_clock_source. Default LEAFID_CLOCK_SOURCE_SYSTEM.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_clock_source(
     options: *mut leafid_snowflake_options,
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_clock_source(
     unsafe { set(options, |builder| Ok(builder.clock_source(parsed?))) }
 }
 
-/// An existing largest id of this layout, such as that of the generator before: every id will be of a later tick.
+/// The largest existing id of this layout, such as that of the generator before: every id will be of a later tick.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_start_after(
     options: *mut leafid_snowflake_options,
@@ -63,10 +63,10 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_start_after(
     unsafe { set(options, |builder| Ok(builder.start_after(id))) }
 }
 
-/// Asks what the clocks of peers read. A clock that is 10 s or more from the median of three or more is refused with
-/// LEAFID_CLOCK_BACKWARDS when a worker id is claimed. `free_user_data` may be NULL.
+/// A callback that returns the clocks of peers. A clock that differs by 10 s or more from the median of three or more
+/// is refused with LEAFID_CLOCK_BACKWARDS when a worker id is claimed. `free_user_data` may be NULL.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for an `ask` that is NULL.
+/// Errors: LEAFID_INVALID_ARGUMENT if `ask` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_peer_times(
     options: *mut leafid_snowflake_options,

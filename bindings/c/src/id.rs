@@ -8,7 +8,7 @@ use crate::{leafid_layout, leafid_status};
 use leafid::{Error, Parts, Result, parse_id};
 use std::ffi::c_char;
 
-/// What an id says.
+/// The parts of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct leafid_parts {
@@ -29,7 +29,7 @@ impl From<Parts> for leafid_parts {
 
 /// Takes an id apart. `layout` NULL: Leaf's.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a negative id, one with more bits than the layout, or a layout that is none.
+/// Errors: LEAFID_INVALID_ARGUMENT for a negative id, one with more bits than the layout, or an invalid layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_decode(
     id: i64,
@@ -44,7 +44,8 @@ pub unsafe extern "C" fn leafid_decode(
     })
 }
 
-/// As leafid_decode, for an id in decimal text: ASCII digits only, no sign, no space, 0 to 9223372036854775807.
+/// The same as leafid_decode, for an id in decimal text: ASCII digits only, no sign, no space, 0 to
+/// 9223372036854775807.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_decode_text(
     text: *const c_char,
@@ -60,11 +61,11 @@ pub unsafe extern "C" fn leafid_decode_text(
     })
 }
 
-/// Makes the id of these parts; `timestamp_ms` is Unix milliseconds and is floored to the tick. `layout` NULL: Leaf's.
-/// For queries by time and for tests: such an id is not unique, a generator's is.
+/// Makes the id of these parts; `timestamp_ms` is Unix milliseconds and is floored to the tick. `layout` NULL:
+/// Leaf's. For queries by time and for tests: such an id is not unique.
 ///
 /// Errors: LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, and LEAFID_INVALID_ARGUMENT for a worker id or a sequence
-/// outside its bits or a layout that is none.
+/// outside its bits or an invalid layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_compose(
     timestamp_ms: i64,

@@ -15,10 +15,10 @@ pub(crate) fn set(error: Error) {
 }
 
 /// The text of the last error that a function of leafid returned to the calling thread, as snprintf would write it:
-/// at most `cap` - 1 bytes and a NUL go to `buf`, cut between characters, and the answer is the length of the whole
-/// text in bytes without the NUL. It begins with the status' name: "worker_in_use: worker id 7 is held by ...".
-/// Empty, and 0, when there was none; a success does not clear it. With `cap` 0 or `buf` NULL nothing is written.
-/// UTF-8.
+/// at most `cap` - 1 bytes and a NUL go to `buf`, cut between characters, and the function returns the length of the
+/// whole text in bytes without the NUL. It begins with the status' name: "worker_in_use: worker id 7 is held by ...".
+/// The text is empty, and the length 0, if there was no error; a success does not clear it. With `cap` 0 or `buf`
+/// NULL nothing is written. UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_last_error(buf: *mut c_char, cap: usize) -> usize {
     let said = LAST_ERROR.try_with(|last| last.borrow().as_ref().map(Error::to_string));

@@ -7,7 +7,7 @@ use crate::text;
 use leafid::{Error, Layout, LayoutFields, Order, Result, allowed};
 use std::ffi::c_char;
 
-/// Where worker id and sequence stand below the timestamp.
+/// The order of worker id and sequence below the timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum leafid_order {
@@ -17,14 +17,14 @@ pub enum leafid_order {
     LEAFID_ORDER_SEQUENCE_WORKER = 1,
 }
 
-/// What the 64 bits of an id mean. Fill it with leafid_layout_parse and change what differs; it is checked wherever it
-/// is used. At most 63 bits together, and an end at or before 2^53 ms.
+/// The meaning of the 64 bits of an id. Fill it with leafid_layout_parse, then change fields. Every function that
+/// takes a layout checks it: at most 63 bits together, and an end at or before 2^53 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct leafid_layout {
     /// Unix milliseconds of tick 0. Leaf's: 1288834974657.
     pub epoch_ms: i64,
-    /// Milliseconds a tick, 1 to 3600000. Leaf's: 1.
+    /// Milliseconds per tick, 1 to 3600000. Leaf's: 1.
     pub tick_ms: i64,
     /// Bits of the tick counter, 1 to 62. Leaf's: 41.
     pub timestamp_bits: i32,
@@ -84,8 +84,8 @@ pub(crate) unsafe fn or_leaf(layout: *const leafid_layout) -> Result<Layout> {
     unsafe { shared(layout, "layout") }?.check()
 }
 
-/// Reads a layout: a preset ("leaf", "uid-generator", "yitter", "sonyflake", "js-safe") or bits of timestamp, worker id
-/// and sequence as in "35|5|23" (with Leaf's epoch, ticks of 1 ms, worker id above sequence).
+/// Parses a layout: a preset ("leaf", "uid-generator", "yitter", "sonyflake", "js-safe") or bits of timestamp, worker
+/// id and sequence as in "35|5|23" (with Leaf's epoch, ticks of 1 ms, worker id above sequence).
 ///
 /// Errors: LEAFID_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -98,9 +98,9 @@ pub unsafe extern "C" fn leafid_layout_parse(text: *const c_char, out: *mut leaf
     })
 }
 
-/// When a layout ends: the first Unix millisecond that has no id. `layout` NULL: Leaf's.
+/// The end of a layout: the first Unix millisecond that has no id. `layout` NULL: Leaf's.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a layout that is none.
+/// Errors: LEAFID_INVALID_ARGUMENT for an invalid layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_layout_expires_at_ms(
     layout: *const leafid_layout,

@@ -9,47 +9,47 @@ pub const LEAFID_TOKEN_SIZE: usize = 256;
 /// The most clocks of peers that a lease or leafid_peer_times_fn can name.
 pub const LEAFID_MOST_PEERS: usize = 64;
 
-/// What a worker id is claimed with. Fields are only ever added at the end.
+/// The argument of a claim. New fields are added only at the end.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct leafid_claim_request {
-    /// sizeof(leafid_claim_request) as the library knows it: what lies beyond is not there.
+    /// sizeof(leafid_claim_request) as the library knows it. Do not read beyond it.
     pub size: usize,
     /// The id space.
     pub name: *const c_char,
-    /// 128 random bits in hex: another for each claim.
+    /// 128 random bits in hex, new for each claim.
     pub instance: *const c_char,
     /// The worker id that this generator held before, or its parent process: -1 at the first claim.
     pub previous: i64,
     /// The clock, Unix milliseconds.
     pub now_ms: i64,
-    /// Where the span is wished to end, Unix milliseconds. More or less may be given.
+    /// The requested end of the span, Unix milliseconds. You may grant more or less.
     pub until_ms: i64,
 }
 
-/// A worker id and a span of time in which it is one generator's alone. Fields are only ever added at the end.
+/// A worker id and a span of time in which only one generator uses it. New fields are added only at the end.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct leafid_lease {
-    /// sizeof(leafid_lease) as the library knows it: what lies beyond is not there, and must not be written.
+    /// sizeof(leafid_lease) as the library knows it. Do not read or write beyond it.
     pub size: usize,
     /// The worker id.
     pub worker_id: i64,
-    /// Where the span begins, Unix milliseconds: at or above the until_ms of every holder before.
+    /// The start of the span, Unix milliseconds: at or above the until_ms of every earlier holder.
     pub from_ms: i64,
-    /// Where the span ends, exclusive, Unix milliseconds, at most a week ahead. Stored by the giver before it is
-    /// answered, and never lowered but by release.
+    /// The end of the span, exclusive, Unix milliseconds, at most a week ahead. Store it before you return it, and
+    /// lower it only for a release.
     pub until_ms: i64,
-    /// How long the giver keeps the id for this holder without a renewal, milliseconds, at most a week; 0: until
-    /// until_ms.
+    /// How long the lease source keeps the id for this holder without a renewal, milliseconds, at most a week; 0:
+    /// until until_ms.
     pub lease_ms: i64,
-    /// What the giver knows this holder by, as UTF-8 that ends with a NUL; empty: nothing. Handed back at renewal and
-    /// release.
+    /// The text by which the lease source knows this holder, UTF-8 that ends with a NUL; may be empty. renew and
+    /// release get it back.
     pub token: [c_char; LEAFID_TOKEN_SIZE],
-    /// What the clocks of other holders read, Unix milliseconds. With three or more, a clock that is 10 s or more from
+    /// The clocks of other holders, Unix milliseconds. With three or more, a clock that differs by 10 s or more from
     /// their median is refused with LEAFID_CLOCK_BACKWARDS.
     pub peer_times_ms: [i64; LEAFID_MOST_PEERS],
-    /// How many of them there are.
+    /// The number of these clocks.
     pub peers: usize,
 }
 

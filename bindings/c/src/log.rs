@@ -9,39 +9,39 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 use std::time::Duration;
 
-/// How grave a log record is: the less, the graver.
+/// The level of a log record: lower is more severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum leafid_log_level {
     /// Something failed.
     LEAFID_LOG_ERROR = 1,
-    /// Something is amiss, such as a damaged record or a disk that cannot be written; ids go on.
+    /// A problem, such as a damaged record or a disk that cannot be written; issuing continues.
     LEAFID_LOG_WARN = 2,
-    /// What was claimed, and where: one record for an opening.
+    /// The claimed worker id and its directory: one record for each opening.
     LEAFID_LOG_INFO = 3,
     /// Details.
     LEAFID_LOG_DEBUG = 4,
 }
 
-/// Is given one log record: its level, a leafid_log_level, and its text without a newline, valid during the call.
+/// Gets one log record: its level, a leafid_log_level, and its text without a newline, valid during the call.
 ///
-/// It is called by a thread of leafid's own, with all signals blocked, one record after another, while no lock of
-/// leafid's is held: it may take locks, write to a disk and use leafid. It must return, and not by longjmp or an
-/// exception.
+/// It runs on leafid's own thread, with all signals blocked, for one record at a time, while leafid holds no lock: it
+/// may take locks, write to a disk and use leafid. It must return, and not by longjmp or an exception.
 pub type leafid_log_fn =
     Option<unsafe extern "C" fn(user_data: *mut c_void, level: i32, message: *const c_char)>;
 
-/// Has `callback` called with `user_data` for each log record of `level` and graver ones, instead of the callback before;
-/// NULL turns it off, which it is at the start. The thread that calls it is there only while there are records. Up to
-/// 256 of them wait for it; further ones are dropped, and the next record says how many. A forked child goes on with the
-/// same callback, with records of its own.
+/// Calls `callback` with `user_data` for each log record of `level` or a more severe one, instead of the previous
+/// callback. NULL turns logging off, which is the default. The thread that calls it exists only while there are
+/// records. Up to 256 of them wait for it; further ones are dropped, and the next record says how many. A forked
+/// child continues with the same callback and its own records.
 ///
-/// When this returns, no call of the callback before is under way or comes later: its `user_data` may go. What waits is
-/// delivered first when it is turned off, for a second at most; a call under way is waited for however long it takes, so
-/// it must not wait for the thread that is here. A callback may itself call this function: then only its own call is
-/// still under way. Turn it off before what it uses ends, as with the program.
+/// When this returns, no call of the previous callback is in progress or comes later: you may free its `user_data`.
+/// When logging is turned off, waiting records are delivered first, for a second at most. The function waits for a
+/// call in progress however long it takes, so that call must not wait for the thread that is in this function. A
+/// callback may itself call this function: then only its own call is still in progress. Turn logging off before the
+/// things that it uses end, for example at the end of the program.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a level that is none.
+/// Errors: LEAFID_INVALID_ARGUMENT for an invalid level.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_set_log(
     callback: leafid_log_fn,

@@ -5,10 +5,10 @@ use crate::leafid_status;
 use crate::text;
 use std::ffi::c_char;
 
-/// The statistics of every generator open in this process as text of Prometheus, in the OpenMetrics format: to be served
-/// as "application/openmetrics-text; version=1.0.0; charset=utf-8". Text as leafid_snowflake_name writes it; it is made
-/// anew by each call, so leave room beyond the `needed` of the call before. Reads memory only. A forked child shows the
-/// generators that it has used itself.
+/// The statistics of everything open in this process, in the OpenMetrics text format of Prometheus. Serve it as
+/// "application/openmetrics-text; version=1.0.0; charset=utf-8". Text as leafid_snowflake_name writes it. Each call
+/// makes a new text, so leave room beyond the `needed` of the call before. Reads memory only. A forked child shows
+/// the generators that it has used itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_metrics(buf: *mut c_char, cap: usize, needed: *mut usize) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.

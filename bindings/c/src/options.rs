@@ -12,7 +12,7 @@ use std::ffi::c_char;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum leafid_on_clock_backwards {
-    /// Goes on upon the logical clock, which never goes back. The default.
+    /// Continues on the logical clock, which never goes back. The default.
     LEAFID_ON_CLOCK_BACKWARDS_CONTINUE = 0,
     /// Waits until the clock has caught up: Leaf's rule.
     LEAFID_ON_CLOCK_BACKWARDS_WAIT = 1,
@@ -24,13 +24,13 @@ pub enum leafid_on_clock_backwards {
 pub enum leafid_on_exhausted {
     /// Waits for the clock's next tick. The default.
     LEAFID_ON_EXHAUSTED_WAIT = 0,
-    /// Steps on ahead of the clock, within the bound of max_backwards_ms.
+    /// Uses the next tick ahead of the clock, within max_backwards_ms.
     LEAFID_ON_EXHAUSTED_BORROW = 1,
 }
 
-/// The options of a snowflake. For one thread at a time; may be used for many generators. A setter that refuses its
-/// value returns the error, changes nothing else, and leafid_snowflake_open returns the first such error again, so
-/// that only its status need be looked at.
+/// The options of a snowflake. One thread may use them at a time; they may serve many generators. A setter that
+/// refuses its value returns the error and changes nothing else. leafid_snowflake_open returns the first such error
+/// again, so you need to check only its status.
 pub struct leafid_snowflake_options(Settings<Wanted>);
 
 /// The host's options; headers are added one by one, and gathered first.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn add_header(
     }
 }
 
-/// Makes options with every default. Give them back with leafid_snowflake_options_free.
+/// Creates options with all defaults. Free them with leafid_snowflake_options_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_new(
     out: *mut *mut leafid_snowflake_options,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_new(
     })
 }
 
-/// Gives options back, once; generators opened with them live on. NULL does nothing.
+/// Frees options; call it once. Generators opened with them stay open. NULL does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_free(options: *mut leafid_snowflake_options) {
     if !options.is_null() {
@@ -113,12 +113,12 @@ pub unsafe extern "C" fn leafid_snowflake_options_free(options: *mut leafid_snow
     }
 }
 
-/// The worker id, as text: "7"; "0-31" for any id of it that nobody holds, both ends included; "hostname:orders" for N
-/// on a host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or the URL of a lease server, as in
-/// "https://ids-1:8443", several of them with commas between, of which the first is preferred and one that fails rests.
-/// Lease servers are asked on threads of leafid's, by no function of yours: a lease is claimed, renewed and given back
-/// as leafid_worker_leases tells it. Default: the environment's LEAFID_WORKER; without either, leafid_snowflake_open
-/// refuses. Of the functions that say where worker ids come from, the last one counts.
+/// The worker id, as text: "7"; "0-31" for any free id of the range, both ends included; "hostname:orders" for N on a
+/// host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or URLs of lease servers, such as
+/// "https://ids-1:8443", separated by commas. leafid prefers the first one and backs off from one that fails. It asks
+/// them on its own threads, and claims, renews and releases a lease as leafid_worker_leases describes. Default: the
+/// environment's LEAFID_WORKER; without either, leafid_snowflake_open refuses. If you call several of the functions
+/// that set the source of worker ids, the last call counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_worker(
     options: *mut leafid_snowflake_options,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_id(
     unsafe { set(options, |builder| Ok(builder.worker(Worker::Id(worker_id)))) }
 }
 
-/// A range of worker ids, both ends included, of which any one that nobody holds is claimed.
+/// A range of worker ids, both ends included: any free one is claimed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_worker_range(
     options: *mut leafid_snowflake_options,
@@ -149,8 +149,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_range(
     unsafe { set(options, |builder| Ok(builder.worker(Worker::Range { first, last }))) }
 }
 
-/// The id space: worker ids are unique within it, and it has a directory of its own. 1 to 64 of the characters
-/// A-Z a-z 0-9 . _ -, not beginning with a dot. Default "default".
+/// The id space: worker ids are unique within it, and it has its own directory. 1 to 64 of the characters A-Z a-z 0-9
+/// . _ -, not beginning with a dot. Default "default".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_name(
     options: *mut leafid_snowflake_options,
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_name(
     unsafe { set(options, |builder| Ok(builder.name(text::read(name, "name")?))) }
 }
 
-/// The directory in which the records of the worker ids are kept; made if missing. Default: LEAFID_STATE_DIR,
-/// systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else the user's own state directory.
+/// The directory of the records of the worker ids; created if missing. Default: LEAFID_STATE_DIR, systemd's
+/// STATE_DIRECTORY, /var/lib/leafid if writable, else the user's own state directory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_state_dir(
     options: *mut leafid_snowflake_options,
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_state_dir(
     unsafe { set(options, |builder| Ok(builder.state_dir(text::read(state_dir, "state_dir")?))) }
 }
 
-/// The layout, as leafid_layout_parse reads it. Default "leaf".
+/// The layout, as leafid_layout_parse parses it. Default "leaf".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_layout(
     options: *mut leafid_snowflake_options,
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_random_start(
     unsafe { set(options, |builder| Ok(builder.random_start(below))) }
 }
 
-/// How long a call waits at most for its next id, milliseconds, 1 to 3600000. Default 2000.
+/// The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_timeout_ms(
     options: *mut leafid_snowflake_options,

@@ -8,10 +8,10 @@ use crate::{leafid_segments_options, leafid_status};
 use leafid::{Result, Segments};
 use std::ffi::c_char;
 
-/// Ids from segments: ranges of counters, one counter a tag, leased from a source. Each tag has two segments at hand,
-/// so that a source may be slow, or gone for a while, without a call that waits. All threads may use it at the same
-/// time. A process forked from this one may go on using it: nothing of what its parent had at hand is issued there, it
-/// fetches segments of its own.
+/// Ids from segments: ranges of counters, one counter for each tag, leased from a source. Each tag has two segments
+/// in memory, so that calls do not wait while the source is slow, or down for a while. All threads may use it at the
+/// same time. A forked child may continue to use it: it issues none of its parent's ids, and fetches its own
+/// segments.
 pub struct leafid_segments(Segments);
 
 /// The host's segments behind a handle.
@@ -23,11 +23,11 @@ pub(crate) unsafe fn host<'a>(segments: *const leafid_segments) -> Result<&'a Se
     unsafe { shared(segments, "segments") }.map(|segments| &segments.0)
 }
 
-/// Opens segments. No source is asked yet, but for the tags that are prewarmed. Two openings are two: each has segments
-/// of its own.
+/// Opens segments. No source is asked yet, except for prewarmed tags. Each opening has its own segments.
 ///
-/// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT, also where neither servers nor a callback are set;
-/// LEAFID_STATE_IO; of a file:DIR source LEAFID_UNKNOWN_TAG for a directory that is none, LEAFID_STATE_CORRUPT.
+/// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT, also if neither servers nor a callback are set;
+/// LEAFID_STATE_IO; for a file:DIR source LEAFID_UNKNOWN_TAG for a directory without its marker,
+/// LEAFID_STATE_CORRUPT.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_open(
@@ -43,8 +43,8 @@ pub unsafe extern "C" fn leafid_segments_open(
     })
 }
 
-/// The ids of the tag of this name: 1 to 128 bytes of UTF-8 without control characters. Nothing is fetched yet. Give it
-/// back with leafid_tag_free; several handles of one name are one tag.
+/// The ids of the tag of this name: 1 to 128 bytes of UTF-8 without control characters. Nothing is fetched yet. Free
+/// it with leafid_tag_free. Several handles of one name are one tag.
 ///
 /// Errors: LEAFID_INVALID_ARGUMENT, LEAFID_CLOSED.
 #[must_use]
@@ -63,11 +63,11 @@ pub unsafe extern "C" fn leafid_segments_tag(
     })
 }
 
-/// Closes segments, from any thread and at any time; calls that wait for an id of any tag of theirs, and every later
-/// call, get LEAFID_CLOSED. Ids at hand are given up, or with keep_unused kept for the next opening. Closing twice is
-/// LEAFID_OK. The handle still has to be freed. A callback that is inside, or hangs, is not waited for.
+/// Closes segments, from any thread and at any time. Calls that wait for an id of any of their tags, and every later
+/// call, get LEAFID_CLOSED. Unused ids become a gap, or with keep_unused are stored for the next opening. A second
+/// close returns LEAFID_OK. You still have to free the handle. It does not wait for a callback that runs or hangs.
 ///
-/// Errors: LEAFID_STATE_IO when what was left could not be kept; the segments are closed all the same.
+/// Errors: LEAFID_STATE_IO if the unused ids could not be stored; the segments are closed anyway.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_close(segments: *const leafid_segments) -> leafid_status {
     guard(|| {
@@ -76,8 +76,9 @@ pub unsafe extern "C" fn leafid_segments_close(segments: *const leafid_segments)
     })
 }
 
-/// Gives back a handle, once, when nobody uses it any more; closes the segments unless tags of theirs are there, the
-/// last of which does it then. NULL does nothing. In a forked child nothing of the parent's is closed.
+/// Frees a handle; call it once, when no thread uses it any more. It closes the segments, unless some of their tags
+/// are not freed yet: then the last of them closes the segments. NULL does nothing. In a forked child it closes
+/// nothing of the parent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_free(segments: *mut leafid_segments) {
     if !segments.is_null() {

@@ -7,35 +7,35 @@ use crate::text;
 use leafid::{Answer, Code, Fetched, Segment, SegmentSource};
 use std::ffi::{c_char, c_int, c_void};
 
-/// A range of ids. Fields are only ever added at the end.
+/// A range of ids. New fields are added only at the end.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct leafid_segment {
-    /// sizeof(leafid_segment) as the library knows it: what lies beyond is not there, and must not be written.
+    /// sizeof(leafid_segment) as the library knows it. Do not read or write beyond it.
     pub size: usize,
     /// The first id; not negative.
     pub start: i64,
-    /// Above the last id: an id itself only of the next segment.
+    /// The end, exclusive: above the last id.
     pub end: i64,
-    /// From one id to the next; 0 is 1.
+    /// The distance between ids; 0 means 1.
     pub stride: i64,
-    /// Told, not asked: every id below was given before. A counter that says less has lost something.
+    /// Input: every id below it was given before. A counter that is lower has lost something.
     pub after: i64,
 }
 
-/// Writes to `out` a range of ids of `tag` that was never given before, nor will be again: it is taken from its counter
-/// in one transaction, which has ended before this returns. About `step` ids are wished for; more or less may be given.
-/// In `out` all is 0 but size, after, and start, which is -1.
+/// Writes to `out` a range of ids of `tag` that was never given before and will never be given again: take it from
+/// its counter in one transaction, and return after the commit. `step` is the requested number of ids; you may give
+/// more or less. Before the call all fields of `out` are 0, except size, after, and start, which is -1.
 ///
-/// Answers LEAFID_OK; LEAFID_UNKNOWN_TAG for a tag that there is not, which who waits is told at once; or another
-/// leafid_status, or -1 for anything else, with a text in `error`. It is called again then, later each time, and what
-/// is none of these statuses is LEAFID_SEGMENT_UNAVAILABLE to who has waited timeout_ms, as is no answer. A range that
-/// is none is LEAFID_SOURCE_INVALID, one that was given before LEAFID_SEGMENT_REGRESSED; no id of either is used.
+/// Returns LEAFID_OK; LEAFID_UNKNOWN_TAG for an unknown tag, which callers get at once; or another leafid_status, or
+/// -1 for anything else, with a text in `error`. After an error leafid calls again, with longer and longer pauses. A
+/// caller that has waited timeout_ms gets that status, or LEAFID_SEGMENT_UNAVAILABLE for a number that is not a
+/// status, and if the callback has not returned. An invalid range is LEAFID_SOURCE_INVALID, one that was given before
+/// LEAFID_SEGMENT_REGRESSED; leafid uses no id of either.
 ///
-/// For one tag of one leafid_segments no two calls are made at once, not even beside one that hangs; for several tags
-/// there may be four, and more beside those that have not answered for a second. An id of the same tag cannot be had
-/// within it. What else holds for every callback, on what thread it runs and what it must not do, is said at the top of
-/// this header.
+/// For one tag of one leafid_segments there is one call at a time, even if it hangs. For several tags there may be
+/// four at once, and more if some have not returned for a second. The callback cannot take an id of the same tag. The
+/// top of this header has the other rules of all callbacks: on what thread they run and what they must not do.
 pub type leafid_fetch_fn = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -47,9 +47,10 @@ pub type leafid_fetch_fn = Option<
     ) -> c_int,
 >;
 
-/// Segments from a callback, on your own database for example, instead of servers. `free_user_data` may be NULL.
+/// Gets segments from a callback, for example from your own database, instead of servers. `free_user_data` may be
+/// NULL.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a `fetch` that is NULL.
+/// Errors: LEAFID_INVALID_ARGUMENT if `fetch` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_fetch(
     options: *mut leafid_segments_options,

@@ -9,9 +9,9 @@ use leafid::{FileTag, Prewarm, Result, SegmentsBuilder};
 use std::ffi::c_char;
 use std::mem;
 
-/// The options of segments. For one thread at a time; may be used for many openings. A setter that refuses its value
-/// returns the error, changes nothing else, and leafid_segments_open returns the first such error again, so that only
-/// its status need be looked at. What is not said to be set to NULL is left alone for its default.
+/// The options of segments. One thread may use them at a time; they may serve many openings. A setter that refuses
+/// its value returns the error and changes nothing else. leafid_segments_open returns the first such error again, so
+/// you need to check only its status. An option that is not set has its default.
 #[derive(Default)]
 pub struct leafid_segments_options(Settings<Wanted>);
 
@@ -54,7 +54,7 @@ pub(crate) unsafe fn set(
     unsafe { settings::set(options, |options| &mut options.0, change) }
 }
 
-/// Makes options with every default. Give them back with leafid_segments_options_free.
+/// Creates options with all defaults. Free them with leafid_segments_options_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_new(
     out: *mut *mut leafid_segments_options,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn leafid_segments_options_new(
     })
 }
 
-/// Gives options back, once; segments opened with them live on. NULL does nothing.
+/// Frees options; call it once. Segments opened with them stay open. NULL does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_free(options: *mut leafid_segments_options) {
     if !options.is_null() {
@@ -76,8 +76,8 @@ pub unsafe extern "C" fn leafid_segments_options_free(options: *mut leafid_segme
     }
 }
 
-/// The id space: what a source gives a tag of it twice is refused. Segments of two databases, or two clusters, are two
-/// id spaces. As of leafid_snowflake_options_set_name. Default "default".
+/// The id space: a range that a source gives twice to one of its tags is refused. Two databases or two clusters need
+/// two id spaces. The same characters as for leafid_snowflake_options_set_name. Default "default".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_name(
     options: *mut leafid_segments_options,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_name(
     }
 }
 
-/// The directory in which it is kept how far each tag was given; made if missing. Default as of
+/// The directory of the marks: the end of the ranges that each tag got. Created if missing. Default as for
 /// leafid_snowflake_options_set_state_dir.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_state_dir(
@@ -108,8 +108,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_state_dir(
     }
 }
 
-/// Whether it is kept how far each tag was given, 1 or 0. Default 1. With 0 a source that repeats itself is noticed by
-/// this process alone.
+/// Whether to store the marks, 1 or 0. Default 1. With 0 only this process notices a source that repeats itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_persist(
     options: *mut leafid_segments_options,
@@ -124,7 +123,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_persist(
     }
 }
 
-/// Whether the state directory, and file:DIR, may lie on a network file system, 1 or 0: its locks must work between all
+/// Whether the state directory and file:DIR may be on a network file system, 1 or 0. Its locks must work between all
 /// hosts that use it. Default 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_shared_fs(
@@ -140,9 +139,9 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_fs(
     }
 }
 
-/// Whether the state directory, and file:DIR, is shared by the members of one group, 1 or 0: files are born for them to write, 0660
-/// whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
-/// 0: 0640 and 0750 less umask.
+/// Whether the members of one group share the state directory and file:DIR, 1 or 0. Files are then created with mode
+/// 0660, whatever the umask, and directories with 2770. Files with secrets stay private to their owner. Default
+/// LEAFID_SHARED_GROUP, else 0: 0640 and 0750 less the umask.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_shared_group(
     options: *mut leafid_segments_options,
@@ -157,8 +156,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_group(
     }
 }
 
-/// How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 of a callback. Of a Leaf, which gives
-/// one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
+/// How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 for a callback. A Leaf gives one
+/// id per request: then it is the number of ids in stock, 1000 by default. Refused with tinyid, whose table sets it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_step(
     options: *mut leafid_segments_options,
@@ -168,9 +167,9 @@ pub unsafe extern "C" fn leafid_segments_options_set_step(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.step(step))) }
 }
 
-/// Whether the step follows the use, 1 or 0: doubled, up to 1000000, when a segment lasted less than 15 minutes, halved
-/// when it lasted 30 or more, never below the first. Default 1. The stock of a Leaf begins at 16 ids, and grows to the
-/// step with the use; 0 fills it at once.
+/// Whether the step follows the use, 1 or 0. It doubles, up to 1000000, when a segment lasted less than 15 minutes,
+/// and halves when it lasted 30 or more, never below the first one. Default 1. The stock of a Leaf starts with one id
+/// and grows up to the step with the use; 0 fills it at once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_adaptive(
     options: *mut leafid_segments_options,
@@ -185,7 +184,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_adaptive(
     }
 }
 
-/// Of how much of a segment more must be used before the next one is fetched, percent, 0 to 100. Default 10.
+/// The next segment is fetched when more than this percentage of a segment is used, 0 to 100. Default 10.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_prefetch(
     options: *mut leafid_segments_options,
@@ -195,8 +194,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_prefetch(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.prefetch(percent))) }
 }
 
-/// How long a call waits at most for its next id, milliseconds, 1 to 3600000. Default 2000. A call for many ids that
-/// makes progress goes on.
+/// The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000. A call for many ids that
+/// makes progress continues.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_timeout_ms(
     options: *mut leafid_segments_options,
@@ -206,8 +205,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_timeout_ms(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.timeout_ms(ms))) }
 }
 
-/// Adds a tag that leafid_segments_open has fetched at once, in the background; at most 1000. Of this function and
-/// _set_prewarm_last_day the last one counts.
+/// Adds a tag that leafid_segments_open fetches at once, in the background; at most 1000. If you call this function
+/// and _set_prewarm_last_day, the last call counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_add_prewarm(
     options: *mut leafid_segments_options,
@@ -226,8 +225,8 @@ pub unsafe extern "C" fn leafid_segments_options_add_prewarm(
     }
 }
 
-/// Whether the tags that were fetched within the last day, as the state directory tells, are fetched by
-/// leafid_segments_open, 1 or 0: at most 1000. Default 0.
+/// Whether leafid_segments_open fetches the tags that were fetched within the last day, according to the state
+/// directory, 1 or 0: at most 1000. Default 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_prewarm_last_day(
     options: *mut leafid_segments_options,
@@ -243,8 +242,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_prewarm_last_day(
     }
 }
 
-/// Whether a clean close keeps what is left for the next opening on this machine, for a day at most, 1 or 0. Default 0:
-/// it is given up.
+/// Whether a clean close stores the unused ids for the next opening on this machine, for a day at most, 1 or 0.
+/// Default 0: they become a gap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_keep_unused(
     options: *mut leafid_segments_options,
@@ -259,9 +258,9 @@ pub unsafe extern "C" fn leafid_segments_options_set_keep_unused(
     }
 }
 
-/// Whether the source gives every segment of a tag above all that it gave before, so that one below is refused, 1 or
-/// 0. Default 1; 0 of a Leaf, whose nodes interleave and which takes no 1, and of tinyid. With 0 segments are refused
-/// that cross one that is remembered.
+/// Whether the source gives every segment of a tag above all earlier ones, so that one below is refused, 1 or 0.
+/// Default 1; 0 for tinyid, and for a Leaf, whose nodes interleave and which refuses 1. With 0 only segments that
+/// overlap a remembered one are refused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_ordered_source(
     options: *mut leafid_segments_options,

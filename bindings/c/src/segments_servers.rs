@@ -7,23 +7,23 @@ use crate::text;
 use leafid::{Error, FileTag, Protocol, allowed};
 use std::ffi::c_char;
 
-/// What servers speak.
+/// The protocol of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum leafid_protocol {
-    /// An unmodified Leaf server's: its segment mode, one id a request. The default. A tag with a dot or a slash is
-    /// LEAFID_INVALID_ARGUMENT, for Leaf would cut it there.
+    /// That of an unmodified Leaf server, in segment mode: one id per request. The default. A tag with a dot or a
+    /// slash is LEAFID_INVALID_ARGUMENT, because Leaf would cut it there.
     LEAFID_PROTOCOL_LEAF = 0,
     /// Leafid's own.
     LEAFID_PROTOCOL_RANGE = 1,
     /// tinyid's.
     LEAFID_PROTOCOL_TINYID = 2,
-    /// As LEAFID_PROTOCOL_LEAF, of its snowflake mode.
+    /// The same as LEAFID_PROTOCOL_LEAF, in snowflake mode.
     LEAFID_PROTOCOL_LEAF_SNOWFLAKE = 3,
 }
 
-/// Adds where segments come from: the URL of a server, as in "http://leaf-1:8080", of which the first is preferred and
-/// one that fails rests; or "file:DIR" alone, a directory that processes of one host share.
+/// Adds a source of segments: the URL of a server, such as "http://leaf-1:8080"; leafid prefers the first one and
+/// backs off from one that fails. Or "file:DIR" alone, a directory that the processes of one host share.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_add_server(
     options: *mut leafid_segments_options,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_server(
     }
 }
 
-/// What the servers speak: a leafid_protocol. Default LEAFID_PROTOCOL_LEAF.
+/// The protocol of the servers: a leafid_protocol. Default LEAFID_PROTOCOL_LEAF.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_protocol(
     options: *mut leafid_segments_options,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_protocol(
     }
 }
 
-/// How long a request to a server may last, milliseconds, 1 to 3600000. Default 1000.
+/// The longest duration of a request, over all servers, milliseconds, 1 to 3600000. Default 1000.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_request_timeout_ms(
     options: *mut leafid_segments_options,
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_request_timeout_ms(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.request_timeout_ms(ms))) }
 }
 
-/// How long a server may take to accept a connection, milliseconds, 1 to 3600000. Default 300.
+/// The longest duration of a connection to a server, milliseconds, 1 to 3600000. Default 300.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_connect_timeout_ms(
     options: *mut leafid_segments_options,
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_connect_timeout_ms(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.connect_timeout_ms(ms))) }
 }
 
-/// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
-/// a time, for all tags together. Default 4.
+/// The number of kept-alive connections to each server, 1 to 64; with a Leaf also the number of concurrent requests,
+/// for all tags together. Default 4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_connections(
     options: *mut leafid_segments_options,
@@ -92,9 +92,9 @@ pub unsafe extern "C" fn leafid_segments_options_set_connections(
     unsafe { set(options, |wanted| wanted.change(|builder| builder.connections(connections))) }
 }
 
-/// Ids that one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must be
-/// called ...-xN then, in Leaf's table too, and is not used otherwise, so that all who read it agree. Default: a number
-/// is an id.
+/// How many ids N one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must
+/// then be called ...-xN, in Leaf's table too. Such a tag is refused without this option, so that all users of it
+/// agree. Default: a number is an id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_block_size(
     options: *mut leafid_segments_options,
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_header(
     }
 }
 
-/// A PEM file of certificate authorities that servers may be signed by, besides the system's own.
+/// A PEM file of certificate authorities for servers, in addition to the system's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_ca_file(
     options: *mut leafid_segments_options,
@@ -151,8 +151,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_ca_file(
     }
 }
 
-/// Adds a tag of a file:DIR source, made if it is not there yet: with `start` as its first id, 0 to 2^63 - 2, and
-/// `step` ids a fetch, 1 to 16777216. One that is there goes on, with the step that is said here.
+/// Adds a counter of a file:DIR source, created if missing, with `start` as its first id, 0 to 2^63 - 2, and `step`
+/// ids per fetch, 1 to 16777216. An existing one continues, with this step.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_add_file_tag(
     options: *mut leafid_segments_options,
@@ -169,8 +169,8 @@ pub unsafe extern "C" fn leafid_segments_options_add_file_tag(
     }
 }
 
-/// Whether the directory of a file:DIR source is made if it is missing, 1 or 0. Default 0: a counter that is lost must
-/// not begin anew by itself.
+/// Whether to create the directory of a file:DIR source if it is missing, 1 or 0. Default 0, because a lost counter
+/// must not start again by itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_create(
     options: *mut leafid_segments_options,

@@ -10,11 +10,11 @@ use crate::text;
 use leafid::{SegmentsStats, TagStats};
 use std::ffi::c_char;
 
-/// The numbers of a tag in this process. Fields are only ever added at the end: see leafid_tag_stats.
+/// The numbers of a tag in this process. New fields are added only at the end: see leafid_tag_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct leafid_tag_stats_t {
-    /// The next id of the segment that is issued; 0 without one.
+    /// The next id of the current segment; 0 without one.
     pub current_start: i64,
     /// The end of it, exclusive; 0 without one.
     pub current_end: i64,
@@ -22,17 +22,17 @@ pub struct leafid_tag_stats_t {
     pub next_start: i64,
     /// The end of that one, exclusive; 0 without one.
     pub next_end: i64,
-    /// Ids at hand.
+    /// Ids in memory.
     pub left: u64,
-    /// The step of the last fetch; 0 before the first of a source that knows one itself.
+    /// The step of the last fetch; 0 before the first fetch from a source that sets the step itself.
     pub step: i64,
-    /// Whether a fetch is under way, 1 or 0.
+    /// Whether a fetch is in progress, 1 or 0.
     pub fetching: u64,
     /// Fetches that have ended.
     pub fetches: u64,
     /// Those of them that failed; leafid_tag_last_error has the last error.
     pub failures: u64,
-    /// Calls that found nothing at hand.
+    /// Calls that found no id in memory.
     pub waits: u64,
     /// Calls that wait now.
     pub waiting: u64,
@@ -61,8 +61,8 @@ impl From<&TagStats> for leafid_tag_stats_t {
 /// The size of the struct in the first version that had it: a smaller one is a mistake.
 const LEAST_SIZE: usize = 88;
 
-/// Writes the numbers of a tag. `size` is sizeof(leafid_tag_stats_t) as the caller was compiled: a library that knows
-/// more fields leaves them out, one that knows fewer sets the rest to 0.
+/// Writes the numbers of a tag. `size` is sizeof(leafid_tag_stats_t) with which the caller was compiled: a library
+/// that knows more fields omits them, one that knows fewer sets the rest to 0.
 ///
 /// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
 #[unsafe(no_mangle)]
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn leafid_segments_name(
     unsafe { write(segments, |stats| stats.name, buf, cap, needed) }
 }
 
-/// Where segments come from, as in "callback". Text as leafid_snowflake_name writes it.
+/// The kind of source, such as "callback". Text as leafid_snowflake_name writes it.
 ///
 /// Errors: LEAFID_CLOSED.
 #[unsafe(no_mangle)]
@@ -141,8 +141,8 @@ pub unsafe extern "C" fn leafid_segments_source(
     unsafe { write(segments, |stats| stats.source, buf, cap, needed) }
 }
 
-/// The directory in which it is kept how far each tag was given, with the id space's sub-directory; empty where it is
-/// not kept. Text as leafid_snowflake_name writes it.
+/// The directory of the marks, with the id space's sub-directory; empty if none are stored. Text as
+/// leafid_snowflake_name writes it.
 ///
 /// Errors: LEAFID_CLOSED.
 #[unsafe(no_mangle)]
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn leafid_segments_state_dir(
     unsafe { write(segments, |stats| stats.state_dir, buf, cap, needed) }
 }
 
-/// Every tag that this process has used, by name, each with a newline after it, which is in no name: for
+/// The names of all tags that this process has used, each followed by a newline, which no name contains: for
 /// leafid_segments_tag and leafid_tag_stats. Text as leafid_snowflake_name writes it.
 ///
 /// Errors: LEAFID_CLOSED.

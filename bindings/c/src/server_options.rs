@@ -5,8 +5,8 @@ use crate::options::{add_header, leafid_snowflake_options, set};
 use crate::text;
 use std::ffi::c_char;
 
-/// Sent to lease servers as "Authorization: Bearer ...". This and the options that follow are for a worker that is a
-/// URL, and refused by leafid_snowflake_open with any other.
+/// Sent to lease servers as "Authorization: Bearer ...". This and the following options need a worker that is a URL:
+/// leafid_snowflake_open refuses them with any other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_token(
     options: *mut leafid_snowflake_options,
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_add_header(
     }
 }
 
-/// A PEM file of certificate authorities that lease servers may be signed by, besides the system's own.
+/// A PEM file of certificate authorities for lease servers, in addition to the system's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_ca_file(
     options: *mut leafid_snowflake_options,
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_ca_file(
     unsafe { set(options, |builder| Ok(builder.ca_file(text::read(path, "ca_file")?))) }
 }
 
-/// How long a claim, renewal or release may last, however many lease servers it asks, milliseconds, 1 to 3600000.
-/// Default 1000.
+/// The longest duration of a claim, renewal or release, over all lease servers, milliseconds, 1 to 3600000. Default
+/// 1000.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_request_timeout_ms(
     options: *mut leafid_snowflake_options,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_request_timeout_ms(
     unsafe { set(options, |builder| Ok(builder.request_timeout_ms(ms))) }
 }
 
-/// How long a lease server may take to accept a connection, milliseconds, 1 to 3600000. Default 300.
+/// The longest duration of a connection to a lease server, milliseconds, 1 to 3600000. Default 300.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_connect_timeout_ms(
     options: *mut leafid_snowflake_options,

@@ -6,8 +6,8 @@ use crate::{leafid_snowflake_options, leafid_status};
 use leafid::{Error, MOST_IDS, Result, Snowflake, allowed};
 use std::ptr;
 
-/// A generator of snowflake ids. All threads may use it at the same time. A process forked from this one may go on
-/// using it: it claims a worker id anew by itself, at its first call. Ids of one generator strictly increase.
+/// A generator of snowflake ids. All threads may use it at the same time. A forked child may continue to use it: it
+/// claims its own worker id at its first call. The ids of one generator strictly increase.
 pub struct leafid_snowflake(Snowflake);
 
 /// The host's generator behind a handle.
@@ -20,13 +20,14 @@ pub(crate) unsafe fn host<'a>(flake: *const leafid_snowflake) -> Result<&'a Snow
     unsafe { shared(flake, "flake") }.map(|flake| &flake.0)
 }
 
-/// Claims a worker id, makes its first span durable on disk, and answers the generator. The same settings opened twice
-/// in one process share one generator. `options` NULL: every default, with LEAFID_WORKER and LEAFID_STATE_DIR from
-/// the environment.
+/// Claims a worker id, makes its first span durable on disk, and writes the generator to `out`. Two openings with the
+/// same settings in one process share one generator. `options` NULL: all defaults, with LEAFID_WORKER and
+/// LEAFID_STATE_DIR from the environment.
 ///
-/// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT; LEAFID_WORKER_IN_USE, naming pid, host and start of the
-/// holder; LEAFID_WORKER_LOST and whatever a callback or a lease server answers, with its text; LEAFID_CLOCK_BACKWARDS,
-/// LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT, LEAFID_STATE_MISMATCH.
+/// Errors: the first one of a setter; LEAFID_INVALID_ARGUMENT; LEAFID_WORKER_IN_USE, naming pid, host and start of
+/// the holder; LEAFID_WORKER_LOST and every status that a callback or a lease server returns, with its text;
+/// LEAFID_CLOCK_BACKWARDS, LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT,
+/// LEAFID_STATE_MISMATCH.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_open(
@@ -47,12 +48,13 @@ pub unsafe extern "C" fn leafid_snowflake_open(
     })
 }
 
-/// The next id. Look at the status: on an error `out` keeps what it held, which may be the id before.
+/// The next id. Check the status: after an error `out` keeps its old value, which may be the id before.
 ///
-/// Takes nanoseconds; waits at most timeout_ms for the clock or for the disk.
+/// It takes nanoseconds, and waits at most timeout_ms for the clock or for the disk.
 ///
 /// Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_WORKER_LOST,
-/// LEAFID_WOULD_BLOCK; in a forked child, and in the first call of a lazy one, also those of leafid_snowflake_open.
+/// LEAFID_WOULD_BLOCK; in a forked child, and in the first call of a lazy generator, also those of
+/// leafid_snowflake_open.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_next(
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn leafid_snowflake_next(
 /// Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 0 to 16777216; for 0
 /// `out` may be NULL.
 ///
-/// Errors: as leafid_snowflake_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no
+/// Errors: as leafid_snowflake_next, and LEAFID_INVALID_ARGUMENT for `n`. After an error the values in `out` are not
 /// ids.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -86,8 +88,8 @@ pub unsafe extern "C" fn leafid_snowflake_fill(
     })
 }
 
-/// As leafid_snowflake_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0
-/// ids it is NULL.
+/// The same as leafid_snowflake_fill, into memory that leafid allocates. Free it with leafid_ids_free and the same
+/// `n`. For 0 ids it is NULL.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_take(
@@ -104,7 +106,8 @@ pub unsafe extern "C" fn leafid_snowflake_take(
     })
 }
 
-/// Gives back what leafid_snowflake_take answered; `n` is the number asked for. NULL does nothing.
+/// Frees the memory of leafid_snowflake_take and leafid_tag_take; `n` is the number requested there. NULL does
+/// nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_ids_free(ids: *mut i64, n: usize) {
     if !ids.is_null() {
@@ -113,11 +116,11 @@ pub unsafe extern "C" fn leafid_ids_free(ids: *mut i64, n: usize) {
     }
 }
 
-/// Closes a generator, from any thread and at any time; others that are in a call, and every later call, get
-/// LEAFID_CLOSED. The last handle of a generator writes down the exact first unused tick and gives the worker id back.
-/// Closing twice is LEAFID_OK. The handle still has to be freed.
+/// Closes a generator, from any thread and at any time. Calls of other threads, and every later call, get
+/// LEAFID_CLOSED. The last handle of a generator records the exact first unused tick and releases the worker id. A
+/// second close returns LEAFID_OK. You still have to free the handle.
 ///
-/// Errors: LEAFID_STATE_IO when the record could not be written; the generator is closed all the same.
+/// Errors: LEAFID_STATE_IO if the record could not be written; the generator is closed anyway.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_close(flake: *const leafid_snowflake) -> leafid_status {
     guard(|| {
@@ -126,8 +129,8 @@ pub unsafe extern "C" fn leafid_snowflake_close(flake: *const leafid_snowflake) 
     })
 }
 
-/// Closes and gives back a handle, once, when nobody uses it any more. NULL does nothing. In a forked child that never
-/// used the generator, nothing of the parent's is closed.
+/// Closes and frees a handle; call it once, when no thread uses it any more. NULL does nothing. In a forked child
+/// that never used the generator, it closes nothing of the parent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
     if !flake.is_null() {

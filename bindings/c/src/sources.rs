@@ -10,16 +10,16 @@ use crate::text;
 use leafid::{Answer, ClaimRequest, Code, Error, Lease, Renewal, Result, WorkerLeases, WorkerSource};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Writes to `worker_id` an id that no other process on any host holds. `name` is the id space; `previous` the id that
-/// this generator held before, or the parent of this forked child, and -1 at the first claim: the parent may go on
-/// using it. Asked once for a process, by leafid_snowflake_open or the first id, and once for a forked child, by its
-/// first call.
+/// Writes to `worker_id` an id that no other process on any host holds. `name` is the id space. `previous` is the id
+/// that this generator, or the parent of this forked child, held before; -1 at the first claim. The parent may
+/// continue to use it. It is called once for a process, by leafid_snowflake_open or the first id, and once for a
+/// forked child, by its first call.
 ///
-/// Answers LEAFID_OK; LEAFID_WORKER_IN_USE when none is free; or another leafid_status, or -1 for anything else, with
-/// a text in `error`. What is none of these statuses is LEAFID_WORKER_LOST to who waits, as is no answer within
-/// timeout_ms.
+/// Returns LEAFID_OK; LEAFID_WORKER_IN_USE if none is free; or another leafid_status, or -1 for anything else, with a
+/// text in `error`. The caller gets LEAFID_WORKER_LOST for a number that is not a status, and if the callback does
+/// not return within timeout_ms.
 ///
-/// What holds for every callback, on what thread it runs and what it must not do, is said at the top of this header.
+/// The top of this header has the rules of all callbacks: on what thread they run and what they must not do.
 pub type leafid_claim_fn = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -31,20 +31,19 @@ pub type leafid_claim_fn = Option<
     ) -> c_int,
 >;
 
-/// Leases of worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper. What makes ids unique
-/// is one rule: a span that was answered overlaps no other span of the same worker id. So until_ms is stored before it
-/// is answered, never lowered but by release, and the next holder's from_ms is at or above it.
+/// Leases of worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper. One rule makes ids
+/// unique: a granted span overlaps no other span of the same worker id. So store until_ms before you return it, lower
+/// it only for release, and set the next holder's from_ms at or above it.
 ///
-/// What holds for every callback, on what thread they run and what they must not do, is said at the top of this
-/// header.
+/// The top of this header has the rules of all callbacks: on what thread they run and what they must not do.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct leafid_worker_leases {
-    /// sizeof(leafid_worker_leases) as the caller was compiled.
+    /// sizeof(leafid_worker_leases) with which the caller was compiled.
     pub size: usize,
-    /// Fills in `lease`, in which all is 0 but worker_id, which is -1; what is not set stays so. Asked when a
-    /// generator is opened, by its first id where it is lazy, by the first call of a forked child, and after a lease
-    /// was lost. Answers as leafid_claim_fn.
+    /// Fills in `lease`. All fields are 0 before, except worker_id, which is -1; a field that is not set keeps that
+    /// value. It is called when a generator is opened (or by its first id if it is lazy), by the first call of a
+    /// forked child, and after a lease was lost. Returns the same as leafid_claim_fn.
     pub claim: Option<
         unsafe extern "C" fn(
             user_data: *mut c_void,
@@ -54,12 +53,12 @@ pub struct leafid_worker_leases {
             error_cap: usize,
         ) -> c_int,
     >,
-    /// Extends the span of `lease`, which holds what is held, to about `until_ms`: writes lease->until_ms, and where
-    /// they change lease_ms and token, which keep their value also where they are set to 0 or emptied; an until_ms
-    /// below the last is no gain and no loss. Asked when half of the lease is over, also while no ids are made.
-    /// LEAFID_WORKER_LOST says that the id is no longer this holder's: another is claimed. Any other answer but
-    /// LEAFID_OK, and none in time, says that it is not known: what is held is used to its end, and the call made again
-    /// soon, and later each time.
+    /// Extends the span of `lease`, which contains the current lease, to about `until_ms`. It writes lease->until_ms,
+    /// and lease_ms and token if they change; these two keep their values also if they are set to 0 or emptied. An
+    /// until_ms below the last one has no effect. It is called when half of the lease is over, also while no ids are
+    /// made. LEAFID_WORKER_LOST means that another holder has the id: leafid claims a new one. Any other result
+    /// except LEAFID_OK, and no return in time, means that the result is unknown: leafid uses the current span to its
+    /// end, and repeats the call soon, with longer and longer pauses.
     pub renew: Option<
         unsafe extern "C" fn(
             user_data: *mut c_void,
@@ -69,8 +68,9 @@ pub struct leafid_worker_leases {
             error_cap: usize,
         ) -> c_int,
     >,
-    /// Takes the id back when the last handle is closed: no id at or after `until_ms` was issued, nor will be. Also
-    /// for a claim whose answer nobody waited for any more. A failure is logged: the lease ends by itself.
+    /// Releases the id when the last handle is closed: no id at or after `until_ms` was issued or will be issued. It
+    /// is also called for a claim that returned too late for its caller. A failure is logged: the lease ends by
+    /// itself.
     pub release: Option<
         unsafe extern "C" fn(
             user_data: *mut c_void,
@@ -82,13 +82,14 @@ pub struct leafid_worker_leases {
     >,
 }
 
-/// A callback that answers the worker id, instead of _set_worker. The record in the state directory does the rest: an
-/// id that another process of this host holds is LEAFID_WORKER_IN_USE, one outside the layout LEAFID_INVALID_ARGUMENT.
+/// A callback that returns the worker id, instead of _set_worker. The record in the state directory does the rest. An
+/// id that another process of this host holds is LEAFID_WORKER_IN_USE, one outside the layout
+/// LEAFID_INVALID_ARGUMENT.
 ///
-/// The same `claim` with the same `user_data` are the same option: opened twice in one process they share one
-/// generator. `free_user_data` may be NULL.
+/// The same `claim` with the same `user_data` is the same option: two openings in one process share one generator.
+/// `free_user_data` may be NULL.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a `claim` that is NULL.
+/// Errors: LEAFID_INVALID_ARGUMENT if `claim` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
     options: *mut leafid_snowflake_options,
@@ -122,15 +123,15 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
 }
 
 /// Functions that lease worker ids, instead of _set_worker. `functions` is copied. An id that another process of this
-/// host holds is LEAFID_WORKER_IN_USE; a lease that is none (an id outside the layout, a span that is empty, ended or
-/// more than a week ahead, a token that is no UTF-8 or does not end, too many peers) is refused with
-/// LEAFID_INVALID_ARGUMENT or LEAFID_WORKER_LOST at a claim, and is a failure at a renewal. leafid_snowflake_stats has
-/// lease_until_ms.
+/// host holds is LEAFID_WORKER_IN_USE. An invalid lease (an id outside the layout, a span that is empty, ended or
+/// more than a week ahead, a token that is not UTF-8 or has no NUL, too many peers) is refused with
+/// LEAFID_INVALID_ARGUMENT or LEAFID_WORKER_LOST at a claim, and is a failure at a renewal. leafid_snowflake_stats
+/// has lease_until_ms.
 ///
-/// The same claim function with the same `user_data` are the same option: opened twice in one process they share one
+/// The same claim function with the same `user_data` is the same option: two openings in one process share one
 /// generator. `free_user_data` may be NULL.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a function that is NULL, or a size that is none.
+/// Errors: LEAFID_INVALID_ARGUMENT for a function that is NULL, or an invalid size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_worker_leases(
     options: *mut leafid_snowflake_options,

@@ -4,9 +4,9 @@ use crate::leafid_status;
 use crate::options::{leafid_snowflake_options, set};
 use crate::settings::flag;
 
-/// Whether a record is kept that the next start goes on from: 1 or 0. Default 1. 0 gives up restart safety: a start
-/// after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of the
-/// clock. The state directory is not used then.
+/// Whether to store a record from which the next start continues: 1 or 0. Default 1. 0 gives up restart safety: a
+/// start after the clock went back repeats ids. 0 is refused with a range. With 0 and without a lease, ids never run
+/// ahead of the clock. The state directory is not used then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_persist(
     options: *mut leafid_snowflake_options,
@@ -16,7 +16,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_persist(
     unsafe { set(options, |builder| Ok(builder.persist(flag("persist", persist)?))) }
 }
 
-/// Whether the state directory may lie on a network file system, 1 or 0: its locks must work between all hosts that
+/// Whether the state directory may be on a network file system, 1 or 0. Its locks must work between all hosts that
 /// use it. Default 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
@@ -27,9 +27,9 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
     unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
 }
 
-/// Whether the state directory is shared by the members of one group, 1 or 0: files are born for them to write, 0660
-/// whatever umask says, and directories 2770. Files with secrets stay the owner's alone. Default LEAFID_SHARED_GROUP, else
-/// 0: 0640 and 0750 less umask.
+/// Whether the members of one group share the state directory, 1 or 0. Files are then created with mode 0660,
+/// whatever the umask, and directories with 2770. Files with secrets stay private to their owner. Default
+/// LEAFID_SHARED_GROUP, else 0: 0640 and 0750 less the umask.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_shared_group(
     options: *mut leafid_snowflake_options,
@@ -39,9 +39,10 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_group(
     unsafe { set(options, |builder| Ok(builder.shared_group(flag("shared_group", shared_group)?))) }
 }
 
-/// Your word that no other container or host was given this range of worker ids, or that all that were share the state
-/// directory: 1 or 0. Without it a range is refused where it cannot be seen that others of the machine see which ids
-/// are held: in a container, or in a network of its own. Default LEAFID_EXCLUSIVE_RANGE, else 0.
+/// Your statement that no other container or host has this range of worker ids, or that all that have it share the
+/// state directory: 1 or 0. Without it a range is refused where leafid cannot see that the other processes of the
+/// machine see which ids are held: in a container, or in a separate network namespace. Default
+/// LEAFID_EXCLUSIVE_RANGE, else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_exclusive_range(
     options: *mut leafid_snowflake_options,
@@ -51,9 +52,9 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_exclusive_range(
     unsafe { set(options, |builder| Ok(builder.exclusive_range(flag("exclusive_range", exclusive)?))) }
 }
 
-/// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the clock
-/// of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
-/// LEAFID_CLOCK_BACKWARDS where the rest is longer than the timeout. Refused with leases, which need no wait. 0 to
+/// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock. Set it to how
+/// far the clock of another host that used the worker id before may be ahead. Meanwhile calls are
+/// LEAFID_CLOCK_BACKWARDS if the rest is longer than the timeout. Refused with leases, which need no wait. 0 to
 /// 3600000; default LEAFID_NO_RECORD_WAIT_MS, else 0: off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_no_record_wait_ms(
@@ -64,8 +65,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_no_record_wait_ms(
     unsafe { set(options, |builder| Ok(builder.no_record_wait_ms(ms))) }
 }
 
-/// Whether the worker id is claimed at the first id instead of by leafid_snowflake_open, 1 or 0. Default 0. Errors of
-/// the claim are then those of that call; options are checked at once all the same.
+/// Whether the worker id is claimed at the first id and not by leafid_snowflake_open, 1 or 0. Default 0. Errors of
+/// the claim are then errors of that call. leafid_snowflake_open still checks the options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_lazy(
     options: *mut leafid_snowflake_options,

@@ -9,7 +9,7 @@ use crate::{leafid_layout, leafid_status};
 use leafid::Stats;
 use std::ffi::c_char;
 
-/// The numbers of a generator. Fields are only ever added at the end: see leafid_snowflake_stats.
+/// The numbers of a generator. New fields are added only at the end: see leafid_snowflake_stats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct leafid_snowflake_stats_t {
@@ -19,7 +19,7 @@ pub struct leafid_snowflake_stats_t {
     pub epoch_ms: i64,
     /// When the layout's timestamp bits end, Unix milliseconds.
     pub expires_at_ms: i64,
-    /// Ids are durable up to here, exclusive, Unix milliseconds.
+    /// Ids are durable up to this time, exclusive, Unix milliseconds.
     pub reserved_until_ms: i64,
     /// How far the logical clock is ahead of the clock, milliseconds; 0 when it is not.
     pub lead_ms: i64,
@@ -29,9 +29,9 @@ pub struct leafid_snowflake_stats_t {
     pub renewals: u64,
     /// Renewals of spans and leases that failed; leafid_snowflake_last_error has the last error.
     pub renewal_failures: u64,
-    /// How late the clock of clock_source may be, milliseconds; 0 for the system's.
+    /// How late the clock of clock_source may be, milliseconds; 0 for the system's clock.
     pub clock_lag_ms: i64,
-    /// Where the lease of the worker id ends, Unix milliseconds; 0 without one.
+    /// The end of the worker id's lease, Unix milliseconds; 0 without one.
     pub lease_until_ms: i64,
     /// How often a worker id was claimed: more than once when leases were lost.
     pub claims: u64,
@@ -58,8 +58,8 @@ impl From<&Stats> for leafid_snowflake_stats_t {
 /// The size of the struct in the first version that had it: a smaller one is a mistake.
 const LEAST_SIZE: usize = 64;
 
-/// Writes the numbers of a generator. `size` is sizeof(leafid_snowflake_stats_t) as the caller was compiled: a library
-/// that knows more fields leaves them out, one that knows fewer sets the rest to 0.
+/// Writes the numbers of a generator. `size` is sizeof(leafid_snowflake_stats_t) with which the caller was compiled:
+/// a library that knows more fields omits them, one that knows fewer sets the rest to 0.
 ///
 /// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
 #[unsafe(no_mangle)]
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn leafid_snowflake_name(
     unsafe { write(flake, |stats| stats.name, buf, cap, needed) }
 }
 
-/// The directory of the records, with the id space's sub-directory; empty where none are kept. Text as
+/// The directory of the records, with the id space's sub-directory; empty if none are stored. Text as
 /// leafid_snowflake_name writes it.
 ///
 /// Errors: LEAFID_CLOSED.

@@ -3,7 +3,7 @@
 use leafid::Code;
 use std::ffi::{CStr, c_char};
 
-/// What a function answers: 0 is success, everything else an error whose text is in leafid_last_error. The numbers
+/// The result of a function: 0 is success, everything else an error whose text is in leafid_last_error. The numbers
 /// never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
@@ -94,14 +94,15 @@ pub extern "C" fn leafid_status_name(status: i32) -> *const c_char {
     usize::try_from(status).ok().and_then(|at| NAMES.get(at)).unwrap_or(&c"unknown").as_ptr()
 }
 
-/// Whether the same call can succeed later with nothing changed by hand: for example LEAFID_WORKER_IN_USE, not
+/// Whether the same call can succeed later without a manual change: for example LEAFID_WORKER_IN_USE, not
 /// LEAFID_STATE_CORRUPT. False for LEAFID_OK and for unknown numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn leafid_status_can_retry(status: i32) -> bool {
     Code::ALL.iter().any(|code| code.number() == status && code.can_retry())
 }
 
-/// The version of the library that is loaded, such as "0.1.0"; LEAFID_VERSION is the header's. Static text; never NULL.
+/// The version of the loaded library, such as "0.1.0"; LEAFID_VERSION is the version of the header. Static text;
+/// never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn leafid_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

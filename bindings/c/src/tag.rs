@@ -6,8 +6,8 @@ use crate::pointer::{Out, shared};
 use crate::snowflake::{count, given, room};
 use leafid::{Code, Error, Result, Tag};
 
-/// The ids of one tag. All threads may use it at the same time. Ids come in the order in which the source gave them,
-/// each once.
+/// The ids of one tag. All threads may use it at the same time. Ids come once each, in the order in which the source
+/// gave them.
 pub struct leafid_tag(pub(crate) Tag);
 
 /// The host's tag behind a handle.
@@ -20,9 +20,9 @@ pub(crate) unsafe fn host<'a>(tag: *const leafid_tag) -> Result<&'a Tag> {
     unsafe { shared(tag, "tag") }.map(|tag| &tag.0)
 }
 
-/// The next id. Look at the status: on an error `out` keeps what it held, which may be the id before.
+/// The next id. Check the status: after an error `out` keeps its old value, which may be the id before.
 ///
-/// Takes nanoseconds; waits at most timeout_ms when both segments are used up.
+/// It takes nanoseconds, and waits at most timeout_ms when both segments are used up.
 ///
 /// Errors: LEAFID_UNKNOWN_TAG and LEAFID_CLOSED, at once; after timeout_ms the one of the last fetch:
 /// LEAFID_SEGMENT_UNAVAILABLE, LEAFID_SEGMENT_REGRESSED, LEAFID_SOURCE_INVALID, LEAFID_STATE_IO, LEAFID_STATE_CORRUPT,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn leafid_tag_next(tag: *const leafid_tag, out: *mut i64) 
     })
 }
 
-/// As leafid_tag_next, with a timeout_ms of its own, 1 to 3600000.
+/// The same as leafid_tag_next, with its own timeout_ms, 1 to 3600000.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_next_within(
@@ -54,7 +54,8 @@ pub unsafe extern "C" fn leafid_tag_next_within(
     })
 }
 
-/// The next id if one is at hand. If not, it is LEAFID_WOULD_BLOCK, and the next segment is being fetched. Never waits.
+/// The next id if one is in memory. If not, it returns LEAFID_WOULD_BLOCK, and the fetch of the next segment has
+/// started. It never waits.
 ///
 /// Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED.
 #[must_use]
@@ -68,12 +69,12 @@ pub unsafe extern "C" fn leafid_tag_try_next(tag: *const leafid_tag, out: *mut i
     })
 }
 
-/// Writes `n` ids to `out`, all or nothing; in order, over as many segments as it takes. `n` is 0 to 16777216; for 0
-/// `out` may be NULL, and no source is asked. A source is asked for that many at once where it can give them. Waits at
-/// most timeout_ms for each segment.
+/// Writes `n` ids to `out`, all or nothing; in order, from as many segments as needed. `n` is 0 to 16777216; for 0
+/// `out` may be NULL, and no source is asked. The source is asked for that many at once, if it can give them. It
+/// waits at most timeout_ms for each segment.
 ///
-/// Errors: as leafid_tag_next, and LEAFID_INVALID_ARGUMENT for `n`. What stands in `out` after an error are no ids;
-/// those it had are put back and issued later.
+/// Errors: as leafid_tag_next, and LEAFID_INVALID_ARGUMENT for `n`. After an error the values in `out` are not ids;
+/// the ids that the call had are put back and issued later.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_fill(tag: *const leafid_tag, out: *mut i64, n: usize) -> leafid_status {
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn leafid_tag_fill(tag: *const leafid_tag, out: *mut i64, 
     unsafe { fill(tag, None, out, n) }
 }
 
-/// As leafid_tag_fill, with a timeout_ms of its own, 1 to 3600000.
+/// The same as leafid_tag_fill, with its own timeout_ms, 1 to 3600000.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_fill_within(
@@ -105,8 +106,8 @@ unsafe fn fill(tag: *const leafid_tag, timeout_ms: Option<i64>, out: *mut i64, n
     })
 }
 
-/// As leafid_tag_fill, into memory that leafid allocates. Give it back with leafid_ids_free and the same `n`. For 0 ids it
-/// is NULL.
+/// The same as leafid_tag_fill, into memory that leafid allocates. Free it with leafid_ids_free and the same `n`. For
+/// 0 ids it is NULL.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_take(
@@ -123,8 +124,8 @@ pub unsafe extern "C" fn leafid_tag_take(
     })
 }
 
-/// Gives back a handle, once, when nobody uses it any more. NULL does nothing. The last one closes its segments, when
-/// their handle was freed before.
+/// Frees a handle; call it once, when no thread uses it any more. NULL does nothing. The last one closes its segments
+/// if their handle was freed before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_free(tag: *mut leafid_tag) {
     if !tag.is_null() {
