@@ -1,0 +1,102 @@
+//! Files of an earlier version, in tests/vectors/earlier_files, are read as that version read them. It wrote them on
+//! 2026-11-23, and printed shown.jsonl: worker id 3 was closed, 4 killed and reset at once, 5 has another layout; a source
+//! gave ranges in order and another in no order; two counters.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)]
+
+use leafid::{Code, Error, Layout, Segment, Segments, SegmentsBuilder, Snowflake, SnowflakeBuilder};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::TempDir;
+
+/// The names in the files are the same in each test, so the worker ids are too.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+fn earlier() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/earlier_files");
+    copy(Path::new(vectors), directory.path());
+    directory
+}
+
+fn snowflake(directory: &TempDir, name: &str) -> SnowflakeBuilder {
+    Snowflake::builder().name(name).state_dir(directory.path().join("state"))
+}
+
+fn segments(directory: &TempDir, name: &str) -> SegmentsBuilder {
+    Segments::builder().name(name).state_dir(directory.path().join("state")).timeout_ms(100)
+}
+
+/// What the first fetch comes to where the source gives this range.
+fn first(builder: SegmentsBuilder, start: i64, end: i64) -> Result<i64, Error> {
+    let ids =
+        builder.fetch(move |_| Ok(Some(Segment::new(start, end, 1)?.into()))).adaptive(false).open().unwrap();
+    ids.tag("order").unwrap().next()
+}
+
+#[test]
+fn they_are_shown_as_they_were() {
+    let directory = earlier();
+    let state = directory.path().join("state").display().to_string();
+    let counters = directory.path().join("counters").display().to_string();
+    let show = |arguments: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_leafid")).args(arguments).arg("--json").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let of = |what, name| show(&[what, "show", "--state-dir", &state, "--name", name]);
+    let shown = [
+        of("state", "earlier"),
+        of("state", "earlier-yitter"),
+        of("marks", "earlier-ordered"),
+        of("marks", "earlier-unordered"),
+        show(&["file", "show", &counters]),
+    ];
+    assert_eq!(shown.concat(), std::fs::read_to_string(directory.path().join("shown.jsonl")).unwrap());
+}
+
+#[test]
+fn generators_go_on_above_their_records() {
+    let (_alone, directory) = (alone(), earlier());
+    for (worker, until_ms) in [(3, 1_795_441_930_033), (4, 1_795_441_930_588)] {
+        let flake = snowflake(&directory, "earlier").worker(worker).open().unwrap();
+        let parts = Layout::LEAF.decode(flake.next().unwrap()).unwrap();
+        assert_eq!(parts.worker_id, worker);
+        assert!(parts.timestamp_ms >= until_ms, "{parts:?}");
+    }
+    let error = snowflake(&directory, "earlier-yitter").worker(5).open().unwrap_err();
+    assert_eq!(error.code(), Code::StateMismatch, "{error}");
+}
+
+#[test]
+fn ranges_that_were_given_are_refused_and_counters_go_on() {
+    let (_alone, directory) = (alone(), earlier());
+    let ordered = || segments(&directory, "earlier-ordered");
+    assert_eq!(first(ordered(), 501, 601).unwrap_err().code(), Code::SegmentRegressed);
+    assert_eq!(first(ordered(), 601, 701).unwrap(), 601);
+    let unordered = || segments(&directory, "earlier-unordered").ordered_source(false);
+    for (start, end) in [(55, 58), (199, 300), (1_000, 1_001)] {
+        let error = first(unordered(), start, end).unwrap_err();
+        assert_eq!(error.code(), Code::SegmentRegressed, "{start} to {end}: {error}");
+    }
+    let counters = format!("file:{}", directory.path().join("counters").display());
+    let files = segments(&directory, "earlier").servers([counters]).open().unwrap();
+    assert_eq!(files.tag("order").unwrap().next().unwrap(), 451);
+    assert_eq!(files.tag("invoice").unwrap().next().unwrap(), 5_010);
+}
