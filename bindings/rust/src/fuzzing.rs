@@ -62,7 +62,13 @@ pub fn find_cached(
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    lease_cache::find_cached(registry().env(), &SnowflakeSettings::parse(builder)?, servers, worker_id, owner)
+    lease_cache::find_cached(
+        registry().env(),
+        &SnowflakeSettings::parse(&builder.options)?,
+        servers,
+        worker_id,
+        owner,
+    )
 }
 
 /// This start of the machine, and the suspend-counting clock.
@@ -103,7 +109,8 @@ pub struct Taken {
 
 /// Checks options, opens nothing.
 pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
-    let SnowflakeSettings { key, directory, timeout, max_wait, .. } = SnowflakeSettings::parse(builder)?;
+    let SnowflakeSettings { key, directory, timeout, max_wait, .. } =
+        SnowflakeSettings::parse(&builder.options)?;
     Ok(Taken {
         name: key.name,
         directory,

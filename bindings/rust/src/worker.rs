@@ -2,6 +2,7 @@
 
 pub(crate) mod acquire;
 pub(crate) mod claim;
+pub(crate) mod claim_context;
 #[cfg(all(fuzzing, feature = "http"))]
 pub(crate) mod fuzzing;
 pub(crate) mod grant;
@@ -12,6 +13,7 @@ pub(crate) mod lease_client;
 pub(crate) mod lease_protocol;
 pub(crate) mod lease_servers;
 pub(crate) mod offline_start;
+pub(crate) mod options;
 pub(crate) mod peer_clocks;
 pub(crate) mod renewable_lease;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]

@@ -53,7 +53,7 @@ struct Workers {
 pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Outcome {
     let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
     let asked = arguments.claim.is_given();
-    let settings = SnowflakeSettings::parse(&if asked { builder } else { builder.worker(0) })?;
+    let settings = SnowflakeSettings::parse(&if asked { builder } else { builder.worker(0) }.options)?;
     let workers = match &settings.key.workers {
         WorkerIds::Within { first, last, by_hostname } if asked => {
             Some(Workers { first: *first, last: *last, by_hostname: *by_hostname })

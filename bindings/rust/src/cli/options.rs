@@ -86,6 +86,6 @@ impl Space {
 
     /// Its settings, where no worker id matters.
     pub(super) fn settings(&self) -> Result<SnowflakeSettings> {
-        SnowflakeSettings::parse(&self.builder().worker(0))
+        SnowflakeSettings::parse(&self.builder().worker(0).options)
     }
 }

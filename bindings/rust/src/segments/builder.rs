@@ -85,6 +85,13 @@ impl Protocol {
     }
 }
 
+impl Segments {
+    /// The options, to be opened.
+    pub fn builder() -> SegmentsBuilder {
+        SegmentsBuilder::default()
+    }
+}
+
 impl SegmentsBuilder {
     /// Where segments come from: the URLs of servers, of which the first is preferred and one that fails rests, as in
     /// `http://leaf-1:8080`; or `file:DIR` alone, a directory that processes of one host share.

@@ -1,6 +1,5 @@
 //! The handle that users hold.
 
-use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, closed};
 use super::open;
 use super::settings::SegmentsSettings;
@@ -30,11 +29,6 @@ pub(crate) struct SharedSegments {
 }
 
 impl Segments {
-    /// The options, to be opened.
-    pub fn builder() -> SegmentsBuilder {
-        SegmentsBuilder::default()
-    }
-
     pub(crate) fn open(settings: SegmentsSettings) -> Result<Segments> {
         let shared = SharedSegments::new(Arc::new(settings));
         shared.fetcher()?;

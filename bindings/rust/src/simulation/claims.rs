@@ -15,7 +15,7 @@ fn its_bound_has_time_for_all_that_it_may_wait_for() {
         let process = world.process();
         let open = builder().timeout_ms(timeout_ms).on_clock_backwards(rule);
         let Open { settings, .. } = process.open_worker(ids, open).unwrap();
-        assert_eq!(claim::call_bound(&settings), Duration::from_millis(call_ms));
+        assert_eq!(settings.call_bound(), Duration::from_millis(call_ms));
         let bound = claim::bound(&settings, &settings.key.rules, false);
         assert_eq!(bound, Duration::from_millis(bound_ms));
         world.pass(10_000);

@@ -40,7 +40,7 @@ impl Held {
         world.set_clock(-100_000);
         let env = Arc::new(world.env());
         let builder = Snowflake::builder().worker(SERVER).state_dir("/simulated");
-        let settings = SnowflakeSettings::parse(&builder).unwrap();
+        let settings = SnowflakeSettings::parse(&builder.options).unwrap();
         let mut cache = LeaseCache::new(&env, &settings, 7, OWNER).unwrap();
         cache.store(&lease(until_ms), env.clock.boot_time() + Duration::from_millis(30_000)).unwrap();
         Held { world, env, settings, cache }
@@ -210,7 +210,7 @@ fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
         let builder = Snowflake::builder().worker(servers).state_dir("/simulated").name("n".repeat(64));
         let world = World::new();
         let env = Arc::new(world.env());
-        let settings = SnowflakeSettings::parse(&builder).unwrap();
+        let settings = SnowflakeSettings::parse(&builder.options).unwrap();
         LeaseCache::new(&env, &settings, u32::MAX, u128::MAX)
     };
     let largest = Lease {

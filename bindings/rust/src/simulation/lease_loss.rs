@@ -3,7 +3,8 @@
 use super::*;
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::tasks::renewal_timer::RenewalTimer;
-use crate::worker::claim::{self, ClaimContext};
+use crate::worker::claim;
+use crate::worker::claim_context::ClaimContext;
 use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
 use leafid_core::{Lease, Renewal};
 use std::sync::atomic::Ordering::Acquire;

@@ -135,7 +135,7 @@ impl World {
 pub(super) struct Process(Registry, Env);
 
 fn settings(builder: SnowflakeBuilder) -> SnowflakeSettings {
-    SnowflakeSettings::parse(&builder.state_dir("/simulated")).unwrap()
+    SnowflakeSettings::parse(&builder.state_dir("/simulated").options).unwrap()
 }
 
 impl Process {

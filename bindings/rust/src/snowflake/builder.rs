@@ -1,6 +1,6 @@
 //! The options of a snowflake.
 
-use crate::config::http_options::RequestOptions;
+use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::Answer;
@@ -12,27 +12,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct SnowflakeBuilder {
-    pub(crate) worker: Option<Worker>,
-    pub(crate) name: Option<String>,
-    pub(crate) state_dir: Option<PathBuf>,
-    pub(crate) layout: Layout,
-    pub(crate) epoch_ms: Option<i64>,
-    pub(crate) on_clock_backwards: OnClockBackwards,
-    pub(crate) max_backwards_ms: Option<i64>,
-    pub(crate) on_exhausted: OnExhausted,
-    pub(crate) random_start: Option<i64>,
-    pub(crate) timeout_ms: Option<i64>,
-    pub(crate) max_wait_ms: Option<i64>,
-    pub(crate) persist: Option<bool>,
-    pub(crate) shared_fs: bool,
-    pub(crate) shared_group: Option<bool>,
-    pub(crate) exclusive_range: Option<bool>,
-    pub(crate) no_record_wait_ms: Option<i64>,
-    pub(crate) lazy: bool,
-    pub(crate) clock_source: ClockSource,
-    pub(crate) start_after: Option<i64>,
-    pub(crate) peer_times: Option<PeerTimes>,
-    pub(crate) access: RequestOptions,
+    pub(crate) options: SnowflakeOptions,
+}
+
+impl Snowflake {
+    /// The options, to be opened.
+    pub fn builder() -> SnowflakeBuilder {
+        SnowflakeBuilder::default()
+    }
 }
 
 impl SnowflakeBuilder {
@@ -42,63 +29,63 @@ impl SnowflakeBuilder {
     /// or a [`crate::WorkerSource`]: a callback, or leases. Default: the environment's `LEAFID_WORKER`; without either,
     /// `open` refuses.
     pub fn worker(mut self, worker: impl Into<Worker>) -> Self {
-        self.worker = Some(worker.into());
+        self.options.worker = Some(worker.into());
         self
     }
 
     /// The id space: worker ids are unique within it, and it has a directory of its own. Default "default".
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.options.name = Some(name.into());
         self
     }
 
     /// Where the records of the worker ids are kept; made if missing. Default: `LEAFID_STATE_DIR`, systemd's
     /// `STATE_DIRECTORY`, `/var/lib/leafid` where writable, else the user's own state directory.
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.state_dir = Some(dir.into());
+        self.options.state_dir = Some(dir.into());
         self
     }
 
     /// The layout of the ids. Default Leaf's.
     pub fn layout(mut self, layout: Layout) -> Self {
-        self.layout = layout;
+        self.options.layout = layout;
         self
     }
 
     /// The layout's epoch, Unix milliseconds. Default the layout's own.
     pub fn epoch_ms(mut self, epoch_ms: i64) -> Self {
-        self.epoch_ms = Some(epoch_ms);
+        self.options.epoch_ms = Some(epoch_ms);
         self
     }
 
     /// What to do when the clock is behind the last id. Default `Continue`.
     pub fn on_clock_backwards(mut self, rule: OnClockBackwards) -> Self {
-        self.on_clock_backwards = rule;
+        self.options.on_clock_backwards = rule;
         self
     }
 
     /// How far the clock may be behind, milliseconds. Default 5000 under `Continue`, 5 under `Wait`.
     pub fn max_backwards_ms(mut self, ms: i64) -> Self {
-        self.max_backwards_ms = Some(ms);
+        self.options.max_backwards_ms = Some(ms);
         self
     }
 
     /// What to do when a tick's sequence is used up. Default `Wait`.
     pub fn on_exhausted(mut self, rule: OnExhausted) -> Self {
-        self.on_exhausted = rule;
+        self.options.on_exhausted = rule;
         self
     }
 
     /// A new tick starts its sequence at a pseudo-random number below this, at most an eighth of the sequence space;
     /// 0 is off. Default 100, Leaf's.
     pub fn random_start(mut self, below: i64) -> Self {
-        self.random_start = Some(below);
+        self.options.random_start = Some(below);
         self
     }
 
     /// How long a call waits at most for its next id, milliseconds. Default 2000. A `take` that makes progress goes on.
     pub fn timeout_ms(mut self, ms: i64) -> Self {
-        self.timeout_ms = Some(ms);
+        self.options.timeout_ms = Some(ms);
         self
     }
 
@@ -106,14 +93,14 @@ impl SnowflakeBuilder {
     /// start after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of
     /// the clock. `state_dir` is not used then.
     pub fn persist(mut self, persist: bool) -> Self {
-        self.persist = Some(persist);
+        self.options.persist = Some(persist);
         self
     }
 
     /// Whether `state_dir` may lie on a network file system: its locks must work between all hosts that use it. Default
     /// `false`.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
-        self.shared_fs = shared_fs;
+        self.options.shared_fs = shared_fs;
         self
     }
 
@@ -121,7 +108,7 @@ impl SnowflakeBuilder {
     /// says, and directories 2770, so that what is made in them is the group's. Files with secrets stay the owner's alone.
     /// Default `LEAFID_SHARED_GROUP`, else `false`: 0640 and 0750 less umask.
     pub fn shared_group(mut self, shared_group: bool) -> Self {
-        self.shared_group = Some(shared_group);
+        self.options.shared_group = Some(shared_group);
         self
     }
 
@@ -129,7 +116,7 @@ impl SnowflakeBuilder {
     /// `state_dir`. Without it a range is refused where it cannot be seen that others of the machine see which ids are
     /// held: in a container, or in a network of its own. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
     pub fn exclusive_range(mut self, exclusive: bool) -> Self {
-        self.exclusive_range = Some(exclusive);
+        self.options.exclusive_range = Some(exclusive);
         self
     }
 
@@ -138,26 +125,26 @@ impl SnowflakeBuilder {
     /// `clock_backwards` where the rest is longer than `timeout_ms`. Refused with leases, which need no wait. Default
     /// `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
     pub fn no_record_wait_ms(mut self, ms: i64) -> Self {
-        self.no_record_wait_ms = Some(ms);
+        self.options.no_record_wait_ms = Some(ms);
         self
     }
 
     /// Whether the worker id is claimed at the first id instead of by `open`. Default `false`. Errors of the claim are
     /// then those of that call; options are checked at once all the same.
     pub fn lazy(mut self, lazy: bool) -> Self {
-        self.lazy = lazy;
+        self.options.lazy = lazy;
         self
     }
 
     /// Which clock ids are made of. Default `System`.
     pub fn clock_source(mut self, source: ClockSource) -> Self {
-        self.clock_source = source;
+        self.options.clock_source = source;
         self
     }
 
     /// An existing largest id of this layout, such as that of the generator before: every id will be of a later tick.
     pub fn start_after(mut self, id: i64) -> Self {
-        self.start_after = Some(id);
+        self.options.start_after = Some(id);
         self
     }
 
@@ -165,13 +152,13 @@ impl SnowflakeBuilder {
     /// 10 s or more from the median of three or more is refused with `clock_backwards`; an error of the callback is
     /// logged, and does not keep from starting.
     pub fn peer_times(mut self, ask: impl Fn() -> Answer<Vec<i64>> + Send + Sync + 'static) -> Self {
-        self.peer_times = Some(PeerTimes::new(ask));
+        self.options.peer_times = Some(PeerTimes::new(ask));
         self
     }
 
     /// Sent to lease servers as `Authorization: Bearer …`. This and the next four options are refused without their URLs.
     pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.access.token = Some(token.into());
+        self.options.access.token = Some(token.into());
         self
     }
 
@@ -180,32 +167,32 @@ impl SnowflakeBuilder {
         mut self,
         headers: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
-        self.access.set_headers(headers);
+        self.options.access.set_headers(headers);
         self
     }
 
     /// A PEM file of certificate authorities that lease servers may be signed by, besides the system's own.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.access.ca_file = Some(path.into());
+        self.options.access.ca_file = Some(path.into());
         self
     }
 
     /// How long a claim, renewal or release may last, however many lease servers it asks, milliseconds. Default 1000.
     pub fn request_timeout_ms(mut self, ms: i64) -> Self {
-        self.access.request_timeout_ms = Some(ms);
+        self.options.access.request_timeout_ms = Some(ms);
         self
     }
 
     /// How long a lease server may take to accept a connection, milliseconds. Default 300.
     pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
-        self.access.connect_timeout_ms = Some(ms);
+        self.options.access.connect_timeout_ms = Some(ms);
         self
     }
 
     /// For event loops: a wait for the clock of more than this many milliseconds is `would_block` instead.
     #[doc(hidden)]
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
-        self.max_wait_ms = Some(ms);
+        self.options.max_wait_ms = Some(ms);
         self
     }
 
@@ -222,6 +209,6 @@ impl SnowflakeBuilder {
     /// waited for.
     #[doc(hidden)]
     pub fn open_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Snowflake> {
-        Snowflake::open(SnowflakeSettings::parse(self)?, interrupted)
+        Snowflake::open(SnowflakeSettings::parse(&self.options)?, interrupted)
     }
 }

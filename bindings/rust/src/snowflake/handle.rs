@@ -1,11 +1,11 @@
 //! The handle that users hold.
 
+use crate::Stats;
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::{existing_registry, registry};
 use crate::snowflake::wait::{Interrupted, Wait};
 use crate::worker::settings::SnowflakeSettings;
-use crate::{SnowflakeBuilder, Stats};
 use leafid_core::{Action, Code, Error, Layout, Result, Run};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -27,11 +27,6 @@ pub struct Snowflake {
 }
 
 impl Snowflake {
-    /// The options, to be opened.
-    pub fn builder() -> SnowflakeBuilder {
-        SnowflakeBuilder::default()
-    }
-
     pub(crate) fn open(settings: SnowflakeSettings, interrupted: Interrupted<'_>) -> Result<Snowflake> {
         let flake = Snowflake {
             settings: Arc::new(settings),

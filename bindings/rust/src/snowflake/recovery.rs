@@ -6,7 +6,8 @@ use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::worker::acquire::{check_server_clocks, is_held_here};
-use crate::worker::claim::{self, ClaimContext};
+use crate::worker::claim;
+use crate::worker::claim_context::ClaimContext;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, LeaseLoss, LossAction, Result};
 use std::sync::Arc;
@@ -52,8 +53,7 @@ impl Generator {
     /// Begins a claim if the lease is lost and one is due; `waited_for`: by a caller that has no span.
     pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
         let counted = self.env.clock.boot_time();
-        let patience =
-            claim::call_bound(&self.settings) + claim::bound(&self.settings, &self.context.rules, false);
+        let patience = self.settings.call_bound() + claim::bound(&self.settings, &self.context.rules, false);
         let found = self.with_life(|life| {
             let Some(lost) = life.lost.as_mut().filter(|_| !life.closed) else {
                 return (Heal::NotLost, None);

@@ -14,7 +14,8 @@ use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
-use crate::worker::claim::{self, Claim, ClaimContext};
+use crate::worker::claim::{self, Claim};
+use crate::worker::claim_context::ClaimContext;
 use crate::worker::settings::{Key, SnowflakeSettings};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, OnExhausted, Result};
@@ -158,7 +159,7 @@ impl Registry {
             RenewalLog::default(),
             0,
         ));
-        generator.cache_lease_within(claim::disk_bound(settings));
+        generator.cache_lease_within(settings.disk_bound());
         busy.becomes(EntryState::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
             // A lease runs out by itself, also before the first id.
@@ -173,7 +174,7 @@ impl Registry {
         if !settings.key.persist {
             return Ok((DirectoryId::default(), !uses_leases(settings)));
         }
-        let bound = claim::disk_bound(settings);
+        let bound = settings.disk_bound();
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
         let found =
             with_timeout::run(bound, move || env.disk.directory(&wanted.directory, wanted.sharing.access()));

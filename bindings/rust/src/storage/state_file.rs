@@ -293,7 +293,8 @@ mod tests {
     fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
         let settings =
-            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path()).options)
+                .unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
         let mut ours = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
@@ -315,7 +316,8 @@ mod tests {
     fn each_write_leaves_the_record_before_it() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
         let settings =
-            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path())).unwrap();
+            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path()).options)
+                .unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
         let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
         let writer = this_process(&env);
@@ -344,7 +346,8 @@ mod tests {
             (Wait, NOW_MS, NOW_MS + 60_000, NOW_MS + 60_000 + LONGEST_SPAN_MS),
             (Wait, NOW_MS, last_ms - LONGEST_SPAN_MS + 1, layout.tick_start_ms(after_last)),
         ] {
-            let key = SnowflakeSettings::parse(&builder.clone().on_clock_backwards(rule)).unwrap().key;
+            let key =
+                SnowflakeSettings::parse(&builder.clone().on_clock_backwards(rule).options).unwrap().key;
             let mut record = Record::unused(7, layout);
             record.run.until = layout.tick_at(until_ms).unwrap();
             assume_the_worst(&mut record, &key, now_ms);
@@ -356,7 +359,7 @@ mod tests {
     fn a_record_of_any_layout_is_opened_to_be_reset() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
         let builder = Snowflake::builder().worker(7).state_dir(directory.path());
-        let settings = |layout| SnowflakeSettings::parse(&builder.clone().layout(layout)).unwrap();
+        let settings = |layout| SnowflakeSettings::parse(&builder.clone().layout(layout).options).unwrap();
         let (was, is) = (settings(leafid_core::Layout::SONYFLAKE), settings(leafid_core::Layout::LEAF));
         env.disk.directory(&was.directory, was.sharing.access()).unwrap();
         drop(StateFile::open(&env, &was, 7).unwrap().unwrap());

@@ -6,8 +6,7 @@ use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::{self, StateFile};
-use crate::worker::grant::Grant;
-use crate::worker::offline_start::OfflineStart;
+use crate::worker::claim_context::ClaimContext;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::usable_lease::{UsableLease, of_servers};
@@ -43,23 +42,6 @@ pub(crate) struct Claim {
     pub(crate) lease: Option<RenewableLease>,
 }
 
-/// What a claim needs besides the settings.
-#[derive(Clone)]
-pub(crate) struct ClaimContext {
-    /// The settings' rules, or stricter ones where the record may not outlive the machine's next start.
-    pub(crate) rules: Rules,
-    /// Nothing below this tick.
-    pub(crate) floor: u64,
-    /// What the source of worker ids granted, and the suspend-counting clock before it was asked.
-    pub(crate) grant: Option<(Grant, Duration)>,
-    /// The cached leases that may be used, if no lease server could be reached.
-    pub(crate) offline_start: Option<OfflineStart>,
-    /// Whether what an earlier holder issued may be recorded nowhere.
-    pub(crate) forgets: bool,
-    /// A forked child whose parent held an id.
-    pub(crate) inherited: bool,
-}
-
 /// How long a held worker id is asked for again.
 fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
     // The JavaScript thread opens as others do, but asks a lazy handle for an id in the middle of its work.
@@ -73,26 +55,13 @@ fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
     }
 }
 
-/// A disk that answers has at least so long to do it, whatever `timeout_ms` says.
-const LEAST: Duration = Duration::from_millis(100);
-
-/// How long an opening waits for the disk.
-pub(crate) fn disk_bound(settings: &SnowflakeSettings) -> Duration {
-    settings.timeout.max(LEAST)
-}
-
-/// How long a renewal of a lease may take.
-pub(crate) fn call_bound(settings: &SnowflakeSettings) -> Duration {
-    settings.timeout.max(Duration::from_secs(1))
-}
-
 /// How long a claim may last: what it waits for by rule, and the time for the disk.
 pub(crate) fn bound(settings: &SnowflakeSettings, rules: &Rules, inherited: bool) -> Duration {
     let waits_ms = match rules.on_clock_backwards {
         OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
         OnClockBackwards::Continue => 0,
     };
-    disk_bound(settings) + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
+    settings.disk_bound() + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
 }
 
 /// Claims a worker id of the settings.
@@ -285,7 +254,7 @@ fn claim_one(
     };
     let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
     let random = env.number()?;
-    let lease = usable.map(|usable| usable.held(now_ms, call_bound(settings)));
+    let lease = usable.map(|usable| usable.held(now_ms, settings.call_bound()));
     let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;

@@ -7,9 +7,10 @@ mod tests;
 
 #[cfg(feature = "http")]
 use super::lease_client::HttpLeases;
+use crate::WorkerSource;
 #[cfg(feature = "http")]
 use crate::config::http_options::opened;
-use crate::{SnowflakeBuilder, WorkerSource};
+use crate::worker::options::SnowflakeOptions;
 use leafid_core::Result;
 
 #[cfg(not(feature = "http"))]
@@ -17,7 +18,7 @@ pub(crate) fn source(
     said: &'static str,
     urls: Vec<String>,
     _: &str,
-    _: &SnowflakeBuilder,
+    _: &SnowflakeOptions,
 ) -> Result<WorkerSource> {
     let allowed = "a worker id, a range or a source: this leafid was built without the feature http";
     Err(leafid_core::Error::invalid(said, urls.join(", "), allowed))
@@ -32,12 +33,12 @@ pub(crate) fn source(
     said: &'static str,
     urls: Vec<String>,
     name: &str,
-    builder: &SnowflakeBuilder,
+    options: &SnowflakeOptions,
 ) -> Result<WorkerSource> {
     // One call at a time is made.
-    let options = builder.access.to(said, urls, 1)?;
+    let requests = options.access.to(said, urls, 1)?;
     let name = name.to_owned();
-    let open = move || HttpLeases::new(options, name);
+    let open = move || HttpLeases::new(requests, name);
     let leases = opened("the certificates of ca_file, or of the system,", open)?;
     Ok(WorkerSource::servers(leases))
 }

@@ -3,7 +3,6 @@
 use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
 use crate::tasks::with_timeout;
-use crate::worker::claim::{self, Claim};
 use crate::worker::lease_cache;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::{WorkerLeases, WorkerSource};
@@ -35,7 +34,7 @@ impl OfflineStart {
         let servers = servers.to_vec();
         let (env, wanted, theirs) = (Arc::clone(env), Arc::clone(settings), servers.clone());
         let find = move || lease_cache::candidates(&env, &wanted, &theirs);
-        let ids = with_timeout::run(claim::disk_bound(settings), find).done().unwrap_or_default();
+        let ids = with_timeout::run(settings.disk_bound(), find).done().unwrap_or_default();
         match ids.is_empty() {
             true => Err(refused(&why, NONE)),
             false => Ok(OfflineStart { source, servers, ids, why }),
@@ -45,7 +44,7 @@ impl OfflineStart {
     /// Claims the first of the worker ids that can be had. `last`: whether it is not tried again.
     ///
     /// Errors: `worker_in_use` while others hold them; `worker_lost` the last time; `clock_backwards`.
-    pub(crate) fn first(&self, last: bool, mut claim: impl FnMut(u32) -> Result<Claim>) -> Result<Claim> {
+    pub(crate) fn first<T>(&self, last: bool, mut claim: impl FnMut(u32) -> Result<T>) -> Result<T> {
         let mut in_use = None;
         for &worker_id in &self.ids {
             match claim(worker_id) {
@@ -107,8 +106,10 @@ mod tests {
             let ids = (0..met.len() as u32).collect();
             let why = Error::new(WorkerLost, "why");
             let offline_start = OfflineStart { source: Arc::new(Silent), servers: Vec::new(), ids, why };
-            let error =
-                offline_start.first(last, |id| Err(Error::new(met[id as usize], "met"))).err().unwrap();
+            let error = offline_start
+                .first(last, |id| Err::<(), _>(Error::new(met[id as usize], "met")))
+                .err()
+                .unwrap();
             assert_eq!(error.code(), code, "{met:?}, {last}");
             assert!(error.message().contains(says), "{error}");
         }

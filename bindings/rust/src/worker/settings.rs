@@ -5,13 +5,17 @@ use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
 use crate::worker::lease_servers;
+use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
-use crate::{ClockSource, SnowflakeBuilder, Worker};
+use crate::{ClockSource, Worker};
 use leafid_core::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A disk that answers has at least so long to do it.
+const SHORTEST_DISK_WAIT: Duration = Duration::from_millis(100);
 
 /// What a snowflake was opened with: valid, and complete but for the state of the world.
 #[derive(Clone, Debug)]
@@ -49,7 +53,17 @@ pub(crate) struct Key {
 }
 
 impl SnowflakeSettings {
-    pub(crate) fn parse(options: &SnowflakeBuilder) -> Result<SnowflakeSettings> {
+    /// How long an opening waits for the disk: not less than 100 ms, whatever `timeout_ms` says.
+    pub(crate) fn disk_bound(&self) -> Duration {
+        self.timeout.max(SHORTEST_DISK_WAIT)
+    }
+
+    /// How long a renewal of a lease may take.
+    pub(crate) fn call_bound(&self) -> Duration {
+        self.timeout.max(Duration::from_secs(1))
+    }
+
+    pub(crate) fn parse(options: &SnowflakeOptions) -> Result<SnowflakeSettings> {
         let layout = match options.epoch_ms {
             Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
             None => options.layout,

@@ -2,7 +2,7 @@
 
 use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
-use crate::worker::claim::ClaimContext;
+use crate::worker::claim_context::ClaimContext;
 use crate::worker::grant::Grant;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;

@@ -193,7 +193,7 @@ impl Client {
         let number = move || u128::from(lock(&numbers.state).draw.number());
         let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(number) };
         let urls = vec!["http://127.0.0.1:9".to_owned()];
-        let options = Snowflake::builder().access.to("worker", urls, 1);
+        let options = Snowflake::builder().options.access.to("worker", urls, 1);
         let client = options.and_then(|options| HttpLeases::new(options, "default".into()));
         Client(client.unwrap_or_else(|error| panic!("{error}")).over(simulated))
     }

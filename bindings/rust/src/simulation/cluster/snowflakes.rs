@@ -93,7 +93,7 @@ impl Unit {
         let wait = draw.one_in(4);
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
-        let forgets = builder.persist == Some(false);
+        let forgets = builder.options.persist == Some(false);
         let ephemeral = forgets || machine.kind == crate::os::filesystem_kind::FilesystemKind::Ephemeral;
         let builder = builder
             .state_dir("/simulated")
@@ -101,7 +101,7 @@ impl Unit {
             .on_clock_backwards(backwards)
             .on_exhausted(if borrow && !ephemeral { OnExhausted::Borrow } else { OnExhausted::Wait })
             .random_start(draw.of(&[0, 100]));
-        let settings = SnowflakeSettings::parse(&builder);
+        let settings = SnowflakeSettings::parse(&builder.options);
         Unit::new(settings.unwrap_or_else(|error| panic!("{error}")), machine, leased)
     }
 

@@ -8,7 +8,7 @@ use leafid_core::{Code, Error, Lease};
 
 /// A client whose servers always answer this; none is no answer. `option`: where they are named.
 fn client(option: &'static str, url: &str, answer: Option<(u16, &'static str)>) -> HttpLeases {
-    let options = Snowflake::builder().access.to(option, vec![url.into()], 1).unwrap();
+    let options = Snowflake::builder().options.access.to(option, vec![url.into()], 1).unwrap();
     let exchange = move |_: &_| answer.map(|(status, body)| Response::of(status, body.as_bytes()));
     let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(|| 7) };
     HttpLeases::new(options, "shop".into()).unwrap().over(simulated)

@@ -65,7 +65,7 @@ fn options_of_servers_mean_nothing_without_them() {
 
 #[test]
 fn the_same_servers_asked_in_the_same_way_are_one_source() {
-    let key = |builder: SnowflakeBuilder| SnowflakeSettings::parse(&builder).unwrap().key;
+    let key = |builder: SnowflakeBuilder| SnowflakeSettings::parse(&builder.options).unwrap().key;
     let one = || builder("http://a, http://b");
     assert_eq!(key(one()), key(builder(["http://a", "http://b"]).timeout_ms(7)));
     assert_eq!(key(one()), key(one().request_timeout_ms(1_000).connect_timeout_ms(300)));
