@@ -30,14 +30,14 @@
 
 namespace leafid {
 
-/// What a call that failed throws. `what()` is the text of leafid_last_error: the status' name, what happened, what to do.
+/// The exception of a failed call. `what()` is the text of leafid_last_error: the status' name, what happened, what to do.
 class Error : public std::runtime_error {
 public:
     Error(leafid_status status, const std::string &text) : std::runtime_error(text), status_(status) {}
 
     leafid_status status() const noexcept { return status_; }
 
-    /// Whether the same call can succeed later with nothing changed by hand.
+    /// Whether the same call can succeed later without a manual change.
     bool can_retry() const noexcept { return leafid_status_can_retry(status_); }
 
 private:
@@ -84,31 +84,30 @@ template <typename Call> int answer(char *error, std::size_t error_cap, Call cal
     return -1;
 }
 
-/// Room for one when n is absurd: leafid then refuses it by name, which a failed allocation would not.
+/// Room for one if n is too large: leafid then refuses n by its name, which a failed allocation would not.
 inline std::size_t room(std::size_t n) noexcept { return n <= (std::size_t(1) << 24) ? n : 1; }
 
-/// What is behind a user_data.
+/// The object behind a user_data.
 template <typename T> T &given(void *user_data) { return *static_cast<T *>(user_data); }
 template <typename T> void drop(void *user_data) { delete static_cast<T *>(user_data); }
 
 } // namespace detail
 
-/// Answers a worker id that no other process on any host holds; `previous` is the one held before, or -1. Throws
-/// Error(LEAFID_WORKER_IN_USE, ...) when none is free. As of leafid_claim_fn.
+/// Returns a worker id that no other process on any host holds; `previous` is the one held before, or -1. Throws
+/// Error(LEAFID_WORKER_IN_USE, ...) if none is free. See leafid_claim_fn.
 using Claim = std::function<std::int64_t(const std::string &name, std::int64_t previous)>;
 
-/// Answers what the clocks of peers read, in Unix milliseconds: at most LEAFID_MOST_PEERS. As of
-/// leafid_peer_times_fn.
+/// Returns the clocks of peers, in Unix milliseconds: at most LEAFID_MOST_PEERS. See leafid_peer_times_fn.
 using PeerTimes = std::function<std::vector<std::int64_t>()>;
 
-/// Leases of worker ids, as of leafid_worker_leases: a method fills in or changes the lease it is given, and throws
-/// what the function would return. Called on leafid's threads; destroyed there or on yours, with the last that may
-/// call it.
+/// Leases of worker ids, see leafid_worker_leases: a method fills in or changes the lease that it gets, and throws the
+/// status that the function would return. leafid calls it on its own threads. It is destroyed there or on your thread,
+/// with the last object that may call it.
 class WorkerLeases {
 public:
     virtual ~WorkerLeases() = default;
     virtual void claim(const leafid_claim_request &request, leafid_lease &lease) = 0;
-    /// Throws Error(LEAFID_WORKER_LOST, ...) when the id is no longer this holder's.
+    /// Throws Error(LEAFID_WORKER_LOST, ...) if another holder has the id.
     virtual void renew(leafid_lease &lease, std::int64_t until_ms) = 0;
     virtual void release(const leafid_lease &lease, std::int64_t until_ms) = 0;
 };
@@ -149,7 +148,7 @@ inline int ask_release(void *user_data, const leafid_lease *lease, std::int64_t 
 
 } // namespace detail
 
-/// The options of a snowflake; every setter throws Error for a value it refuses. The rest is checked by Snowflake.
+/// The options of a snowflake. Every setter throws Error for a value that it refuses. Snowflake checks the rest.
 class Options {
 public:
     Options() {
@@ -164,12 +163,13 @@ public:
     Options &worker_range(std::int64_t first, std::int64_t last) {
         return done(leafid_snowflake_options_set_worker_range(get(), first, last));
     }
-    /// A function that answers the worker id. An empty one throws std::bad_function_call at the claim.
+    /// A function that returns the worker id. An empty one throws std::bad_function_call at the claim.
     Options &worker_callback(Claim claim) {
         return done(leafid_snowflake_options_set_worker_callback(
             get(), detail::ask_id, new Claim(std::move(claim)), detail::drop<Claim>));
     }
-    /// An object that leases worker ids; not empty. Options opened twice share one generator; two options do not.
+    /// An object that leases worker ids; not empty. Two openings with the same options object share one generator; two
+    /// options objects do not.
     Options &worker_leases(std::shared_ptr<WorkerLeases> leases) {
         const leafid_worker_leases functions = {sizeof functions, detail::ask_claim, detail::ask_renew,
                                                 detail::ask_release};
@@ -249,8 +249,8 @@ private:
     std::unique_ptr<leafid_snowflake_options, Free> options_;
 };
 
-/// A generator of snowflake ids, closed when it goes out of scope. Moves, does not copy; all threads may use it at once.
-/// One that was moved from refuses every call with LEAFID_INVALID_ARGUMENT.
+/// A generator of snowflake ids, closed when it goes out of scope. It can be moved and not copied. All threads may use it
+/// at once. A moved-from one refuses every call with LEAFID_INVALID_ARGUMENT.
 class Snowflake {
 public:
     /// With the environment's LEAFID_WORKER and LEAFID_STATE_DIR.
@@ -328,8 +328,7 @@ struct Segment {
     std::int64_t stride = 1;
 };
 
-/// Answers a range of ids of `tag` that was never given before; none for a tag that there is not. As of
-/// leafid_fetch_fn.
+/// Returns a range of ids of `tag` that was never given before; none for an unknown tag. See leafid_fetch_fn.
 using Fetch = std::function<std::optional<Segment>(const std::string &tag, std::int64_t step)>;
 
 namespace detail {
@@ -350,7 +349,7 @@ inline int ask_segment(void *user_data, const char *tag, std::int64_t step, leaf
 
 } // namespace detail
 
-/// The options of segments; every setter throws Error for a value it refuses. The rest is checked by Segments.
+/// The options of segments. Every setter throws Error for a value that it refuses. Segments checks the rest.
 class SegmentsOptions {
 public:
     SegmentsOptions() {
@@ -443,8 +442,8 @@ private:
     std::unique_ptr<leafid_segments_options, Free> options_;
 };
 
-/// The ids of one tag; made by Segments::tag. Moves, does not copy; all threads may use it at once. One that was moved
-/// from refuses every call with LEAFID_INVALID_ARGUMENT.
+/// The ids of one tag; made by Segments::tag. It can be moved and not copied. All threads may use it at once. A moved-from
+/// one refuses every call with LEAFID_INVALID_ARGUMENT.
 class Tag {
 public:
     std::int64_t next() {
@@ -453,14 +452,14 @@ public:
         return id;
     }
 
-    /// With a timeout_ms of its own.
+    /// With its own timeout_ms.
     std::int64_t next(std::int64_t timeout_ms) {
         std::int64_t id;
         detail::check(leafid_tag_next_within(get(), timeout_ms, &id));
         return id;
     }
 
-    /// The next id if one is at hand; if not, the next segment is being fetched.
+    /// The next id if one is in memory; if not, the fetch of the next segment has started.
     std::optional<std::int64_t> try_next() {
         std::int64_t id;
         leafid_status status = leafid_tag_try_next(get(), &id);
@@ -476,7 +475,7 @@ public:
         return ids;
     }
 
-    /// With a timeout_ms of its own.
+    /// With its own timeout_ms.
     std::vector<std::int64_t> take(std::size_t n, std::int64_t timeout_ms) {
         std::vector<std::int64_t> ids(detail::room(n));
         detail::check(leafid_tag_fill_within(get(), timeout_ms, ids.data(), n));
@@ -516,8 +515,8 @@ private:
     std::unique_ptr<leafid_tag, Free> tag_;
 };
 
-/// Ids from segments. Closed when it goes out of scope, or with the last Tag of it. Moves, does not copy; all threads
-/// may use it at once. One that was moved from refuses every call with LEAFID_INVALID_ARGUMENT.
+/// Ids from segments. Closed when it goes out of scope, or with its last Tag. It can be moved and not copied. All threads
+/// may use it at once. A moved-from one refuses every call with LEAFID_INVALID_ARGUMENT.
 class Segments {
 public:
     explicit Segments(const SegmentsOptions &options) {
@@ -534,7 +533,7 @@ public:
     }
 
     std::string name() const { return text(leafid_segments_name); }
-    /// Where segments come from, as in "callback".
+    /// The kind of source, such as "callback".
     std::string source() const { return text(leafid_segments_source); }
     std::string state_dir() const { return text(leafid_segments_state_dir); }
 
@@ -574,7 +573,7 @@ inline leafid_parts decode(std::int64_t id, const leafid_layout *layout = nullpt
     return parts;
 }
 
-/// As decode, for an id in decimal text.
+/// The same as decode, for an id in decimal text.
 inline leafid_parts decode(const std::string &text, const leafid_layout *layout = nullptr) {
     leafid_parts parts;
     detail::check(leafid_decode_text(text.c_str(), layout, &parts));
@@ -589,14 +588,14 @@ inline std::int64_t compose(std::int64_t timestamp_ms, std::int64_t worker_id, s
     return id;
 }
 
-/// Reads a preset's name, or bits as in "35|5|23".
+/// Parses a preset's name, or bits such as "35|5|23".
 inline leafid_layout layout(const std::string &text) {
     leafid_layout layout;
     detail::check(leafid_layout_parse(text.c_str(), &layout));
     return layout;
 }
 
-/// The statistics of every open generator of this process as text of Prometheus.
+/// The statistics of everything open in this process, in Prometheus' text format.
 inline std::string metrics() {
     return detail::text([](char *buf, std::size_t cap, std::size_t *needed) { return leafid_metrics(buf, cap, needed); });
 }

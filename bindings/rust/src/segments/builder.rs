@@ -128,8 +128,8 @@ impl SegmentsBuilder {
     }
 
     /// Whether the step follows the use, as Leaf's does: doubled, up to 1,000,000, when a segment lasted less than 15
-    /// minutes, halved when it lasted more than 30, never below the first. Default `true`. The stock of a Leaf begins at 16
-    /// ids, and grows to `step` with the use; `false` fills it at once.
+    /// minutes, halved when it lasted more than 30, never below the first. Default `true`. The stock of a Leaf starts
+    /// with one id, and grows to `step` with the use; `false` fills it at once.
     pub fn adaptive(mut self, adaptive: bool) -> Self {
         self.adaptive = Some(adaptive);
         self
