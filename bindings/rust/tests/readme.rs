@@ -40,7 +40,9 @@ fn options_of(builder: &str) -> Vec<String> {
         Some((hidden, line))
     });
     let named = public.filter_map(|(hidden, line)| line.trim().strip_prefix("pub fn ").filter(|_| !hidden));
-    let names = named.filter_map(|line| line.split(['(', '<']).next()).filter(|name| *name != "open");
+    let names = named
+        .filter_map(|line| line.split(['(', '<']).next())
+        .filter(|name| !["open", "builder"].contains(name));
     names.map(str::to_owned).collect()
 }
 
