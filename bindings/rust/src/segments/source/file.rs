@@ -97,7 +97,7 @@ impl FileSource {
 #[cfg(fuzzing)]
 pub(crate) fn again(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     use crate::storage::shared_file::rewrite;
-    if marker { again::<directory::Marker>(bytes) } else { again::<Counter>(bytes) }
+    if marker { rewrite::<directory::Marker>(bytes) } else { rewrite::<Counter>(bytes) }
 }
 
 /// The first of some tags, for messages.
