@@ -2,7 +2,7 @@
 
 const { guarded, named, refuse, translate } = require('./errors.js')
 const { Fetcher } = require('./fetcher.js')
-const { ended, kept, open, owners, theEvents } = require('./fetches.js')
+const { ended, kept, open, owners, theEvents } = require('./native_events.js')
 const native = require('./native.js')
 const { segmentsOptions } = require('./segment-options.js')
 const { MADE, Tag } = require('./tag.js')

@@ -2,10 +2,10 @@
 
 const { MOST, filled } = require('./arrays.js')
 const { LeafidError, guarded, named, refuse, translate } = require('./errors.js')
-const { kept } = require('./fetches.js')
-const { asksServers, gate } = require('./gate.js')
+const { kept } = require('./native_events.js')
+const { asksServers, openLater } = require('./lazy_lease.js')
 const native = require('./native.js')
-const { Opening, asks } = require('./opening.js')
+const { Opening, asks } = require('./open_snowflake.js')
 const { integer, snowflakeOptions } = require('./options.js')
 const { serve } = require('./sources.js')
 
@@ -36,7 +36,7 @@ class Snowflake {
   }
 
   #opened(given) {
-    if (given.lazy && this.#told) return gate(given, handle => (this.#handle = handle))
+    if (given.lazy && this.#told) return openLater(given, handle => (this.#handle = handle))
     if (!asks(given)) return guarded(() => native.open(given))
     this.#opening = new Opening(given)
     if (!given.lazy) this.#opening.now()

@@ -75,7 +75,7 @@ function sourceOf(given) {
 /** The uses of sources that the addon may ask: `{ source, peerTimes, renewing, handle }` by number. Held until it says `gone`. */
 const uses = new Map()
 
-/** The bell's and the addon's end of this thread's calls; made with the first use. */
+/** The wake function's and the addon's end of this thread's calls; made with the first use. */
 let calls
 
 function theCalls() {

@@ -2,10 +2,10 @@
 
 const { MOST, filled } = require('./arrays.js')
 const { named, refuse } = require('./errors.js')
-const { Line } = require('./line.js')
+const { WaitQueue } = require('./wait_queue.js')
 const native = require('./native.js')
 const { integer, isRecord, record, unknownName } = require('./options.js')
-const { Supply, WORD } = require('./supply.js')
+const { LocalIds, GENERATION } = require('./local_ids.js')
 
 const MOST_MS = 3_600_000
 const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
@@ -35,13 +35,13 @@ class Tag {
   /** `{ owner, handle, number, name }`: the owner is held, so that it is not closed by the collector while a tag is used. */
   #tag
   #supply
-  #line
+  #queue
 
   constructor(made, tag) {
     if (made !== MADE) refuse('Tag', 'new Tag', 'the tag method of Segments')
     this.#tag = tag
-    this.#supply = new Supply(tag.handle)
-    this.#line = new Line(tag, this.#supply)
+    this.#supply = new LocalIds(tag.handle)
+    this.#queue = new WaitQueue(tag, this.#supply)
   }
 
   static #ours(self) {
@@ -56,13 +56,13 @@ class Tag {
 
   /** Likewise, and for good: the addon closes next. */
   static close(tag) {
-    tag.#line.giveBack()
+    tag.#queue.giveBack()
     tag.#supply.close()
   }
 
   /** Serves who waits. */
   static pump(tag) {
-    tag.#line.pump()
+    tag.#queue.pump()
   }
 
   next(options) {
@@ -82,10 +82,10 @@ class Tag {
       const self = Tag.#ours(given)
       if (options === undefined) {
         const supply = self.#supply
-        if (supply.at < supply.end && WORD[0] === supply.generation) return Promise.resolve(supply.ids[supply.at++])
+        if (supply.at < supply.end && GENERATION[0] === supply.generation) return Promise.resolve(supply.ids[supply.at++])
       }
       const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
-      return self.#line.one(timeoutMs, signal)
+      return self.#queue.one(timeoutMs, signal)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -94,7 +94,7 @@ class Tag {
   nextSync() {
     const self = Tag.#ours(this)
     const supply = self.#supply
-    if (supply.at < supply.end && WORD[0] === supply.generation) return supply.ids[supply.at++]
+    if (supply.at < supply.end && GENERATION[0] === supply.generation) return supply.ids[supply.at++]
     return self.#atHand() ?? self.#nextAfterAWait()
   }
 
@@ -106,7 +106,7 @@ class Tag {
   tryNext() {
     const self = Tag.#ours(this)
     const supply = self.#supply
-    if (supply.at < supply.end && WORD[0] === supply.generation) return supply.ids[supply.at++]
+    if (supply.at < supply.end && GENERATION[0] === supply.generation) return supply.ids[supply.at++]
     return self.#atHand()
   }
 
@@ -116,7 +116,7 @@ class Tag {
       const array = room(n)
       const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
       if (n === 0 && !signal?.aborted) return Promise.resolve(self.#fill(array))
-      return self.#line.many(array, timeoutMs, signal)
+      return self.#queue.many(array, timeoutMs, signal)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -152,8 +152,8 @@ class Tag {
       if (!follows) stats.next = current ?? next
       stats.left += rest.count
     }
-    stats.waits = this.#line.waits
-    stats.waiting = this.#line.length
+    stats.waits = this.#queue.waits
+    stats.waiting = this.#queue.length
     if (stats.lastError) stats.lastError = named(stats.lastError)
     return stats
   }
@@ -164,12 +164,12 @@ class Tag {
 
   /** After those who wait, if any do. */
   #atHand() {
-    if (this.#line.length > 0) {
-      this.#line.pump()
-      if (this.#line.length > 0) return undefined
+    if (this.#queue.length > 0) {
+      this.#queue.pump()
+      if (this.#queue.length > 0) return undefined
     }
     const id = this.#call(() => this.#supply.take(1))
-    if (id === undefined) this.#line.waits++
+    if (id === undefined) this.#queue.waits++
     return id
   }
 
@@ -179,7 +179,7 @@ class Tag {
       if (this.#tag.owner.closed) this.#call(() => native.tagStats(this.#tag.handle))
       return array
     }
-    if (this.#line.length > 0) this.#line.pump()
+    if (this.#queue.length > 0) this.#queue.pump()
     this.#supply.fill(array, rest => this.#call(() => native.tagFill(this.#tag.handle, rest)))
     return array
   }
@@ -187,7 +187,7 @@ class Tag {
   #exact(id) {
     if (id <= Number.MAX_SAFE_INTEGER) return Number(id)
     this.#supply.unshift([id])
-    this.#line.pump()
+    this.#queue.pump()
     return refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
   }
 

@@ -186,16 +186,16 @@ test('segments that nobody uses any more are closed by the collector', { timeout
 
 // V8 itself leaves its heap out of forked children, so none of them can be asked here: this is the net below that.
 test('a forked child would issue nothing of what this thread has at hand', { timeout, skip: process.platform !== 'linux' }, async () => {
-  const { WORD } = require(join(dirname(require.resolve('leafid')), 'lib/supply.js'))
+  const { GENERATION } = require(join(dirname(require.resolve('leafid')), 'lib/local_ids.js'))
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: () => ({ start: 1, end: 1001 }) })
   const { next, nextSync, tryNext, stats } = ids.tag('order')
   for (let i = 1n; i <= 200n; i++) assert.equal(await next(), i)
   const held = 1000 - 200 - left(ids)
   assert.ok(held > 5, `${held} are held`)
   // What a child finds in that page.
-  WORD[0] = 0
+  GENERATION[0] = 0
   assert.equal(nextSync(), 201n + BigInt(held))
-  assert.ok(WORD[0] > 0)
+  assert.ok(GENERATION[0] > 0)
   assert.deepEqual([tryNext(), await next(), stats().left], [202n + BigInt(held), 203n + BigInt(held), 1000 - 203 - held])
   ids.close()
   // The host's page, and this thread's.

@@ -2,7 +2,7 @@
 //! source, answered by ticket.
 
 use crate::answers::{AnswerObject, CallObject};
-use crate::bell::{self, Bell, Rings};
+use crate::wake::{self, WakeFunction, Wakes};
 use napi::bindgen_prelude::{External, Function};
 use napi_derive::napi;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub struct Calls {
     state: Mutex<State>,
     changed: Condvar,
-    bell: Bell,
+    wake: WakeFunction,
 }
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Calls {
         if !state.ended {
             state.queue.push(call);
             drop(state);
-            self.bell.ring();
+            self.wake.wake();
         }
     }
 
@@ -60,7 +60,7 @@ impl Calls {
         state.waiting.insert(ticket, Waiting::Queued);
         state.queue.push(CallObject { ticket, ..call });
         drop(state);
-        self.bell.ring();
+        self.wake.wake();
         let mut state = self.state();
         loop {
             let left = match state.waiting.get(&ticket) {
@@ -100,9 +100,9 @@ impl Calls {
     }
 }
 
-impl Rings for Calls {
-    fn bell(&self) -> &Bell {
-        &self.bell
+impl Wakes for Calls {
+    fn wake(&self) -> &WakeFunction {
+        &self.wake
     }
 
     fn end(&self) {
@@ -117,8 +117,9 @@ impl Rings for Calls {
 /// Has `run` called, with nothing, on this thread's event loop whenever there are calls to take.
 #[napi(catch_unwind)]
 pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
-    let calls = Arc::new(Calls { state: Mutex::default(), changed: Condvar::new(), bell: Bell::default() });
-    bell::hang(&calls, &run)?;
+    let calls =
+        Arc::new(Calls { state: Mutex::default(), changed: Condvar::new(), wake: WakeFunction::default() });
+    wake::connect(&calls, &run)?;
     Ok(External::new(calls))
 }
 

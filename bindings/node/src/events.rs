@@ -3,8 +3,8 @@
 //!
 //! Nobody waits for what is queued; a fetch whose answer never comes has its place here until the environment ends.
 
-use crate::bell::{self, Bell, Rings};
 use crate::error::code;
+use crate::wake::{self, WakeFunction, Wakes};
 use leafid::{Answer, Code, Error, FetchRequest, Fetched, Reply, Segment, Segments};
 use napi::bindgen_prelude::{BigInt, External, Function};
 use napi_derive::napi;
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The events of one environment.
 pub struct Events {
     state: Mutex<State>,
-    bell: Bell,
+    wake: WakeFunction,
 }
 
 #[derive(Default)]
 struct State {
     /// The environment has ended.
     ended: bool,
-    /// The bell was rung and nothing taken since.
+    /// The event loop was woken and has taken nothing since.
     rung: bool,
     tickets: i64,
     queue: EventsObject,
@@ -89,7 +89,7 @@ impl Events {
         let silent = std::mem::replace(&mut state.rung, true);
         drop(state);
         if !silent {
-            self.bell.ring();
+            self.wake.wake();
         }
         true
     }
@@ -155,9 +155,9 @@ impl Events {
     }
 }
 
-impl Rings for Events {
-    fn bell(&self) -> &Bell {
-        &self.bell
+impl Wakes for Events {
+    fn wake(&self) -> &WakeFunction {
+        &self.wake
     }
 
     fn end(&self) {
@@ -173,8 +173,8 @@ impl Rings for Events {
 /// Has `run` called, with nothing, on this thread's event loop whenever there are events to take.
 #[napi(catch_unwind)]
 pub fn hear(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Events>>> {
-    let events = Arc::new(Events { state: Mutex::default(), bell: Bell::default() });
-    bell::hang(&events, &run)?;
+    let events = Arc::new(Events { state: Mutex::default(), wake: WakeFunction::default() });
+    wake::connect(&events, &run)?;
     Ok(External::new(events))
 }
 

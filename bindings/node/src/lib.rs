@@ -5,14 +5,13 @@
 //! as an `Error` whose `code` is the name of the code; `node/lib/errors.js` makes a `LeafidError` of it.
 
 mod answers;
-mod bell;
 mod calls;
 mod cli;
 mod closing;
 mod error;
 mod events;
 mod exit;
-mod fork_word;
+mod fork_generation;
 mod id;
 mod logs;
 mod options;
@@ -22,13 +21,14 @@ mod segments;
 mod snowflake;
 mod source;
 mod tag;
+mod wake;
 
 pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};
 pub use calls::{Calls, answer_call, end_calls, listen, take_calls};
 pub use cli::cli;
 pub use error::{CodeRow, codes, refuse};
 pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, hear, take_events};
-pub use fork_word::{fork_word, next_generation};
+pub use fork_generation::{fork_generation, next_generation};
 pub use id::{Parts, compose, decode};
 pub use logs::{LogRecord, set_logger};
 pub use options::{Fields, LayoutArgument, Options, WorkerArgument, WorkerRange};

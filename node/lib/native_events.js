@@ -4,7 +4,7 @@
 // may have their ids. The functions are called from the event loop only, never inside a call for ids: what the user has
 // begun there, such as a transaction, is not ours.
 
-const { waiting } = require('./line.js')
+const { waiting } = require('./wait_queue.js')
 const native = require('./native.js')
 const { clearInterval, setInterval } = require('./time.js')
 
@@ -17,7 +17,7 @@ const underWay = new Map()
 /** What is open, weakly: `{ giveBack }`. */
 const open = new Set()
 
-/** The bell's and the addon's end of this thread's events; made with the first use. */
+/** The wake function's and the addon's end of this thread's events; made with the first use. */
 let events
 
 function theEvents() {

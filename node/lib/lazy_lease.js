@@ -5,7 +5,7 @@
 
 const { LeafidError, guarded } = require('./errors.js')
 const native = require('./native.js')
-const { Opening } = require('./opening.js')
+const { Opening } = require('./open_snowflake.js')
 
 const isUrl = text => /^\s*https?:\/\//i.test(text)
 
@@ -22,7 +22,7 @@ const UNDER_WAY = 'the worker id is being claimed from a lease server; ask again
  * @param {object} given the options, checked for kind
  * @param {(handle: object) => void} open
  */
-function gate(given, open) {
+function openLater(given, open) {
   const { peerTimes, ...options } = given
   const handle = guarded(() => native.open(options))
   let [claiming, closed, failed] = [false, false, null]
@@ -63,4 +63,4 @@ function gate(given, open) {
   return { layout: handle.layout, next: ask, fill: ask, stats: ask, workerId: ask, closeSoon }
 }
 
-module.exports = { asksServers, gate }
+module.exports = { asksServers, openLater }

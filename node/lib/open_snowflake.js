@@ -6,7 +6,7 @@
 
 const { failure } = require('./answers.js')
 const { LeafidError, guarded, translate } = require('./errors.js')
-const { ended, theEvents } = require('./fetches.js')
+const { ended, theEvents } = require('./native_events.js')
 const native = require('./native.js')
 const { times } = require('./options.js')
 const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')

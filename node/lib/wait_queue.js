@@ -14,7 +14,7 @@ const SLACK_MS = 1000
 /** Timers may come a little early. */
 const EARLY_MS = 1
 
-class Line {
+class WaitQueue {
   #tag
   #supply
   #waiters = new Set()
@@ -217,4 +217,4 @@ class Line {
   }
 }
 
-module.exports = { Line, waiting }
+module.exports = { WaitQueue, waiting }

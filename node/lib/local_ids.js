@@ -10,7 +10,7 @@ const { now } = require('./time.js')
  * Another number in a forked child: what its parent had taken is not issued there. V8 leaves its heap out of such
  * children, so that no JavaScript runs there; other engines may not.
  */
-const WORD = native.forkWord()
+const GENERATION = native.forkGeneration()
 /** How long runs become while a tag is much in use, and what a run lasts at most then, in milliseconds. */
 const [FIRST, LONGER, LONGEST] = [1, 8, 256]
 const BUSY_MS = 1000
@@ -19,7 +19,7 @@ const BUSY_MS = 1000
 const scratch = new BigInt64Array(LONGEST)
 const NONE = new BigInt64Array(0)
 
-class Supply {
+class LocalIds {
   ids = NONE
   /** The next one, and the end; they are of the process that had this number. */
   at = 0
@@ -39,7 +39,7 @@ class Supply {
 
   /** The next id; undefined when there is none at hand: then a segment is fetched, for `need` ids. */
   take(need) {
-    return this.at < this.end && WORD[0] === this.generation ? this.ids[this.at++] : this.refill(need)
+    return this.at < this.end && GENERATION[0] === this.generation ? this.ids[this.at++] : this.refill(need)
   }
 
   /** As `take`, when the run is used up. */
@@ -117,7 +117,7 @@ class Supply {
   }
 
   #count() {
-    return WORD[0] === this.generation ? Math.max(this.end, this.#hidden) - this.at : 0
+    return GENERATION[0] === this.generation ? Math.max(this.end, this.#hidden) - this.at : 0
   }
 
   #copyInto(array, from, most = array.length - from) {
@@ -136,12 +136,12 @@ class Supply {
 
   /** In a forked child what was taken is the parent's. */
   #enter() {
-    if (WORD[0] === 0) WORD[0] = native.nextGeneration()
-    if (this.generation !== WORD[0]) {
-      this.generation = WORD[0]
+    if (GENERATION[0] === 0) GENERATION[0] = native.nextGeneration()
+    if (this.generation !== GENERATION[0]) {
+      this.generation = GENERATION[0]
       this.at = this.end = this.#hidden = 0
     }
   }
 }
 
-module.exports = { Supply, WORD }
+module.exports = { LocalIds, GENERATION }

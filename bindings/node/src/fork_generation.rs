@@ -1,5 +1,5 @@
-//! A word of memory that JavaScript reads, and that a fork wipes: so ids that wait in JavaScript's own memory are not
-//! issued by parent and child both. Node itself never forks; other addons can.
+//! A number in memory that JavaScript reads and that a fork wipes, so that parent and child do not both issue the ids in
+//! JavaScript's memory. Node itself never forks; other addons can.
 
 use napi::bindgen_prelude::Int32Array;
 use napi_derive::napi;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 /// An array of one number, for this environment: another in this process than in any of its ancestors, once JavaScript
 /// has replaced the 0 that a child finds. Where the system wipes nothing it never changes.
 #[napi(catch_unwind)]
-pub fn fork_word() -> Int32Array {
+pub fn fork_generation() -> Int32Array {
     match wiped_page() {
         Some((page, length)) => {
             // SAFETY: the page is mapped, writable and aligned, and nobody else knows it.
