@@ -57,6 +57,6 @@ pub use snowflake::lease_schedule::{HeldLease, RenewalAnswer, RenewalEnd, Renewa
 pub use snowflake::record::{Admission, Record};
 pub use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
 pub use snowflake::span::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Span, next_until};
-pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_MS, URGENT_MS};
+pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_MS, SHORTEST_REST, URGENT_MS};
 pub use time::clock_filter::{ClockFilter, LeapEvent};
 pub use utc::Utc;

@@ -12,12 +12,12 @@
 //! | claiming | its claim failed | backing off, for longer each time |
 //! | any | the claim of an earlier round failed | the same |
 
-use crate::{BackOff, Code, Error, SHORTEST_MS};
+use crate::{BackOff, Code, Error, SHORTEST_REST};
 use alloc::format;
 use core::time::Duration;
 
 /// The least time between two claims, and between two looks at one.
-const RETRY: Duration = Duration::from_millis(SHORTEST_MS as u64);
+const RETRY: Duration = SHORTEST_REST;
 
 /// A lease that was lost, and the claims made since. Times are of the suspend-counting clock.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@
 //! | in flight | failed | idle; backs off, at most for a quarter of what is left |
 //! | in flight | not held, lost | lost: the host gives the lease up |
 
-use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_MS, Span};
+use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_REST, Span};
 use alloc::format;
 use core::time::Duration;
 
@@ -24,7 +24,7 @@ pub const SPAN_WISH_MS: i64 = 30_000;
 /// The least time between two calls, however short the spans are that the source gives.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The least time between two calls after a failure.
-const RETRY: Duration = Duration::from_millis(SHORTEST_MS as u64);
+const RETRY: Duration = SHORTEST_REST;
 
 /// A lease that is held. Times are of the suspend-counting clock; the time of an answer is from before its call.
 #[derive(Clone, Debug)]

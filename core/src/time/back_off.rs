@@ -4,6 +4,8 @@ use core::time::Duration;
 
 /// The first rest, and the shortest: nobody is asked more than five times a second.
 pub const SHORTEST_MS: i64 = 200;
+/// The same, as a duration.
+pub const SHORTEST_REST: Duration = Duration::from_millis(SHORTEST_MS as u64);
 /// The longest rest while somebody waits, or soon will.
 pub const URGENT_MS: i64 = 400;
 /// The longest rest otherwise.

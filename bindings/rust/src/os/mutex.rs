@@ -23,9 +23,6 @@ pub(crate) fn lock_signal_safe<T, R>(
     without_signals(|| (generation == os::process::generation()).then(|| action(&mut lock(mutex))))
 }
 
-/// The delay before the first retry.
-pub(crate) const FIRST_RETRY: Duration = Duration::from_millis(200);
-
 /// Sleeps between two polls: shortly at first, for most waits take a fraction of a millisecond, then longer.
 pub(crate) struct PollSleep {
     next: Duration,

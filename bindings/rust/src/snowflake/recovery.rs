@@ -1,6 +1,6 @@
 //! How a generator that lost its lease comes to another.
 
-use crate::os::mutex::{FIRST_RETRY, PollSleep};
+use crate::os::mutex::PollSleep;
 use crate::snowflake::generator::Generator;
 use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::snowflake::wait::{self, Interrupted};
@@ -9,7 +9,7 @@ use crate::worker::acquire::{check_server_clocks, is_held_here};
 use crate::worker::claim;
 use crate::worker::claim_context::ClaimContext;
 use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Code, Error, LeaseLoss, LossAction, Result};
+use leafid_core::{Code, Error, LeaseLoss, LossAction, Result, SHORTEST_REST};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ impl Generator {
         });
         match self.heal_if_lost(false) {
             Heal::UnderWay(again) | Heal::Failed(_, again) => again,
-            Heal::NotLost | Heal::Done => FIRST_RETRY,
+            Heal::NotLost | Heal::Done => SHORTEST_REST,
         }
     }
 
@@ -62,7 +62,7 @@ impl Generator {
                 return (Heal::Done, None);
             }
             match lost.poll(counted, patience, waited_for) {
-                LossAction::Claim(round) => (Heal::UnderWay(FIRST_RETRY), Some(round)),
+                LossAction::Claim(round) => (Heal::UnderWay(SHORTEST_REST), Some(round)),
                 LossAction::Wait(again) => (Heal::UnderWay(again), None),
                 LossAction::Failed(why, again) => (Heal::Failed(why, again), None),
             }
@@ -71,7 +71,7 @@ impl Generator {
         if let Some(round) = begins {
             let generator = Arc::clone(self);
             if let Err(error) = user_calls::start(move || generator.heal(round)) {
-                return Heal::Failed(self.claim_failed(round, &error), FIRST_RETRY);
+                return Heal::Failed(self.claim_failed(round, &error), SHORTEST_REST);
             }
         }
         heal
