@@ -1,4 +1,4 @@
-//! What segments tell of themselves.
+//! Statistics of segments and their tags.
 
 use super::fetcher::Fetcher;
 use super::tag_state::TagState;

@@ -1,4 +1,4 @@
-//! What a caller does that got no id: waits for the clock or for a span, within its bound.
+//! Blocks a caller until an id can be issued: until the clock or a span is ready, or the call times out.
 
 use crate::os;
 use crate::snowflake::generator::{Generator, Obtained};
@@ -42,7 +42,7 @@ impl<'a> Wait<'a> {
         Wait { settings, interrupted, deadline: None, refused: false }
     }
 
-    /// Does what the core asks for; afterwards it is to be asked again. Errors: what the core refuses, the span's
+    /// Carries out the core's action; the caller then tries again. Errors: what the core refuses, the span's
     /// error, `would_block`, and what was waited for when the time is up.
     pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
@@ -134,7 +134,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// What a call ends with that was told to give up.
+/// The error of a call that was interrupted.
 pub(crate) fn interrupted() -> Error {
     Error::new(Code::WouldBlock, "interrupted while waiting; ask again")
 }

@@ -1,4 +1,4 @@
-//! What lease servers are asked, and what they answer: JSON of leafid's own protocol.
+//! Requests to lease servers and their answers: JSON of leafid's own protocol.
 
 use crate::http::{Body, Method, Request, Response};
 use crate::worker::source::ClaimRequest;

@@ -1,4 +1,4 @@
-//! What the clocks of peers read, as a callback of the user's answers it.
+//! The clocks of peers, as a user callback returns them.
 
 use crate::worker::source::Answer;
 use leafid_core::{PEERS_THRESHOLD_MS, Result, peers_agree};

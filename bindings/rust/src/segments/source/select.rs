@@ -104,7 +104,7 @@ impl Origin {
     }
 }
 
-/// How a source gives ids that says itself that it does in order, unless the user says otherwise.
+/// The order of a source that returns ascending ids, unless the options say otherwise.
 pub(crate) fn ordered(builder: &SegmentsBuilder) -> IdOrder {
     if builder.ordered_source.unwrap_or(true) { IdOrder::Ascending } else { IdOrder::Ranges }
 }
