@@ -15,11 +15,11 @@ __all__ = [
     "ClockBackwardsError",
     "ClosedError",
     "Error",
+    "FutureInbox",
     "InternalError",
     "InvalidArgumentError",
     "Layout",
     "Lease",
-    "Mail",
     "Parts",
     "SegmentRegressedError",
     "SegmentUnavailableError",
@@ -237,12 +237,12 @@ class TagStats:
 @final
 class Call:
     def ready(self) -> int | None: ...
-    def poll(self, mail: Mail, future: asyncio.Future[None]) -> int | list[int] | None: ...
+    def poll(self, mail: FutureInbox, future: asyncio.Future[None]) -> int | list[int] | None: ...
     def look(self) -> Any: ...
     def end(self) -> None: ...
 
 @final
-class Mail:
+class FutureInbox:
     def __new__(cls, call_soon_threadsafe: Callable[..., object]) -> Self: ...
 
 @final

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import weakref
 
-from ._leafid import Call, Mail
+from ._leafid import Call, FutureInbox
 
 # Threads of leafid's are ended for an os.fork, and begin again when somebody calls it: one of those who wait does.
 CALLS_AGAIN_S = 0.15
@@ -32,7 +32,7 @@ class Waiting:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.mail = Mail(loop.call_soon_threadsafe)
+        self.mail = FutureInbox(loop.call_soon_threadsafe)
         self.futures: set[asyncio.Future[None]] = set()
         self.timer: asyncio.TimerHandle | None = None
 

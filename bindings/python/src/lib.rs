@@ -2,12 +2,12 @@
 //! logic. What is public is documented for Python users in their docstrings and in `python/leafid/_leafid.pyi`.
 
 mod arguments;
+mod attach;
 mod buffer;
 mod call;
 mod cli;
 mod errors;
 mod exit;
-mod foreign;
 mod green;
 mod interpreter;
 mod layout;
@@ -37,7 +37,7 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<segments::SegmentsStats>()?;
     module.add_class::<segments::TagStats>()?;
     module.add_class::<segments::Call>()?;
-    module.add_class::<segments::Mail>()?;
+    module.add_class::<segments::FutureInbox>()?;
     module.add_function(wrap_pyfunction!(parts::decode, module)?)?;
     module.add_function(wrap_pyfunction!(parts::compose, module)?)?;
     module.add_function(wrap_pyfunction!(cli::cli, module)?)?;

@@ -1,6 +1,6 @@
 //! leafid's log records in Python's logging, as the logger "leafid".
 
-use crate::foreign;
+use crate::attach;
 use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -111,10 +111,10 @@ fn hand_over(py: Python<'_>, level: u8, message: &str) -> PyResult<()> {
             return Ok(());
         }
         let line = (format!("{message}\n"),).into_pyobject(py)?;
-        return foreign::call(&stderr.getattr("write")?, &line).map(|_| ());
+        return attach::call(&stderr.getattr("write")?, &line).map(|_| ());
     }
     let arguments = (level, message).into_pyobject(py)?;
-    foreign::call(&functions(py)?.getattr("deliver")?, &arguments).map(|_| ())
+    attach::call(&functions(py)?.getattr("deliver")?, &arguments).map(|_| ())
 }
 
 /// Python's number of a level.

@@ -3,7 +3,7 @@
 use crate::arguments::{boolean, headers, int, path, refused, text, unknown};
 use crate::errors;
 use crate::layout::layout;
-use crate::source::{self, Hold};
+use crate::source::{self, UserObjectHandle};
 use leafid::{ClockSource, OnClockBackwards, OnExhausted, Snowflake, SnowflakeBuilder, Worker};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyRange, PyRangeMethods, PyString, PyTuple};
@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The id space.
     pub(crate) name: String,
     /// The objects of the user's that the host calls.
-    pub(crate) holds: Vec<Hold>,
+    pub(crate) holds: Vec<UserObjectHandle>,
 }
 
 impl Options {
@@ -48,7 +48,7 @@ fn option(
     to: SnowflakeBuilder,
     name: &str,
     value: &Bound<'_, PyAny>,
-    holds: &mut Vec<Hold>,
+    holds: &mut Vec<UserObjectHandle>,
 ) -> PyResult<SnowflakeBuilder> {
     let raise = |error| errors::raise(py, &error);
     if !OPTIONS.split(", ").any(|known| known == name) {
@@ -92,7 +92,7 @@ fn option(
 }
 
 /// An int, a range of step 1, text, the URLs of lease servers, or what gives worker ids.
-fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<Hold>) -> PyResult<Worker> {
+fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> PyResult<Worker> {
     if value.is_instance_of::<PyString>() {
         return text("worker", value).map(Worker::Text);
     }

@@ -6,7 +6,7 @@ mod options;
 mod stats;
 mod tag;
 
-pub(crate) use asynchronous::{Call, Mail};
+pub(crate) use asynchronous::{Call, FutureInbox};
 pub(crate) use stats::{SegmentsStats, TagStats};
 pub(crate) use tag::Tag;
 

@@ -8,7 +8,7 @@ use crate::green::{interruptible, waits};
 use crate::layout::Layout;
 use crate::logs;
 use crate::options::Options;
-use crate::source::{Hold, asking};
+use crate::source::{UserObjectHandle, asking};
 use crate::stats::Stats;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -56,7 +56,7 @@ pub(crate) struct Snowflake {
     flake: Arc<leafid::Snowflake>,
     name: String,
     /// The objects of the user's that it calls.
-    holds: Vec<Hold>,
+    holds: Vec<UserObjectHandle>,
 }
 
 #[pymethods]
@@ -180,7 +180,7 @@ impl Snowflake {
 
     /// It was closed before, by `exit::close_before_collected`.
     fn __clear__(&self) {
-        self.holds.iter().for_each(Hold::clear);
+        self.holds.iter().for_each(UserObjectHandle::clear);
     }
 
     /// Without the worker id: to ask for it may claim one, in a forked child.

@@ -1,24 +1,24 @@
 //! What the user's own code gives: worker ids by a callback or from a lease object, and the clocks of peers.
 
 mod lease;
-mod target;
 mod user_code;
+mod user_object;
 
 pub(crate) use lease::{ClaimRequest, Lease};
-pub(crate) use target::{Hold, asking};
 pub(crate) use user_code::{awaited, told};
+pub(crate) use user_object::{UserObjectHandle, asking};
 
 use crate::arguments::{int, refused};
 use crate::errors;
 use leafid::{Answer, Error, Renewal, WorkerLeases, WorkerSource};
 use pyo3::prelude::*;
 use std::sync::Arc;
-use target::{Target, claiming};
 use user_code::ask;
+use user_object::{UserObject, claiming};
 
 /// The source of worker ids that this object is, if it is one: what has a `claim` gives leases, what can be called is
 /// a callback.
-pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(WorkerSource, Hold)>> {
+pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(WorkerSource, UserObjectHandle)>> {
     let address = |object: &Bound<'_, PyAny>| object.as_ptr() as usize;
     let leases = value.hasattr("claim")?;
     if !leases && !value.is_callable() {
@@ -31,7 +31,7 @@ pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(Worker
         // Each look at a method makes another object.
         identity = (address(&value.getattr("__self__")?), address(&value.getattr("__func__")?));
     }
-    let hold = Hold::of(value, identity, true);
+    let hold = UserObjectHandle::of(value, identity, true);
     let target = hold.target();
     let source = match leases {
         true => WorkerSource::leases(Leases(target)),
@@ -43,11 +43,11 @@ pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(Worker
 /// The callback that asks for the clocks of peers.
 pub(crate) fn peer_times(
     value: &Bound<'_, PyAny>,
-) -> PyResult<(impl Fn() -> Answer<Vec<i64>> + Send + Sync + use<>, Hold)> {
+) -> PyResult<(impl Fn() -> Answer<Vec<i64>> + Send + Sync + use<>, UserObjectHandle)> {
     if !value.is_callable() {
         return Err(refused("peer_times", value));
     }
-    let hold = Hold::of(value, (value.as_ptr() as usize, 0), false);
+    let hold = UserObjectHandle::of(value, (value.as_ptr() as usize, 0), false);
     let target = hold.target();
     let times = |times: &Bound<'_, PyAny>| lease::times_of("peer_times", times);
     Ok((move || ask(&target, None, (), times), hold))
@@ -64,7 +64,7 @@ fn check_methods(value: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-fn claim_id(target: &Arc<Target>, request: &leafid::ClaimRequest) -> Answer<Option<i64>> {
+fn claim_id(target: &Arc<UserObject>, request: &leafid::ClaimRequest) -> Answer<Option<i64>> {
     let id = |answer: &Bound<'_, PyAny>| match answer.is_none() {
         true => Ok(None),
         false => int("worker_id", answer).map(Some),
@@ -74,7 +74,7 @@ fn claim_id(target: &Arc<Target>, request: &leafid::ClaimRequest) -> Answer<Opti
 }
 
 /// A lease object.
-struct Leases(Arc<Target>);
+struct Leases(Arc<UserObject>);
 
 impl WorkerLeases for Leases {
     fn claim(&self, request: &leafid::ClaimRequest) -> Answer<Option<leafid::Lease>> {

@@ -4,9 +4,9 @@
 //! each time a thread of leafid's attaches, it may wait for as long as other threads hold the interpreter.
 
 use super::Tag;
+use crate::attach;
 use crate::buffer::IdBuffer;
 use crate::call::released;
-use crate::foreign;
 use leafid::{Attempt, Code, Error};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -81,7 +81,7 @@ impl Call {
     fn poll<'py>(
         &self,
         py: Python<'py>,
-        mail: &Mail,
+        mail: &FutureInbox,
         future: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let tag = self.tag.get();
@@ -157,20 +157,20 @@ impl Call {
     }
 }
 
-/// Where the futures of one loop are left that are to be set. Private.
+/// The futures of one event loop that it is to complete. Private.
 #[pyclass(frozen, module = "leafid")]
-pub(crate) struct Mail(Arc<Letters>);
+pub(crate) struct FutureInbox(Arc<Inbox>);
 
-struct Letters {
+struct Inbox {
     call_soon_threadsafe: Py<PyAny>,
     futures: Mutex<Vec<Py<PyAny>>>,
 }
 
 #[pymethods]
-impl Mail {
+impl FutureInbox {
     #[new]
-    fn new(call_soon_threadsafe: Py<PyAny>) -> Mail {
-        Mail(Arc::new(Letters { call_soon_threadsafe, futures: Mutex::default() }))
+    fn new(call_soon_threadsafe: Py<PyAny>) -> FutureInbox {
+        FutureInbox(Arc::new(Inbox { call_soon_threadsafe, futures: Mutex::default() }))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -178,7 +178,7 @@ impl Mail {
     }
 }
 
-impl Letters {
+impl Inbox {
     /// From any thread.
     fn post(self: &Arc<Self>, future: Option<Py<PyAny>>) {
         let first = {
@@ -188,14 +188,14 @@ impl Letters {
         };
         if first {
             // None: the interpreter ends, and its loops have ended.
-            foreign::attached(|py| self.call_soon(py));
+            attach::attached(|py| self.call_soon(py));
         }
     }
 
     fn call_soon(self: &Arc<Self>, py: Python<'_>) {
         let delivered = Bound::new(py, Delivery(Arc::clone(self)))
             .and_then(|delivery| (delivery,).into_pyobject(py))
-            .and_then(|arguments| foreign::call(self.call_soon_threadsafe.bind(py), &arguments));
+            .and_then(|arguments| attach::call(self.call_soon_threadsafe.bind(py), &arguments));
         if delivered.is_err() {
             // The loop was closed: nobody waits in it any more.
             let futures = std::mem::take(&mut *lock(&self.futures));
@@ -206,7 +206,7 @@ impl Letters {
 
 /// What the loop calls.
 #[pyclass(frozen, module = "leafid")]
-struct Delivery(Arc<Letters>);
+struct Delivery(Arc<Inbox>);
 
 #[pymethods]
 impl Delivery {

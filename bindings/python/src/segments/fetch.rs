@@ -4,7 +4,7 @@
 //! segments can be collected.
 
 use crate::arguments::{refused, shown};
-use crate::foreign;
+use crate::attach;
 use crate::source::{awaited, told};
 use leafid::{Answer, Code, Error, FetchRequest, Fetched, Segment, SegmentSource};
 use pyo3::exceptions::PyBaseException;
@@ -64,7 +64,7 @@ impl Fetch {
             raised.map(|raised| (raised.text.clone(), raised.exception.clone_ref(py)))
         };
         // An error cannot be looked into while the interpreter ends.
-        let (Some((text, cause)), true) = (raised, foreign::is_there()) else { return };
+        let (Some((text, cause)), true) = (raised, attach::is_there()) else { return };
         let message = error.value(py).str().and_then(|text| text.extract::<String>());
         if message.is_ok_and(|message| message.contains(&text)) {
             error.set_cause(py, Some(PyErr::from_value(cause.into_bound(py).into_any())));
@@ -104,7 +104,7 @@ impl Fetch {
 
     fn ask(&self, request: &FetchRequest) -> Answer<Option<Fetched>> {
         let _here = Here::enter(self.address(), &request.tag);
-        let answer = foreign::attached(|py| self.ask_attached(py, request));
+        let answer = attach::attached(|py| self.ask_attached(py, request));
         answer.unwrap_or_else(|| Err("the Python interpreter has ended".into()))
     }
 
@@ -132,7 +132,7 @@ impl Fetch {
         if self.takes_after {
             after.set_item("after", request.after)?;
         }
-        awaited(foreign::call_with(callable, &arguments, Some(&after))?)
+        awaited(attach::call_with(callable, &arguments, Some(&after))?)
     }
 
     fn note(&self, tag: &str, raised: Option<Raised>) {

@@ -1,7 +1,7 @@
 //! `leafid.ClaimRequest` and `leafid.Lease`.
 
 use crate::arguments::{int, missing, refused, shown_fields, text, unknown};
-use crate::foreign::call;
+use crate::attach::call;
 use leafid::Renewal;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};

@@ -1,15 +1,15 @@
 //! Calls of the user's code, on threads of leafid's.
 
-use super::target::Target;
+use super::user_object::UserObject;
+use crate::attach::{attached, call};
 use crate::errors;
-use crate::foreign::{attached, call};
 use leafid::{Answer, Error};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 /// Calls the target's method, or itself, and converts the answer. What is raised becomes the host's error.
 pub(crate) fn ask<T>(
-    target: &Target,
+    target: &UserObject,
     method: Option<&str>,
     arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
     convert: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
@@ -20,7 +20,7 @@ pub(crate) fn ask<T>(
 
 fn ask_attached<'py, T>(
     py: Python<'py>,
-    target: &Target,
+    target: &UserObject,
     method: Option<&str>,
     arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
     convert: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,

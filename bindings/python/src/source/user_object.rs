@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 type Identity = (usize, usize);
 
 /// Those of this process. Locks here are held by attached threads that run no Python code meanwhile.
-static KNOWN: Mutex<Vec<Weak<Target>>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<Weak<UserObject>>> = Mutex::new(Vec::new());
 static HANDLES: AtomicU64 = AtomicU64::new(0);
 
 /// The object.
-pub(crate) struct Target {
+pub(crate) struct UserObject {
     identity: Identity,
     state: Mutex<State>,
 }
@@ -37,14 +37,14 @@ struct State {
 }
 
 /// A handle's part in it.
-pub(crate) struct Hold {
-    target: Arc<Target>,
+pub(crate) struct UserObjectHandle {
+    target: Arc<UserObject>,
     number: u64,
     /// Whether a call fails when the object raises.
     fails: bool,
 }
 
-impl Target {
+impl UserObject {
     /// A new reference. None when the handles were cleared by the collector.
     pub(crate) fn object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let state = lock(&self.state);
@@ -66,16 +66,16 @@ impl Target {
     }
 }
 
-impl Hold {
+impl UserObjectHandle {
     /// A handle of this object. `fails`: whether a call fails when the object raises.
-    pub(crate) fn of(object: &Bound<'_, PyAny>, identity: Identity, fails: bool) -> Hold {
+    pub(crate) fn of(object: &Bound<'_, PyAny>, identity: Identity, fails: bool) -> UserObjectHandle {
         // Outside the lock: the last reference to one may end an object of the user's.
         let known: Vec<_> = lock(&KNOWN).iter().filter_map(Weak::upgrade).collect();
         // One without a reference has an address that may be another object's now.
         let found =
             known.iter().find(|target| target.identity == identity && target.object(object.py()).is_some());
         let target = found.map(Arc::clone).unwrap_or_else(|| {
-            let target = Arc::new(Target { identity, state: Mutex::default() });
+            let target = Arc::new(UserObject { identity, state: Mutex::default() });
             let mut known = lock(&KNOWN);
             known.retain(|target| target.strong_count() > 0);
             known.push(Arc::downgrade(&target));
@@ -83,11 +83,11 @@ impl Hold {
         });
         let number = HANDLES.fetch_add(1, Relaxed);
         lock(&target.state).handles.push((number, object.clone().unbind()));
-        Hold { target, number, fails }
+        UserObjectHandle { target, number, fails }
     }
 
     /// The object, to be called later on.
-    pub(crate) fn target(&self) -> Arc<Target> {
+    pub(crate) fn target(&self) -> Arc<UserObject> {
         Arc::clone(&self.target)
     }
 
@@ -111,7 +111,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for UserObjectHandle {
     fn drop(&mut self) {
         let Some(object) = self.take() else { return };
         let mut state = lock(&self.target.state);
@@ -130,7 +130,7 @@ thread_local! {
 }
 
 /// Runs a claim for this id space.
-pub(crate) fn claiming<T>(target: &Arc<Target>, name: &str, run: impl FnOnce() -> T) -> T {
+pub(crate) fn claiming<T>(target: &Arc<UserObject>, name: &str, run: impl FnOnce() -> T) -> T {
     CLAIMS.with_borrow_mut(|claims| claims.push((Arc::as_ptr(target) as usize, name.to_owned())));
     let result = run();
     CLAIMS.with_borrow_mut(Vec::pop);
@@ -142,11 +142,11 @@ pub(crate) fn claiming<T>(target: &Arc<Target>, name: &str, run: impl FnOnce() -
 /// Errors: a claim that asks the very generator which waits for it; each time that one gave up it would begin anew.
 pub(crate) fn asking<T>(
     py: Python<'_>,
-    holds: &[Hold],
+    holds: &[UserObjectHandle],
     name: &str,
     call: impl FnOnce() -> PyResult<T>,
 ) -> PyResult<T> {
-    let is_own = |hold: &Hold| {
+    let is_own = |hold: &UserObjectHandle| {
         let target = Arc::as_ptr(&hold.target) as usize;
         CLAIMS.with_borrow(|claims| claims.iter().any(|(of, space)| *of == target && space == name))
     };
