@@ -190,8 +190,7 @@ fn lease(input: &mut Input<'_>) {
         Ok(None) => return,
         Err(error) => return refused(&error, path, &bytes),
     };
-    let ((lease, asked), (known, damaged)) =
-        (cached, known.expect("a file that cannot be read is not used"));
+    let ((lease, asked), (known, damaged)) = (cached, known.expect("a file that cannot be read is not used"));
     let held = &known["held"];
     assert!(!damaged && lease.worker_id == 7 && known["servers"][0] == SERVER && known["name"] == "fuzz");
     assert_eq!(

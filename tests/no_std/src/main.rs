@@ -9,7 +9,7 @@ mod memory;
 mod system;
 
 use alloc::string::ToString;
-use leafid_core::{Code, Action, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
+use leafid_core::{Action, Code, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
 
 const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;

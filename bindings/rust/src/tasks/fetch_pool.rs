@@ -90,7 +90,7 @@ pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
     (time, number.unwrap_or(0))
 }
 
-/// Takes back what [`schedule`] was told, in the process that told it.
+/// Takes back what [`schedule()`] was told, in the process that told it.
 pub(crate) fn cancel(due: TimerKey) {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.due.remove(&due));
