@@ -76,8 +76,7 @@ test-rust: tools
 
 # What tests are run and tested with.
 test-tools: tools
-	python3 -m unittest discover --buffer -s tests/retries
-	python3 -m unittest discover --buffer -s tests/fake_servers
+	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest
 
 clean:
 	rm -rf build target

@@ -8,7 +8,7 @@ python_tools := build/venv-maturin
 # pytest takes no cache directory with `..` in it.
 python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest-cache
 
-.PHONY: python-wheel python-sdist test-python test-python-sdist check-python
+.PHONY: python-wheel python-sdist test-python test-python-sdist check-python pytest
 
 # The wheel, installed into build/venv for demos and benches.
 python-wheel: build/venv/leafid
@@ -37,6 +37,11 @@ test-python-sdist: build/venv-sdist/leafid
 
 python-sdist: build/sdist/done
 
+# Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest.
+pytest:
+	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
+	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 pytest-one
+
 # --- details
 
 # $(call python_make_venv,interpreter,directory)
@@ -46,13 +51,16 @@ define python_make_venv
 	    exit 1; }
 endef
 
-.PHONY: test-python-one check-python-one
+.PHONY: test-python-one check-python-one pytest-one
 ifdef python_version
 python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
 	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) -m "$(python_marks)" python/tests
+
+pytest-one: $(python_venv)/done
+	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend $(pytest_of)
 
 check-python-one: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid

@@ -19,4 +19,4 @@ chaos-programs: c-lib build/chaos/sorter
 
 # What the run itself is judged by.
 test-chaos: chaos-programs
-	@python3 -m unittest discover --buffer -s tests/chaos
+	@$(MAKE) --no-print-directory pytest_of=tests/chaos pytest

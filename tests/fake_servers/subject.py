@@ -8,22 +8,21 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
+
+import pytest
 
 PROGRAM = pathlib.Path(__file__).with_name("fake_server.py")
 
 
 class FakeServer:
-    def __init__(self, case, *words):
+    def __init__(self, *words):
         self.process = subprocess.Popen(
             [sys.executable, PROGRAM, "--seconds", "30", *map(str, words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        case.addCleanup(self.end)
         self.later_ms = 0
         self.port = int(self.process.stdout.readline().split()[1])
         self.process.stdout.readline()
@@ -97,24 +96,27 @@ def expand(given):
     return [number for start, end, stride in given for number in range(int(start), int(end), stride)]
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.addCleanup(self.directory.cleanup)
-        self.file = str(pathlib.Path(self.directory.name, "leaf.db"))
+class Case:
+    @pytest.fixture(autouse=True)
+    def servers(self, tmp_path):
+        self.file, self.started = str(tmp_path / "leaf.db"), []
+        yield
+        for server in self.started:
+            server.end()
 
     def start(self, *words):
-        return FakeServer(self, *words)
+        self.started.append(FakeServer(*words))
+        return self.started[-1]
 
     def claimed(self, server, *words, **more):
         status, lease = server.claim(*words, **more)
-        self.assertEqual(status, 200, lease)
+        assert status == 200, lease
         return lease
 
     def renewed(self, server, lease, **words):
         status, renewal = server.renew(lease, **words)
-        self.assertEqual(status, 200, renewal)
+        assert status == 200, renewal
         return renewal
 
     def refused(self, answer, status, error):
-        self.assertEqual((answer[0], answer[1] and answer[1].get("error")), (status, error), answer)
+        assert (answer[0], answer[1] and answer[1].get("error")) == (status, error), answer

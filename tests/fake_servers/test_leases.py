@@ -5,50 +5,50 @@ import json
 import signal
 import threading
 import time
-import unittest
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from subject import Case, now_ms
 
 
-class LeaseTests(Case):
+class TestLease(Case):
     def test_claim_renew_release(self):
         server = self.start("--pool", 2)
         now = now_ms()
         lease = self.claimed(server, "a", until=now + 20_000)
-        self.assertEqual((lease["worker_id"], lease["lease_ms"], lease["peer_times"]), (0, 30_000, []))
-        self.assertEqual(lease["instance"], "a")
-        self.assertTrue(now <= lease["from"] <= lease["server_time"] <= now_ms())
-        self.assertEqual(lease["until"], now + 20_000)
+        assert (lease["worker_id"], lease["lease_ms"], lease["peer_times"]) == (0, 30_000, [])
+        assert lease["instance"] == "a"
+        assert now <= lease["from"] <= lease["server_time"] <= now_ms()
+        assert lease["until"] == now + 20_000
         again = self.claimed(server, "a")
-        self.assertEqual([lease[key] for key in ("worker_id", "from", "until", "token")],
-                         [again[key] for key in ("worker_id", "from", "until", "token")])  # fmt: skip
+        assert [lease[key] for key in ("worker_id", "from", "until", "token")] == \
+                         [again[key] for key in ("worker_id", "from", "until", "token")]  # fmt: skip
         status, renewed = server.renew(lease, until=now + 25_000, nonce="n1")
-        self.assertEqual(renewed["nonce"], "n1")
-        self.assertEqual((status, renewed["until"], renewed["lease_ms"]), (200, now + 25_000, 30_000))
+        assert renewed["nonce"] == "n1"
+        assert (status, renewed["until"], renewed["lease_ms"]) == (200, now + 25_000, 30_000)
         self.refused(server.renew(lease), 409, "worker_lost")
         self.refused(server.claim("a"), 409, "worker_in_use")
         lower = server.renew(renewed | {"worker_id": 0}, until=5)[1]
-        self.assertEqual(lower["until"], now + 25_000)
+        assert lower["until"] == now + 25_000
         self.refused(server.release(lease), 409, "worker_lost")
         held = lease | lower
         used = now_ms() + 10_000
         for _ in range(2):
-            self.assertEqual(server.release(held, until=used), (204, None))
+            assert server.release(held, until=used) == (204, None)
         self.refused(server.renew(held), 409, "worker_lost")
         # Released, but its ticks are not over: the other id is given.
-        self.assertEqual(self.claimed(server, "b")["worker_id"], 1)
+        assert self.claimed(server, "b")["worker_id"] == 1
         self.refused(server.claim("c"), 409, "worker_in_use")
         server.pass_time(10_000)
         third = self.claimed(server, "c")
-        self.assertEqual((third["worker_id"], third["from"] >= used), (0, True))
+        assert (third["worker_id"], third["from"] >= used) == (0, True)
 
     def test_a_release_frees_no_more_than_its_own(self):
         server = self.start()
         lease = self.claimed(server)
-        self.assertEqual(server.release(lease, until=0)[0], 204)
+        assert server.release(lease, until=0)[0] == 204
         row = server.do("leases", name="default")["leases"][0]
-        self.assertEqual((row["until"], row["held"], row["token"]), (lease["from"], False, None))
+        assert (row["until"], row["held"], row["token"]) == (lease["from"], False, None)
 
     def test_the_lease_and_the_span_must_both_be_over(self):
         server = self.start("--pool", 1)
@@ -59,7 +59,7 @@ class LeaseTests(Case):
         first |= self.renewed(server, first, until=first["until"])
         server.pass_time(30_000)
         second = self.claimed(server, "b", until=server.now() + 1)
-        self.assertGreaterEqual(second["from"], first["until"])
+        assert second["from"] >= first["until"]
         time.sleep(0.01)
         self.refused(server.claim("c"), 409, "worker_in_use")
         self.refused(server.renew(first), 409, "worker_lost")
@@ -67,36 +67,36 @@ class LeaseTests(Case):
     def test_clocks_that_differ(self):
         server = self.start("--threshold-ms", 10_000)
         ahead = self.claimed(server, "a", ahead_ms=10_000)
-        self.assertLessEqual(ahead["from"], ahead["server_time"])
-        self.assertLessEqual(ahead["until"], ahead["server_time"] + 40_000)
+        assert ahead["from"] <= ahead["server_time"]
+        assert ahead["until"] <= ahead["server_time"] + 40_000
         wild = self.claimed(server, "b", ahead_ms=3_600_000)
-        self.assertEqual(wild["until"], wild["server_time"] + 40_000)
-        self.assertLess(abs(wild["peer_times"][0] - now_ms() - 10_000), 2000)
+        assert wild["until"] == wild["server_time"] + 40_000
+        assert abs(wild["peer_times"][0] - now_ms() - 10_000) < 2000
         behind = self.claimed(server, "c", ahead_ms=-10_000)
-        self.assertLess(abs(behind["from"] - (now_ms() - 10_000)), 2000)
+        assert abs(behind["from"] - (now_ms() - 10_000)) < 2000
         late = self.claimed(server, "d", ahead_ms=-3_600_000)
-        self.assertLess(late["from"], late["until"])
-        self.assertEqual(len(late["peer_times"]), 3)
+        assert late["from"] < late["until"]
+        assert len(late["peer_times"]) == 3
         # A server whose clock is behind: what it gave is not over for it, and nothing goes down.
         server.do("pool", size=4, clock_offset_ms=-60_000)
         self.refused(server.claim("e"), 409, "worker_in_use")
-        self.assertEqual(server.renew(wild)[1]["until"], wild["until"])
+        assert server.renew(wild)[1]["until"] == wild["until"]
 
     def test_who_is_behind_gets_an_id_that_is_over_for_it(self):
         server = self.start("--pool", 2)
         released = self.claimed(server, "a")
         server.release(released, until=now_ms())
         time.sleep(0.01)
-        self.assertEqual(self.claimed(server, "b", ahead_ms=-5000)["worker_id"], 1)
+        assert self.claimed(server, "b", ahead_ms=-5000)["worker_id"] == 1
         far = self.claimed(server, "c", ahead_ms=-3_600_000)
-        self.assertTrue(far["until"] > far["from"] > released["from"], far)
+        assert far["until"] > far["from"] > released["from"], far
 
     def test_names_are_apart(self):
         server = self.start("--pool", 1)
         leases = [self.claimed(server, name, name=name) for name in ("x", "y")]
-        self.assertEqual([(lease["worker_id"], lease["peer_times"]) for lease in leases], [(0, [])] * 2)
+        assert [(lease["worker_id"], lease["peer_times"]) for lease in leases] == [(0, [])] * 2
         self.refused(server.renew(leases[0], name="y"), 409, "worker_lost")
-        self.assertEqual(server.renew(leases[0], name="x")[0], 200)
+        assert server.renew(leases[0], name="x")[0] == 200
 
     def test_many_at_once(self):
         server = self.start("--pool", 8)
@@ -105,18 +105,18 @@ class LeaseTests(Case):
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         ids = sorted(lease["worker_id"] for status, lease in answers if status == 200)
-        self.assertEqual((ids, sum(status == 409 for status, _ in answers)), (list(range(8)), 4))
+        assert (ids, sum(status == 409 for status, _ in answers)) == (list(range(8)), 4)
 
     def test_what_is_refused(self):
         server = self.start()
         for body in ("", "[]", '{"name":"a"}', '{"name":"a","instance":"b","now":"7"}', '{"name":1}', "{"):
             status, said, _ = server.ask("/api/worker/claim", "POST", body)
-            self.assertEqual((status, json.loads(said)["error"]), (400, "invalid_argument"), body)
+            assert (status, json.loads(said)["error"]) == (400, "invalid_argument"), body
         self.refused(server.lease("renew", worker_id=True, token="t", until=1), 400, "invalid_argument")
         self.refused(server.lease("renew", worker_id=7, token="t", until=1), 409, "worker_lost")
-        self.assertEqual(server.ask("/api/worker/claim")[0], 405)
+        assert server.ask("/api/worker/claim")[0] == 405
         server.do("token", token="secret")
-        self.assertEqual(server.claim()[0], 401)
+        assert server.claim()[0] == 401
 
     def test_faults(self):
         server = self.start()
@@ -125,17 +125,18 @@ class LeaseTests(Case):
         self.refused(server.renew(lease), 409, "worker_lost")
         server.do("clear")
         row = server.do("leases")["leases"][0]
-        self.assertEqual((row["instance"], row["renewals"], row["token"] == lease["token"]), ("a", 1, False))
-        self.assertEqual(server.renew(lease | row)[0], 200)
+        assert (row["instance"], row["renewals"], row["token"] == lease["token"]) == ("a", 1, False)
+        assert server.renew(lease | row)[0] == 200
         other = self.claimed(server, "b")
         server.do("fault", fault={"duplicate": True}, tag="claim", times=1)
-        self.assertEqual(server.claim("c")[1], other)
+        assert server.claim("c")[1] == other
         server.do("fault", fault={"lost": True}, tag="release")
-        self.assertRaises(http.client.RemoteDisconnected, server.release, other)
-        self.assertIsNone(server.do("leases")["leases"][1]["token"])
+        with pytest.raises(http.client.RemoteDisconnected):
+            server.release(other)
+        assert server.do("leases")["leases"][1]["token"] is None
         server.do("fault", fault={"answer": {"until": 7, "token": None}}, tag="renew")
-        self.assertEqual(server.claim("d")[1]["worker_id"], 1)
-        self.assertEqual(server.do("report")["tags"]["renew"]["total"], 2)
+        assert server.claim("d")[1]["worker_id"] == 1
+        assert server.do("report")["tags"]["renew"]["total"] == 2
 
     def test_what_stands_between_mixes_answers_up(self):
         server = self.start()
@@ -147,39 +148,39 @@ class LeaseTests(Case):
         a = self.claimed(server, "a")
         server.do("fault", fault={"collapse": 500}, tag="claim")
         b, also = together(lambda: server.claim("b"), lambda: server.claim("c"))
-        self.assertEqual(b, also)
-        self.assertIn(b["instance"], ("b", "c"))
-        self.assertEqual(len(server.do("leases")["leases"]), 2)
+        assert b == also
+        assert b["instance"] in ("b", "c")
+        assert len(server.do("leases")["leases"]) == 2
         server.do("fault", fault={"duplicate": "first"}, tag="claim")
-        self.assertEqual(server.claim("d")[1], a)
+        assert server.claim("d")[1] == a
         server.do("fault", fault={"swap": True}, tag="renew", times=2)
         one, other = together(lambda: server.renew(a, nonce="1"), lambda: server.renew(b, nonce="2"))
-        self.assertEqual((one["nonce"], other["nonce"]), ("2", "1"))
+        assert (one["nonce"], other["nonce"]) == ("2", "1")
         server.do("fault", fault={"answer": {"nonce": None}}, tag="renew")
         again = server.renew(a | {"token": other["token"]}, nonce="3")
-        self.assertEqual((again[0], "nonce" in again[1]), (200, False))
+        assert (again[0], "nonce" in again[1]) == (200, False)
 
 
-class OldTables(Case):
+class TestOldTables(Case):
     def test_a_table_that_went_back(self):
         server = self.start("--pool", 1)
         sleeper = self.claimed(server, "a", until=now_ms() + 1)
         server.do("snapshot")
         server.pass_time(30_000)
         taker = self.claimed(server, "b", until=server.now() + 99_000)
-        self.assertEqual(taker["until"], taker["server_time"] + 40_000)
+        assert taker["until"] == taker["server_time"] + 40_000
         server.do("rewind")
         for lease in (sleeper, taker):
             self.refused(server.renew(lease), 409, "worker_lost")
         self.refused(server.claim("c"), 409, "worker_in_use")
-        self.assertGreaterEqual(server.do("leases")["floor"], taker["until"])
+        assert server.do("leases")["floor"] >= taker["until"]
         server.pass_time(39_000)
         self.refused(server.claim("c"), 409, "worker_in_use")
         server.pass_time(1000)
-        self.assertGreaterEqual(self.claimed(server, "c")["from"], taker["until"])
+        assert self.claimed(server, "c")["from"] >= taker["until"]
         # One that trusts the copy breaks the rule.
         server.do("rewind", trusted=True)
-        self.assertEqual(server.renew(sleeper)[0], 200)
+        assert server.renew(sleeper)[0] == 200
 
     def test_restarts(self):
         words = ("--pool", 1, "--database")
@@ -200,10 +201,6 @@ class OldTables(Case):
             server = self.start(*words, file, *short)
             self.refused(server.renew(lease), 409, "worker_lost")
             self.refused(server.claim("b"), 409, "worker_in_use")
-            self.assertGreaterEqual(server.do("leases")["floor"], lease["until"])
+            assert server.do("leases")["floor"] >= lease["until"]
         server.pass_time(41_000)
-        self.assertGreaterEqual(self.claimed(server, "b")["from"], lease["until"])
-
-
-if __name__ == "__main__":
-    unittest.main()
+        assert self.claimed(server, "b")["from"] >= lease["until"]

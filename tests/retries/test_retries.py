@@ -2,9 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
-import unittest
-from pathlib import Path
 
 import retries
 
@@ -50,55 +47,56 @@ sys.exit(not ok)
 """
 
 
-class Again(unittest.TestCase):
-    def test_of_each_target_the_tests_that_failed(self):
-        first, second = retries.cargo(["cargo", "test"], CARGO)
-        self.assertEqual(first[3:], ["-p", "leafid", "--test", "some", "--", "--exact", "it_waits"])
-        self.assertEqual(second[3:], ["-p", "leafid", "--lib", "--", "--exact", "clocks::first", "clocks::second"])
-
-    def test_what_did_not_end_by_failing_tests_is_not_run_again(self):
-        killed = CARGO + "Caused by:\n  process didn't exit successfully: `some` (signal: 11, SIGSEGV)\n"
-        self.assertEqual(retries.cargo(["cargo", "test"], killed), [])
-        self.assertEqual(retries.cargo(["cargo", "test"], "error: could not compile `leafid`\n"), [])
-        self.assertEqual(retries.pytest(["pytest"], "Fatal Python error: Segmentation fault\n"), [])
-        self.assertEqual(retries.node(["node", "--test", "a.test.mjs"], "node: bad option\n"), [])
-        self.assertEqual(retries.c(["run.py"], "# packaging\nnot ok - a program built with CMake\n"), [])
-
-    def test_files_of_node(self):
-        output = "✖ failing tests:\n\ntest at test/b.test.mjs:12:1\n✖ it ends (3 ms)\n"
-        command = ["node", "--test", "test/a.test.mjs", "test/b.test.mjs"]
-        self.assertEqual(retries.node(command, output), [["node", "--test", "test/b.test.mjs"]])
-
-    def test_ids_that_came_twice(self):
-        self.assertTrue(retries.about_ids("assertion `left == right` failed: 3 duplicates\n"))
-        self.assertTrue(retries.about_ids("E   AssertionError: 40000 != len(set(ids))\n"))
-        self.assertTrue(retries.about_ids("not ok - each id once: 39999 is not 40000: repeated\n"))
-        self.assertFalse(retries.about_ids("ok - duplicates 0\nE   AssertionError: 3 s\n"))
-        self.assertFalse(retries.about_ids(CARGO))
-
-    def run_twice(self, fails: int, what: str):
-        """The exit status, what was printed, and how often it ran, of a program that fails so often at first."""
-        with tempfile.TemporaryDirectory() as directory:
-            runs, program = Path(directory, "runs"), Path(directory, "program.py")
-            program.write_text(PROGRAM)
-            command = [sys.executable, retries.__file__, "c", sys.executable, program, runs, str(fails), what]
-            ran = subprocess.run(command, env={"LEAFID_RETRY": "1"}, capture_output=True, text=True, timeout=60)
-            return ran.returncode, ran.stdout, runs.read_text().splitlines()
-
-    def test_a_second_try(self):
-        status, output, runs = self.run_twice(1, "it waits")
-        self.assertEqual((status, runs[1]), (0, "1 it waits other"))
-        self.assertIn("AGAIN", output)
-
-    def test_a_failure_that_stays(self):
-        status, _, runs = self.run_twice(2, "it waits")
-        self.assertEqual((status, len(runs)), (1, 2))
-
-    def test_no_second_try_where_an_id_came_twice(self):
-        status, output, runs = self.run_twice(1, "no id twice")
-        self.assertEqual((status, len(runs)), (1, 1))
-        self.assertIn("NOT AGAIN", output)
+def test_of_each_target_the_tests_that_failed():
+    first, second = retries.cargo(["cargo", "test"], CARGO)
+    assert first[3:] == ["-p", "leafid", "--test", "some", "--", "--exact", "it_waits"]
+    assert second[3:] == ["-p", "leafid", "--lib", "--", "--exact", "clocks::first", "clocks::second"]
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_what_did_not_end_by_failing_tests_is_not_run_again():
+    killed = CARGO + "Caused by:\n  process didn't exit successfully: `some` (signal: 11, SIGSEGV)\n"
+    assert retries.cargo(["cargo", "test"], killed) == []
+    assert retries.cargo(["cargo", "test"], "error: could not compile `leafid`\n") == []
+    assert retries.pytest(["pytest"], "Fatal Python error: Segmentation fault\n") == []
+    assert retries.node(["node", "--test", "a.test.mjs"], "node: bad option\n") == []
+    assert retries.c(["run.py"], "# packaging\nnot ok - a program built with CMake\n") == []
+
+
+def test_files_of_node():
+    output = "✖ failing tests:\n\ntest at test/b.test.mjs:12:1\n✖ it ends (3 ms)\n"
+    command = ["node", "--test", "test/a.test.mjs", "test/b.test.mjs"]
+    assert retries.node(command, output) == [["node", "--test", "test/b.test.mjs"]]
+
+
+def test_ids_that_came_twice():
+    assert retries.about_ids("assertion `left == right` failed: 3 duplicates\n")
+    assert retries.about_ids("E   AssertionError: 40000 != len(set(ids))\n")
+    assert retries.about_ids("not ok - each id once: 39999 is not 40000: repeated\n")
+    assert not retries.about_ids("ok - duplicates 0\nE   AssertionError: 3 s\n")
+    assert not retries.about_ids(CARGO)
+
+
+def run_twice(directory, fails, what):
+    """The exit status, what was printed, and how often it ran, of a program that fails so often at first."""
+    runs, program = directory / "runs", directory / "program.py"
+    program.write_text(PROGRAM)
+    command = [sys.executable, retries.__file__, "c", sys.executable, program, runs, str(fails), what]
+    ran = subprocess.run(command, env={"LEAFID_RETRY": "1"}, capture_output=True, text=True, timeout=60)
+    return ran.returncode, ran.stdout, runs.read_text().splitlines()
+
+
+def test_a_second_try(tmp_path):
+    status, output, runs = run_twice(tmp_path, 1, "it waits")
+    assert (status, runs[1]) == (0, "1 it waits other")
+    assert "AGAIN" in output
+
+
+def test_a_failure_that_stays(tmp_path):
+    status, _, runs = run_twice(tmp_path, 2, "it waits")
+    assert (status, len(runs)) == (1, 2)
+
+
+def test_no_second_try_where_an_id_came_twice(tmp_path):
+    status, output, runs = run_twice(tmp_path, 1, "no id twice")
+    assert (status, len(runs)) == (1, 1)
+    assert "NOT AGAIN" in output
