@@ -39,7 +39,6 @@ pub const WORLD: &[(&str, &str)] = &[
     ("std::thread::", "crate::world::thread::"),
     ("rustix::thread::futex", "crate::world::futex"),
     // The core stands at the root, with a module of that name.
-    ("crate::snowflake::wait", "crate::host::wait"),
 ];
 
 /// In one source: statics and a thread's own are of one execution.

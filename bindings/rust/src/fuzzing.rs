@@ -9,7 +9,7 @@ pub use crate::segments::fuzzing::{
 pub use crate::worker::fuzzing::{claimed, refusal, renewed};
 
 use crate::http::ServerUrl;
-use crate::snowflake::registry::registry;
+use crate::os::env;
 use crate::storage::record_format;
 use crate::storage::two_slots::SLOT_BYTES;
 use crate::worker::lease_cache;
@@ -63,7 +63,7 @@ pub fn find_cached(
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
     lease_cache::find_cached(
-        registry().env(),
+        env::of_process(),
         &SnowflakeSettings::parse(&builder.options)?,
         servers,
         worker_id,
@@ -73,7 +73,7 @@ pub fn find_cached(
 
 /// This start of the machine, and the suspend-counting clock.
 pub fn clock() -> (String, i64) {
-    let clock = &registry().env().clock;
+    let clock = &env::of_process().clock;
     (clock.boot_id(), clock.boot_time().as_millis() as i64)
 }
 

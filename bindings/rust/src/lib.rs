@@ -34,6 +34,7 @@ mod tasks;
 mod worker;
 
 pub use config::allowed::allowed;
+pub use config::checks::MOST_IDS;
 #[doc(hidden)]
 pub use leafid_core::Run;
 pub use leafid_core::{
@@ -50,12 +51,12 @@ pub use segments::{
     FetchRequest, Fetched, FileTag, LocalTag, Prewarm, Protocol, SegmentSource, Segments, SegmentsBuilder,
     SegmentsStats, ServerStats, Tag, TagStats,
 };
-pub use snowflake::batch::MOST_IDS;
 pub use snowflake::builder::SnowflakeBuilder;
 pub use snowflake::handle::Snowflake;
 pub use snowflake::stats::Stats;
 pub use snowflake::thread_local::{Ids, Local};
-pub use worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+pub use tasks::user_calls::Answer;
+pub use worker::source::{ClaimRequest, WorkerLeases, WorkerSource};
 pub use worker::worker_ids::Worker;
 
 /// Waits, at most so long, until no thread of leafid's runs code of the user's, and lets none begin before [`resume`] but

@@ -4,13 +4,13 @@
 mod cluster;
 
 use crate::os::clock::{Clock, ClockReader};
+use crate::os::env::FILE_BYTES;
 use crate::os::env::{DirectoryId, Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
 use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
 use crate::snowflake::wait::Wait;
-use crate::storage::two_slots::FILE_BYTES;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::ClockFilter;

@@ -18,21 +18,17 @@ pub mod run;
 pub mod world;
 
 /// What the copies ask of other parts of the host.
-pub(crate) mod worker {
-    pub(crate) mod source {
+pub(crate) mod tasks {
+    pub(crate) mod user_calls {
         pub(crate) type Answer<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
     }
-}
-pub(crate) mod host {
-    pub(crate) mod wait {
+    pub(crate) mod interrupt {
         pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
 
         pub(crate) fn interrupted() -> crate::Error {
             crate::Error::new(crate::Code::WouldBlock, "interrupted while waiting; ask again")
         }
     }
-}
-pub(crate) mod tasks {
     pub(crate) mod with_timeout {
         use std::time::Duration;
 
@@ -48,6 +44,9 @@ pub(crate) mod tasks {
     }
 }
 pub(crate) mod config {
+    pub(crate) mod checks {
+        pub(crate) const MOST_IDS: usize = 1 << 24;
+    }
     pub(crate) mod allowed {
         pub(crate) fn allowed(_name: &str) -> &'static str {
             "allowed"
@@ -56,4 +55,3 @@ pub(crate) mod config {
 }
 pub(crate) use run::is;
 
-pub(crate) const MOST_IDS: usize = 1 << 24;

@@ -2,8 +2,8 @@
 
 use super::report::{Report, Status};
 use crate::os::env::Env;
-use crate::snowflake::lease_calls::{guarded_claim, request};
 use crate::worker::acquire::check_server_clocks;
+use crate::worker::acquire::{guarded_claim, request};
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};

@@ -23,7 +23,7 @@ pub fn allowed(name: &str) -> &'static str {
         "on_exhausted" => "\"wait\" or \"borrow\"",
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",
-        "clock_source" => "\"system\" or \"coarse\"",
+        "clock_source" => crate::os::clock_source::ClockSource::ALLOWED,
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
         "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
         "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",

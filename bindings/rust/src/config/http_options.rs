@@ -1,10 +1,10 @@
 //! What the options of snowflakes and of segments share.
 
 #[cfg(feature = "http")]
+use crate::config::checks::milliseconds;
+#[cfg(feature = "http")]
 use crate::http::HttpOptions;
 use crate::tasks::with_timeout;
-#[cfg(feature = "http")]
-use crate::worker::settings::milliseconds;
 use leafid_core::{Code, Error, Result};
 use std::fmt;
 use std::path::PathBuf;

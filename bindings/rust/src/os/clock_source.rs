@@ -1,6 +1,5 @@
 //! Which of the system's clocks ids are made of.
 
-use crate::config::allowed::allowed;
 use leafid_core::{Error, Result};
 
 /// The clock that the time in an id is read from.
@@ -16,12 +15,15 @@ pub enum ClockSource {
 }
 
 impl ClockSource {
+    /// What it may be, for errors.
+    pub(crate) const ALLOWED: &str = "\"system\" or \"coarse\"";
+
     /// Reads `system` or `coarse`.
     pub fn parse(text: &str) -> Result<ClockSource> {
         match text {
             "system" => Ok(ClockSource::System),
             "coarse" => Ok(ClockSource::Coarse),
-            _ => Err(Error::invalid("clock_source", format!("{text:?}"), allowed("clock_source"))),
+            _ => Err(Error::invalid("clock_source", format!("{text:?}"), ClockSource::ALLOWED)),
         }
     }
 

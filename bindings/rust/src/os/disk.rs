@@ -1,12 +1,13 @@
 //! The real clock, disk and randomness.
 
 use crate::os::clock::Clock;
-use crate::os::env::{DirectoryId, Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
+use crate::os::env::{
+    DirectoryId, Disk, Env, FILE_BYTES, FileAccess, FileId, HostLock, LockedFile, NewFile, Random,
+};
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::os::{self, ForkSafeFd};
-use crate::storage::two_slots::FILE_BYTES;
 use leafid_core::Result;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RawDir, SeekFrom};
 use rustix::io::Errno;

@@ -1,13 +1,23 @@
 //! What the host needs of the system, as small traits, so that a simulation can take its place: clock, disk, randomness.
 
+use crate::os::PerProcess;
 use crate::os::clock::Clock;
 use crate::os::filesystem_kind::FileSystem;
 use crate::os::namespaces::Scope;
-use crate::storage::two_slots::FILE_BYTES;
 use leafid_core::{Code, Error, Result};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of each file: two pages, one for each slot.
+pub(crate) const FILE_BYTES: usize = 2 * 4096;
+
+/// The clock, disk and randomness of this process. A forked child has its own.
+pub(crate) fn of_process() -> &'static Arc<Env> {
+    static ENV: PerProcess<Arc<Env>> = PerProcess::new();
+    ENV.get_or_install(|| Arc::new(Env::system()))
+}
 
 /// Where state files, and the other files of two slots, live.
 pub(crate) trait Disk: Send + Sync {

@@ -6,7 +6,7 @@ use super::source::callback::{FetchRequest, Fetched, SegmentSource};
 use super::source::file::FileTag;
 use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
 use crate::os::env::Sharing;
-use crate::worker::source::Answer;
+use crate::tasks::user_calls::Answer;
 use leafid_core::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -7,8 +7,8 @@ use super::tag::Tag;
 use super::tag_state::TagState;
 use crate::config::allowed::allowed;
 use crate::os;
-use crate::snowflake::wait::{self, Interrupted};
 use crate::tasks::fetch_pool::{self, TimerKey};
+use crate::tasks::interrupt::{self, Interrupted};
 use leafid_core::{Code, Empty, Error, Result, Run};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -179,7 +179,7 @@ impl PendingTake {
             }
             tag_state.wait(seen, deadline.saturating_duration_since(Instant::now()).min(SLICE));
             if interrupted() {
-                return Err(wait::interrupted());
+                return Err(interrupt::interrupted());
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::source::leaf::{LeafServers, Mode};
 use super::source::range::{self, RangeSource};
 use super::source::tinyid::{self, TinyidServers};
 use crate::http::{HttpOptions, Response, Verdict};
-use crate::snowflake::registry::registry;
+use crate::os::env;
 use leafid_core::{IdOrder, Result, Segment};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> R
             RangeSource::new(options, ordered)?.fetch(&request, nonce).map(|fetched| fetched.segment)
         }
         Dialect::Tinyid => TinyidServers::new(options)?.fetch(&request, nonce).map(|batch| batch.segments[0]),
-        _ => LeafServers::new(options, dialect.mode(), Arc::clone(registry().env()))?.get(tag),
+        _ => LeafServers::new(options, dialect.mode(), Arc::clone(env::of_process()))?.get(tag),
     }
 }
 
@@ -87,7 +87,7 @@ pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 
 /// The segments of these that the marks of a directory let pass.
 pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
-    let marks = HighWaterMarks::new(Arc::clone(registry().env()), Some(directory), "fuzz", order, false)?;
+    let marks = HighWaterMarks::new(Arc::clone(env::of_process()), Some(directory), "fuzz", order, false)?;
     let after = marks.after(tag)?;
     Ok(marks.accept(tag, segments, after)?.segments.to_vec())
 }
@@ -98,7 +98,7 @@ pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) ->
         true => BTreeMap::from([(tag.to_owned(), file::FileTag::default())]),
         false => BTreeMap::new(),
     };
-    let source = FileSource::open(Arc::clone(registry().env()), directory, create, &tags, false)?;
+    let source = FileSource::open(Arc::clone(env::of_process()), directory, create, &tags, false)?;
     let request = FetchRequest { tag: tag.into(), step, after, urgent: false };
     source.fetch(&request).map(|fetched| fetched.segment)
 }

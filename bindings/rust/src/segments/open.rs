@@ -3,7 +3,7 @@
 use super::HighWaterMarks;
 use super::fetcher::Fetcher;
 use super::settings::{Prewarm, SegmentsSettings};
-use crate::snowflake::registry::registry;
+use crate::os::env;
 use crate::tasks::with_timeout;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const LEAST: Duration = Duration::from_millis(100);
 
 /// Makes the directory of the marks if it is missing. Nothing is fetched yet.
 pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
-    let env = Arc::clone(registry().env());
+    let env = Arc::clone(env::of_process());
     let marks = bounded(settings, {
         let (env, settings) = (Arc::clone(&env), Arc::clone(settings));
         move || {

@@ -3,10 +3,10 @@
 use super::builder::SegmentsBuilder;
 use super::source::select::Origin;
 use crate::config::allowed::allowed;
+use crate::config::checks::{id_space, milliseconds};
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use crate::storage::file_names::check_tag;
-use crate::worker::settings::{milliseconds, space};
 use leafid_core::{Error, LARGEST_STEP, Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,7 +62,7 @@ impl SegmentsSettings {
     }
 
     pub(crate) fn parse(builder: &SegmentsBuilder) -> Result<SegmentsSettings> {
-        let name = space(builder.name.as_deref())?;
+        let name = id_space(builder.name.as_deref())?;
         let persist = builder.persist.unwrap_or(true);
         if builder.keep_unused && !persist {
             return Err(Error::invalid(

@@ -1,11 +1,12 @@
 //! Leases that are lost, and claims and renewals that answer whenever the test says.
 
 use super::*;
+use crate::Answer;
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::tasks::renewal_timer::RenewalTimer;
 use crate::worker::claim;
 use crate::worker::claim_context::ClaimContext;
-use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+use crate::worker::source::{ClaimRequest, WorkerLeases, WorkerSource};
 use leafid_core::{Lease, Renewal};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -128,7 +128,7 @@ impl World {
         lock(&self.0.locked).clear();
         let env = Env { built_ms, ..self.env() };
         let again = Env { clock: env.clock.clone(), built_ms, ..self.env() };
-        Process(Registry::new(env), again)
+        Process(Registry::new(env.into()), again)
     }
 }
 

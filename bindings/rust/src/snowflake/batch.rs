@@ -2,14 +2,13 @@
 
 use crate::Snowflake;
 use crate::config::allowed::allowed;
+use crate::config::checks::MOST_IDS;
 use crate::os;
-use crate::snowflake::wait;
+use crate::tasks::interrupt;
 use leafid_core::{Code, Error, OnExhausted, Result, Run};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};
 
-/// The most ids that one call makes.
-pub const MOST_IDS: usize = 1 << 24;
 /// How often a long batch asks whether to give up.
 const ASK: Duration = Duration::from_millis(50);
 
@@ -67,7 +66,7 @@ impl Snowflake {
                 if asked.elapsed() > ASK {
                     asked = Instant::now();
                     if interrupted() {
-                        return Err(wait::interrupted());
+                        return Err(interrupt::interrupted());
                     }
                 }
             }
@@ -100,7 +99,7 @@ impl Snowflake {
         }
         let generator = self.generator()?;
         match n > generator.core.left_in_tick(generator.env.clock.filtered_ms()) {
-            true => wait::may_wait(&self.settings, tick),
+            true => self.settings.check_wait(tick),
             false => Ok(()),
         }
     }

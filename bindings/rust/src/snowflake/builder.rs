@@ -1,9 +1,9 @@
 //! The options of a snowflake.
 
+use crate::tasks::user_calls::Answer;
 use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::source::Answer;
 use crate::{ClockSource, Snowflake, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted, Result};
 use std::path::PathBuf;

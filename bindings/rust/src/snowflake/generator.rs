@@ -7,7 +7,7 @@ use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
-use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
@@ -144,7 +144,7 @@ impl Generator {
             if looked.elapsed() > STUCK {
                 looked = Instant::now();
                 if interrupted() {
-                    return Err(wait::interrupted());
+                    return Err(interrupt::interrupted());
                 }
             }
             if !helped && asked.elapsed() > STUCK && self.span_writer.try_lock().is_ok() {

@@ -1,7 +1,6 @@
 //! Calls of the lease source: claims, renewals and releases.
 
 use crate::os;
-use crate::os::env::Env;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls;
@@ -10,8 +9,8 @@ use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::{LateAnswer, RenewableLease, RenewalCall, renewal_answer};
-use crate::worker::source::{ClaimRequest, WorkerSource};
-use leafid_core::{Code, Error, RenewalAnswer, RenewalEnd, Result, SPAN_WISH_MS};
+use crate::worker::source::WorkerSource;
+use leafid_core::{Code, Error, RenewalAnswer, RenewalEnd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Release;
@@ -170,27 +169,4 @@ impl Generator {
             log::warn!("leafid: the release of worker id {} did not answer in time", self.worker_id);
         }
     }
-}
-
-/// The request of a claim.
-pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<ClaimRequest> {
-    let random = env.number()?;
-    let now_ms = env.clock.filtered_ms();
-    Ok(ClaimRequest {
-        name: name.into(),
-        instance: format!("{random:032x}"),
-        previous,
-        now_ms,
-        until_ms: now_ms + SPAN_WISH_MS,
-    })
-}
-
-/// Calls the source; a panic of a user callback is an error.
-pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
-    catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
-        Err(Error::new(
-            Code::WorkerLost,
-            "the claim of a worker id panicked; see the code that gives worker ids, then try again",
-        ))
-    })
 }

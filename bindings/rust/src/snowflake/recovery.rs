@@ -2,10 +2,10 @@
 
 use crate::os::mutex::PollSleep;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::lease_calls::{guarded_claim, request};
-use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::worker::acquire::{check_server_clocks, is_held_here};
+use crate::worker::acquire::{guarded_claim, request};
 use crate::worker::claim;
 use crate::worker::claim_context::ClaimContext;
 use crate::worker::worker_ids::WorkerIds;
@@ -228,7 +228,7 @@ impl Generator {
                 return Err(why);
             }
             if interrupted() {
-                return Err(wait::interrupted());
+                return Err(interrupt::interrupted());
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::config::clock_check::check_clock;
 use crate::config::deployment;
-use crate::os::env::{DirectoryId, Env};
+use crate::os::env::{self, DirectoryId, Env};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::RenewalLog;
-use crate::snowflake::wait::{self, Interrupted};
 use crate::storage::state_file::{check_root, failed};
+use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
@@ -56,7 +56,7 @@ enum EntryState {
 /// This process's registry.
 pub(crate) fn registry() -> &'static Registry {
     // A static's value is never dropped.
-    REGISTRY.get_or_install(|| Registry::new(Env::system()))
+    REGISTRY.get_or_install(|| Registry::new(Arc::clone(env::of_process())))
 }
 
 /// This process's registry, if it has one.
@@ -65,18 +65,13 @@ pub(crate) fn existing_registry() -> Option<&'static Registry> {
 }
 
 impl Registry {
-    pub(crate) fn new(env: Env) -> Registry {
+    pub(crate) fn new(env: Arc<Env>) -> Registry {
         Registry {
-            env: Arc::new(env),
+            env,
             entries: Mutex::new(Vec::new()),
             renewer: Arc::new(RenewalTimer::new()),
             generation: os::process::generation(),
         }
-    }
-
-    /// The clock, the disk and the random numbers that it uses.
-    pub(crate) fn env(&self) -> &Arc<Env> {
-        &self.env
     }
 
     /// The generator of these settings, one handle more; claimed if this process has none. `parents`: the worker id of
@@ -225,7 +220,7 @@ impl Registry {
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
         let claim = move || claim::claim(&env, &wanted, &context);
         match with_timeout::run_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
-            Timed::Interrupted => Err(wait::interrupted()),
+            Timed::Interrupted => Err(interrupt::interrupted()),
             claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
         }
     }

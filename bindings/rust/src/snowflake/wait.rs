@@ -2,6 +2,7 @@
 
 use crate::os;
 use crate::snowflake::generator::{Generator, Obtained};
+use crate::tasks::interrupt::{self, Interrupted};
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Action, Code, Error, Result, Utc};
 use std::sync::Arc;
@@ -18,23 +19,6 @@ pub(crate) struct Wait<'a> {
     pub(crate) interrupted: Interrupted<'a>,
     deadline: Option<Instant>,
     refused: bool,
-}
-
-/// Asked now and then during a long call: whether to give up, as for Ctrl-C in an interpreter.
-pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
-
-/// Errors: `would_block`, when the handle's thread may not wait so long.
-pub(crate) fn may_wait(settings: &SnowflakeSettings, left: Duration) -> Result<()> {
-    match settings.max_wait {
-        Some(most) if left > most => {
-            let ms = left.as_millis() + 1;
-            let message = format!(
-                "the next id is to be had in {ms} ms, more than this thread may wait; ask again then"
-            );
-            Err(Error::new(Code::WouldBlock, message))
-        }
-        _ => Ok(()),
-    }
 }
 
 impl<'a> Wait<'a> {
@@ -101,7 +85,7 @@ impl<'a> Wait<'a> {
         let target_ns = ms.saturating_mul(1_000_000);
         // A time that has passed is no wait.
         let left = Duration::from_nanos(target_ns.saturating_sub(clock.filtered_ns()).max(0) as u64);
-        may_wait(self.settings, left)?;
+        self.settings.check_wait(left)?;
         let allowed = deadline.saturating_duration_since(Instant::now());
         if left > allowed {
             let timeout = self.settings.timeout.as_millis();
@@ -121,7 +105,7 @@ impl<'a> Wait<'a> {
         if left > LATE {
             clock.sleep((left - LATE).min(SLICE));
             if left > SLICE && (self.interrupted)() {
-                return Err(interrupted());
+                return Err(interrupt::interrupted());
             }
         } else {
             // The last stretch, shorter than a sleep would be late.
@@ -132,9 +116,4 @@ impl<'a> Wait<'a> {
         }
         Ok(())
     }
-}
-
-/// The error of a call that was interrupted.
-pub(crate) fn interrupted() -> Error {
-    Error::new(Code::WouldBlock, "interrupted while waiting; ask again")
 }

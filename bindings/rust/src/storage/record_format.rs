@@ -1,7 +1,8 @@
 //! The record of a worker id as it stands in a slot of its state file.
 
 use crate::os::clock::Clock;
-use crate::storage::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use crate::os::env::FILE_BYTES;
+use crate::storage::two_slots::{self, Head, SLOT_BYTES};
 use leafid_core::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

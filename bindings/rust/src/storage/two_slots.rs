@@ -1,13 +1,12 @@
 //! A file of two slots of readable JSON, each with a number and a checksum, written in turn and in place.
 
+use crate::os::env::FILE_BYTES;
 use leafid_core::{Code, Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Bytes of a slot: one page, so that a write is not torn over two.
-pub(crate) const SLOT_BYTES: usize = 4096;
-/// Bytes of a file.
-pub(crate) const FILE_BYTES: usize = 2 * SLOT_BYTES;
+pub(crate) const SLOT_BYTES: usize = FILE_BYTES / 2;
 /// Slot numbers count up by one: none reaches this.
 pub(crate) const NUMBER_LIMIT: u64 = 1 << 62;
 /// What stands between the JSON's last field and its checksum.

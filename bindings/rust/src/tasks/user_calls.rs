@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// What a user callback returns. A [`leafid_core::Error`] in the box keeps its code; any other error is `worker_lost`.
+pub type Answer<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
 /// The calls of this process. A forked child starts with none, for it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
 

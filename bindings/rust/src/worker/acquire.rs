@@ -3,16 +3,17 @@
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::{lock, lock_signal_safe};
-use crate::snowflake::lease_calls::{guarded_claim, request};
-use crate::snowflake::wait::{self, Interrupted};
+use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::grant::Grant;
 use crate::worker::offline_start::OfflineStart;
 use crate::worker::settings::SnowflakeSettings;
+use crate::worker::source::{ClaimRequest, WorkerSource};
 use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
+use leafid_core::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS, peers_agree};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(crate) fn acquire(
         match with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
             Timed::Done(checked) => checked?,
             Timed::Out | Timed::Forked => unknown(late("peer_times", settings)),
-            Timed::Interrupted => return Err(wait::interrupted()),
+            Timed::Interrupted => return Err(interrupt::interrupted()),
             Timed::TooMany => unknown(user_calls::too_many_stuck()),
             Timed::NoThread => unknown(user_calls::no_thread_error(&"for peer_times")),
         }
@@ -69,7 +70,7 @@ pub(crate) fn acquire(
     });
     let answer = answer.flatten().unwrap_or_else(|| {
         Err(match ended {
-            Timed::Interrupted => wait::interrupted(),
+            Timed::Interrupted => interrupt::interrupted(),
             Timed::TooMany => user_calls::too_many_stuck(),
             Timed::NoThread => user_calls::no_thread_error(&"for its claim"),
             Timed::Done(()) | Timed::Out | Timed::Forked => late("the claim of a worker id", settings),
@@ -145,4 +146,27 @@ pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &Snowflak
         let release = move || grant.release_unused();
         let _ = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
     }
+}
+
+/// The request of a claim.
+pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<ClaimRequest> {
+    let random = env.number()?;
+    let now_ms = env.clock.filtered_ms();
+    Ok(ClaimRequest {
+        name: name.into(),
+        instance: format!("{random:032x}"),
+        previous,
+        now_ms,
+        until_ms: now_ms + SPAN_WISH_MS,
+    })
+}
+
+/// Calls the source; a panic of a user callback is an error.
+pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
+    catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
+        Err(Error::new(
+            Code::WorkerLost,
+            "the claim of a worker id panicked; see the code that gives worker ids, then try again",
+        ))
+    })
 }

@@ -362,7 +362,7 @@ fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Ru
             // At most the longest span: `admit` refuses what lies further ahead.
             Admission::WaitUntil(ms) => {
                 let left_ms = (ms - env.clock.filtered_ms()).max(0);
-                crate::snowflake::wait::may_wait(settings, Duration::from_millis(left_ms as u64))?;
+                settings.check_wait(Duration::from_millis(left_ms as u64))?;
                 env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
             }
             Admission::Refused(error) => return Err(error),

@@ -41,7 +41,8 @@ impl Grant {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use crate::worker::source::{Answer, ClaimRequest, WorkerLeases, WorkerSource};
+    use crate::tasks::user_calls::Answer;
+    use crate::worker::source::{ClaimRequest, WorkerLeases, WorkerSource};
     use leafid_core::{Lease, Renewal};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -5,9 +5,10 @@ use super::lease_protocol::{self, LeaseRequest};
 use crate::http::Request;
 use crate::http::{HttpOptions, Response, ServerPool, Verdict};
 use crate::os::PerProcess;
+use crate::os::env;
 use crate::os::mutex::lock;
-use crate::snowflake::registry::registry;
-use crate::worker::source::{Answer, ClaimRequest, WorkerLeases};
+use crate::tasks::user_calls::Answer;
+use crate::worker::source::{ClaimRequest, WorkerLeases};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -76,7 +77,7 @@ impl HttpLeases {
         if let Some(simulated) = &self.simulated {
             return Ok((simulated.number)());
         }
-        registry().env().number()
+        env::of_process().number()
     }
 
     /// Whether they are the same servers, asked in the same way; where they were named makes no difference.
@@ -127,7 +128,7 @@ impl HttpLeases {
 
     /// A lease, and how long before this call it was asked for.
     pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
-        let now = registry().env().clock.boot_time();
+        let now = env::of_process().clock.boot_time();
         let unanswered = UNANSWERED.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
         // Nobody else makes it meanwhile: two would be answered the same lease.

@@ -1,6 +1,6 @@
 //! The clocks of peers, as a user callback returns them.
 
-use crate::worker::source::Answer;
+use crate::tasks::user_calls::Answer;
 use leafid_core::{PEERS_THRESHOLD_MS, Result, peers_agree};
 use std::fmt;
 use std::sync::Arc;

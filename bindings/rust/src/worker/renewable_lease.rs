@@ -1,6 +1,7 @@
 //! A lease that a generator holds, with the source that renews it.
 
-use crate::worker::source::{self, Answer, WorkerLeases};
+use crate::tasks::user_calls::Answer;
+use crate::worker::source::{self, WorkerLeases};
 use leafid_core::{Code, Error, HeldLease, Lease, Renewal, RenewalAnswer, RenewalRequest};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

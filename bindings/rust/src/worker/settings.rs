@@ -1,6 +1,7 @@
 //! Options, checked.
 
 use crate::config::allowed::allowed;
+use crate::config::checks::{id_space, milliseconds};
 use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
@@ -10,7 +11,7 @@ use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
-use leafid_core::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
+use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,6 +64,20 @@ impl SnowflakeSettings {
         self.timeout.max(Duration::from_secs(1))
     }
 
+    /// Errors: `would_block`, when the handle's thread may not wait so long.
+    pub(crate) fn check_wait(&self, left: Duration) -> Result<()> {
+        match self.max_wait {
+            Some(most) if left > most => {
+                let ms = left.as_millis() + 1;
+                let message = format!(
+                    "the next id is to be had in {ms} ms, more than this thread may wait; ask again then"
+                );
+                Err(Error::new(Code::WouldBlock, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn parse(options: &SnowflakeOptions) -> Result<SnowflakeSettings> {
         let layout = match options.epoch_ms {
             Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
@@ -77,7 +92,7 @@ impl SnowflakeSettings {
                 }
             },
         };
-        let name = space(options.name.as_deref())?;
+        let name = id_space(options.name.as_deref())?;
         if options.on_exhausted == OnExhausted::Borrow && options.on_clock_backwards == OnClockBackwards::Wait
         {
             let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
@@ -138,25 +153,6 @@ impl SnowflakeSettings {
             timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
             max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })
-    }
-}
-
-/// The id space. Errors: `invalid_argument`.
-pub(crate) fn space(name: Option<&str>) -> Result<String> {
-    let name = name.unwrap_or("default");
-    let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
-    if !(1..=64).contains(&name.len()) || !name.bytes().all(word) || name.starts_with('.') {
-        return Err(Error::invalid("name", format!("{name:?}"), allowed("name")));
-    }
-    Ok(name.into())
-}
-
-/// The time of an option, at least so many milliseconds. Errors: `invalid_argument`.
-pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
-    match ms {
-        1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
-        0 if least == 0 => Ok(Duration::ZERO),
-        _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
     }
 }
 

@@ -2,6 +2,7 @@
 //! leases them from what all hosts share, such as a database.
 
 use crate::os;
+use crate::tasks::user_calls::Answer;
 use crate::worker::grant::Grant;
 #[cfg(feature = "http")]
 use crate::worker::lease_client::HttpLeases;
@@ -10,9 +11,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What the user's code answers. A [`leafid_core::Error`] in the box keeps its code; any other error is `worker_lost`.
-pub type Answer<T> = std::result::Result<T, Box<dyn StdError + Send + Sync>>;
 
 /// What a worker id is claimed with.
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Where segments come from.
 
 use super::completion::Completion;
-use crate::worker::source::Answer;
+use crate::tasks::user_calls::Answer;
 use leafid_core::{Code, Error, Result, Segment};
 use smallvec::{SmallVec, smallvec};
 use std::error::Error as StdError;

@@ -6,7 +6,7 @@ use crate::segments::fetcher::Fetcher;
 use crate::segments::jobs::Job;
 use crate::segments::tag_state::TagState;
 use crate::tasks::fetch_pool;
-use crate::worker::source::Answer;
+use crate::tasks::user_calls::Answer;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
 

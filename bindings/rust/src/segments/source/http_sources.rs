@@ -8,8 +8,8 @@ use super::tinyid::TinyidServers;
 use crate::config::allowed::allowed;
 use crate::config::http_options::opened;
 use crate::http::{HttpOptions, ServerPool};
+use crate::os::env;
 use crate::segments::builder::{Protocol, SegmentsBuilder};
-use crate::snowflake::registry::registry;
 use leafid_core::{Error, IdOrder, LARGEST_STEP, Result};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl<D: Dialect> Servers for D {
 /// The servers that the options name. Errors: `invalid_argument`.
 pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
     let protocol = builder.protocol.unwrap_or_default();
-    let (options, env) = (options(builder)?, Arc::clone(registry().env()));
+    let (options, env) = (options(builder)?, Arc::clone(env::of_process()));
     let connections = options.connections;
     let what = "the certificates of ca_file, or of the system,";
     if let Some(block_size) = builder.block_size.filter(|_| protocol != Protocol::Leaf) {

@@ -4,8 +4,8 @@ use super::callback::SegmentSource;
 use super::file::FileSource;
 use crate::config::allowed::allowed;
 use crate::config::http_options::{opened, refuse_options_of};
+use crate::os::env;
 use crate::segments::builder::SegmentsBuilder;
-use crate::snowflake::registry::registry;
 use leafid_core::{Error, IdOrder, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Origin {
                 allowed("servers"),
             ));
         }
-        let (env, path) = (Arc::clone(registry().env()), PathBuf::from(path));
+        let (env, path) = (Arc::clone(env::of_process()), PathBuf::from(path));
         let (create, sharing, tags) = (builder.create, builder.sharing()?, builder.tags.clone());
         let source = opened("the directory of the counters", move || {
             FileSource::open(env, &path, create, &tags, sharing)

@@ -108,7 +108,7 @@ impl Unit {
     /// Starts a process. Errors: why it was refused.
     pub(crate) fn start(&mut self, world: World) -> Result<(), Error> {
         simulated::play(world.fate.number);
-        let registry = Registry::new(world.env());
+        let registry = Registry::new(world.env().into());
         let opened = registry.open(&self.settings, self.parents, &mut || false);
         let started = opened.and_then(|generator| match world.fate.is_dead() {
             true => Err(Error::new(Code::Internal, "killed")),
@@ -145,7 +145,7 @@ impl Unit {
         child.home = self.home;
         (child.child, child.parents) = (true, Some(parent.generator.worker_id));
         child.running = Some(Process {
-            registry: Registry::new(world.env()),
+            registry: Registry::new(world.env().into()),
             flake: Snowflake::of(&copied),
             generator: copied,
             world,

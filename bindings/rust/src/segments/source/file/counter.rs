@@ -1,7 +1,7 @@
 //! A tag's counter, and what is taken from it.
 
 use super::directory::failed;
-use crate::MOST_IDS;
+use crate::config::checks::MOST_IDS;
 use crate::segments::{FetchRequest, Fetched};
 use crate::storage::decimal::Decimal;
 use crate::storage::file_names::inside;
