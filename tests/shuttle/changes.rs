@@ -312,12 +312,12 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "pub(crate) fn after_fork() {
-    if let Some(pool) = POOL.get() {",
-            "pub(crate) fn after_fork() {
-    if let Some(pool) = POOL.get()
-        && !crate::is(\"leaves_jobs_after_a_fork\")
-    {",
+            "    in_parent: || {
+        if let Some(pool) = POOL.get() {",
+            "    in_parent: || {
+        if let Some(pool) = POOL.get()
+            && !crate::is(\"leaves_jobs_after_a_fork\")
+        {",
             1,
         ),
     ),

@@ -70,6 +70,7 @@ pub fn quiesce(patience: std::time::Duration) {
     tasks::renewal_timer::pause();
     tasks::fetch_pool::stop(patience);
     tasks::renewal_timer::stop(patience.saturating_sub(begun.elapsed()));
+    tasks::user_calls::wait(patience.saturating_sub(begun.elapsed()));
     // After it, since that may log.
     os::log_queue::wait(patience.saturating_sub(begun.elapsed()));
 }

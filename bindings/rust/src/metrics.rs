@@ -4,8 +4,8 @@
 //! table of the process a fork can catch taken.
 
 use crate::os;
+use crate::segments::fetcher::open_fetchers;
 use crate::snowflake::registry::existing_registry;
-use crate::tasks::fetch_pool;
 use crate::{SegmentsStats, Stats, TagStats};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -88,7 +88,7 @@ pub fn metrics() -> String {
         let generation = os::process::generation();
         let open = existing_registry().map(|registry| registry.open_generators()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
-        let segments = fetch_pool::offices().iter().map(|fetcher| SegmentsStats::of(fetcher)).collect();
+        let segments = open_fetchers().iter().map(|fetcher| SegmentsStats::of(fetcher)).collect();
         // In the child of a fork meanwhile, they are the parent's.
         if generation == os::process::generation() {
             return encode(Generators { snowflakes, segments });

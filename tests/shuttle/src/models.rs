@@ -527,8 +527,8 @@ pub fn forks_in_the_midst() {
     let tag = segments.tag("t").unwrap();
     let forks = [(); 2].map(|()| {
         spawn(|| {
-            fetch_pool::before_fork();
-            fetch_pool::after_fork();
+            (fetch_pool::FORK_HOOKS.before)();
+            (fetch_pool::FORK_HOOKS.in_parent)();
         })
     });
     let threads = [asking(&tag, &[By::Future, By::Futures(2)]), asking(&tag, &[By::Futures(3)])];

@@ -31,6 +31,21 @@ pub(crate) mod process {
     pub(crate) fn why_no_threads() -> Option<&'static str> {
         None
     }
+
+    pub(crate) struct ForkHooks {
+        pub(crate) before: fn(),
+        pub(crate) in_parent: fn(),
+    }
+
+    impl ForkHooks {
+        pub(crate) const NONE: ForkHooks = ForkHooks { before: || {}, in_parent: || {} };
+    }
+
+    pub(crate) enum ForkOrder {
+        Fetches,
+    }
+
+    pub(crate) fn at_fork(_order: ForkOrder, _hooks: &'static ForkHooks) {}
 }
 
 pub(crate) fn check_may_wait() -> Result<()> {

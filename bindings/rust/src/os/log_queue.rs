@@ -5,6 +5,7 @@
 //! process: a forked child delivers no record of its parent.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
+use crate::os::process::{self, ForkHooks, ForkOrder};
 use crate::os::{self, PerProcess, Thread};
 pub use log::{Level, LevelFilter};
 use std::cell::Cell;
@@ -119,9 +120,7 @@ pub fn wait_for_delivery() {
 }
 
 /// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
-pub(crate) fn before_fork() {
-    wait(FORK_WAITS);
-}
+static FORK_HOOKS: ForkHooks = ForkHooks { before: || wait(FORK_WAITS), ..ForkHooks::NONE };
 
 struct LogQueue {
     /// The process that it belongs to.
@@ -155,6 +154,7 @@ fn push(record: QueuedRecord) {
 
 impl LogQueue {
     fn new() -> LogQueue {
+        process::at_fork(ForkOrder::Logs, &FORK_HOOKS);
         LogQueue { generation: os::process::generation(), state: Mutex::default() }
     }
 

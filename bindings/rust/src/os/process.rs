@@ -6,13 +6,12 @@
 
 use super::inherited_fds;
 use super::per_process::Leaked;
-use crate::tasks::with_timeout;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::process::{WaitId, WaitIdOptions};
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed,
-    Ordering::SeqCst, compiler_fence, fence,
+    Ordering::Release, Ordering::SeqCst, compiler_fence, fence,
 };
 
 /// The wiped page; null before the first use.
@@ -28,6 +27,44 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 static WIPES_ON_FORK: AtomicBool = AtomicBool::new(false);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
+/// What modules do around a fork.
+static AT_FORK: [AtomicPtr<ForkHooks>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
+
+/// What a module does around a fork. All of it must go on in a process whose other threads, and their locks, are gone.
+pub(crate) struct ForkHooks {
+    /// In the parent, before the fork.
+    pub(crate) before: fn(),
+    /// In the parent, after it.
+    pub(crate) in_parent: fn(),
+    /// In a child, when it first enters; async-signal-safe.
+    pub(crate) in_child: fn(),
+}
+
+impl ForkHooks {
+    /// Does nothing: the hooks that a module does not name.
+    pub(crate) const NONE: ForkHooks = ForkHooks { before: || {}, in_parent: || {}, in_child: || {} };
+}
+
+/// Who has hooks, in the order in which they are called.
+#[derive(Clone, Copy)]
+pub(crate) enum ForkOrder {
+    Fetches,
+    Renewals,
+    UserCalls,
+    Timeouts,
+    /// Last, since the others may log.
+    Logs,
+}
+
+/// Calls the hooks around each later fork of this process and its children. May be called again with the same hooks.
+pub(crate) fn at_fork(order: ForkOrder, hooks: &'static ForkHooks) {
+    AT_FORK[order as usize].store(ptr::from_ref(hooks).cast_mut(), Release);
+}
+
+fn hooks() -> impl Iterator<Item = &'static ForkHooks> {
+    // SAFETY: null, or from a reference that lives for ever.
+    AT_FORK.iter().filter_map(|hooks| unsafe { hooks.load(Acquire).as_ref() })
+}
 
 /// This process's generation, never 0. A child has another one before it uses any state of its parent.
 #[inline]
@@ -92,7 +129,7 @@ fn enter() -> u64 {
         RAW.store(true, Relaxed);
         // Those under way are the parent's.
         FORKS.store(0, Relaxed);
-        with_timeout::forget_stuck();
+        hooks().for_each(|hooks| (hooks.in_child)());
     }
     let next = HIGHEST.fetch_add(1, AcqRel) + 1;
     match page.compare_exchange(0, next, AcqRel, Acquire) {
@@ -157,16 +194,12 @@ pub(crate) fn sees_every_fork() -> bool {
 
 extern "C" fn before() {
     FORKS.fetch_add(UNDER_WAY + 1, AcqRel);
-    crate::tasks::fetch_pool::before_fork();
-    crate::tasks::renewal_timer::before_fork();
-    // After it, since it may log.
-    crate::os::log_queue::before_fork();
+    hooks().for_each(|hooks| (hooks.before)());
 }
 
 extern "C" fn after_in_parent() {
     FORKS.fetch_sub(UNDER_WAY, AcqRel);
-    crate::tasks::fetch_pool::after_fork();
-    crate::tasks::renewal_timer::after_fork();
+    hooks().for_each(|hooks| (hooks.in_parent)());
 }
 
 extern "C" fn after_in_child() {

@@ -2,7 +2,6 @@
 
 use super::Wake;
 use super::fetcher::{Fetcher, closed};
-use super::jobs::TimerTask;
 use super::tag::Tag;
 use super::tag_state::TagState;
 use crate::config::allowed::allowed;
@@ -203,8 +202,13 @@ impl PendingTake {
                     self.number = Some(number);
                     if self.timer.map(|(time, _)| time) != Some(self.deadline) {
                         self.take_timer_back();
-                        let wake = TimerTask::Wake(Arc::downgrade(&tag_state), number);
-                        self.timer = Some(fetch_pool::schedule(self.deadline, wake));
+                        let tag_state = Arc::downgrade(&tag_state);
+                        let wake = move || {
+                            if let Some(tag_state) = tag_state.upgrade() {
+                                tag_state.wake(number);
+                            }
+                        };
+                        self.timer = Some(fetch_pool::schedule(self.deadline, Box::new(wake)));
                     }
                     self.subscribed = Some(tag_state);
                     return Ok(false);

@@ -1,7 +1,7 @@
 //! Fetches segments from a source into the buffers of its tags. Each `Segments` has one fetcher in a process.
 
 use super::high_water::{Accepted, HighWaterMarks};
-use super::jobs::{Job, TimerTask};
+use super::jobs::FetchJob;
 use super::settings::{STEP, SegmentsSettings};
 use super::source::callback::FetchRequest;
 use super::source::completion::{Completion, Pending};
@@ -9,13 +9,14 @@ use super::tag_state::{TagInner, TagState};
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
-use crate::tasks::fetch_pool;
+use crate::tasks::fetch_pool::{self, Owner};
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchAction, FetchEnd, FetchPhase, Result,
     Segment, ServersRest,
 };
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::{Arc, Mutex};
@@ -54,6 +55,20 @@ pub(crate) struct Wanted {
     pub(crate) refilled: bool,
 }
 
+impl Owner for Fetcher {
+    fn close_idle(&self) {
+        if let Some(servers) = &self.settings.origin.servers {
+            servers.close_idle();
+        }
+    }
+}
+
+/// The fetchers that are open in this process.
+pub(crate) fn open_fetchers() -> Vec<Arc<Fetcher>> {
+    let owners = fetch_pool::owners().into_iter();
+    owners.filter_map(|owner| Arc::downcast(owner as Arc<dyn Any + Send + Sync>).ok()).collect()
+}
+
 impl Fetcher {
     /// `prewarm`: tags to be fetched ahead of their first use.
     pub(crate) fn open(
@@ -74,7 +89,7 @@ impl Fetcher {
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
         });
-        fetch_pool::add_owner(&fetcher);
+        fetch_pool::add_owner(&fetcher, fetcher.settings.origin.threads);
         fetcher
     }
 
@@ -104,13 +119,6 @@ impl Fetcher {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Acquire)
-    }
-
-    /// Closes idle connections.
-    pub(crate) fn close_idle(&self) {
-        if let Some(servers) = &self.settings.origin.servers {
-            servers.close_idle();
-        }
     }
 
     /// Whether the source's answers come from the threads that ask for ids.
@@ -187,8 +195,13 @@ impl Fetcher {
             FetchAction::Nothing => {}
             FetchAction::Fetch => self.push(Arc::clone(tag_state), false),
             FetchAction::LookAt(at_ms) => {
-                let look = TimerTask::Look(Arc::downgrade(self), Arc::downgrade(tag_state), at_ms);
-                fetch_pool::schedule(self.instant(at_ms), look);
+                let (fetcher, tag_state) = (Arc::downgrade(self), Arc::downgrade(tag_state));
+                let look = move || {
+                    if let (Some(fetcher), Some(tag_state)) = (fetcher.upgrade(), tag_state.upgrade()) {
+                        fetcher.look(&tag_state, at_ms);
+                    }
+                };
+                fetch_pool::schedule(self.instant(at_ms), Box::new(look));
             }
         }
     }
@@ -208,14 +221,20 @@ impl Fetcher {
             }
             Some(BreakerAction::Probe(tag_state)) => self.push(tag_state, true),
             Some(BreakerAction::WakeAt(at_ms)) => {
-                fetch_pool::schedule(self.instant(at_ms), TimerTask::Breaker(Arc::downgrade(self)));
+                let fetcher = Arc::downgrade(self);
+                let look = move || {
+                    if let Some(fetcher) = fetcher.upgrade() {
+                        fetcher.breaker_timer();
+                    }
+                };
+                fetch_pool::schedule(self.instant(at_ms), Box::new(look));
             }
             Some(BreakerAction::Wait) | None => {}
         }
     }
 
     fn push(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
-        fetch_pool::push(Job::Fetch(Arc::clone(self), tag_state, tries));
+        fetch_pool::push(Box::new(FetchJob::Fetch(Arc::clone(self), tag_state, tries)));
     }
 
     /// Asks the source, on a fetching thread, unless it is down. `tries`: to see whether it still is.

@@ -1,19 +1,16 @@
-//! What the threads do, and what is due at some time.
+//! What the pool's threads do for segments.
 
 use super::fetcher::Fetcher;
 use super::source::callback::Batch;
 use super::source::completion::Pending;
 use super::tag_state::TagState;
+use crate::tasks::fetch_pool::{Job, STUCK, STUCK_IN_CODE};
 use leafid_core::{Error, Result};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
-pub(crate) const STUCK: Duration = Duration::from_secs(1);
-pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
-
 /// What a fetching thread does.
-pub(crate) enum Job {
+pub(crate) enum FetchJob {
     /// Asks the source for a tag's next segment.
     Fetch(Arc<Fetcher>, Arc<TagState>, bool),
     /// Takes an answer.
@@ -29,76 +26,39 @@ pub(crate) trait Helper: Send + Sync {
     fn help(self: Arc<Self>, ready: Result<()>) -> bool;
 }
 
-/// What is due at some time; none of it waits for anything.
-pub(crate) enum TimerTask {
-    /// Sees whether a tag wants to be fetched again.
-    Look(Weak<Fetcher>, Weak<TagState>, i64),
-    /// Sees whether a source may be asked again.
-    Breaker(Weak<Fetcher>),
-    /// Does what a source wants done.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
-    Call(Box<dyn FnOnce() + Send>),
-    /// Wakes a subscriber whose time is over.
-    Wake(Weak<TagState>, u64),
-}
-
-impl Job {
-    pub(crate) fn may_take(&self) -> Duration {
+impl Job for FetchJob {
+    fn may_take(&self) -> Duration {
         match self {
-            Job::Fetch(fetcher, ..) if !fetcher.settings.origin.native => STUCK_IN_CODE,
+            FetchJob::Fetch(fetcher, ..) if !fetcher.settings.origin.native => STUCK_IN_CODE,
             _ => STUCK,
         }
     }
 
-    /// Whose it is: an address, to compare.
-    pub(crate) fn fetcher(&self) -> usize {
+    fn owner(&self) -> usize {
         match self {
-            Job::Fetch(fetcher, ..) => Arc::as_ptr(fetcher) as usize,
-            Job::Accept(pending, _) => Arc::as_ptr(&pending.fetcher) as usize,
-            Job::Help(whose, _) => *whose,
+            FetchJob::Fetch(fetcher, ..) => Arc::as_ptr(fetcher) as usize,
+            FetchJob::Accept(pending, _) => Arc::as_ptr(&pending.fetcher) as usize,
+            FetchJob::Help(whose, _) => *whose,
         }
     }
 
-    /// Answers the job that is to stand in line again.
-    pub(crate) fn run(self) -> Option<Job> {
-        match self {
-            Job::Fetch(fetcher, tag_state, tries) => fetcher.fetch(tag_state, tries),
-            Job::Accept(pending, answer) => pending.accept(answer),
-            Job::Help(whose, helper) => {
-                return Arc::clone(&helper).help(Ok(())).then_some(Job::Help(whose, helper));
+    fn run(self: Box<Self>) -> Option<Box<dyn Job>> {
+        match *self {
+            FetchJob::Fetch(fetcher, tag_state, tries) => fetcher.fetch(tag_state, tries),
+            FetchJob::Accept(pending, answer) => pending.accept(answer),
+            FetchJob::Help(whose, helper) => {
+                let more = Arc::clone(&helper).help(Ok(()));
+                return more.then(|| Box::new(FetchJob::Help(whose, helper)) as Box<dyn Job>);
             }
         }
         None
     }
 
-    pub(crate) fn fail(self, error: Error) {
-        match self {
-            Job::Fetch(fetcher, tag_state, _) => fetcher.failed_to_ask(&tag_state, error),
-            Job::Accept(pending, _) => pending.accept(Err(error)),
-            Job::Help(_, helper) => while Arc::clone(&helper).help(Err(error.clone())) {},
-        }
-    }
-}
-
-impl TimerTask {
-    pub(crate) fn run(self) {
-        match self {
-            TimerTask::Look(fetcher, tag_state, until_ms) => {
-                if let (Some(fetcher), Some(tag_state)) = (fetcher.upgrade(), tag_state.upgrade()) {
-                    fetcher.look(&tag_state, until_ms);
-                }
-            }
-            TimerTask::Breaker(fetcher) => {
-                if let Some(fetcher) = fetcher.upgrade() {
-                    fetcher.breaker_timer();
-                }
-            }
-            TimerTask::Call(call) => call(),
-            TimerTask::Wake(tag_state, subscriber) => {
-                if let Some(tag_state) = tag_state.upgrade() {
-                    tag_state.wake(subscriber);
-                }
-            }
+    fn fail(self: Box<Self>, error: Error) {
+        match *self {
+            FetchJob::Fetch(fetcher, tag_state, _) => fetcher.failed_to_ask(&tag_state, error),
+            FetchJob::Accept(pending, _) => pending.accept(Err(error)),
+            FetchJob::Help(_, helper) => while Arc::clone(&helper).help(Err(error.clone())) {},
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::snowflake::recovery::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::tasks::interrupt::{self, Interrupted};
-use crate::tasks::renewal_timer::RenewalTimer;
+use crate::tasks::renewal_timer::{Renewable, RenewalTimer};
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::claim::Claim;
@@ -61,6 +61,16 @@ pub(crate) enum Obtained {
     Granted,
     /// Ask again a tick later.
     NoRoom,
+}
+
+impl Renewable for Generator {
+    fn renew(self: Arc<Self>, waited_for: bool) -> Option<Duration> {
+        Generator::renew(&self, waited_for)
+    }
+
+    fn is_leased(&self) -> bool {
+        self.leased
+    }
 }
 
 impl Generator {

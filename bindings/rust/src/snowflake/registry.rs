@@ -56,7 +56,10 @@ enum EntryState {
 /// This process's registry.
 pub(crate) fn registry() -> &'static Registry {
     // A static's value is never dropped.
-    REGISTRY.get_or_install(|| Registry::new(Arc::clone(env::of_process())))
+    REGISTRY.get_or_install(|| Registry {
+        renewer: Arc::clone(RenewalTimer::of_process()),
+        ..Registry::new(Arc::clone(env::of_process()))
+    })
 }
 
 /// This process's registry, if it has one.
@@ -247,7 +250,7 @@ impl Registry {
         if let Some(source) = generator.settings.key.workers.source() {
             source.end_calls();
         }
-        self.renewer.forget(generator.newest(), deadline.saturating_duration_since(Instant::now()));
+        self.renewer.forget(generator.newest().as_ref(), deadline.saturating_duration_since(Instant::now()));
         closed
     }
 

@@ -8,21 +8,46 @@ pub(crate) mod fair_queue;
 mod schedule;
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
+use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
-use crate::segments::fetcher::Fetcher;
-use crate::segments::jobs::{Job, STUCK, TimerTask};
 use leafid_core::{Code, Error};
 use schedule::PoolState;
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Release};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// A thread without work goes after this.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long a fork waits for the threads to end before it goes on regardless.
 const FORK_WAITS: Duration = Duration::from_millis(100);
+
+/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
+pub(crate) const STUCK: Duration = Duration::from_secs(1);
+pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
+
+/// What a thread of the pool does.
+pub(crate) trait Job: Send {
+    /// Whose it is: an address, to compare.
+    fn owner(&self) -> usize;
+    /// A thread that is at it for longer is held up.
+    fn may_take(&self) -> Duration;
+    /// Does it. Returns a job that is to wait for its turn again.
+    fn run(self: Box<Self>) -> Option<Box<dyn Job>>;
+    /// There is no thread to do it on.
+    fn fail(self: Box<Self>, error: Error);
+}
+
+/// Who has jobs done here while it is open.
+pub(crate) trait Owner: Any + Send + Sync {
+    /// A thread was idle for so long that it ends.
+    fn close_idle(&self);
+}
+
+/// What is due at some time. It waits for nothing.
+pub(crate) type TimerTask = Box<dyn FnOnce() + Send>;
 
 static POOL: PerProcess<Arc<Pool>> = PerProcess::new();
 
@@ -53,7 +78,7 @@ pub(crate) fn is_this_thread() -> bool {
 }
 
 /// Has a job done by the next free thread.
-pub(crate) fn push(job: Job) {
+pub(crate) fn push(job: Box<dyn Job>) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return os::simulated::leave(move || {
@@ -61,7 +86,7 @@ pub(crate) fn push(job: Job) {
         });
     }
     let pool = pool();
-    pool.with_lock(|work| work.jobs.push(job.fetcher(), job));
+    pool.with_lock(|work| work.jobs.push(job.owner(), job));
     pool.ensure_threads(false);
 }
 
@@ -112,19 +137,19 @@ pub(crate) fn ensure_threads(waits: bool) {
     pool().ensure_threads(waits);
 }
 
-/// A fetcher was opened.
-pub(crate) fn add_owner(fetcher: &Arc<Fetcher>) {
+/// An owner was opened, which has up to `threads` jobs done at the same time.
+pub(crate) fn add_owner(owner: &Arc<impl Owner>, threads: usize) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
     }
     pool().with_lock(|work| {
-        work.owners.push((Arc::downgrade(fetcher), fetcher.settings.origin.threads));
+        work.owners.push((Arc::downgrade(owner) as Weak<dyn Owner>, threads));
     });
 }
 
-/// A fetcher was closed; the last one ends the threads that are idle.
-pub(crate) fn remove_owner(fetcher: &Arc<Fetcher>, patience: Duration) {
+/// An owner was closed; the last one ends the threads that are idle.
+pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return;
@@ -132,9 +157,9 @@ pub(crate) fn remove_owner(fetcher: &Arc<Fetcher>, patience: Duration) {
     let pool = pool();
     let left = pool.with_lock(|work| {
         work.owners
-            .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), &**fetcher));
+            .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::addr_eq(other.as_ptr(), &**owner));
         // They would keep it until somebody else has something done.
-        let its = work.jobs.take_all(Arc::as_ptr(fetcher) as usize);
+        let its = work.jobs.take_all(Arc::as_ptr(owner) as usize);
         if work.owners.is_empty() {
             work.due.clear();
         }
@@ -148,15 +173,21 @@ pub(crate) fn remove_owner(fetcher: &Arc<Fetcher>, patience: Duration) {
 }
 
 /// What is open in this process.
-pub(crate) fn offices() -> Vec<Arc<Fetcher>> {
+pub(crate) fn owners() -> Vec<Arc<dyn Owner>> {
     let Some(pool) = POOL.get() else { return Vec::new() };
-    pool.with_lock(|work| work.offices()).unwrap_or_default()
+    pool.with_lock(|work| work.open_owners()).unwrap_or_default()
 }
 
 /// Ends the threads before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
-pub(crate) fn before_fork() {
-    stop(FORK_WAITS);
-}
+pub(crate) static FORK_HOOKS: ForkHooks = ForkHooks {
+    before: || stop(FORK_WAITS),
+    in_parent: || {
+        if let Some(pool) = POOL.get() {
+            pool.ensure_threads(false);
+        }
+    },
+    ..ForkHooks::NONE
+};
 
 /// Ends the threads, waiting at most so long.
 pub(crate) fn stop(patience: Duration) {
@@ -179,15 +210,9 @@ pub(crate) fn resume() {
     }
 }
 
-/// The fork is over, and this is the parent.
-pub(crate) fn after_fork() {
-    if let Some(pool) = POOL.get() {
-        pool.ensure_threads(false);
-    }
-}
-
 impl Pool {
     fn new() -> Arc<Pool> {
+        at_fork(ForkOrder::Fetches, &FORK_HOOKS);
         Arc::new(Pool {
             work: Mutex::default(),
             worker_wake: Condvar::new(),
@@ -269,7 +294,7 @@ impl Pool {
             let Some(job) = next.and_then(|fetcher| work.jobs.take(fetcher)) else {
                 let left = IDLE.saturating_sub(since.elapsed());
                 if left.is_zero() || work.owners.is_empty() {
-                    idle = work.offices();
+                    idle = work.open_owners();
                     break;
                 }
                 // Whose turn they are not is seen to once those at work are held up.
@@ -283,7 +308,7 @@ impl Pool {
                 continue;
             };
             work.idle -= 1;
-            work.busy.insert(me, (Instant::now() + job.may_take(), job.fetcher()));
+            work.busy.insert(me, (Instant::now() + job.may_take(), job.owner()));
             drop(work);
             let busy = BusyGuard { pool: self, me };
             let again = job.run();
@@ -295,11 +320,11 @@ impl Pool {
             since = Instant::now();
             work = lock(&self.work);
             // This thread looks for the next job now: it begins no other.
-            again.into_iter().for_each(|job| work.jobs.push(job.fetcher(), job));
+            again.into_iter().for_each(|job| work.jobs.push(job.owner(), job));
         }
         work.idle -= 1;
         drop(work);
-        idle.into_iter().for_each(|fetcher| fetcher.close_idle());
+        idle.into_iter().for_each(|owner| owner.close_idle());
     }
 
     fn run_timer(self: &Arc<Self>) {
@@ -312,7 +337,7 @@ impl Pool {
                 let timed = first.remove();
                 drop(work);
                 // It may run a waker of the user's.
-                let _ = catch_unwind(AssertUnwindSafe(|| timed.run()));
+                let _ = catch_unwind(AssertUnwindSafe(|| timed()));
                 if self.is_of_parent() {
                     return;
                 }

@@ -1,16 +1,25 @@
 //! The one background thread: it renews spans while generators are in use, and is gone when none is.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
-use crate::os::{self, Thread, without_signals};
-use crate::snowflake::generator::Generator;
-use crate::snowflake::registry::existing_registry;
-use crate::tasks::user_calls;
+use crate::os::process::{ForkHooks, ForkOrder, at_fork};
+use crate::os::{self, PerProcess, Thread, without_signals};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a fork waits for the thread to end before it goes on regardless.
 const FORK_WAITS: Duration = Duration::from_millis(100);
+
+/// The timer of this process. A forked child begins with none.
+static TIMER: PerProcess<Arc<RenewalTimer>> = PerProcess::new();
+
+/// What the timer renews.
+pub(crate) trait Renewable: Send + Sync + 'static {
+    /// Renews what is due. Returns when to come again, if at all. `waited_for`: a caller waits for it.
+    fn renew(self: Arc<Self>, waited_for: bool) -> Option<Duration>;
+    /// Whether it holds a lease, which ends if nobody renews it.
+    fn is_leased(&self) -> bool;
+}
 
 /// The thread and what it is to do.
 pub(crate) struct RenewalTimer {
@@ -39,9 +48,8 @@ struct RenewalJob {
     due: Instant,
     /// Nobody waits for it: the others go first.
     early: bool,
-    /// It holds a lease, which ends if nobody renews it.
     leased: bool,
-    generator: Weak<Generator>,
+    renewable: Weak<dyn Renewable>,
 }
 
 impl RenewalTimer {
@@ -49,15 +57,23 @@ impl RenewalTimer {
         RenewalTimer { state: Arc::default(), generation: os::process::generation() }
     }
 
-    /// Has this generator looked at now, and again when half of its span is used. `early`: nobody waits for it.
-    pub(crate) fn schedule(&self, generator: &Arc<Generator>, early: bool) {
+    /// The timer of this process.
+    pub(crate) fn of_process() -> &'static Arc<RenewalTimer> {
+        TIMER.get_or_install(|| {
+            at_fork(ForkOrder::Renewals, &FORK_HOOKS);
+            Arc::new(RenewalTimer::new())
+        })
+    }
+
+    /// Renews it now, and again when it says so. `early`: no caller waits for it.
+    pub(crate) fn schedule(&self, renewable: &Arc<impl Renewable>, early: bool) {
         let started = lock_signal_safe(&self.state.work, self.generation, |work| {
-            work.forget(generator);
+            work.forget(renewable.as_ref());
             work.jobs.push(RenewalJob {
                 due: Instant::now(),
                 early,
-                leased: generator.leased,
-                generator: Arc::downgrade(generator),
+                leased: renewable.is_leased(),
+                renewable: Arc::downgrade(renewable) as Weak<dyn Renewable>,
             });
             if work.running {
                 return Ok(());
@@ -68,7 +84,7 @@ impl RenewalTimer {
             // No thread to be had: the caller renews the span itself, each time it is asked.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
             if os::check_may_work().is_ok() {
-                without_signals(|| generator.renew(!early));
+                without_signals(|| Arc::clone(renewable).renew(!early));
             }
         }
         self.state.wake.notify_one();
@@ -95,6 +111,10 @@ impl RenewalTimer {
         }
     }
 
+    fn set_paused(&self, paused: bool) {
+        lock_signal_safe(&self.state.work, self.generation, |work| work.paused = paused);
+    }
+
     /// Ends the thread, waiting at most for `patience`. The jobs stay: the next `schedule` starts it again.
     pub(crate) fn stop(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
@@ -117,10 +137,10 @@ impl RenewalTimer {
         }
     }
 
-    /// Forgets a generator, and ends the thread with the last one.
-    pub(crate) fn forget(&self, generator: &Generator, patience: Duration) {
+    /// Renews it no more, and ends the thread with the last one.
+    pub(crate) fn forget(&self, renewable: &impl Renewable, patience: Duration) {
         let last = lock_signal_safe(&self.state.work, self.generation, |work| {
-            work.forget(generator);
+            work.forget(renewable);
             work.jobs.is_empty()
         });
         if last == Some(true) {
@@ -130,8 +150,8 @@ impl RenewalTimer {
 }
 
 impl Schedule {
-    fn forget(&mut self, generator: &Generator) {
-        self.jobs.retain(|job| !std::ptr::eq(job.generator.as_ptr(), generator));
+    fn forget(&mut self, renewable: &impl Renewable) {
+        self.jobs.retain(|job| !std::ptr::addr_eq(job.renewable.as_ptr(), renewable));
     }
 }
 
@@ -149,15 +169,15 @@ impl SharedState {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             }
-            let RenewalJob { generator, early, leased, .. } = work.jobs.swap_remove(next);
+            let RenewalJob { renewable, early, leased, .. } = work.jobs.swap_remove(next);
             drop(work);
-            let again = generator.upgrade().and_then(|generator| generator.renew(!early));
+            let again = renewable.upgrade().and_then(|renewable| renewable.renew(!early));
             work = lock(&self.work);
-            let asked_meanwhile = work.jobs.iter().any(|job| job.generator.ptr_eq(&generator));
+            let asked_meanwhile = work.jobs.iter().any(|job| job.renewable.ptr_eq(&renewable));
             if let Some(again) = again
                 && !asked_meanwhile
             {
-                work.jobs.push(RenewalJob { due: Instant::now() + again, early: true, leased, generator });
+                work.jobs.push(RenewalJob { due: Instant::now() + again, early: true, leased, renewable });
             }
         }
         // Under the lock that saw nothing to do: who asks from now on starts another thread.
@@ -177,40 +197,34 @@ impl Drop for PanicGuard<'_> {
 }
 
 /// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
-pub(crate) fn before_fork() {
-    stop(FORK_WAITS);
-}
-
-/// The fork is over, and this is the parent.
-pub(crate) fn after_fork() {
-    if let Some(registry) = existing_registry() {
-        registry.renewer.restart_for_leases();
-    }
-}
+static FORK_HOOKS: ForkHooks = ForkHooks {
+    before: || stop(FORK_WAITS),
+    in_parent: || {
+        if let Some(timer) = TIMER.get() {
+            timer.restart_for_leases();
+        }
+    },
+    ..ForkHooks::NONE
+};
 
 /// Starts no thread for renewals that no caller waits for, until [`resume`].
 pub(crate) fn pause() {
-    if let Some(registry) = existing_registry() {
-        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| {
-            work.paused = true
-        });
+    if let Some(timer) = TIMER.get() {
+        timer.set_paused(true);
     }
 }
 
 /// Ends a [`pause`].
 pub(crate) fn resume() {
-    if let Some(registry) = existing_registry() {
-        lock_signal_safe(&registry.renewer.state.work, registry.renewer.generation, |work| {
-            work.paused = false
-        });
-        registry.renewer.restart_for_leases();
+    if let Some(timer) = TIMER.get() {
+        timer.set_paused(false);
+        timer.restart_for_leases();
     }
 }
 
-/// Ends the thread, and waits for the user callbacks that it started: each at most for `patience`.
+/// Ends the thread, waiting at most for `patience`.
 pub(crate) fn stop(patience: Duration) {
-    if let Some(registry) = existing_registry() {
-        registry.renewer.stop(patience);
+    if let Some(timer) = TIMER.get() {
+        timer.stop(patience);
     }
-    user_calls::wait(patience);
 }

@@ -1,6 +1,7 @@
 //! User callbacks that no caller waits for, each on its own thread.
 
 use crate::os::mutex::{PollSleep, lock_signal_safe};
+use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
 use crate::tasks::with_timeout::MOST_STUCK_CALLS;
 use leafid_core::{Code, Error, Result};
@@ -12,6 +13,9 @@ use std::time::{Duration, Instant};
 
 /// What a user callback returns. A [`leafid_core::Error`] in the box keeps its code; any other error is `worker_lost`.
 pub type Answer<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// How long a fork waits for the calls to end; then it continues regardless.
+const FORK_WAITS: Duration = Duration::from_millis(100);
 
 /// The calls of this process. A forked child starts with none, for it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
@@ -45,6 +49,7 @@ pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
     }
     let calls =
         CALLS.get_or_install(|| Calls { generation: os::process::generation(), threads: Mutex::default() });
+    at_fork(ForkOrder::UserCalls, &FORK_HOOKS);
     if calls.reap() >= MOST_STUCK_CALLS {
         return Err(too_many_stuck());
     }
@@ -99,6 +104,9 @@ impl Drop for CallEnd {
         self.0.store(true, Release);
     }
 }
+
+/// Waits for the calls before a fork, for a child has only the forking thread.
+static FORK_HOOKS: ForkHooks = ForkHooks { before: || wait(FORK_WAITS), ..ForkHooks::NONE };
 
 /// Waits until no such thread is left, at most for `patience`.
 pub(crate) fn wait(patience: Duration) {

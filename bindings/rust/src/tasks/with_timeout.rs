@@ -1,6 +1,7 @@
 //! Runs work with a timeout: a disk, a name server or a user callback may not answer.
 
 use crate::os::mutex::lock;
+use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, ThreadKind, check_may_work, spawn};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
@@ -58,9 +59,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) const MOST_STUCK_CALLS: usize = 16;
 
 /// Resets the counts in a forked child, which has none of its parent's threads.
-pub(crate) fn forget_stuck() {
-    STUCK.iter().for_each(|stuck| stuck.store(0, Release));
-}
+static FORK_HOOKS: ForkHooks =
+    ForkHooks { in_child: || STUCK.iter().for_each(|stuck| stuck.store(0, Release)), ..ForkHooks::NONE };
 
 /// Runs `work` on its own thread, which has ended when this returns, except after a timeout.
 pub(crate) fn run<T: Send + 'static>(
@@ -81,6 +81,7 @@ pub(crate) fn run_unless<T: Send + 'static>(
     if crate::os::simulated::played().is_some() {
         return Timed::Done(work());
     }
+    at_fork(ForkOrder::Timeouts, &FORK_HOOKS);
     let generation = os::process::generation();
     let deadline = Instant::now() + timeout;
     let stuck = stuck(kind);

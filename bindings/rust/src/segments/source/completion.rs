@@ -3,7 +3,7 @@
 use super::callback::{Batch, Fetched};
 use crate::os;
 use crate::segments::fetcher::Fetcher;
-use crate::segments::jobs::Job;
+use crate::segments::jobs::FetchJob;
 use crate::segments::tag_state::TagState;
 use crate::tasks::fetch_pool;
 use crate::tasks::user_calls::Answer;
@@ -82,7 +82,7 @@ impl Completion {
         let Some(pending) = self.0.take() else { return };
         // In a forked child it is the parent's.
         if pending.fetcher.generation == os::process::generation() {
-            fetch_pool::push(Job::Accept(pending, answer));
+            fetch_pool::push(Box::new(FetchJob::Accept(pending, answer)));
         } else {
             std::mem::forget(pending);
         }

@@ -10,7 +10,7 @@ use super::callback::{Batch, FetchRequest, Later};
 use super::completion::Completion;
 use crate::os::mutex::{lock, lock_signal_safe};
 use crate::os::{self, PerProcess};
-use crate::segments::jobs::{Helper, Job, TimerTask};
+use crate::segments::jobs::{FetchJob, Helper};
 use crate::tasks::fetch_pool;
 use leafid_core::{Code, Error, Result, Segment, SingleIds, SingleIdsActions, SingleIdsAnswer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,7 +43,7 @@ impl Singles {
     fn begin(self: &Arc<Self>, workers: usize) {
         for _ in 0..workers {
             let whose = Arc::as_ptr(self) as usize;
-            fetch_pool::push(Job::Help(whose, Arc::clone(self) as Arc<dyn Helper>));
+            fetch_pool::push(Box::new(FetchJob::Help(whose, Arc::clone(self) as Arc<dyn Helper>)));
         }
     }
 
@@ -63,7 +63,7 @@ impl Singles {
                     singles.act(&tag, actions, Completion::hand_over);
                 }
             };
-            fetch_pool::schedule(self.origin + at, TimerTask::Call(Box::new(look)));
+            fetch_pool::schedule(self.origin + at, Box::new(look));
         }
         if let Some(SingleIdsAnswer { reply, result, requests }) = actions.answer {
             let batch = result.map(|segments| Some(Batch { segments: segments.into(), step: None }));

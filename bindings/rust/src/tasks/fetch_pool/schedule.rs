@@ -1,9 +1,7 @@
 //! What is to be done, who does it, and whose turn is next.
 
 use super::fair_queue::FairQueue;
-use super::{RunningThread, TimerKey};
-use crate::segments::fetcher::Fetcher;
-use crate::segments::jobs::{Job, TimerTask};
+use super::{Job, Owner, RunningThread, TimerKey, TimerTask};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc, Weak};
@@ -18,7 +16,7 @@ const MOST_PER_OWNER: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct PoolState {
-    pub(crate) jobs: FairQueue<Job>,
+    pub(crate) jobs: FairQueue<Box<dyn Job>>,
     pub(crate) due: BTreeMap<TimerKey, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
@@ -31,19 +29,19 @@ pub(crate) struct PoolState {
     /// None is begun for what nobody waits for.
     pub(crate) paused: bool,
     /// With how many requests each makes at the same time.
-    pub(crate) owners: Vec<(Weak<Fetcher>, usize)>,
+    pub(crate) owners: Vec<(Weak<dyn Owner>, usize)>,
 }
 
 impl PoolState {
-    pub(crate) fn offices(&self) -> Vec<Arc<Fetcher>> {
-        self.owners.iter().filter_map(|(fetcher, _)| fetcher.upgrade()).collect()
+    pub(crate) fn open_owners(&self) -> Vec<Arc<dyn Owner>> {
+        self.owners.iter().filter_map(|(owner, _)| owner.upgrade()).collect()
     }
 
     /// Whose job is next: of whom the fewest threads work for, and not too many. While the threads for all are busy,
     /// only those for whom nobody works have a turn: no source has what is left for the others.
     pub(crate) fn next_owner(&self, now: Instant) -> Option<usize> {
         let most = if self.busy.len() < self.for_all(now) { self.most(MOST_PER_OWNER) } else { 1 };
-        self.jobs.next(|fetcher| Some(self.busy_for(fetcher)).filter(|busy| *busy < most))
+        self.jobs.next(|owner| Some(self.busy_for(owner)).filter(|busy| *busy < most))
     }
 
     /// Whether another thread is to be begun.
@@ -66,8 +64,8 @@ impl PoolState {
         self.owners.iter().map(|(_, threads)| *threads).fold(least, usize::max)
     }
 
-    fn busy_for(&self, fetcher: usize) -> usize {
-        self.busy.values().filter(|(_, of)| *of == fetcher).count()
+    fn busy_for(&self, owner: usize) -> usize {
+        self.busy.values().filter(|(_, of)| *of == owner).count()
     }
 
     /// Joins the threads that have ended.
@@ -81,19 +79,26 @@ impl PoolState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segments::jobs::Helper;
+    use leafid_core::Error;
     use std::time::Duration;
 
-    struct Nothing;
+    struct Nothing(usize);
 
-    impl Helper for Nothing {
-        fn help(self: Arc<Self>, _ready: leafid_core::Result<()>) -> bool {
-            false
+    impl Job for Nothing {
+        fn owner(&self) -> usize {
+            self.0
         }
+        fn may_take(&self) -> Duration {
+            Duration::ZERO
+        }
+        fn run(self: Box<Self>) -> Option<Box<dyn Job>> {
+            None
+        }
+        fn fail(self: Box<Self>, _: Error) {}
     }
 
-    fn help(of: usize) -> Job {
-        Job::Help(of, Arc::new(Nothing))
+    fn job(of: usize) -> Box<dyn Job> {
+        Box::new(Nothing(of))
     }
 
     /// Threads for these are busy, and jobs of those wait.
@@ -101,7 +106,7 @@ mod tests {
         let busy = busy.iter().zip(0..).map(|(of, thread)| (thread, (held_up_from, *of))).collect();
         let mut work = PoolState { busy, ..PoolState::default() };
         for of in jobs {
-            work.jobs.push(*of, help(*of));
+            work.jobs.push(*of, job(*of));
         }
         work
     }
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!((four.next_owner(now), four.wants_thread(now)), (None, false));
         four.idle = 4;
         assert_eq!((four.next_owner(later), four.wants_thread(later)), (Some(7), false));
-        four.jobs.push(8, help(8));
+        four.jobs.push(8, job(8));
         assert_eq!(four.next_owner(now), Some(8));
     }
 

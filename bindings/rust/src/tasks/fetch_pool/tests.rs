@@ -3,13 +3,25 @@
 use super::*;
 use crate::SegmentsBuilder;
 use crate::os::simulated;
-use crate::segments::jobs::Helper;
-use std::sync::Weak;
+use crate::segments::jobs::{FetchJob, Helper};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An owner that is gone.
+fn nobody() -> Weak<dyn Owner> {
+    struct Nobody;
+    impl Owner for Nobody {
+        fn close_idle(&self) {}
+    }
+    Weak::<Nobody>::new()
+}
+
+fn help(of: usize, helper: Arc<dyn Helper>) -> Box<dyn Job> {
+    Box::new(FetchJob::Help(of, helper))
+}
 
 struct Once(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
@@ -25,7 +37,7 @@ impl Pool {
     fn push_all(self: &Arc<Self>, jobs: impl Iterator<Item = (usize, Box<dyn FnOnce() + Send>)>) {
         self.with_lock(|work| {
             for (of, job) in jobs {
-                work.jobs.push(of, Job::Help(of, Arc::new(Once(Mutex::new(Some(job))))));
+                work.jobs.push(of, help(of, Arc::new(Once(Mutex::new(Some(job))))));
             }
         });
     }
@@ -60,7 +72,7 @@ fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut PoolState) -> bool) {
 #[test]
 fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((nobody(), 0)));
     let (say, begun) = channel();
     let began = Instant::now();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| hang(&say)).unzip();
@@ -106,7 +118,7 @@ fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
 #[test]
 fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matter_at_once() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((nobody(), 0)));
     let (say, begun) = channel();
     let (release, job) = hang(&say);
     pool.push_all(std::iter::once((9, job)));
@@ -128,7 +140,7 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
 #[test]
 fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((nobody(), 0)));
     let panics: fn() = || std::panic::resume_unwind(Box::new("as asked"));
     pool.push_all(std::iter::once((9, Box::new(panics) as Box<dyn FnOnce() + Send>)));
     pool.ensure_threads(false);
@@ -149,11 +161,11 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
 fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_next() {
     let ids = SegmentsBuilder::default().persist(false).name("due").fetch(|_| Ok(None)).open().unwrap();
     let time = Instant::now() + PATIENCE;
-    let due = [(); 2].map(|()| schedule(time, TimerTask::Call(Box::new(|| ()))));
+    let due = [(); 2].map(|()| schedule(time, Box::new(|| ())));
     assert!(due[0] != due[1] && due.iter().all(|due| is_scheduled(*due)));
     due.into_iter().for_each(cancel);
     assert!(!due.iter().any(|due| is_scheduled(*due)));
-    let gone = Weak::<Fetcher>::new();
+    let gone = nobody();
     pool().with_lock(|work| work.owners.push((Weak::clone(&gone), 0)));
     ids.close().unwrap();
     let is_there = pool().with_lock(|work| work.owners.iter().any(|(fetcher, _)| fetcher.ptr_eq(&gone)));
@@ -164,8 +176,8 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
 fn what_nobody_waits_for_is_left_while_threads_are_held() {
     let pool = Pool::new();
     pool.with_lock(|work| {
-        work.owners.push((Weak::new(), 0));
-        work.due.insert((Instant::now() + PATIENCE, 1), TimerTask::Call(Box::new(|| ())));
+        work.owners.push((nobody(), 0));
+        work.due.insert((Instant::now() + PATIENCE, 1), Box::new(|| ()));
     });
     pool.ensure_threads(false);
     assert_eq!(pool.with_lock(|work| (work.timer, work.threads.len())), Some((true, 1)));
@@ -186,13 +198,13 @@ fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
     let may_take = |builder: SegmentsBuilder| {
         let ids = builder.persist(false).name("held-up").open().unwrap();
         let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
-        Job::Fetch(fetcher, tag_state, false).may_take()
+        FetchJob::Fetch(fetcher, tag_state, false).may_take()
     };
     let file = format!("file:{}", dir.path().join("counters").display());
     let builder = SegmentsBuilder::default;
     assert_eq!(may_take(builder().fetch(|_| Ok(None))), STUCK / 10);
     assert_eq!(may_take(builder().servers([file]).create(true)), STUCK);
-    assert_eq!(Job::Help(7, Arc::new(Told(AtomicUsize::new(0)))).may_take(), STUCK);
+    assert_eq!(help(7, Arc::new(Told(AtomicUsize::new(0)))).may_take(), STUCK);
 }
 
 /// Tells of each call whether there was a thread, and has to be called twice.
@@ -211,7 +223,7 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
     simulated::play(1 << 47);
     let (pool, told) = (Pool::new(), Arc::new(Told(AtomicUsize::new(0))));
     for of in [7, 8] {
-        pool.with_lock(|work| work.jobs.push(of, Job::Help(of, Arc::clone(&told) as Arc<dyn Helper>)));
+        pool.with_lock(|work| work.jobs.push(of, help(of, Arc::clone(&told) as Arc<dyn Helper>)));
     }
     pool.with_lock(|work| work.idle = 1);
     pool.ensure_threads(false);
@@ -230,7 +242,7 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
 #[test]
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((Weak::new(), 0)));
+    pool.with_lock(|work| work.owners.push((nobody(), 0)));
     // Eight threads: four for all, and four for whom nobody works.
     let (say, begun) = channel();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();
