@@ -112,17 +112,17 @@ pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
     let SnowflakeSettings { key, directory, timeout, max_wait, .. } =
         SnowflakeSettings::parse(&builder.options)?;
     Ok(Taken {
-        name: key.name,
+        name: key.space.name,
         directory,
         worker_ids: match key.workers {
             WorkerIds::Within { first, last, .. } => Some((first, last)),
             WorkerIds::FromSource(_) => None,
         },
-        layout: key.layout,
+        layout: key.space.layout,
         start: key.start,
         times: (timeout, max_wait),
-        random_start: key.rules.random_start,
-        max_backwards_ms: key.rules.max_backwards_ms,
+        random_start: key.space.rules.random_start,
+        max_backwards_ms: key.space.rules.max_backwards_ms,
         persist: key.persist,
     })
 }

@@ -262,7 +262,7 @@ fn forks(report: &mut Report<'_>) -> io::Result<()> {
 }
 
 fn layout(report: &mut Report<'_>, settings: &SnowflakeSettings, now_ms: i64) -> io::Result<()> {
-    let layout = settings.key.layout;
+    let layout = settings.key.space.layout;
     let end = layout.expires_at_ms();
     let about = format!("{layout} ends at {}", Utc(end));
     if now_ms < layout.epoch_ms() {
@@ -285,7 +285,7 @@ fn worker_ids(
 ) -> io::Result<()> {
     let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
     for worker_id in workers.first..=workers.last {
-        let (directory, name) = (&settings.directory, &settings.key.name);
+        let (directory, name) = (&settings.directory, &settings.key.space.name);
         if let Some(holder) = holder::holder_of(env, directory, name, worker_id) {
             held.push(format!("{worker_id} is held by {holder}"));
             continue;
@@ -293,7 +293,7 @@ fn worker_ids(
         let path = state_file::path_of(directory, worker_id);
         let unusable = match state_file::peek(env, directory, worker_id) {
             Ok(None) => None,
-            Ok(Some(found)) => state_file::check_layout(&found.record, &settings.key, &path).err(),
+            Ok(Some(found)) => state_file::check_layout(&found.record, &settings.key.space, &path).err(),
             Err(error) => Some(error),
         };
         match unusable {

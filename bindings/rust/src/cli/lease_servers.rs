@@ -16,12 +16,12 @@ pub(super) fn check_lease_servers(
     settings: &SnowflakeSettings,
 ) -> io::Result<()> {
     let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
-    let claimed = request(env, &settings.key.name, None).and_then(|request| {
+    let claimed = request(env, &settings.key.space.name, None).and_then(|request| {
         let grant = guarded_claim(source, &request)?;
         let fits = (|| -> Result<i64> {
             check_server_clocks(env, &grant)?;
             if let Some((_, lease)) = &grant.lease {
-                lease.span(&settings.key.layout, &settings.key.rules, env.clock.filtered_ms())?;
+                lease.span(&settings.key.space.layout, &settings.key.space.rules, env.clock.filtered_ms())?;
             }
             Ok(grant.worker_id)
         })();

@@ -54,7 +54,7 @@ pub(super) fn marks(command: &MarksCommand, streams: &mut Streams<'_>) -> Outcom
 
 fn show(arguments: &ShowMarks, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
-    let (directory, name) = (&settings.directory, &settings.key.name);
+    let (directory, name) = (&settings.directory, &settings.key.space.name);
     let found = high_water::list(&Env::system(), directory)?;
     if found.is_empty() {
         streams.complain(format!("no tag of {name:?} has a mark in {}", directory.display()));
@@ -110,7 +110,7 @@ fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
     let settings = space.settings()?;
     let source = high_water::source_of(protocol);
     let before = high_water::forget(&Env::system(), &settings.directory, &source, tag)?;
-    let name = &settings.key.name;
+    let name = &settings.key.space.name;
     writeln!(streams.stdout, "the mark of the tag {tag:?} of {source} in {name:?} was forgotten")?;
     writeln!(streams.stdout, "  before   {before}")?;
     Ok(true)

@@ -16,7 +16,7 @@ fn its_bound_has_time_for_all_that_it_may_wait_for() {
         let open = builder().timeout_ms(timeout_ms).on_clock_backwards(rule);
         let Open { settings, .. } = process.open_worker(ids, open).unwrap();
         assert_eq!(settings.call_bound(), Duration::from_millis(call_ms));
-        let bound = claim::bound(&settings, &settings.key.rules, false);
+        let bound = claim::bound(&settings, &settings.key.space.rules, false);
         assert_eq!(bound, Duration::from_millis(bound_ms));
         world.pass(10_000);
     }

@@ -198,7 +198,7 @@ fn it_is_of_one_worker_id() {
 fn the_names_of_new_files_are_durable_once_they_are_open() {
     let held = Held::until(60_000);
     let state = PathBuf::from("/simulated/default/worker-7.state");
-    drop(StateFile::open(&held.env, &held.settings, 7).unwrap());
+    drop(StateFile::open(&held.env, held.settings.records(), 7).unwrap());
     for path in [PathBuf::from(PATH), state] {
         assert!(lock(&held.world.0.durable).contains_key(&path), "{path:?}");
     }

@@ -217,7 +217,7 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
     let world = World::new();
     let process = world.process();
     let first = process.open(builder().persist(false)).unwrap();
-    let rules = first.settings.key.rules;
+    let rules = first.settings.key.space.rules;
     let (env, renewer) = (Arc::new(world.env()), Arc::new(RenewalTimer::new()));
     let mut next: Option<Arc<Generator>> = None;
     for _ in 0..2_000 {

@@ -84,9 +84,9 @@ impl Snowflake {
     /// Where a tick is longer than the thread may wait, a batch is had from one tick, or nothing is reserved.
     fn check_one_tick(&self, n: usize) -> Result<()> {
         let Some(most) = self.settings.max_wait else { return Ok(()) };
-        let layout = &self.settings.key.layout;
+        let layout = &self.settings.key.space.layout;
         let tick = Duration::from_millis(layout.tick_ms() as u64);
-        if tick <= most || self.settings.key.rules.on_exhausted == OnExhausted::Borrow {
+        if tick <= most || self.settings.key.space.rules.on_exhausted == OnExhausted::Borrow {
             return Ok(());
         }
         // What is left of a tick under the largest random start.

@@ -96,12 +96,12 @@ impl Snowflake {
 
     /// The id space.
     pub fn name(&self) -> &str {
-        &self.settings.key.name
+        &self.settings.key.space.name
     }
 
     /// The layout of the ids.
     pub fn layout(&self) -> Layout {
-        self.settings.key.layout
+        self.settings.key.space.layout
     }
 
     /// Closes this handle; a second time does nothing. The last handle writes the exact mark and lets the worker id go.
@@ -257,8 +257,8 @@ impl fmt::Debug for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.settings.key;
         f.debug_struct("Snowflake")
-            .field("name", &key.name)
-            .field("layout", &key.layout)
+            .field("name", &key.space.name)
+            .field("layout", &key.space.layout)
             .finish_non_exhaustive()
     }
 }

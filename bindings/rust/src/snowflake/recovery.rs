@@ -134,7 +134,7 @@ impl Generator {
         if let Some(peers) = &self.settings.peer_times {
             peers.check(|| self.env.clock.filtered_ms())?;
         }
-        let request = request(&self.env, &self.settings.key.name, Some(self.worker_id))?;
+        let request = request(&self.env, &self.settings.key.space.name, Some(self.worker_id))?;
         let asked = self.env.clock.boot_time();
         let grant = guarded_claim(source, &request)?;
         let asked = asked.saturating_sub(grant.asked_ago);

@@ -85,13 +85,13 @@ impl Registry {
         parents: Option<u32>,
         interrupted: Interrupted<'_>,
     ) -> Result<Arc<Generator>> {
-        check_clock(&settings.key.layout, self.env.built_ms, self.env.clock.filtered_ms())?;
+        check_clock(&settings.key.space.layout, self.env.built_ms, self.env.clock.filtered_ms())?;
         if parents.is_some() && settings.key.persist {
             check_root(settings.root, &settings.directory)?;
         }
         let (directory, forgets) = self.place(settings)?;
         // As others wait for it: a source of worker ids is asked, then the disk.
-        let rules = if forgets { settings.key.rules.never_ahead() } else { settings.key.rules };
+        let rules = if forgets { settings.key.space.rules.never_ahead() } else { settings.key.space.rules };
         let inherited = parents.is_some();
         let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
         let deadline = Instant::now() + bound.max(CLOSE_WAITS);
@@ -199,7 +199,7 @@ impl Registry {
             _ => None,
         };
         let forgets = system.kind == FilesystemKind::Ephemeral && !uses_leases(settings);
-        if forgets && settings.key.rules.on_exhausted == OnExhausted::Borrow {
+        if forgets && settings.key.space.rules.on_exhausted == OnExhausted::Borrow {
             let allowed = format!(
                 "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
                 system.name

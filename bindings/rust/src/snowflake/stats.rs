@@ -47,7 +47,7 @@ impl Stats {
         let now = layout.tick_at(generator.env.clock.filtered_ms()).unwrap_or(0);
         let last = generator.core.first_unused().unwrap_or(0).saturating_sub(1);
         Stats {
-            name: settings.key.name.clone(),
+            name: settings.key.space.name.clone(),
             worker_id: generator.worker_id,
             state_dir: settings.directory.display().to_string(),
             layout: layout.to_string(),

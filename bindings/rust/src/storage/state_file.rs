@@ -1,13 +1,28 @@
 //! The record of one worker id on disk, locked for as long as its generator lives.
 
-use crate::os::env::{Env, FileId, LockedFile, NewFile};
+use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
 use crate::os::host_lock::started_ms;
 use crate::storage::record_format::{self, SlotPair, StoredRecord, Writer};
 use crate::storage::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
-use crate::worker::settings::{Key, SnowflakeSettings};
-use leafid_core::{Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Utc};
+use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Result, Rules, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// What all worker ids of one name share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IdSpace {
+    pub(crate) name: String,
+    pub(crate) layout: Layout,
+    pub(crate) rules: Rules,
+}
+
+/// Where the records of an id space are, and who may open them.
+#[derive(Clone, Copy)]
+pub(crate) struct Records<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) access: FileAccess,
+    pub(crate) space: &'a IdSpace,
+}
 
 /// A worker id's state file, whose lock this process holds.
 pub(crate) struct StateFile {
@@ -88,47 +103,46 @@ pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Op
 impl StateFile {
     /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
     /// cannot have written, `state_mismatch`.
-    pub(crate) fn open(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Option<StateFile>> {
-        StateFile::open_checked(env, settings, &settings.key, worker_id, Record::check)
+    pub(crate) fn open(env: &Env, records: Records<'_>, worker_id: u32) -> Result<Option<StateFile>> {
+        StateFile::open_checked(env, records, worker_id, Record::check)
     }
 
     fn open_checked(
         env: &Env,
-        settings: &SnowflakeSettings,
-        key: &Key,
+        records: Records<'_>,
         worker_id: u32,
         check: impl Fn(&Record) -> Result<()>,
     ) -> Result<Option<StateFile>> {
-        let path = path_of(&settings.directory, worker_id);
-        let access = settings.sharing.access();
-        let bytes = record_format::unused_file(unused(key, worker_id))?;
+        let Records { directory, access, space } = records;
+        let path = path_of(directory, worker_id);
+        let bytes = record_format::unused_file(unused(space, worker_id))?;
         let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access }));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
         let SlotPair { mut newest, spare, damaged } = record_format::read_file(&path, &bytes)?;
-        if newest.name != key.name || newest.record.worker_id != worker_id {
+        if newest.name != space.name || newest.record.worker_id != worker_id {
             let message = format!(
                 "{} is the record of worker id {} of {:?}, not of {worker_id} of {:?}: it was moved or copied here; \
                  nothing was changed, put it back",
                 path.display(),
                 newest.record.worker_id,
                 newest.name,
-                key.name
+                space.name
             );
             return Err(Error::new(Code::StateCorrupt, message));
         }
-        check_layout(&newest.record, key, &path)?;
+        check_layout(&newest.record, space, &path)?;
         check(&newest.record).map_err(|error| error.context(path.display()))?;
         if newest.number <= NUMBER_OF_NEW {
             file.sync_name().map_err(|error| failed("make durable the name of", &path, &error))?;
         }
         observe_clock(env, &newest);
         if damaged {
-            assume_the_worst(&mut newest.record, key, env.clock.filtered_ms());
+            assume_the_worst(&mut newest.record, space, env.clock.filtered_ms());
             log::warn!(
                 "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
                 path.display(),
-                Utc(key.layout.tick_start_ms(newest.record.run.until))
+                Utc(space.layout.tick_start_ms(newest.record.run.until))
             );
         }
         let tried = newest.number;
@@ -136,26 +150,22 @@ impl StateFile {
     }
 
     /// No file: for a generator whose record is not kept.
-    pub(crate) fn unpersisted(key: &Key, worker_id: u32) -> StateFile {
-        StateFile { file: None, path: PathBuf::new(), stored: unused(key, worker_id), spare: 0, tried: 0 }
+    pub(crate) fn unpersisted(space: &IdSpace, worker_id: u32) -> StateFile {
+        StateFile { file: None, path: PathBuf::new(), stored: unused(space, worker_id), spare: 0, tried: 0 }
     }
 
     /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
-    pub(crate) fn open_any(
-        env: &Env,
-        settings: &SnowflakeSettings,
-        worker_id: u32,
-    ) -> Result<Option<StateFile>> {
-        let SnowflakeSettings { directory, key, .. } = settings;
+    pub(crate) fn open_any(env: &Env, records: Records<'_>, worker_id: u32) -> Result<Option<StateFile>> {
+        let Records { directory, space, .. } = records;
         let Some(found) = peek(env, directory, worker_id)? else {
             let path = path_of(directory, worker_id);
             let allowed =
-                format!("a worker id of {:?} that was used: there is no {}", key.name, path.display());
+                format!("a worker id of {:?} that was used: there is no {}", space.name, path.display());
             return Err(Error::invalid("worker", worker_id, &allowed));
         };
-        let key = Key { layout: found.record.layout, ..key.clone() };
-        StateFile::open_checked(env, settings, &key, worker_id, |_| Ok(()))
+        let space = &IdSpace { layout: found.record.layout, ..space.clone() };
+        StateFile::open_checked(env, Records { space, ..records }, worker_id, |_| Ok(()))
     }
 
     /// The record as this generator wrote it last, or found it.
@@ -224,21 +234,21 @@ fn observe_clock(env: &Env, stored: &StoredRecord) {
     }
 }
 
-fn unused(key: &Key, worker_id: u32) -> StoredRecord {
+fn unused(space: &IdSpace, worker_id: u32) -> StoredRecord {
     StoredRecord {
         number: 0,
-        name: key.name.clone(),
-        record: Record::unused(worker_id, key.layout),
+        name: space.name.clone(),
+        record: Record::unused(worker_id, space.layout),
         writer: Writer::default(),
     }
 }
 
 /// Errors: `state_mismatch` when the record is of another layout or epoch.
-pub(crate) fn check_layout(record: &Record, key: &Key, path: &Path) -> Result<()> {
-    if record.layout == key.layout {
+pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Result<()> {
+    if record.layout == space.layout {
         return Ok(());
     }
-    let (was, is) = (&record.layout, &key.layout);
+    let (was, is) = (&record.layout, &space.layout);
     let message = format!(
         "{} was written for the layout {was} with epoch_ms {} and tick_ms {}, not for {is} with epoch_ms {} and \
          tick_ms {}; ids of two layouts in one column can be alike: use the same layout, or another name",
@@ -253,14 +263,14 @@ pub(crate) fn check_layout(record: &Record, key: &Key, path: &Path) -> Result<()
 
 /// The slot that cannot be read may have held a later span. None is longer than the longest, and none ended further
 /// beyond the clock than the rule allows.
-fn assume_the_worst(record: &mut Record, key: &Key, now_ms: i64) {
-    let ahead_ms = match key.rules.on_clock_backwards {
-        OnClockBackwards::Continue => LONGEST_SPAN_MS.max(key.rules.max_backwards_ms),
+fn assume_the_worst(record: &mut Record, space: &IdSpace, now_ms: i64) {
+    let ahead_ms = match space.rules.on_clock_backwards {
+        OnClockBackwards::Continue => LONGEST_SPAN_MS.max(space.rules.max_backwards_ms),
         OnClockBackwards::Wait => LONGEST_SPAN_MS,
     };
-    let longer_ms = key.layout.tick_start_ms(record.run.until) + LONGEST_SPAN_MS;
-    if let Some(tick) = key.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
-        record.run.until = record.run.until.max(tick.min(key.layout.last_tick() + 1));
+    let longer_ms = space.layout.tick_start_ms(record.run.until) + LONGEST_SPAN_MS;
+    if let Some(tick) = space.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
+        record.run.until = record.run.until.max(tick.min(space.layout.last_tick() + 1));
     }
 }
 
@@ -284,6 +294,7 @@ pub(crate) fn this_process(env: &Env) -> Writer {
 mod tests {
     use super::*;
     use crate::Snowflake;
+    use crate::worker::settings::SnowflakeSettings;
     use leafid_core::Span;
     use std::fs::File;
     use std::os::unix::fs::FileExt;
@@ -296,7 +307,7 @@ mod tests {
             SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path()).options)
                 .unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
-        let mut ours = StateFile::open(&env, &settings, 7).unwrap().unwrap();
+        let mut ours = StateFile::open(&env, settings.records(), 7).unwrap().unwrap();
         let writer = this_process(&env);
         let record = ours.record().begin(Span { from: 10, until: 20 }, 1, 1);
         ours.write(record.clone(), &writer).unwrap();
@@ -319,7 +330,7 @@ mod tests {
             SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path()).options)
                 .unwrap();
         env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
-        let mut file = StateFile::open(&env, &settings, 7).unwrap().unwrap();
+        let mut file = StateFile::open(&env, settings.records(), 7).unwrap().unwrap();
         let writer = this_process(&env);
         assert_eq!(writer.host, crate::os::hostname::hostname());
         for number in 2..6 {
@@ -350,7 +361,7 @@ mod tests {
                 SnowflakeSettings::parse(&builder.clone().on_clock_backwards(rule).options).unwrap().key;
             let mut record = Record::unused(7, layout);
             record.run.until = layout.tick_at(until_ms).unwrap();
-            assume_the_worst(&mut record, &key, now_ms);
+            assume_the_worst(&mut record, &key.space, now_ms);
             assert_eq!(layout.tick_start_ms(record.run.until), worst_ms, "{rule:?}, {until_ms}");
         }
     }
@@ -362,8 +373,8 @@ mod tests {
         let settings = |layout| SnowflakeSettings::parse(&builder.clone().layout(layout).options).unwrap();
         let (was, is) = (settings(leafid_core::Layout::SONYFLAKE), settings(leafid_core::Layout::LEAF));
         env.disk.directory(&was.directory, was.sharing.access()).unwrap();
-        drop(StateFile::open(&env, &was, 7).unwrap().unwrap());
-        assert_eq!(StateFile::open(&env, &is, 7).err().unwrap().code(), Code::StateMismatch);
-        assert!(StateFile::open_any(&env, &is, 7).unwrap().is_some());
+        drop(StateFile::open(&env, was.records(), 7).unwrap().unwrap());
+        assert_eq!(StateFile::open(&env, is.records(), 7).err().unwrap().code(), Code::StateMismatch);
+        assert!(StateFile::open_any(&env, is.records(), 7).unwrap().is_some());
     }
 }

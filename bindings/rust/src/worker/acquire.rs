@@ -48,7 +48,7 @@ pub(crate) fn acquire(
         }
     }
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
-    let request = request(env, &settings.key.name, parents)?;
+    let request = request(env, &settings.key.space.name, parents)?;
     let asked = env.clock.boot_time();
     let slot: Arc<Mutex<PendingGrant>> = Arc::default();
     let (theirs, asks) = (Arc::clone(&slot), source.clone());
@@ -135,7 +135,7 @@ pub(crate) fn is_held_here(
     let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
     // Another reason would be that its span begins too far ahead.
     let begins = |lease: &Lease| {
-        lease.span(&settings.key.layout, &settings.key.rules, env.clock.filtered_ms()).is_ok()
+        lease.span(&settings.key.space.layout, &settings.key.space.rules, env.clock.filtered_ms()).is_ok()
     };
     error.code() == Code::WorkerInUse && lease.is_some_and(|(_, lease)| begins(lease))
 }

@@ -58,7 +58,7 @@ fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
 /// How long a claim may last: what it waits for by rule, and the time for the disk.
 pub(crate) fn bound(settings: &SnowflakeSettings, rules: &Rules, inherited: bool) -> Duration {
     let waits_ms = match rules.on_clock_backwards {
-        OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.layout.tick_ms(),
+        OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.space.layout.tick_ms(),
         OnClockBackwards::Continue => 0,
     };
     settings.disk_bound() + patience(settings, inherited) + Duration::from_millis(waits_ms as u64)
@@ -77,7 +77,7 @@ pub(crate) fn claim(env: &Env, settings: &SnowflakeSettings, context: &ClaimCont
             log::warn!(
                 "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
                  as many ids as processes nobody waits, also while processes are replaced",
-                settings.key.name,
+                settings.key.space.name,
                 patience.as_millis()
             );
         }
@@ -120,7 +120,7 @@ fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pa
     let (from, to) = match (&settings.key.workers, &context.grant) {
         (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
         (WorkerIds::FromSource(_), Some((grant, _))) => {
-            let id = settings.key.layout.claimed_id(grant.worker_id);
+            let id = settings.key.space.layout.claimed_id(grant.worker_id);
             let id = id.map_err(|error| of_servers(settings, error))?;
             (id, id)
         }
@@ -141,7 +141,7 @@ fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pa
         let until_ms = match state_file::peek(env, &settings.directory, worker_id) {
             Ok(Some(stored)) => {
                 let path = state_file::path_of(&settings.directory, worker_id);
-                state_file::check_layout(&stored.record, &settings.key, &path)?;
+                state_file::check_layout(&stored.record, &settings.key.space, &path)?;
                 let (record, layout) = (&stored.record, &stored.record.layout);
                 let now = layout.tick_at(now_ms).unwrap_or(0);
                 layout.tick_start_ms(record.first_free(record.run.until.max(now)))
@@ -193,7 +193,7 @@ fn claim_one(
         let holder = holder.unwrap_or_else(|| "another process of this host".into());
         let path = state_file::path_of(&settings.directory, worker_id);
         let stranger = match name_holder && key.persist {
-            true => env.disk.foreign_holder(&key.name, worker_id, &path),
+            true => env.disk.foreign_holder(&key.space.name, worker_id, &path),
             false => None,
         };
         let no_holder = stranger.map_or_else(String::new, |_| {
@@ -214,17 +214,17 @@ fn claim_one(
         };
         let message = format!(
             "worker id {worker_id} of {:?}{record} is held by {holder}{no_holder}; {advice}",
-            key.name
+            key.space.name
         );
         Error::new(Code::WorkerInUse, message)
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
-    let marked = || env.disk.holder(&key.name, worker_id).or_else(recorded);
-    let presence = env.disk.lock_worker(&key.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
+    let marked = || env.disk.holder(&key.space.name, worker_id).or_else(recorded);
+    let presence = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
     // Locked but not marked: by a process that sees other marks, as in another container.
     let mut file = match key.persist {
-        true => StateFile::open(env, settings, worker_id)?.ok_or_else(|| in_use(&recorded))?,
-        false => StateFile::unpersisted(key, worker_id),
+        true => StateFile::open(env, settings.records(), worker_id)?.ok_or_else(|| in_use(&recorded))?,
+        false => StateFile::unpersisted(&key.space, worker_id),
     };
     let rules = &context.rules;
     let now_ms = env.clock.filtered_ms();
@@ -241,18 +241,19 @@ fn claim_one(
     let now_ms = env.clock.filtered_ms();
     if context.forgets && waits_from.is_none() {
         // An earlier holder may have used this tick, and none after it.
-        from = record.first_free(from.max(key.layout.tick_at(now_ms).unwrap_or(0) + 1));
+        from = record.first_free(from.max(key.space.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
     let skipped = record.skipped.clone();
     let bound = usable.as_ref().map_or(u64::MAX, |usable| usable.span.until);
     let until = match waits_from {
         // The next start sees by this that the wait is not over.
         Some(from) => from,
-        None => {
-            next_until(&key.layout, rules, &skipped, from, now_ms, 0).unwrap_or(from).min(bound).max(from)
-        }
+        None => next_until(&key.space.layout, rules, &skipped, from, now_ms, 0)
+            .unwrap_or(from)
+            .min(bound)
+            .max(from),
     };
-    let begins_ms = waits_from.map(|from| key.layout.tick_start_ms(from));
+    let begins_ms = waits_from.map(|from| key.space.layout.tick_start_ms(from));
     let random = env.number()?;
     let lease = usable.map(|usable| usable.held(now_ms, settings.call_bound()));
     let first = Span { from, until };
@@ -268,8 +269,8 @@ fn claim_one(
             true => format!("state directory {}", settings.directory.display()),
             false => "no record is kept".to_owned(),
         },
-        key.name,
-        key.layout,
+        key.space.name,
+        key.space.layout,
         if unrecorded && key.persist { ", no earlier record" } else { "" }
     );
     Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
@@ -278,11 +279,11 @@ fn claim_one(
 /// Logs that a worker id of a range is held by a user that cannot open its record.
 fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
-    if let Some(uid) = env.disk.foreign_holder(&settings.key.name, worker_id, &path) {
+    if let Some(uid) = env.disk.foreign_holder(&settings.key.space.name, worker_id, &path) {
         log::warn!(
             "leafid: worker id {worker_id} of {:?} is marked on this host by user id {uid}, which cannot open {}; the next \
              worker id of the range is tried",
-            settings.key.name,
+            settings.key.space.name,
             path.display()
         );
     }
@@ -302,7 +303,7 @@ fn waits_from(
     record: &Record,
     now_ms: i64,
 ) -> Result<Option<u64>> {
-    let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.layout);
+    let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.space.layout);
     if wait_ms == 0 {
         return Ok(None);
     }
@@ -329,7 +330,7 @@ fn warn_of_no_record(
     begins_ms: Option<i64>,
     forgets: bool,
 ) {
-    let name = &settings.key.name;
+    let name = &settings.key.space.name;
     if let Some(begins_ms) = begins_ms {
         log::info!(
             "leafid: no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} \
@@ -372,7 +373,7 @@ fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Ru
 
 /// Errors: `clock_backwards` when `start_after` lies further ahead of the clock than the rules bridge.
 fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Result<()> {
-    let starts_ms = settings.key.layout.tick_start_ms(settings.key.start);
+    let starts_ms = settings.key.space.layout.tick_start_ms(settings.key.start);
     let bound_ms = rules.bridged_ms();
     if settings.key.start == 0 || starts_ms - now_ms <= bound_ms {
         return Ok(());
@@ -380,7 +381,7 @@ fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Resu
     let message = format!(
         "start_after is an id of {} ms, {} ms ahead of the clock, which reads {now_ms} ms ({}); at most {bound_ms} ms \
          are bridged: see that the id is of this layout and epoch, or correct the clock",
-        starts_ms - settings.key.layout.tick_ms(),
+        starts_ms - settings.key.space.layout.tick_ms(),
         starts_ms - now_ms,
         Utc(now_ms)
     );
@@ -420,7 +421,7 @@ impl Refusals {
                 let message = format!(
                     "every worker id of {first}-{last} of {:?} that can be used is held, by other processes or by generators of this one ({} held){also}; \
                      none came free within {} ms: widen the range to twice as many ids as processes, or end a process{}",
-                    settings.key.name,
+                    settings.key.space.name,
                     self.in_use,
                     patience(settings, false).as_millis(),
                     match settings.max_wait.is_some() && settings.lazy {

@@ -8,7 +8,7 @@
 use crate::os::env::{Env, FileAccess, FileId};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, Content, SharedFile};
-use crate::storage::state_file;
+use crate::storage::state_file::{self, IdSpace};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::{Code, Error, Lease, Result};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl LeaseCache {
         worker_id: u32,
         owner: u128,
     ) -> Option<LeaseCache> {
-        let Key { name, workers, persist, .. } = &settings.key;
+        let Key { space: IdSpace { name, .. }, workers, persist, .. } = &settings.key;
         let (_, servers) = workers.source()?.as_servers().filter(|_| *persist)?;
         let bytes: usize = servers.iter().map(String::len).sum();
         if bytes > MOST_SERVERS_BYTES {
@@ -186,7 +186,7 @@ pub(crate) fn candidates(env: &Env, settings: &SnowflakeSettings, servers: &[Str
     let ids = names.iter().filter_map(|name| {
         let id: u32 = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".lease")?.parse().ok()?;
         let found = shared_file::peek::<CacheFile>(env, &path_of(&settings.directory, id)).ok()??;
-        let held = found.content.of(&settings.key.name, id, servers)?;
+        let held = found.content.of(&settings.key.space.name, id, servers)?;
         held.is_now(env).then_some((held.ends_ms, id))
     });
     let mut ids: Vec<(i64, u32)> = ids.collect();
@@ -212,7 +212,7 @@ pub(crate) fn find_cached(
         Ok::<_, Error>(untouched && file == store.id()? && held.owner == hex(owner))
     };
     // A slot that cannot be read may have said that the lease was given back.
-    let held = found.content.of(&settings.key.name, worker_id, servers).filter(|_| !found.damaged);
+    let held = found.content.of(&settings.key.space.name, worker_id, servers).filter(|_| !found.damaged);
     let Some(held) = held.filter(|held| held.is_now(env) && tells_copies(env, &path)) else {
         return Ok(None);
     };

@@ -21,7 +21,7 @@ pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> 
 }
 
 fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
-    let (directory, name) = (&settings.directory, &settings.key.name);
+    let (directory, name) = (&settings.directory, &settings.key.space.name);
     let in_use = |holder: Option<String>| {
         let holder = holder.unwrap_or_else(|| "another process".into());
         let path = state_file::path_of(directory, worker_id);
@@ -38,7 +38,8 @@ fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset
         .disk
         .lock_worker(name, worker_id)?
         .ok_or_else(|| in_use(env.disk.holder(name, worker_id).or_else(recorded)))?;
-    let mut file = StateFile::open_any(env, settings, worker_id)?.ok_or_else(|| in_use(recorded()))?;
+    let mut file =
+        StateFile::open_any(env, settings.records(), worker_id)?.ok_or_else(|| in_use(recorded()))?;
     let now_ms = env.clock.filtered_ms();
     let before = file.record().clone();
     let after = before.reset(now_ms)?;

@@ -5,13 +5,14 @@ use crate::config::checks::{id_space, milliseconds};
 use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
+use crate::storage::state_file::{IdSpace, Records};
 use crate::worker::lease_servers;
 use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
-use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
+use leafid_core::{Code, Error, OnClockBackwards, OnExhausted, Result, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,10 +44,8 @@ pub(crate) struct SnowflakeSettings {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub(crate) name: String,
+    pub(crate) space: IdSpace,
     pub(crate) workers: WorkerIds,
-    pub(crate) layout: Layout,
-    pub(crate) rules: Rules,
     pub(crate) clock_source: ClockSource,
     pub(crate) persist: bool,
     /// The first tick that may be used, by the largest id that existed before.
@@ -54,6 +53,11 @@ pub(crate) struct Key {
 }
 
 impl SnowflakeSettings {
+    /// Where the records of its worker ids are, and what they must agree with.
+    pub(crate) fn records(&self) -> Records<'_> {
+        Records { directory: &self.directory, access: self.sharing.access(), space: &self.key.space }
+    }
+
     /// How long an opening waits for the disk: not less than 100 ms, whatever `timeout_ms` says.
     pub(crate) fn disk_bound(&self) -> Duration {
         self.timeout.max(SHORTEST_DISK_WAIT)
@@ -149,7 +153,13 @@ impl SnowflakeSettings {
             root: crate::os::disk::root(),
             lazy: options.lazy,
             peer_times: options.peer_times.clone(),
-            key: Key { name, workers, layout, rules, clock_source: options.clock_source, persist, start },
+            key: Key {
+                space: IdSpace { name, layout, rules },
+                workers,
+                clock_source: options.clock_source,
+                persist,
+                start,
+            },
             timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
             max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })

@@ -39,7 +39,7 @@ impl UsableLease {
             (None, Some(offline_start)) => offline_start.lease(env, settings, file)?,
             _ => return Ok(None),
         };
-        let span = lease.span(&settings.key.layout, &context.rules, now_ms);
+        let span = lease.span(&settings.key.space.layout, &context.rules, now_ms);
         let span = span.map_err(|error| of_servers(settings, error))?;
         Ok(Some(UsableLease { source, lease, span, asked }))
     }

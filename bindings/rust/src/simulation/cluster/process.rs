@@ -33,7 +33,7 @@ impl Process {
             span_writer.as_ref()?.file.record().clone()
         };
         let env = Arc::new(world.env());
-        let mut file = StateFile::unpersisted(&settings.key, generator.worker_id);
+        let mut file = StateFile::unpersisted(&settings.key.space, generator.worker_id);
         let (writer, seed) = (this_process(&env), (record.owner >> 64) as u64);
         file.write(record, &writer).ok()?;
         let first = Span { from, until: generator.core.until().max(from) };
