@@ -13,11 +13,12 @@ mod next;
 mod options;
 mod report;
 mod state;
+mod streams;
 
 use clap::{Parser, Subcommand};
-use leafid_core::Error;
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, Write};
+use streams::{End, Outcome, Streams};
 
 #[derive(Parser)]
 #[command(
@@ -43,43 +44,6 @@ enum Command {
     #[command(subcommand)]
     File(file::FileCommand),
 }
-
-/// The streams of a run.
-struct Streams<'a> {
-    stdin: &'a mut dyn BufRead,
-    stdout: &'a mut dyn Write,
-    stderr: &'a mut dyn Write,
-}
-
-impl Streams<'_> {
-    /// Says what went wrong. That it cannot be said is no reason to end otherwise.
-    fn complain(&mut self, text: impl std::fmt::Display) {
-        let _ = writeln!(self.stderr, "leafid: {text}").and_then(|()| self.stderr.flush());
-    }
-}
-
-/// What ends a command before its end.
-enum End {
-    /// With its message.
-    Refused(Error),
-    /// Standard output cannot be written.
-    Output(io::Error),
-}
-
-impl From<Error> for End {
-    fn from(error: Error) -> End {
-        End::Refused(error)
-    }
-}
-
-impl From<io::Error> for End {
-    fn from(error: io::Error) -> End {
-        End::Output(error)
-    }
-}
-
-/// How a command went: whether all of it was done, what was not having been said.
-type Outcome = Result<bool, End>;
 
 /// Runs a command line, the program's name left out, and answers the exit code.
 pub fn run<A: Into<OsString> + Clone>(

@@ -56,7 +56,8 @@ pub use snowflake::handle::Snowflake;
 pub use snowflake::stats::Stats;
 pub use snowflake::thread_local::{Ids, Local};
 pub use tasks::user_calls::Answer;
-pub use worker::source::{ClaimRequest, WorkerLeases, WorkerSource};
+pub use worker::leases::{ClaimRequest, WorkerLeases};
+pub use worker::source::WorkerSource;
 pub use worker::worker_ids::Worker;
 
 /// Waits, at most so long, until no thread of leafid's runs code of the user's, and lets none begin before [`resume`] but

@@ -12,6 +12,7 @@ pub(crate) mod lease_client;
 #[cfg(feature = "http")]
 pub(crate) mod lease_protocol;
 pub(crate) mod lease_servers;
+pub(crate) mod leases;
 pub(crate) mod offline_start;
 pub(crate) mod options;
 pub(crate) mod peer_clocks;

@@ -3,17 +3,12 @@
 //! A clock that was in 2036 for a while left runs there, perhaps several. Once it is corrected and the record reset, all
 //! of them are skipped: time will come there again.
 
-use crate::{Code, Error, Record, Result, Span};
+use crate::{Code, Error, MOST_FORMER, MOST_SKIPPED, Record, Result, Span};
 use alloc::format;
 use alloc::vec::Vec;
 
 /// Former runs less apart than this are kept as one.
 const NEAR_MS: u64 = 60_000;
-/// Former runs kept; beyond that the two that are nearest to one another become one.
-pub const MOST_FORMER: usize = 16;
-/// The most skipped spans of a record: so many fit a state file's slot. None is ever given up for another.
-pub const MOST_SKIPPED: usize = 48;
-
 impl Record {
     /// The record of the next run, which begins where [`Record::admit`] says: the last one becomes a former one.
     pub fn begin(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {

@@ -1,12 +1,14 @@
 //! The record of a worker id, and whether a new generator may continue from it.
 
 use crate::snowflake::span::first_not_skipped;
-use crate::{
-    Code, Error, LONGEST_SPAN_MS, Layout, MOST_FORMER, MOST_SKIPPED, OnClockBackwards, Result, Rules, Span,
-    Utc,
-};
+use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::vec::Vec;
+
+/// Former runs kept; beyond that the two that are nearest to one another become one.
+pub const MOST_FORMER: usize = 16;
+/// The most skipped spans of a record: so many fit a state file's slot. None is ever given up for another.
+pub const MOST_SKIPPED: usize = 48;
 
 /// A start is refused whose record ends further ahead of the clock than this. The rules bridge an hour at most, and several
 /// starts on clocks that went back one after another a little more.

@@ -2,6 +2,12 @@
 
 use crate::{Error, Result};
 
+/// The longest span, in milliseconds beyond the clock.
+pub const LONGEST_SPAN_MS: i64 = 3_000;
+/// The first span of a generator that the clock leads; it grows with the generator's age to the longest, so that a
+/// crash loop does not begin seconds ahead of the clock.
+pub const FIRST_SPAN_MS: i64 = 500;
+
 /// What a generator does when the clock is behind its last id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum OnClockBackwards {
@@ -110,7 +116,7 @@ impl Rules {
     pub const fn bridged_ms(&self) -> i64 {
         match self.on_clock_backwards {
             OnClockBackwards::Continue => self.max_backwards_ms,
-            OnClockBackwards::Wait => crate::LONGEST_SPAN_MS,
+            OnClockBackwards::Wait => LONGEST_SPAN_MS,
         }
     }
 

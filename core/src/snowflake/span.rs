@@ -1,6 +1,6 @@
 //! Spans of ticks: each is granted to one generator, once.
 
-use crate::{Layout, OnClockBackwards, Rules};
+use crate::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Layout, OnClockBackwards, Rules};
 use alloc::vec::Vec;
 
 /// A half-open range of ticks `[from, until)` of one worker id.
@@ -19,11 +19,6 @@ impl Span {
     }
 }
 
-/// The longest span, in milliseconds beyond the clock.
-pub const LONGEST_SPAN_MS: i64 = 3_000;
-/// The first span of a generator that the clock leads; it grows with the generator's age to the longest, so that a
-/// crash loop does not begin seconds ahead of the clock.
-pub const FIRST_SPAN_MS: i64 = 500;
 /// The shortest span while the logical clock is ahead.
 const SHORTEST_AHEAD_TICKS: u64 = 8;
 

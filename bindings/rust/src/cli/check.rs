@@ -1,9 +1,10 @@
 //! `leafid check`: whether this host is fit to make ids, and for how long.
 
+use super::holder;
 use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
-use super::{Outcome, Streams, holder};
+use super::streams::{Outcome, Streams};
 use crate::config::clock_check::check_built;
 use crate::config::deployment::{self, RangePlace};
 use crate::config::state_dir;

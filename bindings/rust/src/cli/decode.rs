@@ -1,7 +1,7 @@
 //! `leafid decode`: what ids are made of.
 
 use super::options::Bits;
-use super::{Outcome, Streams};
+use super::streams::{Outcome, Streams};
 use crate::{Layout, Result, Utc, parse_id};
 use clap::Args;
 use std::io;

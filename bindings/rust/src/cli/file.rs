@@ -1,6 +1,6 @@
 //! `leafid file`: directories of counters that processes of a host share, made and looked at.
 
-use super::{Outcome, Streams};
+use super::streams::{Outcome, Streams};
 use crate::config::http_options::{SHARED_GROUP, flag};
 use crate::os::env::{Env, Sharing};
 use crate::segments::source::file::{Counter, CounterDirectory, FileTag};

@@ -1,7 +1,7 @@
 //! `leafid marks`: what each tag of a source was given, looked at and forgotten.
 
 use super::options::Space;
-use super::{Outcome, Streams};
+use super::streams::{Outcome, Streams};
 use crate::os::env::Env;
 use crate::segments::high_water::{self, Listed};
 use crate::{Error, Utc};

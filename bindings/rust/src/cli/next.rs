@@ -1,7 +1,7 @@
 //! `leafid next`: new ids.
 
 use super::options::{Bits, ClaimOptions, Space};
-use super::{End, Outcome, Streams};
+use super::streams::{End, Outcome, Streams};
 use clap::Args;
 
 /// So many are made before they are written.

@@ -1,7 +1,8 @@
 //! `leafid state`: the records of worker ids, looked at and reset.
 
+use super::holder;
 use super::options::Space;
-use super::{Outcome, Streams, holder};
+use super::streams::{Outcome, Streams};
 use crate::os::env::Env;
 use crate::storage::record_format::{self, SlotPair};
 use crate::storage::state_file;

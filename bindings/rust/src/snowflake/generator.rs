@@ -17,7 +17,7 @@ use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Code, Error, Result, Snowflake as Core, SpanExtension};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -189,6 +189,25 @@ impl Generator {
         };
         let message = format!("the next span of worker id {} was not {what}{before}", self.worker_id);
         Error::new(code, message)
+    }
+
+    /// Logs the result of a renewal, and lets the callers that wait for it continue; `until`: the first tick that is not
+    /// durable.
+    pub(crate) fn note(&self, renewed: Option<SpanResult>, until: u64) {
+        let failed = self.locked(|log| log.note(renewed, until));
+        self.tried.fetch_add(1, Release);
+        if let Some(Some(error)) = failed {
+            log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
+        }
+    }
+
+    /// Logs where the lease ends now, or why it was not renewed.
+    pub(crate) fn note_lease(&self, until_ms: i64, failed: Option<Error>) {
+        self.locked(|log| log.note_lease(until_ms, failed));
+    }
+
+    pub(crate) fn renewal_log(&self) -> RenewalLog {
+        self.locked(|log| log.clone()).unwrap_or_default()
     }
 
     /// None in a forked child.

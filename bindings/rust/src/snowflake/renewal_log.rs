@@ -1,9 +1,7 @@
 //! The renewals of a generator's spans and lease: for callers that wait, and for its statistics.
 
-use crate::snowflake::generator::Generator;
 use crate::snowflake::span_writer::SpanResult;
 use leafid_core::{Code, Error, Span};
-use std::sync::atomic::Ordering::Release;
 
 /// The span of a generator, and the results of its renewals.
 #[derive(Clone, Default)]
@@ -25,45 +23,33 @@ pub(crate) struct RenewalLog {
     pub(crate) lease_until_ms: Option<i64>,
 }
 
-impl Generator {
-    /// Logs the result of a renewal, and lets the callers that wait for it continue; `until`: the first tick that is not
-    /// durable.
-    pub(crate) fn note(&self, renewed: Option<SpanResult>, until: u64) {
+impl RenewalLog {
+    /// Takes the result of a renewal; `until`: the first tick that is not durable. Returns an error that was not there
+    /// before, to be logged.
+    pub(crate) fn note(&mut self, renewed: Option<SpanResult>, until: u64) -> Option<Error> {
         let failed = match &renewed {
             Some(SpanResult::Failed(error)) => Some(error.clone()),
             _ => None,
         };
         let granted = matches!(renewed, Some(SpanResult::Granted));
-        let logged = self.locked(|log| {
-            log.until = until;
-            log.renewals += u64::from(granted);
-            log.outcome = renewed.or(Some(SpanResult::Granted));
-            // The failure of a lease is counted and logged by `note_lease`.
-            let leased = log.lease_until_ms.is_some();
-            let news = failed.as_ref().filter(|error| !(leased && error.code() == Code::WorkerLost));
-            log.failures += u64::from(news.is_some());
-            let logged = news.is_none() || log.last_error == failed;
-            if granted || news.is_some() {
-                log.last_error = failed.clone();
-            }
-            logged
-        });
-        self.tried.fetch_add(1, Release);
-        if let (Some(error), Some(false)) = (failed, logged) {
-            log::warn!("leafid: the span of worker id {} was not renewed: {error}", self.worker_id);
+        self.until = until;
+        self.renewals += u64::from(granted);
+        self.outcome = renewed.or(Some(SpanResult::Granted));
+        // The failure of a lease is counted and logged by `note_lease`.
+        let leased = self.lease_until_ms.is_some();
+        let news = failed.as_ref().filter(|error| !(leased && error.code() == Code::WorkerLost));
+        self.failures += u64::from(news.is_some());
+        let logged = news.is_none() || self.last_error == failed;
+        if granted || news.is_some() {
+            self.last_error = failed.clone();
         }
+        failed.filter(|_| !logged)
     }
 
-    /// Logs where the lease ends now, or why it was not renewed.
-    pub(crate) fn note_lease(&self, until_ms: i64, failed: Option<Error>) {
-        self.locked(|log| {
-            log.lease_until_ms = Some(until_ms);
-            log.failures += u64::from(failed.is_some());
-            log.lease_error = failed;
-        });
-    }
-
-    pub(crate) fn renewal_log(&self) -> RenewalLog {
-        self.locked(|log| log.clone()).unwrap_or_default()
+    /// Takes where the lease ends now, or why it was not renewed.
+    pub(crate) fn note_lease(&mut self, until_ms: i64, failed: Option<Error>) {
+        self.lease_until_ms = Some(until_ms);
+        self.failures += u64::from(failed.is_some());
+        self.lease_error = failed;
     }
 }

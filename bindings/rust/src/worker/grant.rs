@@ -1,7 +1,7 @@
 //! A worker id that a source granted, with its lease if there is one.
 
 use crate::os;
-use crate::worker::source::WorkerLeases;
+use crate::worker::leases::WorkerLeases;
 use leafid_core::Lease;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,8 @@ impl Grant {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::tasks::user_calls::Answer;
-    use crate::worker::source::{ClaimRequest, WorkerLeases, WorkerSource};
+    use crate::worker::leases::{ClaimRequest, WorkerLeases};
+    use crate::worker::source::WorkerSource;
     use leafid_core::{Lease, Renewal};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -8,7 +8,7 @@ use crate::os::PerProcess;
 use crate::os::env;
 use crate::os::mutex::lock;
 use crate::tasks::user_calls::Answer;
-use crate::worker::source::{ClaimRequest, WorkerLeases};
+use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

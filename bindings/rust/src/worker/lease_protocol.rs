@@ -1,7 +1,7 @@
 //! Requests to lease servers and their answers: JSON of leafid's own protocol.
 
 use crate::http::{Body, Method, Request, Response};
-use crate::worker::source::ClaimRequest;
+use crate::worker::leases::ClaimRequest;
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,9 @@ use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
 use crate::tasks::with_timeout;
 use crate::worker::lease_cache;
+use crate::worker::leases::WorkerLeases;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::source::{WorkerLeases, WorkerSource};
+use crate::worker::source::WorkerSource;
 use leafid_core::{Code, Error, Lease, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +92,7 @@ fn refused(why: &Error, held: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::source::Silent;
+    use crate::worker::leases::Silent;
 
     #[test]
     fn what_a_start_says_that_finds_none_it_can_have() {

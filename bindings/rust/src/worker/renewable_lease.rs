@@ -1,7 +1,8 @@
 //! A lease that a generator holds, with the source that renews it.
 
 use crate::tasks::user_calls::Answer;
-use crate::worker::source::{self, WorkerLeases};
+use crate::worker::leases::WorkerLeases;
+use crate::worker::source;
 use leafid_core::{Code, Error, HeldLease, Lease, Renewal, RenewalAnswer, RenewalRequest};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

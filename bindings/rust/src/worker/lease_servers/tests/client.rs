@@ -3,7 +3,7 @@
 use crate::Snowflake;
 use crate::http::Response;
 use crate::worker::lease_client::{HttpLeases, Simulated};
-use crate::worker::source::WorkerLeases;
+use crate::worker::leases::WorkerLeases;
 use leafid_core::{Code, Error, Lease};
 
 /// A client whose servers always answer this; none is no answer. `option`: where they are named.
