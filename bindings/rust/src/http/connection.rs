@@ -2,6 +2,7 @@
 
 use super::deadline;
 use super::resolve;
+use super::standing::Standing;
 use crate::os::ForkSafeFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -9,7 +10,6 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, So
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 use ureq::unversioned::transport::{
@@ -20,28 +20,16 @@ use ureq::{Error, Timeout};
 /// A connected socket that does not block, closed in a forked child.
 pub(crate) struct Socket {
     descriptor: ForkSafeFd,
-    standing: AtomicU8,
+    standing: Arc<Standing>,
 }
 
-/// A request went over it, whose answer is not judged.
-const UNPROVEN: u8 = 0;
-/// As before; the answer was read to its end.
-const READ: u8 = 1;
-/// The answer was a right one.
-const PROVEN: u8 = 2;
-
 impl Socket {
-    /// Another request may go over it.
-    pub(super) fn prove(&self) {
-        let _ = self.standing.compare_exchange(READ, PROVEN, AcqRel, Acquire);
-    }
-
     fn connect(address: SocketAddr, by: Instant) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let descriptor =
             ForkSafeFd::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
-        let socket = Socket { descriptor, standing: AtomicU8::new(UNPROVEN) };
+        let socket = Socket { descriptor, standing: Arc::default() };
         let fd = socket.descriptor.fd()?;
         sockopt::set_tcp_nodelay(fd, true)?;
         match rustix::net::connect(fd, &address) {
@@ -128,8 +116,8 @@ impl Transport for Connection {
     }
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
-        self.socket.standing.store(UNPROVEN, Release);
-        deadline::set_socket(&self.socket);
+        self.socket.standing.sent();
+        deadline::set_standing(&self.socket.standing);
         let (by, is_connecting) = deadline::deadline();
         let output = &self.buffers.output()[..amount];
         self.socket.send(output, by).map_err(|error| timed(error, is_connecting))
@@ -143,12 +131,8 @@ impl Transport for Connection {
         Ok(received > 0)
     }
 
-    /// Asked when an answer was read to its end, and again before the next request. In between it must have been
-    /// proven, or the connection is closed.
     fn is_open(&mut self) -> bool {
-        let standing = &self.socket.standing;
-        let was_unproven = standing.compare_exchange(UNPROVEN, READ, AcqRel, Acquire).is_ok();
-        (was_unproven || standing.load(Acquire) == PROVEN) && self.socket.is_quiet()
+        self.socket.standing.may_serve() && self.socket.is_quiet()
     }
 }
 

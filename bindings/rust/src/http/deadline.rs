@@ -1,6 +1,6 @@
 //! What one request may take, and what became of its connection: known to the parts that ureq calls on this thread.
 
-use super::connection::Socket;
+use super::standing::Standing;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ struct Current {
     is_connecting: bool,
     /// More came than the answer said.
     has_extra_bytes: bool,
-    socket: Option<Arc<Socket>>,
+    standing: Option<Arc<Standing>>,
 }
 
 thread_local! {
@@ -34,7 +34,7 @@ pub(crate) struct Exchange(());
 impl Exchange {
     pub(crate) fn begin(bounds: Deadlines) -> Exchange {
         let current =
-            Current { bounds, is_fresh: false, is_connecting: false, has_extra_bytes: false, socket: None };
+            Current { bounds, is_fresh: false, is_connecting: false, has_extra_bytes: false, standing: None };
         CURRENT.set(Some(current));
         Exchange(())
     }
@@ -57,8 +57,8 @@ impl Exchange {
 
     /// The answer was a right one: its connection may serve another request.
     pub(crate) fn prove(self) {
-        if let Some(socket) = with(|current| current.socket.take()).flatten() {
-            socket.prove();
+        if let Some(standing) = with(|current| current.standing.take()).flatten() {
+            standing.prove();
         }
     }
 }
@@ -89,8 +89,8 @@ pub(super) fn has_extra_bytes() {
 }
 
 /// The request goes over this connection.
-pub(super) fn set_socket(socket: &Arc<Socket>) {
-    with(|current| current.socket = Some(Arc::clone(socket)));
+pub(super) fn set_standing(standing: &Arc<Standing>) {
+    with(|current| current.standing = Some(Arc::clone(standing)));
 }
 
 /// When the present step has to be done, and whether that is the making of a connection.

@@ -1,8 +1,8 @@
 //! One request to one server, and what came back.
 
 use super::deadline::{Deadlines, Exchange};
+use super::request::{Body, Request, Verdict};
 use super::settings::Settings;
-use super::{Body, Request, Verdict};
 use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
 use serde::Deserialize;
