@@ -31,11 +31,11 @@ pub enum leafid_on_exhausted {
 /// The options of a snowflake. One thread may use them at a time; they may serve many generators. A setter that
 /// refuses its value returns the error and changes nothing else. leafid_snowflake_open returns the first such error
 /// again, so you need to check only its status.
-pub struct leafid_snowflake_options(Settings<Wanted>);
+pub struct leafid_snowflake_options(Settings<SnowflakeOptions>);
 
 /// The host's options; headers are added one by one, and gathered first.
 #[derive(Default)]
-struct Wanted {
+struct SnowflakeOptions {
     builder: SnowflakeBuilder,
     headers: Vec<(String, String)>,
 }
@@ -43,7 +43,7 @@ struct Wanted {
 impl leafid_snowflake_options {
     /// The host's options, or the first error a setter met.
     pub(crate) fn check(&self) -> Result<SnowflakeBuilder> {
-        let Wanted { builder, headers } = self.0.check()?;
+        let SnowflakeOptions { builder, headers } = self.0.check()?;
         Ok(builder.clone().headers(headers.iter().cloned()))
     }
 }

@@ -13,11 +13,11 @@ use std::mem;
 /// its value returns the error and changes nothing else. leafid_segments_open returns the first such error again, so
 /// you need to check only its status. An option that is not set has its default.
 #[derive(Default)]
-pub struct leafid_segments_options(Settings<Wanted>);
+pub struct leafid_segments_options(Settings<SegmentsOptions>);
 
 /// The host's options; what is added one by one is gathered first.
 #[derive(Default)]
-pub(crate) struct Wanted {
+pub(crate) struct SegmentsOptions {
     builder: SegmentsBuilder,
     pub(crate) servers: Vec<String>,
     pub(crate) headers: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub(crate) struct Wanted {
     prewarm: Prewarm,
 }
 
-impl Wanted {
+impl SegmentsOptions {
     /// Cannot fail: a value is read before.
     pub(crate) fn change(&mut self, change: impl FnOnce(SegmentsBuilder) -> SegmentsBuilder) -> Result<()> {
         self.builder = change(mem::take(&mut self.builder));
@@ -36,7 +36,7 @@ impl Wanted {
 impl leafid_segments_options {
     /// The host's options, or the first error a setter met.
     pub(crate) fn check(&self) -> Result<SegmentsBuilder> {
-        let Wanted { builder, servers, headers, tags, prewarm } = self.0.check()?;
+        let SegmentsOptions { builder, servers, headers, tags, prewarm } = self.0.check()?;
         let builder = builder.clone().servers(servers).prewarm(prewarm.clone());
         Ok(builder.headers(headers.iter().cloned()).tags(tags.iter().cloned()))
     }
@@ -48,7 +48,7 @@ impl leafid_segments_options {
 /// When not NULL, `options` is live and used by nobody else.
 pub(crate) unsafe fn set(
     options: *mut leafid_segments_options,
-    change: impl FnOnce(&mut Wanted) -> Result<()>,
+    change: impl FnOnce(&mut SegmentsOptions) -> Result<()>,
 ) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe { settings::set(options, |options| &mut options.0, change) }

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 /// The calls of one environment.
 pub struct Calls {
-    state: Mutex<State>,
+    state: Mutex<CallsState>,
     changed: Condvar,
     wake: WakeFunction,
 }
 
 #[derive(Default)]
-struct State {
+struct CallsState {
     /// The environment has ended, or the process is about to.
     ended: bool,
     tickets: i64,
@@ -34,7 +34,7 @@ enum Waiting {
 }
 
 impl Calls {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,7 @@ impl Calls {
     /// Drops the calls of this use that the event loop has not come to: its generator is closed.
     pub(crate) fn forget(&self, used_by: i64) {
         let mut state = self.state();
-        let State { queue, waiting, .. } = &mut *state;
+        let CallsState { queue, waiting, .. } = &mut *state;
         queue.retain(|call| {
             let keep = call.used_by != used_by || call.ticket == 0;
             if !keep {
@@ -127,7 +127,7 @@ pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
 #[napi(catch_unwind)]
 pub fn take_calls(calls: &External<Arc<Calls>>, unasked: bool) -> Vec<CallObject> {
     let mut state = calls.state();
-    let State { queue, waiting, .. } = &mut *state;
+    let CallsState { queue, waiting, .. } = &mut *state;
     let taken: Vec<CallObject> = queue.extract_if(.., |call| !unasked || call.ticket == 0).collect();
     for call in &taken {
         if let Some(waiting) = waiting.get_mut(&call.ticket) {

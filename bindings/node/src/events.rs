@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The events of one environment.
 pub struct Events {
-    state: Mutex<State>,
+    state: Mutex<EventsState>,
     wake: WakeFunction,
 }
 
 #[derive(Default)]
-struct State {
+struct EventsState {
     /// The environment has ended.
     ended: bool,
     /// The event loop was woken and has taken nothing since.
@@ -75,12 +75,12 @@ pub struct FetchAnswer {
 }
 
 impl Events {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, EventsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Queues something. `false`: the environment has ended.
-    fn post(&self, deed: impl FnOnce(&mut State)) -> bool {
+    fn post(&self, deed: impl FnOnce(&mut EventsState)) -> bool {
         let mut state = self.state();
         if state.ended {
             return false;
@@ -163,7 +163,7 @@ impl Wakes for Events {
     fn end(&self) {
         let mut state = self.state();
         state.ended = true;
-        let left = std::mem::replace(&mut *state, State { ended: true, ..State::default() });
+        let left = std::mem::replace(&mut *state, EventsState { ended: true, ..EventsState::default() });
         drop(state);
         // With no lock held: a reply that is dropped is an answer.
         drop(left);

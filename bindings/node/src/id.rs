@@ -1,7 +1,7 @@
 //! Ids to parts and back.
 
 use crate::error::thrown;
-use crate::options::{LayoutArgument, layout};
+use crate::layout::{LayoutArgument, layout};
 use leafid::{Error, Result, allowed, parse_id};
 use napi::bindgen_prelude::{BigInt, Either, Env};
 use napi_derive::napi;

@@ -13,6 +13,7 @@ mod events;
 mod exit;
 mod fork_generation;
 mod id;
+mod layout;
 mod logs;
 mod options;
 mod segment_options;
@@ -30,8 +31,9 @@ pub use error::{CodeRow, codes, refuse};
 pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, hear, take_events};
 pub use fork_generation::{fork_generation, next_generation};
 pub use id::{Parts, compose, decode};
+pub use layout::{Fields, LayoutArgument};
 pub use logs::{LogRecord, set_logger};
-pub use options::{Fields, LayoutArgument, Options, WorkerArgument, WorkerRange};
+pub use options::{Options, WorkerArgument, WorkerRange};
 pub use segment_options::{FileTagObject, SegmentsOptions};
 pub use segment_stats::{SegmentObject, SegmentsStats, ServerStats, TagStats};
 pub use segments::{

@@ -1,10 +1,8 @@
 //! The options of a snowflake as JavaScript passes them.
 
 use crate::id::existing;
-use leafid::{
-    ClockSource, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Result, Snowflake,
-    SnowflakeBuilder, Worker,
-};
+use crate::layout::{LayoutArgument, layout};
+use leafid::{ClockSource, OnClockBackwards, OnExhausted, Result, Snowflake, SnowflakeBuilder, Worker};
 use napi::bindgen_prelude::{BigInt, Either, Either4};
 use napi_derive::napi;
 use std::collections::BTreeMap;
@@ -20,26 +18,6 @@ pub struct WorkerRange {
     /// The largest id.
     pub last: i64,
 }
-
-/// A layout by its fields; an absent one is Leaf's.
-#[napi(object)]
-pub struct Fields {
-    /// Bits of the tick counter.
-    pub timestamp_bits: Option<i64>,
-    /// Bits of the worker id.
-    pub worker_bits: Option<i64>,
-    /// Bits of the sequence.
-    pub sequence_bits: Option<i64>,
-    /// Unix milliseconds of tick 0.
-    pub epoch_ms: Option<i64>,
-    /// Milliseconds a tick.
-    pub tick_ms: Option<i64>,
-    /// `worker-sequence` or `sequence-worker`.
-    pub order: Option<String>,
-}
-
-/// A layout: text, or fields.
-pub type LayoutArgument = Either<String, Fields>;
 
 /// Worker ids: one, the URLs of lease servers, a range, or text. An array is an object, too: it comes first.
 pub type WorkerArgument = Either4<i64, Vec<String>, WorkerRange, String>;
@@ -176,38 +154,5 @@ impl Options {
             builder = builder.connect_timeout_ms(ms);
         }
         Ok(builder)
-    }
-}
-
-/// Reads a layout argument; absent is Leaf's.
-pub(crate) fn layout(argument: Option<LayoutArgument>) -> Result<Layout> {
-    match argument {
-        None => Ok(Layout::default()),
-        Some(Either::A(text)) => Layout::parse(&text),
-        Some(Either::B(given)) => {
-            let leaf = LayoutFields::default();
-            Layout::new(LayoutFields {
-                epoch_ms: given.epoch_ms.unwrap_or(leaf.epoch_ms),
-                tick_ms: given.tick_ms.unwrap_or(leaf.tick_ms),
-                timestamp_bits: given.timestamp_bits.unwrap_or(leaf.timestamp_bits),
-                worker_bits: given.worker_bits.unwrap_or(leaf.worker_bits),
-                sequence_bits: given.sequence_bits.unwrap_or(leaf.sequence_bits),
-                order: given.order.as_deref().map_or(Ok(leaf.order), Order::parse)?,
-            })
-        }
-    }
-}
-
-impl From<Layout> for Fields {
-    fn from(layout: Layout) -> Fields {
-        let fields = layout.fields();
-        Fields {
-            timestamp_bits: Some(fields.timestamp_bits),
-            worker_bits: Some(fields.worker_bits),
-            sequence_bits: Some(fields.sequence_bits),
-            epoch_ms: Some(fields.epoch_ms),
-            tick_ms: Some(fields.tick_ms),
-            order: Some(fields.order.name().into()),
-        }
     }
 }

@@ -5,7 +5,8 @@ use crate::closing::close_soon;
 use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
-use crate::options::{Fields, Options};
+use crate::layout::Fields;
+use crate::options::Options;
 use crate::source::{Use, source};
 use leafid::{Code, Error, Result, Snowflake, SnowflakeBuilder};
 use napi::bindgen_prelude::{

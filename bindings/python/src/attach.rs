@@ -9,7 +9,7 @@ use pyo3::{PyErr, ffi};
 use std::hint::black_box;
 use std::time::Duration;
 
-type Call =
+type ObjectCall =
     unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject, *mut ffi::PyObject) -> *mut ffi::PyObject;
 type UnwindingCall = unsafe extern "C-unwind" fn(
     *mut ffi::PyObject,
@@ -70,7 +70,9 @@ pub(crate) fn call_with<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the same function, which can unwind as said above. Hidden from the compiler, which by its declaration
     // takes it for one that cannot.
-    let call = unsafe { std::mem::transmute::<Call, UnwindingCall>(black_box(ffi::PyObject_Call as Call)) };
+    let call = unsafe {
+        std::mem::transmute::<ObjectCall, UnwindingCall>(black_box(ffi::PyObject_Call as ObjectCall))
+    };
     let held = HeldWhenUnwound;
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     // SAFETY: attached, as the arguments show; all are live; no keywords are NULL.

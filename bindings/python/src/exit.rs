@@ -3,7 +3,6 @@
 
 use crate::green;
 use crate::logs;
-use crate::snowflake::Snowflake;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -37,7 +36,7 @@ pub(crate) fn watch(object: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Has a generator closed before the collector takes anything from the objects that it was found in a cycle with: a lease
 /// is given back by the user's own object.
 pub(crate) fn close_before_collected(
-    flake: &Bound<'_, Snowflake>,
+    flake: &Bound<'_, PyAny>,
     closes: Arc<leafid::Snowflake>,
 ) -> PyResult<()> {
     let finalize = flake.py().import("weakref")?.getattr("finalize")?;

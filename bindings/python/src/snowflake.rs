@@ -83,7 +83,7 @@ impl Snowflake {
         let flake = Bound::new(py, Snowflake { flake, name, holds })?;
         exit::watch(flake.as_any())?;
         if calls {
-            exit::close_before_collected(&flake, closes)?;
+            exit::close_before_collected(flake.as_any(), closes)?;
         }
         Ok(flake.unbind())
     }

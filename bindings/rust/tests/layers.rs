@@ -30,8 +30,18 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Lines of a file that ships; its tests are not counted.
 const LONGEST: usize = 500;
 /// Names that several folders have for the same reason.
-const STEMS: &[&str] =
-    &["builder", "errors", "file", "options", "settings", "source", "stats", "tests", "thread_local"];
+const STEMS: &[&str] = &[
+    "builder",
+    "errors",
+    "file",
+    "handle",
+    "options",
+    "settings",
+    "source",
+    "stats",
+    "tests",
+    "thread_local",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -87,7 +97,9 @@ fn of_any_crate(name: &str, sources: &Crate, imports: &Imports, found: &mut BTre
             types.entry(named).or_default().push(module);
         }
         let stem = module.rsplit('/').next().unwrap_or(module);
-        if !STEMS.contains(&stem) && layer(module) != "cli" {
+        // The file of the type that a folder is about has the folder's name.
+        let is_main = module.rsplit('/').nth(1) == Some(stem);
+        if !STEMS.contains(&stem) && !is_main && layer(module) != "cli" {
             stems.entry(stem).or_default().push(module);
         }
     }

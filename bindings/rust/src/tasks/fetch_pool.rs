@@ -337,7 +337,7 @@ impl Pool {
                 let timed = first.remove();
                 drop(work);
                 // It may run a waker of the user's.
-                let _ = catch_unwind(AssertUnwindSafe(|| timed()));
+                let _ = catch_unwind(AssertUnwindSafe(timed));
                 if self.is_of_parent() {
                     return;
                 }
