@@ -5,6 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod generator;
 pub(crate) mod handle;
 pub(crate) mod lease_calls;
+pub(crate) mod life;
 pub(crate) mod recovery;
 pub(crate) mod registry;
 pub(crate) mod renewal_log;

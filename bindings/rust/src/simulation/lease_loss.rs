@@ -144,7 +144,7 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let crate::snowflake::recovery::Heal::Failed(_, again) = leased.open.generator.heal_if_lost(false) else {
+    let crate::snowflake::life::Heal::Failed(_, again) = leased.open.generator.heal_if_lost(false) else {
         panic!()
     };
     assert_eq!(again, Duration::from_millis(200));

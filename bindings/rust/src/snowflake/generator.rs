@@ -4,7 +4,7 @@ use crate::os;
 use crate::os::clock::Clock;
 use crate::os::env::Env;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
-use crate::snowflake::recovery::{Heal, Life};
+use crate::snowflake::life::{Heal, Life};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::tasks::interrupt::{self, Interrupted};

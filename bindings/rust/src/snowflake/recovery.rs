@@ -2,6 +2,7 @@
 
 use crate::os::mutex::PollSleep;
 use crate::snowflake::generator::Generator;
+use crate::snowflake::life::Heal;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::worker::acquire::{check_server_clocks, is_held_here};
@@ -13,24 +14,6 @@ use leafid_core::{Code, Error, LeaseLoss, LossAction, Result, SHORTEST_REST};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
-
-/// Whether a generator lives.
-#[derive(Default)]
-pub(crate) struct Life {
-    closed: bool,
-    lost: Option<LeaseLoss>,
-}
-
-/// What became of a loss.
-pub(crate) enum Heal {
-    NotLost,
-    /// Another generator took its place.
-    Done,
-    /// A claim is under way, or was made: look again after this.
-    UnderWay(Duration),
-    /// The last one failed: the next is made after this.
-    Failed(Error, Duration),
-}
 
 impl Generator {
     /// Notes that the lease is lost, and begins to claim anew. What is left of the span is still used.
