@@ -51,7 +51,8 @@ fn first(builder: SegmentsBuilder, start: i64, end: i64) -> Result<i64, Error> {
 
 #[test]
 fn they_are_shown_as_they_were() {
-    let directory = earlier();
+    // Nobody holds them.
+    let (_alone, directory) = (alone(), earlier());
     let state = directory.path().join("state").display().to_string();
     let counters = directory.path().join("counters").display().to_string();
     let show = |arguments: &[&str]| {
