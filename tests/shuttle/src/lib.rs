@@ -54,4 +54,3 @@ pub(crate) mod config {
     }
 }
 pub(crate) use run::is;
-
