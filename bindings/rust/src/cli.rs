@@ -1,7 +1,7 @@
-//! The command line `leafid`: the same program in its cargo, pip and npm forms.
+//! The command line `leafid`, the same program in its cargo, pip and npm packages.
 //!
-//! Exit codes: 0 done, 1 a refusal or an error, 2 wrong usage. A reader that goes away, as in `leafid next -n 1000 |
-//! head`, ends it quietly with 0.
+//! Exit codes: 0 success, 1 a refusal or an error, 2 wrong usage. If the reader of the output ends early, as in `leafid
+//! next -n 1000 | head`, the program exits with 0 and no message.
 
 mod check;
 mod decode;
@@ -45,7 +45,7 @@ enum Command {
     File(file::FileCommand),
 }
 
-/// Runs a command line, the program's name left out, and answers the exit code.
+/// Runs a command line without the program's name, and returns the exit code.
 pub fn run<A: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = A>,
     stdin: &mut dyn BufRead,
@@ -56,7 +56,7 @@ pub fn run<A: Into<OsString> + Clone>(
     let named = [OsString::from("leafid")].into_iter().chain(arguments.into_iter().map(Into::into));
     let outcome = match Arguments::try_parse_from(named) {
         Ok(arguments) => command(arguments.command, &mut streams),
-        // Also --help and --version, which are no errors.
+        // Also --help and --version, which are not errors.
         Err(told) if told.use_stderr() => {
             let _ = write!(streams.stderr, "{}", told.render()).and_then(|()| streams.stderr.flush());
             return 2;
@@ -67,7 +67,7 @@ pub fn run<A: Into<OsString> + Clone>(
     match outcome.and_then(|done| Ok(flushed.map(|()| done)?)) {
         Ok(true) => 0,
         Ok(false) => 1,
-        // Who read it has gone away; of a socket, as Node gives to its children, perhaps without having read all.
+        // The reader has ended; on a socket, as Node gives to its children, perhaps before it read everything.
         Err(End::Output(error))
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
         {
@@ -84,13 +84,13 @@ pub fn run<A: Into<OsString> + Clone>(
     }
 }
 
-/// Whether it is a command line, which is not run.
+/// Whether the command line is valid. It is not run.
 #[cfg(fuzzing)]
 pub(crate) fn is_right(arguments: Vec<OsString>) -> bool {
     Arguments::try_parse_from(arguments).is_ok()
 }
 
-/// [`run`] on this process's own streams.
+/// [`run`] with the streams of this process.
 pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> i32 {
     let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     run(arguments, &mut io::stdin().lock(), &mut stdout, &mut io::stderr().lock())

@@ -1,7 +1,7 @@
-//! The generators of this process as Prometheus reads them.
+//! Metrics of the generators of this process, in the format of Prometheus.
 //!
-//! A registry is made for each call, of constants only: the crate's shared metrics lie behind locks of parking_lot, whose
-//! table of the process a fork can catch taken.
+//! Each call builds its own registry of constants. The crate's shared metrics use locks of parking_lot, and a fork may
+//! copy the process-wide table of parking_lot while it is locked.
 
 use crate::os;
 use crate::segments::fetcher::open_fetchers;
@@ -15,7 +15,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 
-/// What of a snowflake is told: a metric's name without prefix and unit, what it means, and its value.
+/// The metrics of a snowflake: name without prefix and unit, description, and value.
 const SNOWFLAKES: &[Metric<Stats>] = &[
     Metric(
         "snowflake_reserved_until",
@@ -60,7 +60,7 @@ const SNOWFLAKES: &[Metric<Stats>] = &[
     ),
 ];
 
-/// What of a tag of segments is told.
+/// The metrics of a tag of segments.
 const TAGS: &[Metric<TagStats>] = &[
     Metric("segment_left", "Ids at hand", Value::Gauge(|stats| stats.left)),
     Metric("segment_step", "The step of the last fetch", Value::Gauge(|stats| stats.step as u64)),
@@ -73,23 +73,24 @@ const TAGS: &[Metric<TagStats>] = &[
 struct Metric<T>(&'static str, &'static str, Value<T>);
 
 enum Value<T> {
-    /// Read in milliseconds, told in seconds; left out where there is none.
+    /// Read in milliseconds, shown in seconds; omitted if there is no value.
     Seconds(fn(&T) -> Option<i64>),
     Gauge(fn(&T) -> u64),
     Counter(fn(&T) -> u64),
 }
 
-/// The statistics of every generator open in this process, as text of the OpenMetrics format, which is also
-/// Prometheus' own: to be served as `application/openmetrics-text; version=1.0.0; charset=utf-8`.
+/// Returns the statistics of every open generator of this process, as text in the OpenMetrics format.
 ///
-/// It reads memory only: no disk, no claim, no wait. A forked child shows its own generators, those it has used.
+/// Prometheus reads this format too. Serve it as `application/openmetrics-text; version=1.0.0; charset=utf-8`. The call
+/// reads memory only: it does not read a disk, claim a worker id or wait. In a forked child it shows the generators
+/// that the child has used.
 pub fn metrics() -> String {
     loop {
         let generation = os::process::generation();
         let open = existing_registry().map(|registry| registry.open_generators()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
         let segments = open_fetchers().iter().map(|fetcher| SegmentsStats::of(fetcher)).collect();
-        // In the child of a fork meanwhile, they are the parent's.
+        // After a fork in between, they belong to the parent.
         if generation == os::process::generation() {
             return encode(Generators { snowflakes, segments });
         }
@@ -113,7 +114,7 @@ struct Generators {
 
 impl Collector for Generators {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        // A gauge: the type `info` is unknown to parsers of the older format.
+        // A gauge, because parsers of the older format do not know the type `info`.
         let mut build = encoder.encode_descriptor("build_info", "The version", None, MetricType::Gauge)?;
         let version = [("version", env!("CARGO_PKG_VERSION"))];
         ConstGauge::new(1u64).encode(build.encode_family(&version)?)?;
@@ -148,7 +149,7 @@ fn labels(stats: &Stats) -> [(&'static str, String); 4] {
 }
 
 impl<T> Metric<T> {
-    /// The metric of all of these, each with its labels.
+    /// Encodes the metric for all of these, each with its labels.
     fn encode<'a>(
         &self,
         encoder: &mut DescriptorEncoder,

@@ -1,4 +1,4 @@
-//! `leafid check`: whether this host is fit to make ids, and for how long.
+//! `leafid check`: whether this host can create ids, and for how long.
 
 use super::holder;
 use super::lease_servers::check_lease_servers;
@@ -28,7 +28,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A layout that ends sooner is warned of.
+/// A layout that ends earlier gets a warning.
 const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
 
 /// See that this host can make ids: the state directory, its locks, the clock, forks, the layout
@@ -44,7 +44,7 @@ pub(super) struct CheckArguments {
     bits: Bits,
 }
 
-/// The worker ids asked for.
+/// The requested worker ids.
 struct Workers {
     first: u32,
     last: u32,
@@ -80,7 +80,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     Ok(!report.failed)
 }
 
-/// The nearest directory that exists, which the others look at.
+/// The nearest existing directory, which the other checks use.
 fn state_directory(
     report: &mut Report<'_>,
     settings: &SnowflakeSettings,
@@ -126,7 +126,7 @@ fn file_system(
         }
     };
     let surroundings = deployment::surroundings();
-    // The host's name tells hosts apart where the directory does not.
+    // With `hostname:`, the host's name separates the hosts, even if the directory does not.
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
     let place = RangePlace { fs: &fs, path, named, surroundings, scope, exclusive: settings.exclusive_range };
@@ -142,7 +142,7 @@ fn file_system(
     }
 }
 
-/// Tries both on a file that has no name.
+/// Tests both on a file without a name.
 fn durable_and_locked(report: &mut Report<'_>, existing: &Path) -> io::Result<()> {
     let begun = Instant::now();
     let written = tempfile::tempfile_in(existing).and_then(|mut file| {
@@ -180,10 +180,10 @@ fn durable_and_locked(report: &mut Report<'_>, existing: &Path) -> io::Result<()
     }
 }
 
-/// Whether a lock keeps a second one out.
+/// Whether a lock excludes a second lock.
 fn locks(file: &File) -> io::Result<bool> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
-    // Opened anew: a copy of the descriptor would share the lock.
+    // Opened again: a copy of the descriptor would share the lock.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let second = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     match rustix::fs::flock(&second, FlockOperation::NonBlockingLockExclusive) {
@@ -193,7 +193,7 @@ fn locks(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Marks a worker id of an id space that nobody else has.
+/// Marks a worker id in an id space that nobody else uses.
 fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
     let what = "host mark";
     let name = format!("check-{:032x}", env.random.number()?);
@@ -312,7 +312,7 @@ fn worker_ids(
         false => format!("{}-{}", workers.first, workers.last),
     };
     let count = format!("{free} of {ids} free, {} held, {} unusable", held.len(), damaged.len());
-    // One of each tells enough.
+    // One of each is enough.
     let shown = held.into_iter().take(1).chain(damaged.into_iter().take(1));
     report.line(status, "worker ids", shown.fold(count, |text, one| format!("{text}; {one}")))
 }

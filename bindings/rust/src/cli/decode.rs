@@ -1,4 +1,4 @@
-//! `leafid decode`: what ids are made of.
+//! `leafid decode`: shows the parts of ids.
 
 use super::options::Bits;
 use super::streams::{Outcome, Streams};
@@ -6,7 +6,7 @@ use crate::{Layout, Result, Utc, parse_id};
 use clap::Args;
 use std::io;
 
-/// A line longer than this holds no id, and the rest of it is not kept.
+/// A longer line holds no id, and the rest of it is not stored.
 const LONGEST_LINE: usize = 256;
 
 /// Show what ids are made of: from arguments, or one a line from standard input
@@ -61,7 +61,7 @@ pub(super) fn decode(arguments: &DecodeArguments, streams: &mut Streams<'_>) -> 
                 }
             }
         }
-        // What was read is shown before more is waited for.
+        // The output is written before more input is awaited.
         streams.stdout.flush()?;
         if !more {
             return Ok(all);
@@ -82,7 +82,7 @@ fn line(text: &str, layout: &Layout, json: bool) -> Result<String> {
     ))
 }
 
-/// The lines of the input, as they come.
+/// The lines of the input.
 #[derive(Default)]
 struct InputLines {
     kept: Vec<u8>,
@@ -91,7 +91,7 @@ struct InputLines {
 }
 
 impl InputLines {
-    /// Waits for more input; whether there may be more.
+    /// Waits for more input and returns whether more may follow.
     fn read(&mut self, streams: &mut Streams<'_>) -> io::Result<bool> {
         self.kept.drain(..self.taken);
         self.taken = 0;
@@ -109,7 +109,7 @@ impl InputLines {
         }
     }
 
-    /// The next whole line, and the last one when there is no more.
+    /// The next complete line, or at the end of the input also the last one.
     fn next(&mut self, more: bool) -> Option<(u64, &[u8])> {
         let rest = self.kept.get(self.taken..)?;
         let end = match rest.iter().position(|&byte| byte == b'\n') {

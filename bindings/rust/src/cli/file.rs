@@ -1,4 +1,4 @@
-//! `leafid file`: directories of counters that processes of a host share, made and looked at.
+//! `leafid file`: creates and shows directories of counters that processes of a host share.
 
 use super::streams::{Outcome, Streams};
 use crate::config::http_options::{SHARED_GROUP, flag};

@@ -1,4 +1,4 @@
-//! Whether a worker id is held now, asked without holding it.
+//! Whether a process holds a worker id now, without a claim of it.
 
 use crate::os::env::Env;
 use crate::storage::state_file;
@@ -6,13 +6,13 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::Path;
 
-/// Who holds a worker id, as far as that can be told; none if nobody does.
+/// The holder of a worker id, as far as it is known; `None` if nobody holds it.
 pub(super) fn holder_of(env: &Env, directory: &Path, name: &str, worker_id: u32) -> Option<String> {
     if let Some(holder) = env.disk.holder(name, worker_id) {
         return Some(holder);
     }
-    // By a process that sees other marks, as in another container. The lock is shared with others who ask, and gone
-    // with the descriptor: a claim that meets it tries again.
+    // The holder may see other marks, as in another container. The shared lock does not exclude other readers, and
+    // closing the descriptor releases it. A claim that meets this lock tries again.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let path = state_file::path_of(directory, worker_id);
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;

@@ -1,4 +1,4 @@
-//! `leafid check` where worker ids are leased: whether the servers lease one.
+//! `leafid check` with leased worker ids: whether the servers lease one.
 
 use super::report::{Report, Status};
 use crate::os::env::Env;
@@ -9,7 +9,7 @@ use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};
 use std::io;
 
-/// Claims a worker id and gives it back at once; nothing where the ids come from elsewhere.
+/// Claims a worker id and releases it at once. Does nothing if the ids do not come from lease servers.
 pub(super) fn check_lease_servers(
     report: &mut Report<'_>,
     env: &Env,

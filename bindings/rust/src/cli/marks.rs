@@ -1,4 +1,4 @@
-//! `leafid marks`: what each tag of a source was given, looked at and forgotten.
+//! `leafid marks`: shows and forgets the marks of tags.
 
 use super::options::Space;
 use super::streams::{Outcome, Streams};

@@ -1,10 +1,10 @@
-//! `leafid next`: new ids.
+//! `leafid next`: prints new ids.
 
 use super::options::{Bits, ClaimOptions, Space};
 use super::streams::{End, Outcome, Streams};
 use clap::Args;
 
-/// So many are made before they are written.
+/// The number of ids that are created before they are written.
 const AT_ONCE: u64 = 4_096;
 
 /// Make new ids, one a line: claims a worker id, and lets it go in the end

@@ -1,4 +1,4 @@
-//! The options that several commands have, as the library's are.
+//! The options that several commands share, with the library's names.
 
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Layout, Result, Snowflake, SnowflakeBuilder};
@@ -66,7 +66,7 @@ impl ClaimOptions {
         }
     }
 
-    /// Whether a worker id is asked for at all.
+    /// Whether a worker id was requested at all.
     pub(super) fn is_given(&self) -> bool {
         self.worker.is_some() || std::env::var_os("LEAFID_WORKER").is_some()
     }
@@ -84,7 +84,7 @@ impl Space {
         builder
     }
 
-    /// Its settings, where no worker id matters.
+    /// The settings of the id space, for commands without a worker id.
     pub(super) fn settings(&self) -> Result<SnowflakeSettings> {
         SnowflakeSettings::parse(&self.builder().worker(0).options)
     }

@@ -1,4 +1,4 @@
-//! The lines of `leafid check`: what was looked at, and how it is.
+//! The lines of `leafid check`: what was checked, and the result.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Ok,
-    /// It works, and somebody should know.
+    /// It works, but somebody should know.
     Warning,
     Failed,
 }
@@ -21,7 +21,7 @@ impl<'a> Report<'a> {
         Report { stdout, failed: false }
     }
 
-    /// One line; shown at once, as the next check may take its time.
+    /// Prints one line at once, because the next check may take some time.
     pub(super) fn line(&mut self, status: Status, what: &str, how: impl Display) -> io::Result<()> {
         let status = match status {
             Status::Ok => "ok",

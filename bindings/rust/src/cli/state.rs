@@ -1,4 +1,4 @@
-//! `leafid state`: the records of worker ids, looked at and reset.
+//! `leafid state`: shows and resets the records of worker ids.
 
 use super::holder;
 use super::options::Space;
@@ -108,7 +108,7 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     Ok(all)
 }
 
-/// The worker ids that have a file, in order.
+/// The worker ids that have a file, sorted.
 fn recorded(directory: &Path) -> Result<Vec<u32>> {
     let unreadable = |error: io::Error| state_file::failed("read", directory, &error);
     let entries = match std::fs::read_dir(directory) {
@@ -120,7 +120,7 @@ fn recorded(directory: &Path) -> Result<Vec<u32>> {
         let name = entry.map_err(unreadable)?.file_name();
         let id =
             name.to_str().and_then(|name| name.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok());
-        // Not worker-007.state, which is nobody's.
+        // Not worker-007.state, which belongs to no worker id.
         ids.extend(id.filter(|&id| state_file::path_of(directory, id).file_name() == Some(&name)));
     }
     ids.sort_unstable();

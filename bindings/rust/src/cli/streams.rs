@@ -1,9 +1,9 @@
-//! What a command reads and writes, and how it ends.
+//! The standard streams of a command, and the results with which it ends.
 
 use leafid_core::Error;
 use std::io::{self, BufRead, Write};
 
-/// The streams of a run.
+/// The standard streams of a run.
 pub(super) struct Streams<'a> {
     pub(super) stdin: &'a mut dyn BufRead,
     pub(super) stdout: &'a mut dyn Write,
@@ -11,15 +11,15 @@ pub(super) struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// Says what went wrong. That it cannot be said is no reason to end otherwise.
+    /// Prints an error message. If that fails too, the exit code stays the same.
     pub(super) fn complain(&mut self, text: impl std::fmt::Display) {
         let _ = writeln!(self.stderr, "leafid: {text}").and_then(|()| self.stderr.flush());
     }
 }
 
-/// What ends a command before its end.
+/// Why a command ended early.
 pub(super) enum End {
-    /// With its message.
+    /// An error with its message.
     Refused(Error),
     /// Standard output cannot be written.
     Output(io::Error),
@@ -37,5 +37,5 @@ impl From<io::Error> for End {
     }
 }
 
-/// How a command went: whether all of it was done, what was not having been said.
+/// The result of a command: false if a part of it failed and a message was already printed.
 pub(super) type Outcome = Result<bool, End>;
