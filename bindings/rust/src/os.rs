@@ -1,6 +1,7 @@
-//! What only the operating system can do: processes and forks, threads, locks, clocks, disks, and the host's own marks.
+//! The operating system: processes and forks, threads, locks, clocks, disks, and the marks that processes of a host
+//! see.
 //!
-//! The only `unsafe` of the host lives below this module.
+//! All `unsafe` code of the host is below this module.
 
 pub(crate) mod clock;
 pub(crate) mod clock_source;
@@ -30,7 +31,8 @@ pub(crate) use thread::{Thread, ThreadKind, spawn};
 
 use leafid_core::{Code, Error, Result};
 
-/// Checks that this thread may wait for work of other threads: called before everything but taking an id from memory.
+/// Checks that this thread may wait for other threads. Called before everything except taking an id from memory.
+///
 /// Errors: `state_io` in a child of vfork, or on a thread with too little stack, where the call would crash.
 pub(crate) fn check_may_wait() -> Result<()> {
     check(stack::TO_WAIT)

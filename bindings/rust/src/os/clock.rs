@@ -1,4 +1,4 @@
-//! The clocks: the one that ids are made of, and the one that counts since the machine started.
+//! The clocks: the one for the time in ids, and the one that counts since the machine started.
 
 use crate::ClockSource;
 use crate::os::log_queue::{self, Level};
@@ -9,15 +9,15 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How the clocks are read, where that is not the system: for simulations.
+/// The source of the time, for simulations.
 pub(crate) trait ClockReader: Send + Sync {
     /// Nanoseconds since the Unix epoch; negative before it.
     fn now_ns(&self) -> i64;
-    /// Time since the machine started, suspended or not: it never goes back.
+    /// Time since the machine started, with suspended time. It never goes back.
     fn boot_time(&self) -> Duration;
     /// Sleeps.
     fn sleep(&self, time: Duration);
-    /// Identifies the start of the machine that `boot_time` counts from.
+    /// Identifies the start of the machine from which `boot_time` counts.
     fn boot_id(&self) -> String;
 }
 
@@ -25,7 +25,7 @@ pub(crate) trait ClockReader: Send + Sync {
 #[derive(Clone)]
 pub(crate) enum Clock {
     System,
-    /// The system's clock; where ids are made it is read as of its last timer interrupt.
+    /// The system's clock; for ids it is read as of its last timer interrupt.
     Coarse,
     #[cfg_attr(not(test), allow(dead_code))]
     Other(Arc<dyn ClockReader>, Arc<ClockFilter>),
@@ -35,7 +35,7 @@ pub(crate) enum Clock {
 static SYSTEM: ClockFilter = ClockFilter::new();
 
 impl Clock {
-    /// Unix milliseconds, unfiltered: only for making ids. A clock far ahead of the spans issues none.
+    /// Unix milliseconds, unfiltered: only for the time in ids. A clock far ahead of the spans issues no ids.
     #[inline]
     pub(crate) fn now_ms(&self) -> i64 {
         match self {
@@ -45,7 +45,7 @@ impl Clock {
         }
     }
 
-    /// This clock, read as `source` says where ids are made.
+    /// This clock, with `source` for the time in ids.
     pub(crate) fn read_as(&self, source: ClockSource) -> Clock {
         match (self, source) {
             (Clock::System, ClockSource::Coarse) => Clock::Coarse,
@@ -61,7 +61,7 @@ impl Clock {
         }
     }
 
-    /// Unix milliseconds after the filter: for all that is recorded or decided.
+    /// Unix milliseconds after the filter: for all records and decisions.
     pub(crate) fn filtered_ms(&self) -> i64 {
         self.filtered_ns().div_euclid(1_000_000)
     }
@@ -74,7 +74,7 @@ impl Clock {
         filtered_ns
     }
 
-    /// Identifies this start of the machine; empty where that is not known.
+    /// Identifies this start of the machine; empty if it is unknown.
     pub(crate) fn boot_id(&self) -> String {
         match self {
             Clock::System | Clock::Coarse => boot_id(),
@@ -82,20 +82,20 @@ impl Clock {
         }
     }
 
-    /// Gives the filter what another process of this start of the machine saw: a filtered time, the boot time then, and
-    /// the leap that was not followed then, and since when.
+    /// Passes to the filter what another process of this start of the machine saw: a filtered time, the boot time at
+    /// that moment, and the leap that was not followed yet with its start.
     pub(crate) fn observe(&self, then_ms: i64, counted_ms: i64, leap_ms: Option<(i64, i64)>) {
         let ns = |ms: i64| ms.saturating_mul(1_000_000);
         let leap = leap_ms.map(|(leap_ms, since_ms)| (ns(leap_ms), ns(since_ms)));
         warn(self.filter().observe((ns(then_ms), ns(counted_ms)), leap, self.both()));
     }
 
-    /// The leap that is not followed yet: how far, and since which boot time.
+    /// The leap that is not followed yet: its size, and the boot time since when.
     pub(crate) fn leap_ms(&self) -> Option<(i64, i64)> {
         self.filter().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
     }
 
-    /// Notes that a generator was opened with the filtered time.
+    /// Records that a generator was opened with the filtered time.
     pub(crate) fn mark_used(&self) {
         self.filter().mark_used();
     }
@@ -107,7 +107,7 @@ impl Clock {
         }
     }
 
-    /// Both clocks, read within a second: the thread may lose the processor between two reads.
+    /// Reads both clocks within a second: the thread may lose the processor between two reads.
     fn both(&self) -> (i64, i64) {
         let mut before = nanoseconds(self.boot_time());
         loop {
@@ -123,7 +123,7 @@ impl Clock {
         }
     }
 
-    /// Time since the machine started, suspended or not.
+    /// Time since the machine started, with suspended time.
     pub(crate) fn boot_time(&self) -> Duration {
         match self {
             Clock::System | Clock::Coarse => boot_time(),
@@ -139,14 +139,14 @@ impl Clock {
     }
 }
 
-/// Logs a leap on the log thread, for the clock is also read under locks.
+/// Logs a leap on the log thread, because the clock is also read under locks.
 fn warn(event: Option<LeapEvent>) {
     if let Some(event) = event {
         log_queue::log_later(Level::Warn, format_args!("{event}"));
     }
 }
 
-/// 292 years fit.
+/// It has room for 292 years.
 fn nanoseconds(time: Duration) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -158,22 +158,23 @@ pub(crate) fn coarse_ms() -> i64 {
     time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
 }
 
-/// How old that reading may be: the interval of the timer, rounded up.
+/// The largest age of that reading: the interval of the timer, rounded up.
 pub(crate) fn coarse_lag_ms() -> i64 {
     let step = rustix::time::clock_getres(ClockId::RealtimeCoarse);
     step.tv_sec * 1_000 + (step.tv_nsec + 999_999) / 1_000_000
 }
 
-/// Identifies this start of the machine; empty where the kernel does not say. proc_sys_kernel(5)
+/// Identifies this start of the machine; empty if the kernel does not tell. proc_sys_kernel(5)
 pub(crate) fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
 }
 
-/// Unix milliseconds; negative before 1970. Not by way of [`SystemTime`], whose difference costs a fifth of an id.
+/// Unix milliseconds; negative before 1970. [`SystemTime`] is not used: its difference costs a fifth of the time of an
+/// id.
 #[inline]
 pub(crate) fn now_ms() -> i64 {
     match clock_gettime(nix::time::ClockId::CLOCK_REALTIME) {
-        // Seconds of any real clock times 1000 fit. The nanoseconds are never negative.
+        // The seconds of any real clock times 1000 fit. The nanoseconds are never negative.
         Ok(time) => time.tv_sec() * 1_000 + i64::from(time.tv_nsec() as u32 / 1_000_000),
         // Every system has this clock.
         Err(_) => now_ns().div_euclid(1_000_000),
@@ -193,10 +194,10 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
     }
 }
 
-/// Time since the machine started, suspended or not.
+/// Time since the machine started, with suspended time.
 pub(crate) fn boot_time() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::Boottime);
-    // Never negative: it counts from the machine's start.
+    // Never negative, because it counts from the machine's start.
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
 }
 
@@ -209,7 +210,7 @@ mod tests {
     fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
         let (before, coarse, after) = (now_ms(), coarse_ms(), now_ms());
         let lag = coarse_lag_ms();
-        // On a machine that is too busy the timer itself is late.
+        // On a machine that is too busy, the timer itself is late.
         assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
         let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
         assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");

@@ -1,24 +1,25 @@
-//! Which of the system's clocks ids are made of.
+//! The system clock that the time in ids is read from.
 
 use leafid_core::{Error, Result};
 
 /// The clock that the time in an id is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ClockSource {
-    /// The system's clock.
+    /// The system clock.
     #[default]
     System,
-    /// The system's clock as of its last timer interrupt: cheaper to read, and up to that interval late (1 to 10 ms, by
-    /// the kernel; `Stats::clock_lag_ms` says it), or more where the interrupt itself is late. Whatever decides about
-    /// spans and records reads the other one.
+    /// The system clock at its last timer interrupt: cheaper to read, and late by up to one interval.
+    ///
+    /// The interval is 1 to 10 ms, depending on the kernel; `Stats::clock_lag_ms` returns it. If the interrupt itself
+    /// is late, the time is later still. Decisions about spans and records use the other clock.
     Coarse,
 }
 
 impl ClockSource {
-    /// What it may be, for errors.
+    /// The allowed values, for error messages.
     pub(crate) const ALLOWED: &str = "\"system\" or \"coarse\"";
 
-    /// Reads `system` or `coarse`.
+    /// Parses `system` or `coarse`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<ClockSource> {
         match text {
             "system" => Ok(ClockSource::System),
@@ -27,7 +28,7 @@ impl ClockSource {
         }
     }
 
-    /// `system` or `coarse`.
+    /// The name that [`ClockSource::parse`] accepts: `system` or `coarse`.
     pub const fn name(self) -> &'static str {
         match self {
             ClockSource::System => "system",

@@ -1,4 +1,4 @@
-//! The real clock, disk and randomness.
+//! The real clock, disk and random numbers.
 
 use crate::os::clock::Clock;
 use crate::os::env::{
@@ -32,7 +32,7 @@ impl Env {
     }
 }
 
-/// The start of the day before leafid was built: machines that build may be in other time zones, or a little ahead.
+/// The start of the day before leafid was built. Build machines may be in other time zones, or a little ahead.
 const BUILT_MS: i64 = {
     let digits = env!("LEAFID_BUILT_DAY").as_bytes();
     let (mut day, mut at) = (0, 0);
@@ -63,7 +63,7 @@ impl Disk for SystemDisk {
     }
 
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        // Not File::open: it would wait for a writer where somebody put a pipe.
+        // Not File::open: on a pipe it would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
             Ok(file) => read_bounded(&mut File::from(file)).map(Some),
@@ -125,18 +125,18 @@ impl Disk for SystemDisk {
     }
 }
 
-/// None where the file is empty, or says that it is still to be made.
+/// `None` if the file is empty, or says that the id is not set yet.
 fn parse_machine_id(text: &str) -> Option<String> {
     let id = text.trim();
     (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
 }
 
-/// Locks, without a wait; a signal to a caller's thread is none of its concern, where locks are asked of a server.
+/// Locks without a wait. A signal to the caller's thread may interrupt a lock that a server keeps: then it tries again.
 fn lock(file: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
-/// Makes a directory, and those above it that are missing.
+/// Creates a directory and its missing parents.
 fn make_directory(path: &Path, access: FileAccess) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -150,18 +150,19 @@ fn make_directory(path: &Path, access: FileAccess) -> io::Result<()> {
         (made, _) => made,
     };
     match made {
-        // Files made in it are its group's, whatever the group of the process that makes them.
+        // Files in it get its group, whatever the group of the process that creates them.
         Ok(()) if access == FileAccess::Group => {
             fs::set_permissions(path, fs::Permissions::from_mode(0o2770))
         }
         Ok(()) => Ok(()),
-        // Another process was first.
+        // Another process created it first.
         Err(_) if path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Says once of a file of an earlier leafid, or that somebody opened up, that any user of the host may hold its lock.
+/// Logs once that any user of the host may hold the lock of this file: one of an earlier leafid, or one that was opened
+/// up.
 fn tell_of_others(file: &ForkSafeFd, path: &Path) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let mode = file.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok()).map_or(0, |stat| stat.st_mode);
@@ -176,12 +177,13 @@ fn tell_of_others(file: &ForkSafeFd, path: &Path) {
     }
 }
 
-/// The directory of all paths, which chroot changes: device and inode.
+/// The root directory, which chroot changes: device and inode.
 pub(crate) fn root() -> Option<FileId> {
     fs::metadata("/").ok().map(|root| (root.dev(), root.ino()))
 }
 
-/// The directory of a file, open: it stays the same after a chroot, and tells what is in it to who may no longer search it.
+/// Opens the directory of a file. It stays the same after a chroot. Its names stay readable even if the process may no
+/// longer search it.
 fn directory_of(path: &Path) -> Option<ForkSafeFd> {
     let directory = path.parent()?;
     let open = |access: OFlags| {
@@ -199,8 +201,8 @@ fn locks(second: OwnedFd) -> io::Result<bool> {
     }
 }
 
-/// Publishes a complete file at a path where there is none; its bytes are durable, and its name is not yet. Another process
-/// may be first: then its file stands.
+/// Publishes a complete file at a path where there is none. Its bytes are durable, its name is not yet. If another
+/// process published a file first, that one stays.
 fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     match create_unnamed(directory, path, new).or_else(|_| create_named(directory, path, new)) {
@@ -209,7 +211,7 @@ fn create(path: &Path, new: NewFile<'_>) -> io::Result<()> {
     }
 }
 
-/// By a file that has no name until it is complete: a kill in between leaves nothing behind.
+/// Creates the file without a name until it is complete: a kill in between leaves nothing behind.
 fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
     let mut fresh = File::from(rustix::fs::open(directory, flags, Mode::from_raw_mode(born(new.access)))?);
@@ -218,7 +220,7 @@ fn create_unnamed(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result
     Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// For file systems that have no unnamed files.
+/// Creates the file with a temporary name, for file systems without unnamed files.
 fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<()> {
     let permissions = fs::Permissions::from_mode(born(new.access));
     let mut fresh =
@@ -227,7 +229,7 @@ fn create_named(directory: &Path, path: &Path, new: NewFile<'_>) -> io::Result<(
     fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-/// The mode of a new file, of which umask takes its part: a secret is never open to others, at no moment.
+/// The mode of a new file before the umask. A file with a secret is never open to others, not even for a moment.
 fn born(access: FileAccess) -> u32 {
     match access {
         FileAccess::Own => 0o640,
@@ -237,7 +239,7 @@ fn born(access: FileAccess) -> u32 {
 
 fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
     file.write_all(new.bytes)?;
-    // Whatever umask took, its owner can use a secret, and a group what it shares.
+    // Whatever the umask removed, the owner can use a secret, and the group what it shares.
     let mode = match new.access {
         FileAccess::Own => return file.sync_all(),
         FileAccess::Group => 0o660,
@@ -247,7 +249,7 @@ fn complete(file: &mut File, new: NewFile<'_>) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes the names in a directory outlive a power cut, and those of the directories above it, which may be as new.
+/// Makes the names in a directory, and in the directories above it, survive a power cut. Those may be new too.
 fn sync_directories(directory: &Path) -> io::Result<()> {
     for directory in directory.ancestors().take(4) {
         match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -267,15 +269,15 @@ fn read_bounded(file: &mut File) -> io::Result<Vec<u8>> {
 struct SystemFile {
     descriptor: ForkSafeFd,
     path: PathBuf,
-    /// None where it cannot be opened.
+    /// `None` if it cannot be opened.
     directory: Option<ForkSafeFd>,
-    /// Of this process when the file was opened.
+    /// The root directory of this process when the file was opened.
     root: Option<FileId>,
 }
 
 impl SystemFile {
-    /// Whether it stands in its directory, wherever that is: where the path is no longer this process's to follow. `why`:
-    /// the error where that cannot be told either.
+    /// Whether the file is still in its directory. Used where this process can no longer follow the path. `why` is the
+    /// error that is returned if this is unknown too.
     fn is_in_directory(&self, why: io::Error) -> io::Result<bool> {
         let (Some(directory), Some(name)) = (&self.directory, self.path.file_name()) else { return Err(why) };
         match rustix::fs::statat(directory.fd()?, name, AtFlags::empty()) {
@@ -286,7 +288,7 @@ impl SystemFile {
         }
     }
 
-    /// By the names in the directory, which were to be read when it was opened, and so still are.
+    /// Searches the names in the directory, which was readable when the file was opened.
     fn is_listed(&self, directory: &ForkSafeFd, name: &OsStr, why: io::Error) -> io::Result<bool> {
         let fd = directory.fd()?;
         if rustix::fs::seek(fd, SeekFrom::Start(0)).is_err() {
@@ -297,7 +299,7 @@ impl SystemFile {
         while let Some(entry) = entries.next() {
             let Ok(entry) = entry else { return Err(why) };
             if entry.file_name().to_bytes() == name.as_bytes() {
-                // Another number may be another file, or that of a layer below.
+                // Another inode number may belong to another file, or to a lower layer of the file system.
                 return if entry.ino() == self.id()?.1 { Ok(true) } else { Err(why) };
             }
         }
@@ -324,7 +326,7 @@ impl LockedFile for SystemFile {
     fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let mut written = 0;
         while written < bytes.len() {
-            // No fork comes between the check and the write: a child that wrote late would undo its parent's.
+            // No fork may come between the check and the write: a late write of a child would undo its parent's.
             let wrote = os::without_signals(|| {
                 let fd = self.descriptor.fd()?;
                 Ok::<_, io::Error>(rustix::io::pwrite(fd, &bytes[written..], (offset + written) as u64))
@@ -355,7 +357,7 @@ impl LockedFile for SystemFile {
     fn is_in_place(&self) -> io::Result<bool> {
         match fs::metadata(&self.path) {
             Ok(there) if self.id()? == (there.dev(), there.ino()) => Ok(true),
-            // After a chroot the path is another's.
+            // After a chroot the path names another file.
             Ok(_) if self.root != root() => self.is_in_directory(io::ErrorKind::NotFound.into()),
             Err(error) if self.root != root() || error.kind() == io::ErrorKind::PermissionDenied => {
                 self.is_in_directory(error)
@@ -395,7 +397,7 @@ mod syncs;
 mod tests {
     use super::*;
 
-    /// The mode of a file just made, in a child: the umask is the whole process's.
+    /// The mode of a new file, in a child process, because the umask belongs to the whole process.
     fn mode_at_birth(umask: libc::mode_t, make: impl FnOnce(&Path) -> io::Result<()>) -> u32 {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
@@ -405,7 +407,7 @@ mod tests {
             // SAFETY: sets the child's own umask.
             unsafe { libc::umask(umask) };
             let mode = make(&path).and_then(|()| fs::metadata(&path)).map_or(0, |made| made.mode() & 0o777);
-            // A status has eight bits: those of the owner are always alike.
+            // A status has eight bits. The bits of the owner are always the same.
             let status = if mode & 0o700 == 0o600 { mode & 0o077 } else { 0o100 };
             // SAFETY: ends the child.
             unsafe { libc::_exit(status as i32) };
@@ -464,7 +466,7 @@ mod tests {
         assert_eq!(bits(&own) & 0o2007, 0);
         make_directory(&group, FileAccess::Group).unwrap();
         assert_eq!(bits(&group), 0o2770);
-        // Made by another between the look and the making: by itself, on the way.
+        // Another process created it between the check and the creation: here the path itself does.
         make_directory(&base.path().join("new/../new"), FileAccess::Own).unwrap();
         fs::write(base.path().join("file"), "a file").unwrap();
         assert!(make_directory(&base.path().join("file"), FileAccess::Own).is_err());
@@ -501,7 +503,7 @@ mod tests {
         let path = directory.join("file");
         fs::create_dir(&directory).unwrap();
         create(&path, NEW).unwrap();
-        // As it was before the process changed what "/" is.
+        // As it was before the process changed its root directory.
         let file = |root| SystemFile {
             descriptor: ForkSafeFd::open(|| Ok(fs::File::open(&path)?.into())).unwrap(),
             path: path.clone(),
@@ -514,7 +516,7 @@ mod tests {
         fs::create_dir(&directory).unwrap();
         fs::write(&path, "another").unwrap();
         assert!(before.is_in_place().unwrap() && !same.is_in_place().unwrap(), "another is at the path");
-        // By its name alone, where a directory may be read and not searched.
+        // By its name alone, where a directory may be read but not searched.
         let listed = |file: &SystemFile, name: &str| {
             let directory = file.directory.as_ref().unwrap();
             file.is_listed(directory, OsStr::new(name), io::ErrorKind::PermissionDenied.into())

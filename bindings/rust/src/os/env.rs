@@ -1,4 +1,4 @@
-//! What the host needs of the system, as small traits, so that a simulation can take its place: clock, disk, randomness.
+//! The interface to the system as small traits, which a simulation can implement: clock, disk and random numbers.
 
 use crate::os::PerProcess;
 use crate::os::clock::Clock;
@@ -10,31 +10,32 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of each file: two pages, one for each slot.
+/// The size of each file in bytes: two pages, one for each slot.
 pub(crate) const FILE_BYTES: usize = 2 * 4096;
 
-/// The clock, disk and randomness of this process. A forked child has its own.
+/// The clock, the disk and the random numbers of this process. A forked child has its own.
 pub(crate) fn of_process() -> &'static Arc<Env> {
     static ENV: PerProcess<Arc<Env>> = PerProcess::new();
     ENV.get_or_install(|| Arc::new(Env::system()))
 }
 
-/// Where state files, and the other files of two slots, live.
+/// The disk with the state files and the other files of two slots.
 pub(crate) trait Disk: Send + Sync {
-    /// Makes the directory if it is missing. Returns its identity and its file system.
+    /// Creates the directory if it is missing. Returns its identity and its file system.
     fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(DirectoryId, FileSystem)>;
-    /// Reads a file without locking it; none if there is no such file.
+    /// Reads a file without locking it; `None` if there is no such file.
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// The names in a directory, in no particular order.
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
-    /// Opens and locks a file. A missing one is made if `new` is given. None if another process holds the lock.
-    /// Errors: also when the file system's locks exclude nobody.
+    /// Opens and locks a file. A missing one is created if `new` is given. `None` if another process holds the lock.
+    ///
+    /// It is also an error if the file system's locks exclude nobody.
     fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>>;
-    /// Identifies the machine, whenever it was started; none where that is not known.
+    /// Identifies the machine across its starts; `None` if it is unknown.
     fn machine_id(&self) -> Option<String>;
-    /// Locks the worker id on this host; none if another process has it.
+    /// Locks the worker id on this host; `None` if another process holds it.
     fn lock_worker(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>>;
-    /// Which processes see such a lock.
+    /// The processes that see such a lock.
     fn scope(&self) -> Scope {
         Scope::Host
     }
@@ -53,28 +54,28 @@ pub(crate) struct NewFile<'b> {
     pub(crate) access: FileAccess,
 }
 
-/// Who may open a file, from its first moment.
+/// Who may open a file, from its creation on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileAccess {
-    /// Its owner, and its group to read, less what umask takes: nobody else, who could hold its lock.
+    /// The owner, and the group for reading, less the umask. Other users cannot open it, and so cannot hold its lock.
     Own,
-    /// The members of its group as its owner, whatever umask says.
+    /// The owner and the members of the group, whatever the umask.
     Group,
-    /// Only its owner: it holds a secret.
+    /// Only the owner, because the file holds a secret.
     Private,
 }
 
-/// With whom files are shared, as the user's options say.
+/// With whom the user's options share files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
-    /// With other hosts: their file system may be one of the network.
+    /// With other hosts: the file system may be on the network.
     pub(crate) fs: bool,
     /// With the members of a group.
     pub(crate) group: bool,
 }
 
 impl Sharing {
-    /// Who may open what is made.
+    /// Who may open new files.
     pub(crate) fn access(self) -> FileAccess {
         if self.group { FileAccess::Group } else { FileAccess::Own }
     }
@@ -86,12 +87,12 @@ impl From<bool> for Sharing {
     }
 }
 
-/// What identifies a directory: device and inode.
+/// Identifies a directory: device and inode.
 pub(crate) type DirectoryId = FileId;
-/// What identifies a file: device and inode. A copy has another.
+/// Identifies a file: device and inode. A copy has another one.
 pub(crate) type FileId = (u64, u64);
 
-/// A file of two slots whose lock is held until it is dropped.
+/// A file of two slots. Its lock is held until it is dropped.
 pub(crate) trait LockedFile: Send {
     /// The whole file.
     fn read(&self) -> io::Result<Vec<u8>>;
@@ -100,20 +101,20 @@ pub(crate) trait LockedFile: Send {
         self.put(offset, bytes)?;
         self.sync()
     }
-    /// Writes in place, and syncs nothing.
+    /// Writes in place without a sync.
     fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()>;
     /// Makes durable what [`LockedFile::put`] wrote.
     fn sync(&self) -> io::Result<()>;
-    /// Makes its name durable: a new file may be gone after a power cut until its directory is synced.
+    /// Makes the file's name durable: a new file may be gone after a power cut until its directory is synced.
     fn sync_name(&self) -> io::Result<()>;
     /// Whether the locked file is still the one at its path.
     fn is_in_place(&self) -> io::Result<bool>;
-    /// Which file it is.
+    /// The identity of the file.
     fn id(&self) -> io::Result<FileId>;
-    /// When it was written or changed last, by the kernel's clock in Unix milliseconds: no copy has it, and nobody can
-    /// set it.
+    /// The time of the last write or change, by the kernel's clock in Unix milliseconds. A copy has another one, and
+    /// nobody can set it.
     fn changed_ms(&self) -> io::Result<i64>;
-    /// The permission bits of other users, none where only its owner may open it.
+    /// The permission bits of other users; 0 if only the owner may open it.
     fn others_bits(&self) -> io::Result<u32> {
         Ok(0)
     }
@@ -138,7 +139,7 @@ pub(crate) struct Env {
     pub(crate) clock: Clock,
     pub(crate) disk: Box<dyn Disk>,
     pub(crate) random: Box<dyn Random>,
-    /// When leafid was built, Unix milliseconds: no right clock reads less.
+    /// The time at which leafid was built, Unix milliseconds. No correct clock reads less.
     pub(crate) built_ms: i64,
 }
 

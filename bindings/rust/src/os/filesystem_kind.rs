@@ -1,4 +1,4 @@
-//! What kind of file system a directory is on.
+//! The kind of file system of a directory.
 
 use std::fs;
 use std::io;
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 /// The file system that a directory is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSystem {
-    /// As the kernel calls it: `ext4`, `nfs4`.
+    /// The kernel's name for it: `ext4`, `nfs4`.
     pub(crate) name: String,
     pub(crate) kind: FilesystemKind,
 }
 
-/// What becomes of a file, and who sees it.
+/// How long a file lasts, and who sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilesystemKind {
     /// A disk of this machine.
     Local,
-    /// Gone with the container or the machine's memory.
+    /// Gone with the container or with the machine's memory.
     Ephemeral,
     /// Shared with other hosts.
     Network,
 }
 
-/// The magic numbers of statfs(2), as the kernel's magic.h and the file systems' own sources give them. What is not
-/// here is a local disk.
+/// The magic numbers of statfs(2), from the kernel's magic.h and the sources of the file systems. Others are local
+/// disks.
 const MAGIC: [(u32, &str, FilesystemKind); 26] = [
     (0x794c_7630, "overlay", FilesystemKind::Ephemeral),
     (0x6175_6673, "aufs", FilesystemKind::Ephemeral),
@@ -53,20 +53,20 @@ const MAGIC: [(u32, &str, FilesystemKind); 26] = [
     (0x7c7c_6673, "prl_fs", FilesystemKind::Network),
     (0xbacb_acbc, "vmhgfs", FilesystemKind::Network),
 ];
-/// A program serves the files: the mount's type tells which.
+/// A program serves the files; the type of the mount says which one.
 const FUSE: u32 = 0x6573_5546;
 
-/// The file system of this directory, or of the nearest one above it that exists. On a network that does not answer
-/// this hangs.
+/// The file system of this directory, or of the nearest existing one above it. This hangs on a network that does not
+/// respond.
 pub(crate) fn of(path: &Path) -> io::Result<FileSystem> {
     let path = nearest(path)?;
-    // The kernel's numbers have 32 bits; the field's width and sign differ between machines.
+    // The kernel's numbers have 32 bits. The width and the sign of the field differ between machines.
     let magic = rustix::fs::statfs(&path)?.f_type as u32;
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     Ok(classify(magic, mounted_as(&mounts, &path)))
 }
 
-/// The path without links, or of the nearest directory above it that exists.
+/// The path without links, or that of the nearest existing directory above it.
 fn nearest(path: &Path) -> io::Result<PathBuf> {
     for ancestor in path.ancestors() {
         match fs::canonicalize(ancestor) {
@@ -77,13 +77,13 @@ fn nearest(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize("/")
 }
 
-/// `mounted`: the type of its mount, where that is known.
+/// `mounted` is the type of its mount, if it is known.
 fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
     if magic == FUSE {
         let name = mounted.unwrap_or("fuse");
         let kind = match name {
             "fuse.fuse-overlayfs" => FilesystemKind::Ephemeral,
-            // A disk's file system that a program of this machine drives; a directory of the machine below.
+            // A disk's file system that a program of this machine drives, or a directory of the machine below.
             "fuseblk" | "virtiofs" => FilesystemKind::Local,
             _ => FilesystemKind::Network,
         };
@@ -102,8 +102,8 @@ fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
     }
 }
 
-/// The type of the mount that a path without links is on: the longest mount point that it lies below, and of several
-/// at one point the last, which hides the others. proc_pid_mountinfo(5)
+/// The type of the mount of a path without links: of the mount points above the path, the longest one. If several
+/// mounts are at that point, the last one hides the others. proc_pid_mountinfo(5)
 fn mounted_as<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mut best: Option<(usize, &str)> = None;
     for line in mounts.lines() {
@@ -118,7 +118,7 @@ fn mounted_as<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     best.map(|(_, kind)| kind)
 }
 
-/// Blanks and backslashes of a mount point are written in octal, as in `\040`.
+/// Decodes a mount point, in which blanks and backslashes are written in octal, as in `\040`.
 fn unescaped(point: &str) -> std::ffi::OsString {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(point.len());

@@ -1,5 +1,7 @@
-//! One holder of a worker id on a host, whatever its user or state directory: an abstract socket of that name, and a lock
-//! file where units that have a network of their own still share a directory.
+//! The lock of a worker id on a host, for all users and state directories.
+//!
+//! It is an abstract socket with the name of the worker id, and a lock file, where units with their own network still
+//! share a directory.
 
 use crate::os::ForkSafeFd;
 use crate::os::env::HostLock;
@@ -15,7 +17,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What shows other processes that a worker id is held: those of the two that this host allows.
+/// The marks that show other processes that a worker id is held. A host may allow only one of the two.
 struct HostMarks {
     socket: Option<ForkSafeFd>,
     _file: Option<LockFile>,
@@ -28,12 +30,12 @@ impl HostLock for HostMarks {
     }
 }
 
-/// Locks this worker id on this host; none if another process holds it. Errors: `state_io`.
+/// Locks this worker id on this host; `None` if another process holds it. Errors: `state_io`.
 pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
     let socket = match bind_socket(name, worker_id) {
         Ok(socket) => Some(socket),
         Err(Errno::ADDRINUSE) => return Ok(None),
-        // Sandboxes that allow no such socket. Anything else may pass, and unmarked the id could be held twice.
+        // Sandboxes that allow no such socket. Other errors may pass, and without a mark the id could be held twice.
         Err(
             error @ (Errno::PERM
             | Errno::ACCESS
@@ -74,17 +76,18 @@ fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
 
 fn bind_socket(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
     let address = address(name, worker_id)?;
-    // Registered while unbound, so that a fork in between hands on nothing that holds the id.
+    // Registered while unbound, so that a fork in between inherits nothing that holds the id.
     let descriptor = ForkSafeFd::open(|| Ok(unconnected()?))
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
     bind(fd, &address)?;
-    // Those who ask who holds the id stay in the queue until the next renewal.
+    // Connections of processes that ask for the holder stay in the queue until the next renewal.
     listen(fd, 4_096)?;
     Ok(descriptor)
 }
 
-/// Who sees such marks: a socket that no other can be taken for is looked for among those of process 1.
+/// The processes that see such marks. It binds a socket with a random name and looks for it in the network of process
+/// 1.
 pub(crate) fn scope() -> Scope {
     let (processes, network) = (namespaces::number("pid"), namespaces::number("net"));
     let probe = || {
@@ -101,7 +104,7 @@ pub(crate) fn scope() -> Scope {
     Facts { processes, network, marks: probed.is_some(), first_sees }.scope()
 }
 
-/// The process that listens, else the one that has the lock file.
+/// Describes the process that listens, else the one that holds the lock file.
 pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     let (pid, uid) = match peer(name, worker_id) {
         Some(peer) => (peer.pid(), Some(peer.uid())),
@@ -118,31 +121,31 @@ pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     }
 }
 
-/// The kernel tells whoever connects, with no help of the holder's.
+/// The kernel tells this to each client that connects, without the help of the holder.
 fn peer(name: &str, worker_id: u32) -> Option<UnixCredentials> {
     let socket = unconnected().ok()?;
     connect(&socket, &address(name, worker_id).ok()?).ok()?;
-    // Not rustix: it takes the pid for a number above 0, which that of another container's process is not.
+    // Not rustix: it requires a pid above 0, which the process of another container does not have.
     getsockopt(&socket, PeerCredentials).ok()
 }
 
-/// The user id that marked a worker id, if it is one that could not have opened its record: neither root's nor this
-/// user's, nor one that the permissions let in.
+/// The user id that marked a worker id, if that user could not have opened its record. Root, this user, and users that
+/// the permissions allow could have.
 pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
     let uid = peer(name, worker_id)?.uid();
     let may_open = || {
-        // Of a record that is missing, who could make it.
+        // If the record is missing: who could create it.
         let found = record.ancestors().find_map(|path| fs::metadata(path).ok());
-        // Who is in the group is not looked up.
+        // Membership of the group is not checked.
         found.is_none_or(|found| found.uid() == uid || found.mode() & 0o022 != 0)
     };
     (uid != 0 && uid != rustix::process::geteuid().as_raw() && !may_open()).then_some(uid)
 }
 
-/// How a holder in this very process is named.
+/// The name of a holder in this process.
 pub(crate) const THIS_PROCESS: &str = "this process";
 
-/// A process as the messages name it.
+/// Describes a process for messages.
 fn describe(pid: i32, started_ms: Option<i64>) -> String {
     if pid == std::process::id() as i32 {
         return format!(
@@ -156,10 +159,10 @@ fn describe(pid: i32, started_ms: Option<i64>) -> String {
     }
 }
 
-/// When a process began, Unix milliseconds, as /proc tells it.
+/// The start time of a process in Unix milliseconds, from /proc.
 pub(crate) fn started_ms(pid: i32) -> Option<i64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command may hold spaces and brackets: the fields are counted from behind its last one. proc(5), field 22.
+    // The command may contain spaces and brackets, so the fields are counted from its last bracket. proc(5), field 22.
     let ticks: i64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
     let boot = fs::read_to_string("/proc/stat").ok()?;
     let boot_s: i64 = boot.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
@@ -191,7 +194,7 @@ mod tests {
         let began = started_ms(child.id() as i32).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        // The start of the machine is told in whole seconds.
+        // The kernel gives the start of the machine in whole seconds.
         assert!((before - 1_100..after + 1_100).contains(&began), "{before} {began} {after}");
     }
 }

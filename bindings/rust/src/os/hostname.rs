@@ -1,6 +1,6 @@
 //! The name of this host.
 
-/// The host name, as uname(2) gives it.
+/// The host name by uname(2).
 pub(crate) fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

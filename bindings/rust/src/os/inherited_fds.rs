@@ -1,7 +1,7 @@
-//! Descriptors that a forked child must close: locks and sockets, which a fork hands on.
+//! Descriptors that a forked child must close: locks and sockets, which a fork copies.
 //!
-//! A child that keeps the copy of a lock keeps its dead parent's worker id. So every such descriptor stands in a table
-//! that a child walks with nothing but atomics, `fstat` and `close`.
+//! A child that keeps the copy of a lock keeps the worker id of its parent after the parent's death. So every such
+//! descriptor is in a table that a child walks with only atomics, `fstat` and `close`.
 
 use super::per_process::PerProcess;
 use super::process::{self, Inherited, forks};
@@ -23,7 +23,7 @@ struct Chunk {
     next: AtomicPtr<Chunk>,
 }
 
-/// One descriptor and the file it stands for: a number alone may have been closed and reused by others.
+/// One descriptor and the identity of its file. Other code may have closed and reused a number.
 struct FdEntry {
     /// FREE, TAKEN, or a registration: a serial number above 32 bits of the descriptor plus 2.
     state: AtomicU64,
@@ -50,7 +50,7 @@ impl FdEntry {
         FdEntry { state: AtomicU64::new(FREE), device: AtomicU64::new(0), inode: AtomicU64::new(0) }
     }
 
-    /// The descriptor, if it still is the file that was registered.
+    /// The descriptor, if it still refers to the registered file.
     fn descriptor(&self) -> Option<RawFd> {
         let fd = fd_of(self.state.load(Acquire))?;
         let known = (self.device.load(Acquire), self.inode.load(Acquire));
@@ -63,7 +63,7 @@ fn fd_of(state: u64) -> Option<RawFd> {
     (state as u32).checked_sub(2).map(|fd| fd as RawFd)
 }
 
-/// Device and inode; none when the descriptor is closed.
+/// Device and inode; `None` if the descriptor is closed.
 fn identity(fd: RawFd) -> Option<(u64, u64)> {
     // SAFETY: fstat of a number that is no open descriptor fails and does nothing.
     let stat = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(fd) }).ok()?;
@@ -75,7 +75,7 @@ impl FdTable {
         std::iter::successors(Some(&self.first), |chunk| chunk.next()).flat_map(|chunk| &chunk.entries)
     }
 
-    /// Registers an open descriptor. Whoever had its number must have lost it to a `close` of others.
+    /// Registers an open descriptor. If another entry has this number, other code has closed that entry's descriptor.
     fn register(&self, fd: RawFd) -> (&FdEntry, u64) {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         for entry in self.entries() {
@@ -112,12 +112,12 @@ impl FdTable {
     }
 }
 
-/// The table of whichever process installed it. A table that is read before the page is found wiped is an ancestor's.
+/// The table of the process that installed it. If it is read before the page is found wiped, it is an ancestor's.
 pub(crate) fn current_table() -> Inherited {
     TABLE.load_any()
 }
 
-/// Closes the descriptors of an ancestor's table. Async-signal-safe, and any number of threads may do it at once.
+/// Closes the descriptors of an ancestor's table. It is async-signal-safe, and several threads may run it at once.
 pub(crate) fn close_all(inherited: Inherited) {
     for entry in inherited.into_iter().flat_map(FdTable::entries) {
         let state = entry.state.load(Acquire);
@@ -130,19 +130,19 @@ pub(crate) fn close_all(inherited: Inherited) {
     }
 }
 
-/// An open descriptor that every forked child closes. A lock on it lasts until it is closed; in a child, `drop` does
+/// An open descriptor that every forked child closes. A lock on it lasts until it is closed. In a child, `drop` does
 /// nothing.
 pub(crate) struct ForkSafeFd {
     fd: ManuallyDrop<OwnedFd>,
     entry: &'static FdEntry,
-    /// What the entry holds while the registration stands.
+    /// The entry's state while the registration is valid.
     state: u64,
     generation: u64,
 }
 
 impl ForkSafeFd {
-    /// Opens by `open` and registers, before any lock is taken on it: a fork between the two would hand on a
-    /// descriptor that no child closes, so then it is opened anew.
+    /// Opens with `open` and registers the descriptor, before any lock is taken on it. A fork between the two would
+    /// copy a descriptor that no child closes, so then it opens again.
     pub(crate) fn open(mut open: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<ForkSafeFd> {
         let mut tries = 0;
         loop {
@@ -153,7 +153,7 @@ impl ForkSafeFd {
             let table: &'static FdTable = unsafe { &*ptr::from_ref(table) };
             let fd = open()?;
             let (entry, state) = table.register(fd.as_raw_fd());
-            // In the child of a fork meanwhile it is the parent's: dropping it does nothing.
+            // In the child of a fork in between it belongs to the parent: dropping it does nothing.
             let descriptor = ForkSafeFd { fd: ManuallyDrop::new(fd), entry, state, generation };
             tries += 1;
             if generation == process::generation() && (forks() == seen || tries >= 100) {
@@ -162,7 +162,8 @@ impl ForkSafeFd {
         }
     }
 
-    /// The descriptor, for the process that opened it. Errors: in a forked child, which must not touch its parent's.
+    /// The descriptor, for the process that opened it. Errors: in a forked child, which must not touch its parent's
+    /// descriptor.
     pub(crate) fn fd(&self) -> io::Result<BorrowedFd<'_>> {
         match self.generation == process::generation() {
             true => Ok(self.fd.as_fd()),
@@ -176,7 +177,7 @@ impl Drop for ForkSafeFd {
         if self.generation != process::generation() {
             return;
         }
-        // Otherwise others closed it, and the number may be another's by now.
+        // Otherwise other code closed it, and the number may now belong to another file.
         if self.entry.state.load(Acquire) == self.state && self.entry.descriptor().is_some() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };

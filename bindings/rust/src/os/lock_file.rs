@@ -1,7 +1,7 @@
-//! A lock file of a worker id, in a directory that units of a host share though each has a network of its own.
+//! The lock file of a worker id, in a directory that units of one host share although each has its own network.
 //!
-//! Any user may write in that directory, so nothing in it is believed but a lock: no file is read, no link followed, and
-//! what stands in the way costs this mark alone.
+//! Any user may write to that directory, so only a lock in it counts. leafid reads no file there and follows no link.
+//! If something else is in the way, only this mark is lost.
 
 use crate::os::ForkSafeFd;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// hier(7), file-hierarchy(7)
 pub(crate) const LOCK_DIR: &str = "/run/lock";
-/// How often a file that was removed while it was opened is opened again.
+/// How often a file that was removed during its opening is opened again.
 const TRIES: usize = 8;
 
 /// A locked lock file, held until it is dropped.
@@ -25,9 +25,9 @@ pub(crate) struct LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // In a forked child there is none.
+        // A forked child has no descriptor.
         if let Ok(fd) = self.descriptor.fd() {
-            // Whoever opened it meanwhile sees that it is gone. What another user made stays.
+            // A process that opened it meanwhile sees that it is gone. A file of another user stays.
             if is_at(&self.descriptor, &self.path).unwrap_or(false) {
                 let _ = fs::remove_file(&self.path);
             }
@@ -37,7 +37,8 @@ impl Drop for LockFile {
     }
 }
 
-/// Makes and locks the file of this worker id; none if another process has it locked. Errors: no file can be made there.
+/// Creates and locks the file of this worker id; `None` if another process holds the lock. Errors: no file can be
+/// created.
 pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<LockFile>> {
     let path = path_of(directory, name, worker_id);
     for _ in 0..TRIES {
@@ -60,7 +61,7 @@ pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<O
 enum LockAttempt {
     Locked(LockFile),
     Taken,
-    /// It is to be opened anew.
+    /// The file must be opened again.
     Retry,
 }
 
@@ -89,7 +90,7 @@ fn is_at(descriptor: &ForkSafeFd, path: &Path) -> io::Result<bool> {
     Ok(there.is_some_and(|there| (there.dev(), there.ino()) == (held.st_dev as u64, held.st_ino as u64)))
 }
 
-/// Whose process has the lock, by proc_locks(5).
+/// The process that holds the lock, by proc_locks(5).
 pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32> {
     let inode = fs::symlink_metadata(path_of(directory, name, worker_id)).ok()?.ino().to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -101,7 +102,7 @@ pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32
     })
 }
 
-/// Letters, digits, dots, dashes and lines make up a name.
+/// The name contains letters, digits, dots, dashes and underscores.
 fn path_of(directory: &Path, name: &str, worker_id: u32) -> PathBuf {
     directory.join(format!("leafid-{name}-{worker_id}.lock"))
 }
@@ -111,7 +112,7 @@ fn open(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
-/// Made without a name, so that it can be opened by every user from the moment it has one.
+/// Created without a name, so that every user can open it as soon as it has one.
 fn make(directory: &Path, path: &Path) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::TMPFILE;
     let fresh = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?;
@@ -178,7 +179,7 @@ mod tests {
                                 drop(held);
                             }
                             Ok(None) => {}
-                            // That another made it first is none.
+                            // It is not an error if another thread created it first.
                             Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted, "{error}"),
                         }
                     }

@@ -1,8 +1,8 @@
 //! A queue of log records for user loggers, also in other languages.
 //!
-//! A user's logger may take a lock of its language, write to a disk or ask for an id. So the thread that logs never calls
-//! it: records wait in a bounded queue for the log thread, which runs while the queue has records. The queue belongs to its
-//! process: a forked child delivers no record of its parent.
+//! A user's logger may take a lock of its language, write to a disk or ask for an id. So the thread that logs never
+//! calls it. Records wait in a bounded queue for the log thread, which runs while the queue has records. The queue
+//! belongs to its process: a forked child delivers no record of its parent.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::process::{self, ForkHooks, ForkOrder};
@@ -30,20 +30,20 @@ thread_local! {
 /// Delivers one record: its level, and its message without the prefix `leafid: `.
 pub type Sink = fn(Level, &str);
 
-/// The logger of a binding, to be kept in a static.
+/// The logger of a binding, stored in a static.
 pub struct QueuedLogger {
     sink: Sink,
 }
 
 impl QueuedLogger {
-    /// A logger that delivers to `sink`, on a thread of leafid's own and with none of its locks held.
+    /// A logger that delivers to `sink`, on a thread of leafid, while that thread holds none of leafid's locks.
     pub const fn new(sink: Sink) -> QueuedLogger {
         QueuedLogger { sink }
     }
 
-    /// Has leafid's records of this level and above delivered. Again: with another level.
+    /// Delivers leafid's records of this level and above. A later call sets another level.
     pub fn install(&'static self, level: LevelFilter) {
-        // A binding has one relay: an error says that it is installed.
+        // A binding has one logger: an error means that it is already installed.
         let _ = log::set_logger(self);
         log::set_max_level(level);
     }
@@ -51,7 +51,7 @@ impl QueuedLogger {
 
 impl log::Log for QueuedLogger {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        // The libraries beneath leafid log for their own users.
+        // Libraries that leafid uses log to their own users.
         metadata.level() <= log::max_level() && metadata.target().starts_with("leafid")
     }
 
@@ -66,7 +66,7 @@ impl log::Log for QueuedLogger {
     fn flush(&self) {}
 }
 
-/// Logs from a thread that pauses a lock: the log thread calls the logger, which could wait for that lock.
+/// Logs from a thread that holds a lock. The log thread calls the logger, because the logger could wait for that lock.
 pub(crate) fn log_later(level: Level, message: fmt::Arguments<'_>) {
     if level <= log::max_level() {
         let sink: Sink = |level, message| log::log!(level, "leafid: {message}");
@@ -74,14 +74,14 @@ pub(crate) fn log_later(level: Level, message: fmt::Arguments<'_>) {
     }
 }
 
-/// Waits until every record is delivered and the thread has ended, at most for `patience`. The log thread does not wait.
+/// Waits until every record is delivered and the thread has ended, at most `patience`. The log thread does not wait.
 pub fn wait(patience: Duration) {
     let Some(queue) = QUEUE.get().filter(|_| !IS_LOG_THREAD.get()) else { return };
     let deadline = Instant::now() + patience;
     let mut sleep = PollSleep::new();
     loop {
         match queue.with_lock(|state| (!state.running).then(|| state.thread.take())) {
-            // It has left its loop: this waits for the kernel to see it gone.
+            // It has left its loop. This waits until the kernel has removed it.
             Some(Some(Some(thread))) => return thread.join(),
             Some(Some(None)) | None => return,
             Some(None) => {}
@@ -92,7 +92,7 @@ pub fn wait(patience: Duration) {
     }
 }
 
-/// Starts no log thread until [`resume`] was called as often. One that runs continues.
+/// Starts no log thread until [`resume`] was called as often. A running one continues.
 pub(crate) fn pause() {
     let queue = QUEUE.get_or_install(LogQueue::new);
     queue.with_lock(|state| state.pauses += 1);
@@ -107,7 +107,7 @@ pub(crate) fn resume() {
     });
 }
 
-/// Waits until the delivery that is under way has ended, however long the logger takes. The log thread does not wait.
+/// Waits until the running delivery has ended, however long the logger takes. The log thread does not wait.
 pub fn wait_for_delivery() {
     let Some(queue) = QUEUE.get().filter(|_| !IS_LOG_THREAD.get()) else { return };
     let begun = queue.with_lock(|state| state.delivers.then_some(state.deliveries)).flatten();
@@ -137,7 +137,7 @@ struct QueueState {
     thread: Option<Thread>,
     /// Whether the thread is in its loop.
     running: bool,
-    /// Whether a delivery is under way, and how many have begun.
+    /// Whether a delivery is running, and the number of deliveries that have begun.
     delivers: bool,
     deliveries: u64,
 }
@@ -158,7 +158,7 @@ impl LogQueue {
         LogQueue { generation: os::process::generation(), state: Mutex::default() }
     }
 
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     fn with_lock<R>(&self, action: impl FnOnce(&mut QueueState) -> R) -> Option<R> {
         lock_signal_safe(&self.state, self.generation, action)
     }
@@ -178,7 +178,7 @@ impl LogQueue {
         });
     }
 
-    /// Starts the thread if there is something for it to do.
+    /// Starts the thread if records are waiting.
     fn deliver(&'static self, state: &mut QueueState) {
         if state.running || state.pauses > 0 || state.waiting.is_empty() {
             return;
@@ -186,25 +186,25 @@ impl LogQueue {
         if let Some(ended) = state.thread.take() {
             ended.join();
         }
-        // No thread to be had, as in a child of _Fork: the next record tries again.
+        // If the system gives no thread, as in a child of _Fork, the next record tries again.
         state.thread = os::spawn(c"leafid-log", os::ThreadKind::UserCode, move || self.run()).ok();
         state.running = state.thread.is_some();
     }
 
-    /// The thread's life.
+    /// The loop of the log thread.
     fn run(&self) {
         IS_LOG_THREAD.set(true);
         while let Some(QueuedRecord { level, message, sink }) = self.next() {
-            // A panic has said so itself.
+            // The panic was already reported.
             let _ = catch_unwind(AssertUnwindSafe(|| sink(level, &message)));
             if self.generation != os::process::generation() {
-                // A handler has forked, and this is the child: the rest is its parent's.
+                // The logger has forked, and this is the child: the other records belong to its parent.
                 return;
             }
         }
     }
 
-    /// The next record. None: there is none, and whoever logs from now on starts another thread.
+    /// The next record. `None` ends the thread; the next record starts another thread.
     fn next(&self) -> Option<QueuedRecord> {
         let mut state = lock(&self.state);
         let next = state.waiting.pop_front();
@@ -236,7 +236,7 @@ mod tests {
 
         fn log(&self, record: &log::Record<'_>) {
             let message = record.args().to_string();
-            // Other tests of this process log, too.
+            // Other tests of this process log too.
             if message.contains("from below a lock") {
                 let _taken = LOCK.lock().unwrap();
                 SAID.lock().unwrap().push(message);

@@ -1,20 +1,23 @@
-//! Locks of the standard library: futexes with no global state, so that a lock made after a fork works in the child.
-//! (parking_lot keeps its waiters in one table of the process, whose own locks a fork can catch taken.)
+//! Locks of the standard library.
 //!
-//! A caller's thread blocks signals while it holds such a lock, and waits without one. So a fork in a signal handler never
-//! leaves a child with a lock that no thread there will release.
+//! They are futexes without global state, so a lock that is created after a fork works in the child. (parking_lot keeps
+//! its waiters in one table of the process, and a fork can copy the locks of this table while they are held.)
+//!
+//! A caller's thread blocks signals while it holds such a lock, and waits without holding one. So a fork in a signal
+//! handler never leaves a child with a lock that no thread there will release.
 
 use crate::os::{self, without_signals};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Locks, on one of leafid's own threads. A panic of an earlier holder is no error: each guarded value changes in one step.
+/// Locks, on one of leafid's threads. A panic of an earlier holder is not an error: each guarded value changes in one
+/// step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a short action under the lock, with signals blocked, on any thread. None in another process than that of
-/// `generation`: a forked child.
+/// Runs a short action under the lock, with signals blocked, on any thread. Returns `None` in another process than that
+/// of `generation`, that is, in a forked child.
 pub(crate) fn lock_signal_safe<T, R>(
     mutex: &Mutex<T>,
     generation: u64,
@@ -23,7 +26,7 @@ pub(crate) fn lock_signal_safe<T, R>(
     without_signals(|| (generation == os::process::generation()).then(|| action(&mut lock(mutex))))
 }
 
-/// Sleeps between two polls: shortly at first, for most waits take a fraction of a millisecond, then longer.
+/// Sleeps between two polls. The first sleeps are short, because most waits take a fraction of a millisecond.
 pub(crate) struct PollSleep {
     next: Duration,
 }

@@ -1,25 +1,25 @@
-//! Whether the other processes of this machine see a mark of this one. namespaces(7)
+//! Whether the other processes of this machine see a mark of this process. namespaces(7)
 
 use std::fs;
 use std::path::Path;
 
-/// Who sees a mark of this process.
+/// The processes that see a mark of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All processes of the machine that are in its first network namespace, where this one is, too.
+    /// All processes of the machine's first network namespace, to which this process belongs.
     Host,
-    /// Those of this process's network namespace, which is not the machine's first.
+    /// The processes of this process's network namespace, which is not the machine's first.
     OwnNetwork,
-    /// Perhaps only those of a container: the machine's first process cannot be seen from here.
+    /// Perhaps only those of a container: the machine's first process is not visible from here.
     Container,
-    /// Nobody knows: /proc does not show it.
+    /// Unknown: /proc does not show it.
     Unseen,
-    /// Nobody: no mark can be made.
+    /// None: no mark can be created.
     Unmarked,
 }
 
 impl Scope {
-    /// Why a mark is not known to be seen by the whole machine.
+    /// Why it is not certain that the whole machine sees a mark.
     pub(crate) const fn reason(self) -> Option<&'static str> {
         match self {
             Scope::Host => None,
@@ -37,15 +37,15 @@ impl Scope {
     }
 }
 
-/// What is known of the namespaces of this process.
+/// The known facts about the namespaces of this process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
-    /// The numbers of its process and its network namespace.
+    /// The numbers of its process namespace and its network namespace.
     pub(crate) processes: Option<u64>,
     pub(crate) network: Option<u64>,
-    /// Whether a mark can be made at all.
+    /// Whether a mark can be created at all.
     pub(crate) marks: bool,
-    /// Whether what /proc shows as the first process is in the network namespace of such a mark.
+    /// Whether the first process that /proc shows is in the network namespace of such a mark.
     pub(crate) first_sees: Option<bool>,
 }
 
@@ -94,12 +94,12 @@ mod tests {
             (first, None, true, Some(true), Scope::Host),
             (first, other, true, Some(false), Scope::OwnNetwork),
             (first, other, true, None, Scope::Unseen),
-            // The process 1 of a container sees its own network, whichever that is.
+            // Process 1 of a container sees its own network, whichever that is.
             (other, other, true, Some(true), Scope::Container),
             (other, other, true, Some(false), Scope::Container),
             (None, other, true, Some(true), Scope::Unseen),
             (None, None, true, None, Scope::Unseen),
-            // A container in the machine's network, since the kernel numbers that.
+            // A container in the machine's network, on a kernel with that number.
             (other, Some(4_026_531_833), true, Some(true), Scope::Host),
             (None, Some(4_026_531_833), true, None, Scope::Host),
             (first, Some(4_026_531_833), false, None, Scope::Unmarked),

@@ -4,9 +4,9 @@ use super::process;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 
-/// A value that belongs to the process that installed it. Lock-free, so that a fork in the middle harms nothing.
+/// A value that belongs to the process that installed it. It is lock-free, so a fork in the middle does no harm.
 ///
-/// An ancestor's value is leaked in the child: dropping it would unlock, join or write what is the parent's.
+/// In a child an ancestor's value is leaked: dropping it would unlock, join or write something of the parent.
 pub(crate) struct PerProcess<T: Send + Sync> {
     node: AtomicPtr<Node<T>>,
 }
@@ -14,7 +14,7 @@ pub(crate) struct PerProcess<T: Send + Sync> {
 struct Node<T> {
     generation: u64,
     value: T,
-    /// The one it replaced: others may still read it, so it is freed with the cell.
+    /// The replaced value. Others may still read it, so it is freed with the cell.
     before: *mut Node<T>,
 }
 
@@ -26,8 +26,8 @@ impl<T: Send + Sync> PerProcess<T> {
         PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The value and the generation it belongs to, which may be an ancestor's: what is made with it counts only if
-    /// [`process::generation`] still answers that generation afterwards.
+    /// The value and its generation, which may be an ancestor's. A result made with the value counts only if
+    /// [`process::generation`] still returns that generation afterwards.
     #[inline]
     pub(crate) fn load(&self) -> Option<(&T, u64)> {
         let node = self.node.load(Acquire);
@@ -41,7 +41,7 @@ impl<T: Send + Sync> PerProcess<T> {
         self.load().filter(|&(_, generation)| generation == process::generation()).map(|(value, _)| value)
     }
 
-    /// This process's value, made if there is none. Two threads may both make one: the loser's is dropped.
+    /// This process's value, created if there is none. If two threads both create one, one of the two is dropped.
     pub(crate) fn get_or_install(&self, make: impl Fn() -> T) -> &T {
         loop {
             let generation = process::generation();
@@ -54,9 +54,9 @@ impl<T: Send + Sync> PerProcess<T> {
         }
     }
 
-    /// Installs the value of the process of this generation, which was read before the value was made: a value made
-    /// across a fork is the parent's, and does not count in the child. If another thread was first, answers the value
-    /// given.
+    /// Installs the value of the process of this generation, which the caller read before it created the value. A value
+    /// that was created across a fork belongs to the parent and does not count in the child. If another thread was
+    /// first, returns the given value.
     pub(crate) fn install(&self, value: T, generation: u64) -> Result<(), T> {
         let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
         loop {
@@ -67,7 +67,7 @@ impl<T: Send + Sync> PerProcess<T> {
                 // SAFETY: `fresh` was made above and never published.
                 return Err(unsafe { Box::from_raw(fresh) }.value);
             }
-            // An ancestor's node is left where it is.
+            // An ancestor's node is never freed.
             if self.node.compare_exchange(found, fresh, AcqRel, Acquire).is_ok() {
                 return Ok(());
             }
@@ -76,7 +76,7 @@ impl<T: Send + Sync> PerProcess<T> {
 }
 
 impl<T: Send + Sync> PerProcess<T> {
-    /// Puts a value in the place of this process's own. Whoever reads the old one may go on: it lives as long as the cell.
+    /// Replaces this process's own value. Readers may still use the old one: it is freed with the cell.
     pub(crate) fn replace(&self, value: T) {
         let generation = process::generation();
         let fresh = Box::into_raw(Box::new(Node { generation, value, before: ptr::null_mut() }));
@@ -84,7 +84,7 @@ impl<T: Send + Sync> PerProcess<T> {
             let found = self.node.load(Acquire);
             // SAFETY: as in `load`.
             if unsafe { found.as_ref() }.map(|node| node.generation) != Some(generation) {
-                // A fork came between: the value is the parent's, and leaked as all of its values are.
+                // A fork came in between: the value belongs to the parent and is leaked, as all of its values are.
                 return;
             }
             // SAFETY: made above and not yet published.
@@ -106,8 +106,8 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
 impl<T: Send + Sync> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let mut node = *self.node.get_mut();
-        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what they
-        // replaced is this process's own.
+        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what
+        // they replaced is this process's own.
         unsafe {
             while let Some(generation) = node.as_ref().map(|node| node.generation)
                 && generation == process::generation()

@@ -1,8 +1,8 @@
 //! The process generation: a number that no ancestor of this process had.
 //!
-//! It lives in a page that the kernel wipes in a forked child (MADV_WIPEONFORK), so that `_Fork`, a raw clone and a
-//! fork inside a signal handler are seen, which skip `pthread_atfork`. The atfork handlers stand besides: they close
-//! inherited locks in a child that never uses the library, and serve kernels without the advice.
+//! It is in a page that the kernel wipes in a forked child (MADV_WIPEONFORK). So it also detects `_Fork`, a raw clone
+//! and a fork in a signal handler, which skip `pthread_atfork`. The atfork handlers are needed too: they close
+//! inherited locks in a child that never uses the library, and they serve kernels without MADV_WIPEONFORK.
 
 use super::inherited_fds;
 use super::per_process::Leaked;
@@ -16,47 +16,49 @@ use std::sync::atomic::{
 
 /// The wiped page; null before the first use.
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
-/// The highest generation of this process and its ancestors. Raised before the page is written.
+/// The highest generation of this process and its ancestors. It is raised before the page is written.
 static HIGHEST: AtomicU64 = AtomicU64::new(0);
-/// Forks begun, in the low half; forks under way, in the high half.
+/// The number of forks that have begun, in the low half; the number of running forks, in the high half.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 const UNDER_WAY: u64 = 1 << 32;
-/// The process that entered last; 0 before the first.
+/// The process that called `enter` last; 0 before the first.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Whether the kernel wipes the page in a child.
 static WIPES_ON_FORK: AtomicBool = AtomicBool::new(false);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
-/// What modules do around a fork.
+/// The hooks of the modules.
 static AT_FORK: [AtomicPtr<ForkHooks>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
 
-/// What a module does around a fork. All of it must go on in a process whose other threads, and their locks, are gone.
+/// The actions of a module around a fork. They must also work in a process whose other threads are gone, and whose
+/// locks these threads may have held.
 pub(crate) struct ForkHooks {
-    /// In the parent, before the fork.
+    /// Runs in the parent before the fork.
     pub(crate) before: fn(),
-    /// In the parent, after it.
+    /// Runs in the parent after the fork.
     pub(crate) in_parent: fn(),
-    /// In a child, when it first enters; async-signal-safe.
+    /// Runs in a child when it first enters. It must be async-signal-safe.
     pub(crate) in_child: fn(),
 }
 
 impl ForkHooks {
-    /// Does nothing: the hooks that a module does not name.
+    /// Hooks that do nothing, for those that a module does not need.
     pub(crate) const NONE: ForkHooks = ForkHooks { before: || {}, in_parent: || {}, in_child: || {} };
 }
 
-/// Who has hooks, in the order in which they are called.
+/// The modules with hooks, in the order of the calls.
 #[derive(Clone, Copy)]
 pub(crate) enum ForkOrder {
     Fetches,
     Renewals,
     UserCalls,
     Timeouts,
-    /// Last, since the others may log.
+    /// The last one, because the others may log.
     Logs,
 }
 
-/// Calls the hooks around each later fork of this process and its children. May be called again with the same hooks.
+/// Registers the hooks for each later fork of this process and its children. A second call with the same hooks is
+/// allowed.
 pub(crate) fn at_fork(order: ForkOrder, hooks: &'static ForkHooks) {
     AT_FORK[order as usize].store(ptr::from_ref(hooks).cast_mut(), Release);
 }
@@ -73,7 +75,8 @@ pub(crate) fn generation() -> u64 {
     if let Some(generation) = super::simulated::played() {
         return generation;
     }
-    // A fork in a signal handler returns in the middle of this thread: the compiler must not move earlier steps past this.
+    // A fork in a signal handler returns in the middle of this thread: the compiler must not move earlier steps past
+    // this.
     compiler_fence(SeqCst);
     let page = PAGE.load(Acquire);
     if !page.is_null() {
@@ -86,11 +89,11 @@ pub(crate) fn generation() -> u64 {
     enter()
 }
 
-/// The address of the generation. Taken before a step, so that one read after the step tells whether a fork came between.
+/// The address of the generation. It is taken before a step; if it is read after the step, it shows a fork in between.
 #[derive(Clone, Copy)]
 pub(crate) struct GenerationWatch(Option<&'static AtomicU64>);
 
-/// Finds the page, if it is mapped. It never moves, in children either.
+/// Finds the page if it is mapped. It never moves, also not in children.
 #[inline]
 pub(crate) fn watch_generation() -> GenerationWatch {
     // SAFETY: as in `generation`.
@@ -111,23 +114,23 @@ impl GenerationWatch {
     }
 }
 
-/// The first call in this process: after the start, or after a fork. Async-signal-safe once the page exists.
+/// The first call in this process, after the start or after a fork. It is async-signal-safe once the page exists.
 #[cold]
 fn enter() -> u64 {
     let page = page();
-    // Read before the page is found wiped: the table is then an ancestor's, whatever other threads do meanwhile.
+    // Read before the page is found wiped: then the table is an ancestor's, whatever other threads do meanwhile.
     let inherited = inherited_fds::current_table();
     let generation = page.load(Acquire);
     if generation != 0 {
         return generation;
     }
     inherited_fds::close_all(inherited);
-    // One thread of a child finds its parent's number here; those of a process that is no child find none, or their own.
+    // In a child, one thread finds the parent's number here. In another process, threads find none or their own.
     let process = std::process::id();
     let before = PROCESS.swap(process, AcqRel);
     if before != 0 && before != process {
         RAW.store(true, Relaxed);
-        // Those under way are the parent's.
+        // The running forks are the parent's.
         FORKS.store(0, Relaxed);
         hooks().for_each(|hooks| (hooks.in_child)());
     }
@@ -145,9 +148,10 @@ fn page() -> &'static AtomicU64 {
         return unsafe { &*page };
     }
     let (fresh, wiped) = map();
-    // Before the page is published: no child may have it without the handlers. Twice does no harm.
-    // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch atomics
-    // and descriptors only, but for `before`, which runs in the forking thread.
+    // Before the page is published, because no child may have the page without the handlers. A second call does no
+    // harm.
+    // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch
+    // atomics and descriptors only, but for `before`, which runs in the forking thread.
     unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
         Ok(_) => {
@@ -160,7 +164,7 @@ fn page() -> &'static AtomicU64 {
             // SAFETY: just published.
             unsafe { &*fresh }
         }
-        // Another thread was first; a page is leaked at most once a thread.
+        // Another thread was first. At most one page per thread is leaked.
         // SAFETY: published by that thread.
         Err(others) => unsafe { &*others },
     }
@@ -185,7 +189,7 @@ fn map() -> (*mut AtomicU64, bool) {
     (page.cast(), wiped)
 }
 
-/// Whether forks that skip `pthread_atfork` are seen.
+/// Whether forks that skip `pthread_atfork` are detected.
 #[cfg(feature = "cli")]
 pub(crate) fn sees_every_fork() -> bool {
     generation();
@@ -213,16 +217,16 @@ extern "C" fn after_in_child() {
     RAW.store(false, Relaxed);
 }
 
-/// Whether the C library was not told that this is a forked child (`_Fork`, a raw clone): its own locks may stand as the
-/// parent's threads left them.
+/// Whether the C library does not know that this is a forked child (`_Fork`, a raw clone). Then its locks may still be
+/// held by threads of the parent.
 pub(crate) fn is_raw_child() -> bool {
     generation();
     RAW.load(Relaxed)
 }
 
-/// Whether this process shares the memory of another one: a child of `vfork`, or of a clone with CLONE_VM. Nothing is wiped
-/// there, and ids that are at hand stay unique; but threads, descriptors and locks that it begins with end with it, while
-/// its parent takes them for its own. Asks the kernel: for slow paths alone.
+/// Whether this process shares the memory of another one, as a child of `vfork` or of a clone with CLONE_VM. Nothing is
+/// wiped there, and ids from memory stay unique. But threads, descriptors and locks that it starts end with it, while
+/// its parent takes them for its own. This is a system call: for slow paths only.
 pub(crate) fn shares_memory() -> bool {
     #[cfg(test)]
     if super::simulated::played().is_some() {
@@ -236,7 +240,7 @@ pub(crate) fn shares_memory() -> bool {
         return false;
     }
     let Some(pid) = rustix::process::Pid::from_raw(owner as i32) else { return false };
-    // Such a child may have been the first here, and have ended or called exec since.
+    // Such a child may have been the first here, and has ended or called exec since.
     let ended = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     if ended || rustix::process::waitid(WaitId::Pid(pid), options).is_ok() {
@@ -250,7 +254,7 @@ pub(crate) fn shares_memory() -> bool {
 pub(crate) const VFORK_CHILD: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
                                 are at hand, and nothing else; call exec first, or fork by fork()";
 
-/// Why this process can make no thread, if it can make none.
+/// The reason why this process can start no thread, if there is one.
 pub(crate) fn why_no_threads() -> Option<&'static str> {
     if shares_memory() {
         return Some(VFORK_CHILD);
@@ -260,8 +264,8 @@ pub(crate) fn why_no_threads() -> Option<&'static str> {
     )
 }
 
-/// Forks begun so far, once none is under way, or after a bounded wait: a signal handler may have interrupted a fork
-/// of its own thread.
+/// The number of forks that have begun. Waits until none is running, but not for long, because a signal handler may
+/// have interrupted a fork of its own thread.
 pub(crate) fn forks() -> u64 {
     for _ in 0..1_000 {
         let forks = FORKS.load(Acquire);
@@ -273,5 +277,5 @@ pub(crate) fn forks() -> u64 {
     FORKS.load(Acquire)
 }
 
-/// What an ancestor left behind, to be walked once in a child.
+/// The table of an ancestor, which a child walks once.
 pub(crate) type Inherited = Leaked<inherited_fds::FdTable>;

@@ -1,8 +1,8 @@
-//! Signals held off.
+//! Blocks signals during an action.
 
 use std::mem::MaybeUninit;
 
-/// Runs with every signal blocked, and so in no child of a signal handler's fork.
+/// Runs an action with all signals blocked, so that no signal handler can fork during it.
 pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
     let mut old = MaybeUninit::uninit();
     // SAFETY: both sets are initialised by sigfillset and pthread_sigmask before they are read.
@@ -16,7 +16,7 @@ pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// The mask as it was, also after a panic.
+/// Restores the previous mask, also after a panic.
 struct Restore(libc::sigset_t);
 
 impl Drop for Restore {

@@ -1,5 +1,5 @@
-//! For the simulation: one thread plays many processes, one after another. What would start a thread is done at once, or
-//! left to the simulation.
+//! Simulated processes: one thread plays many processes in turn. An action that would start a thread runs at once, or
+//! is left to the simulation.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,7 +11,7 @@ thread_local! {
     static LEFT: RefCell<Vec<Action>> = const { RefCell::new(Vec::new()) };
 }
 
-/// From now on this thread is the process of this generation; of 0, itself again.
+/// From now on this thread plays the process of this generation; 0 ends that.
 pub(crate) fn play(generation: u64) {
     PROCESS.set(generation);
 }
@@ -27,7 +27,7 @@ pub(crate) fn leave(action: impl FnOnce() + 'static) {
     LEFT.with_borrow_mut(|left| left.push(Box::new(action)));
 }
 
-/// What was left since the last call.
+/// The actions that were left since the last call.
 pub(crate) fn left() -> Vec<Action> {
     LEFT.take()
 }

@@ -7,20 +7,21 @@ use std::cell::Cell;
 #[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 
-/// Bytes of stack for a call that waits for other threads: twice what was measured, and less than a thread of 16 KiB has.
+/// Bytes of stack for a call that waits for other threads: twice the measured use, and less than a thread of 16 KiB
+/// has.
 pub(crate) const TO_WAIT: usize = 8 * 1024;
-/// Bytes of stack for an opening, and for leafid's own work on the caller's thread: twice what was measured.
+/// Bytes of stack for an opening, and for leafid's own work on the caller's thread: twice the measured use.
 pub(crate) const TO_WORK: usize = 24 * 1024;
 
-/// The bytes of stack that are left, if they are fewer than `needed`. None if they suffice, or are not known, as on a stack
-/// that is not the thread's own.
+/// The bytes of stack that are left, if they are fewer than `needed`. `None` if they are enough, or unknown, as on a
+/// stack that is not the thread's own.
 pub(crate) fn left_if_below(needed: usize) -> Option<usize> {
     left().filter(|&left| left < needed)
 }
 
 #[cfg(target_os = "linux")]
 thread_local! {
-    /// The thread's stack, from the lowest address to the highest; found at the first question.
+    /// The thread's stack, from the lowest address to the highest, found at the first call.
     static STACK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
@@ -43,7 +44,7 @@ fn left() -> Option<usize> {
 fn find() -> Option<(usize, usize)> {
     let mut attributes = MaybeUninit::uninit();
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
-    // It allocates: in no handler's fork.
+    // It allocates: no handler may fork meanwhile.
     without_signals(|| {
         // SAFETY: of this thread; the attributes are read once they are initialised, and destroyed after.
         let found = unsafe {

@@ -1,7 +1,7 @@
-//! Threads of leafid's own, made by pthread_create itself.
+//! Threads of leafid, started with pthread_create.
 //!
-//! The standard library's threads take a lock of the process when they begin and end (that of its stack overflow
-//! handler), which a fork can catch taken: threads of the child would then wait for it for ever.
+//! Threads of the standard library take a process-wide lock when they start and end (that of its stack overflow
+//! handler). A fork can copy this lock while it is held, and then threads of the child would wait for it for ever.
 
 use super::process::why_no_threads;
 use super::without_signals;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whose code a thread runs, which decides the size of its stack.
+/// The kind of code that a thread runs. It decides the size of the stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ThreadKind {
     /// leafid's own code: the stack is small.
@@ -51,9 +51,10 @@ struct StartArguments {
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// Starts a thread with all signals blocked; `name` has at most 15 bytes. Errors: the system starts none; this process is
-/// the child of a raw clone, where the C library's locks may still be held by threads of the parent; or it is a child of
-/// vfork, and the thread would end with it.
+/// Starts a thread with all signals blocked; `name` has at most 15 bytes.
+///
+/// Errors: the system starts no thread; this process is the child of a raw clone, where threads of the parent may still
+/// hold the C library's locks; or it is a child of vfork, and the thread would end with it.
 pub(crate) fn spawn(
     name: &'static CStr,
     kind: ThreadKind,
@@ -99,13 +100,14 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
     tid.store(own_tid(), Release);
     // SAFETY: this thread, and a string that ends.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
-    // A panic has said so itself; it must not leave this function.
+    // The panic was already reported; it must not leave this function.
     let _ = catch_unwind(AssertUnwindSafe(run));
     ptr::null_mut()
 }
 
 impl Thread {
-    /// Waits until the thread has ended, in the kernel's list too: a fork may come next, and runtimes count threads then.
+    /// Waits until the thread has ended, also in the kernel's list: a fork may come next, and runtimes then count
+    /// threads.
     pub(crate) fn join(mut self) {
         self.joined = true;
         // SAFETY: neither joined nor detached before.
@@ -161,7 +163,8 @@ mod tests {
         for round in 0..3_000 {
             let thread = spawn(c"leafid-test", ThreadKind::Internal, || ()).unwrap();
             let tid = Arc::clone(&thread.tid);
-            // Without a sleep, and at any moment of its end: that when it is gone for the C library alone is short.
+            // Without a sleep, at any moment of its end: the C library has released it before the kernel only for a
+            // short time.
             (0..round % 300 * 20).for_each(|_| std::hint::spin_loop());
             thread.join();
             assert!(!listed(tid.load(Acquire)), "round {round}");

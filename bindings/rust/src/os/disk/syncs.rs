@@ -1,12 +1,12 @@
-//! That the real disk syncs, and says so where that fails: by files of the kernel's that can be written and not be synced,
-//! and by directories that are another user's.
+//! Tests that the real disk syncs, and returns an error where that fails. They use files of the kernel that can be
+//! written but not synced, and directories of another user.
 
 #![allow(clippy::unwrap_used)]
 
 use super::*;
 
 const NEW: NewFile<'_> = NewFile { bytes: &[b' '; FILE_BYTES], access: FileAccess::Private };
-/// What the kernel answers for a file that has no sync.
+/// The kernel's error for a file without sync.
 const HAS_NONE: Option<i32> = Some(libc::EINVAL);
 
 #[test]
@@ -21,14 +21,14 @@ fn what_is_written_and_cannot_be_synced_is_an_error() {
 
 #[test]
 fn a_new_file_that_cannot_be_synced_is_an_error() {
-    // It takes as much as a file has, with nobody who reads.
+    // The pipe takes as much as a file has, without a reader.
     let (_reader, writer) = io::pipe().unwrap();
     let error = complete(&mut File::from(OwnedFd::from(writer)), NEW).unwrap_err();
     assert_eq!(error.raw_os_error(), HAS_NONE);
 }
 
-/// Each directory above a new file is synced, up to the fourth, or that is an error: where one of them is a directory of
-/// `/proc`, which cannot be synced.
+/// Each directory above a new file is synced, up to the fourth, or there is an error: here one of them is a directory
+/// of `/proc`, which cannot be synced.
 #[test]
 fn the_directories_above_a_new_file_are_synced() {
     for depth in 0..4 {
@@ -41,14 +41,14 @@ fn the_directories_above_a_new_file_are_synced() {
         let file = SystemDisk.open(&path, Some(NEW)).unwrap().unwrap();
         let named = file.sync_name();
         match depth {
-            // The fifth is none of leafid's.
+            // leafid does not sync the fifth.
             3 => named.unwrap(),
             _ => assert_eq!(named.unwrap_err().raw_os_error(), HAS_NONE, "{depth} directories below"),
         }
     }
 }
 
-/// The user of a service that may search the directories above its own, and not read them.
+/// As for the user of a service that may search the directories above its own, but not read them.
 #[test]
 fn a_directory_that_may_be_searched_and_not_read_is_found_and_left_to_its_owner_to_sync() {
     // Where another user gets to, whatever TMPDIR is.
