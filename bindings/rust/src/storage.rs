@@ -1,4 +1,4 @@
-//! Files that survive a crash: their formats, and how they are held and written.
+//! Files that survive a crash: their formats, their locks and how they are written.
 
 pub(crate) mod decimal;
 pub(crate) mod file_names;

@@ -1,4 +1,4 @@
-//! Every thread of leafid's: what runs on it, and for how long at most.
+//! Every thread of leafid: what runs on it, and the longest time that it may run.
 
 pub(crate) mod fetch_pool;
 pub(crate) mod interrupt;

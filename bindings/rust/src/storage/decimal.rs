@@ -1,10 +1,10 @@
-//! Ids in JSON: decimal text, for many readers of JSON know no integers of 64 bits.
+//! Ids in JSON, as decimal text, because many JSON readers have no 64-bit integers.
 
 use leafid_core::{Segment, parse_id};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-/// An id, or a bound of ids: as text.
+/// An id or a bound of ids, written as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decimal(pub(crate) i64);
 
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Triple {
     }
 }
 
-/// A number as it is written in one way only: no sign, no leading zero, below 2^63.
+/// Parses a number that has only one spelling: no sign, no leading zero, below 2^63.
 #[cfg(feature = "http")]
 pub(crate) fn canonical(text: &str) -> Option<i64> {
     let is_canonical =

@@ -1,16 +1,16 @@
-//! Tags, and names of files after them.
+//! Checks of tags, and file names that are derived from them.
 
 use leafid_core::{Error, Result};
 
-/// Bytes of a file's name that a text may take; more are shortened.
+/// The largest number of bytes that a text takes in a file name. Longer texts are shortened.
 const LONGEST: usize = 120;
-/// What is left of a shortened one, before its checksum.
+/// The length of a shortened text before its checksum.
 const SHORTENED: usize = 100;
 
-/// Bytes of JSON that a name takes inside a file: any tag fits.
+/// The largest number of bytes that a name takes as JSON inside a file. Any tag fits.
 const LONGEST_INSIDE: usize = 2 + 2 * 128;
 
-/// Errors: `invalid_argument` for what is no tag.
+/// Errors: `invalid_argument` for text that is not a valid tag.
 pub(crate) fn check_tag(tag: &str) -> Result<()> {
     match (1..=128).contains(&tag.len()) && !tag.chars().any(char::is_control) {
         true => Ok(()),
@@ -21,15 +21,17 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
     }
 }
 
-/// A name as it stands inside a file: one that is too long as that file would be called.
+/// The form of a name inside a file: a name that is too long is shortened as for a file name.
 pub(crate) fn inside(name: &str) -> String {
     let fits = serde_json::to_string(name).is_ok_and(|json| json.len() <= LONGEST_INSIDE);
     if fits { name.to_owned() } else { file_name(name) }
 }
 
-/// A name for this text, safe as a part of a file's: letters, digits, `-` and `_` stay, every other byte is written in
-/// hex after a `%`. Of long ones the beginning, and a checksum: two of them may be alike, if hardly ever, so whoever
-/// opens the file compares the text that stands in it.
+/// Converts a text to a safe part of a file name: letters, digits, `-` and `_` stay, every other byte becomes `%` and
+/// hex.
+///
+/// A long text is shortened and gets a checksum. In rare cases two long texts get the same name, so a reader must
+/// compare the text inside the file.
 pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::new();
     let mut end = 0;
@@ -49,7 +51,7 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
-/// 64 bits in hex: FNV-1a, as its authors' page gives it (draft-eastlake-fnv).
+/// 64 bits in hex: FNV-1a, as its authors define it (draft-eastlake-fnv).
 pub(crate) fn checksum(text: &str) -> String {
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

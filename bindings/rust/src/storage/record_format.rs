@@ -1,4 +1,4 @@
-//! The record of a worker id as it stands in a slot of its state file.
+//! The format of a worker id's record in a slot of its state file.
 
 use crate::os::clock::Clock;
 use crate::os::env::FILE_BYTES;
@@ -9,32 +9,33 @@ use std::path::Path;
 
 const FORMAT: u32 = 1;
 
-/// Who wrote a record, and when: for messages, and for the clock filter.
+/// The process that wrote a record, and the time: for messages and for the clock filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Writer {
     pub(crate) pid: i32,
     pub(crate) host: String,
     pub(crate) started: String,
-    /// Which start of the machine it was, and what the suspend-counting clock read when the record was granted: by these
-    /// the next process of the same start sees a leap of the clock that it did not live through.
+    /// The start of the machine. With it and `counted_ms`, the next process of the same start detects a leap of the
+    /// clock that happened before it ran. `counted_ms` is the time since that start, with suspended time, when the
+    /// record was written.
     #[serde(default)]
     pub(crate) boot: String,
     #[serde(default)]
     pub(crate) counted_ms: i64,
-    /// The leap of the clock that was not followed then: how far, and since when by the suspend-counting clock.
+    /// The leap of the clock that was not followed yet: its size, and the start by the clock of `counted_ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) leap_ms: Option<(i64, i64)>,
 }
 
 impl Writer {
-    /// Notes the time on the clocks.
+    /// Records the time of the clocks.
     pub(crate) fn stamp(&mut self, clock: &Clock) {
         self.counted_ms = clock.boot_time().as_millis() as i64;
         self.leap_ms = clock.leap_ms();
     }
 }
 
-/// A record as it stands in a slot.
+/// A record with its slot number and its writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredRecord {
     pub(crate) number: u64,
@@ -43,12 +44,12 @@ pub(crate) struct StoredRecord {
     pub(crate) writer: Writer,
 }
 
-/// What a file's slots hold.
+/// The content of a file's slots.
 pub(crate) struct SlotPair {
     pub(crate) newest: StoredRecord,
-    /// The slot that does not hold the newest: the one to write next.
+    /// The slot to write next: the one without the newest record.
     pub(crate) spare: usize,
-    /// The other slot could not be read, so that the newest may be lost.
+    /// Whether the other slot is unreadable, so that the newest record may be lost.
     pub(crate) damaged: bool,
 }
 
@@ -74,13 +75,13 @@ struct RecordJson {
     #[serde(default)]
     former_ms: Vec<(i64, i64)>,
     writer: Writer,
-    /// Written, and compared, as text: see `two_slots`.
+    /// Written and compared as text: see `two_slots`.
     #[serde(default, skip_serializing)]
     #[allow(dead_code)]
     crc32: String,
 }
 
-/// What every slot says first, in all formats.
+/// The first fields of every slot, in all formats.
 #[derive(Deserialize)]
 struct RecordHead {
     leafid_state: u32,
@@ -94,7 +95,7 @@ impl Head for RecordHead {
 }
 
 impl StoredRecord {
-    /// The slot's bytes: JSON, its checksum, blanks and a line feed.
+    /// The bytes of the slot: JSON, its checksum, blanks and a line feed.
     pub(crate) fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
         let layout = &self.record.layout;
         let fields = layout.fields();
@@ -126,7 +127,7 @@ fn in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
     spans.iter().map(|span| (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))).collect()
 }
 
-/// The bytes of a file whose worker id was never used.
+/// The bytes of the file of an unused worker id.
 pub(crate) fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
     two_slots::new_file(|number| {
         stored.number = number;
@@ -134,7 +135,7 @@ pub(crate) fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> 
     })
 }
 
-/// Reads a state file. Errors: `state_corrupt` when no slot can be believed, `state_mismatch` for another format.
+/// Reads a state file. Errors: `state_corrupt` if no slot is valid, `state_mismatch` for another format.
 pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
@@ -158,7 +159,7 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
     Ok(SlotPair { newest: stored, spare: newest.spare, damaged: newest.damaged })
 }
 
-/// What one slot holds, for tests.
+/// The record of one slot, for tests.
 #[cfg(test)]
 pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
     parse(two_slots::checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?)
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
     use leafid_core::{MOST_FORMER, MOST_SKIPPED};
 
-    /// The largest record that can be: every number as long as it gets, text of bytes that JSON writes in six.
+    /// The largest possible record: every number at its longest, and text that JSON writes with six bytes for each.
     #[test]
     fn the_largest_record_fits_its_slot() {
         let layout = Layout::new(LayoutFields {
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(parse(two_slots::checked(&bytes).unwrap()).unwrap(), stored);
     }
 
-    /// It would stay the newest for ever, whatever is written after it.
+    /// Such a record would stay the newest for ever, whatever is written after it.
     #[test]
     fn a_number_after_which_none_comes_is_not_believed() {
         let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };

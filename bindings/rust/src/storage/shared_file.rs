@@ -1,6 +1,6 @@
-//! A file that processes share: opened, locked, read, written and closed for each action.
+//! A file that processes share: each action opens, locks, reads, writes and closes it.
 //!
-//! It has two slots as a state file has, and is never renamed, replaced or unlinked either.
+//! It has two slots, as a state file has. It is never renamed, replaced or unlinked.
 
 use crate::os;
 use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
@@ -13,29 +13,30 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long to wait for a file that others have locked: each holds it for one write, but a disk may be slow.
+/// How long to wait for a file that other processes lock. Each holds it for one write, but a disk may be slow.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
 const FORMAT: u32 = 1;
 
-/// The kernel's time of a write, against the clock: earlier by the tick of its timer, or a little later.
+/// The kernel's time of a write minus the clock: earlier by one tick of its timer, or a little later.
 const STAMP_TOLERANCE_MS: RangeInclusive<i64> = -10..=3;
 
-/// Whether a file that was changed last at one time, as the kernel says, is as it was written at the other: sooner after
-/// that nobody has copied it, used what it held, and put the copy in its place.
+/// Whether the kernel's time of a file's last change is the time of the write that its content records.
+///
+/// Within the tolerance nobody can have copied the file, used its content and put the copy back.
 pub(crate) fn is_stamp_of(changed_ms: i64, written_ms: i64) -> bool {
     STAMP_TOLERANCE_MS.contains(&changed_ms.saturating_sub(written_ms))
 }
 
-/// What a shared file holds. Every value fits a slot.
+/// The content of a shared file. Every value fits into a slot.
 pub(crate) trait Content: Serialize + DeserializeOwned {
     /// The name of this kind of file, in its slots and in messages.
     const KIND: &'static str;
     /// What to do when the file is damaged.
     const ADVICE: &'static str;
 
-    /// `state_io`: what failed, where, and what to do.
+    /// `state_io` with the failed operation, the path and what to do.
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error;
 }
 
@@ -50,15 +51,15 @@ pub(crate) struct SharedFile<C> {
     generation: u64,
 }
 
-/// What a file holds.
+/// The content that was read from a file.
 #[derive(Debug)]
 pub(crate) struct Found<C> {
     pub(crate) content: C,
-    /// The other slot cannot be read. It may have held a later write.
+    /// Whether the other slot is unreadable. It may have held a later write.
     pub(crate) damaged: bool,
 }
 
-/// What every slot says first, in all formats.
+/// The first fields of every slot, in all formats.
 #[derive(Deserialize)]
 struct SharedHead {
     leafid: String,
@@ -81,17 +82,18 @@ struct SlotContent<'c, C> {
     content: &'c C,
 }
 
-/// Reads without the lock: a hint, or what never goes back. None if there is no such file. Errors: as [`SharedFile::open`].
+/// Reads without the lock: for hints and for values that never decrease. `None` if there is no such file. Errors: as
+/// [`SharedFile::open`].
 pub(crate) fn peek<C: Content>(env: &Env, path: &Path) -> Result<Option<Found<C>>> {
     let bytes = env.disk.peek(path).map_err(|error| C::failed("read", path, &error))?;
     bytes.map(|bytes| Ok(read(path, &bytes)?.0)).transpose()
 }
 
 impl<C: Content> SharedFile<C> {
-    /// Opens, locks and reads a file, made with `initial`, for `access`, if it is missing.
+    /// Opens, locks and reads a file. If it is missing, creates it with `initial` and `access`.
     ///
-    /// Errors: `segment_unavailable` when others hold the lock for [`LOCK_TIMEOUT`], `state_io`, `state_corrupt`,
-    /// `state_mismatch` for a newer format.
+    /// Errors: `segment_unavailable` when other processes hold the lock for [`LOCK_TIMEOUT`], `state_io`,
+    /// `state_corrupt`, `state_mismatch` for a newer format.
     pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<SharedFile<C>> {
         let bytes = two_slots::new_file(|number| seal(number, initial))?;
         match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
@@ -101,7 +103,7 @@ impl<C: Content> SharedFile<C> {
         }
     }
 
-    /// As [`SharedFile::open`]; none if there is no such file.
+    /// As [`SharedFile::open`], but returns `None` if there is no such file.
     pub(crate) fn open_existing(env: &Env, path: PathBuf) -> Result<Option<SharedFile<C>>> {
         match lock(env, &path, None) {
             Ok(file) => SharedFile::read(path, file).map(Some),
@@ -111,27 +113,28 @@ impl<C: Content> SharedFile<C> {
         }
     }
 
-    /// What was found.
+    /// The content that was read.
     pub(crate) fn found(&self) -> &Found<C> {
         &self.found
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub(crate) fn id(&self) -> Result<FileId> {
         self.file.id().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// When it was written or changed last, by the kernel's clock in Unix milliseconds.
+    /// The time of the last write or change, by the kernel's clock in Unix milliseconds.
     pub(crate) fn changed_ms(&self) -> Result<i64> {
         self.file.changed_ms().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// The permission bits of other users, none where only its owner may open it.
+    /// The permission bits of other users; 0 if only the owner may open it.
     pub(crate) fn others_bits(&self) -> Result<u32> {
         self.file.others_bits().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// Writes a new content and syncs it. After an error the file may hold either, and must be opened again.
+    /// Writes a new content and syncs it. After an error the file may hold the old or the new one, and must be opened
+    /// again.
     pub(crate) fn write(&mut self, content: &C) -> Result<()> {
         let failed = |error: io::Error| C::failed("write", &self.path, &error);
         if !self.file.is_in_place().map_err(failed)? {
@@ -155,8 +158,8 @@ impl<C: Content> SharedFile<C> {
 }
 
 impl<C> Drop for SharedFile<C> {
-    /// Unlocks, so that a forked child whose fork handlers did not run does not keep the lock. A child does not unlock its
-    /// parent's file.
+    /// Unlocks, so that a forked child whose fork handlers did not run does not keep the lock. A child does not unlock
+    /// its parent's file.
     fn drop(&mut self) {
         if self.generation == os::process::generation() {
             self.file.unlock();
@@ -196,12 +199,12 @@ fn late(path: &Path) -> Error {
     Error::new(Code::SegmentUnavailable, message)
 }
 
-/// A slot's bytes.
+/// The bytes of a slot.
 pub(crate) fn seal<C: Content>(number: u64, content: &C) -> Result<[u8; SLOT_BYTES]> {
     two_slots::seal(&SlotContent { leafid: C::KIND, format: FORMAT, number, content })
 }
 
-/// What a file's bytes say: the content, its number, and the slot to write next.
+/// Parses the bytes of a file: the content, its number, and the slot to write next.
 fn read<C: Content>(path: &Path, bytes: &[u8]) -> Result<(Found<C>, u64, usize)> {
     let newest = two_slots::newest::<SharedHead>(bytes, C::KIND).map_err(|what| corrupt::<C>(path, &what))?;
     let SharedHead { leafid, format, number } = newest.head;
@@ -220,14 +223,14 @@ fn read<C: Content>(path: &Path, bytes: &[u8]) -> Result<(Found<C>, u64, usize)>
     Ok((Found { content, damaged: newest.damaged }, number, newest.spare))
 }
 
-/// Reads a file and writes its content again: the slot, and whether the other one was damaged.
+/// Reads a file and writes its content again: returns the slot, and whether the other one was damaged.
 #[cfg(fuzzing)]
 pub(crate) fn rewrite<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     let (found, number, _) = read::<C>(Path::new("file"), bytes)?;
     Ok((seal(number, &found.content)?.to_vec(), found.damaged))
 }
 
-/// `state_corrupt`: what the file is, and what to do.
+/// `state_corrupt` with the damage and what to do.
 pub(crate) fn corrupt<C: Content>(path: &Path, what: &str) -> Error {
     let message = format!("{} is {what}; nothing was changed. {}", path.display(), C::ADVICE);
     Error::new(Code::StateCorrupt, message)
@@ -275,7 +278,7 @@ mod tests {
         assert_eq!(existing(directory.path().into()).err().unwrap().code(), Code::StateIo);
     }
 
-    /// As a child that a runtime's own fork made, which runs no handlers.
+    /// A child of a runtime's own fork, which runs no fork handlers.
     #[test]
     fn a_child_that_inherited_the_file_does_not_hold_its_lock() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The record of one worker id on disk, locked for as long as its generator lives.
+//! The record of one worker id on disk. Its lock is held as long as the generator exists.
 
 use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
 use crate::os::host_lock::started_ms;
@@ -8,7 +8,7 @@ use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What all worker ids of one name share.
+/// The properties that all worker ids of one id space share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdSpace {
     pub(crate) name: String,
@@ -16,7 +16,7 @@ pub(crate) struct IdSpace {
     pub(crate) rules: Rules,
 }
 
-/// Where the records of an id space are, and who may open them.
+/// The directory of an id space's records, and who may open them.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'a> {
     pub(crate) directory: &'a Path,
@@ -24,16 +24,16 @@ pub(crate) struct Records<'a> {
     pub(crate) space: &'a IdSpace,
 }
 
-/// A worker id's state file, whose lock this process holds.
+/// The state file of a worker id, whose lock this process holds.
 pub(crate) struct StateFile {
-    /// None where no record is kept: then everything is as written.
+    /// `None` if no record is stored: then writes always succeed.
     file: Option<Box<dyn LockedFile>>,
     path: PathBuf,
-    /// What this generator wrote last, or found.
+    /// The record that this generator read or wrote last.
     stored: StoredRecord,
     /// The slot to write next: never the one that holds `stored`.
     spare: usize,
-    /// The highest number tried: a write that failed may have reached the disk all the same.
+    /// The highest number that was tried. A failed write may have reached the disk all the same.
     tried: u64,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
     directory.join(format!("worker-{worker_id}.state"))
 }
 
-/// `state_io`: what failed, where, and what to do.
+/// `state_io` with the failed operation, the path and what to do.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -56,7 +56,7 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
     Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
 }
 
-/// `state_io` where a permission is missing: which user's, for a process may have changed it since it opened.
+/// `state_io` for a missing permission. It names the user, because a process may have changed it since the opening.
 pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> Error {
     let message = format!(
         "cannot {doing} {}: {error}; this process runs as user {} and group {}, perhaps since it gave up privileges after \
@@ -68,7 +68,7 @@ pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> E
     Error::new(Code::StateIo, message)
 }
 
-/// Errors: `state_io` in a process that changed its root after `then`: a path is another place since.
+/// Errors: `state_io` if this process changed its root after `then`: the path now means another place.
 pub(crate) fn check_root(then: Option<FileId>, path: &Path) -> Result<()> {
     if then == crate::os::disk::root() {
         return Ok(());
@@ -81,7 +81,7 @@ pub(crate) fn check_root(then: Option<FileId>, path: &Path) -> Result<()> {
     Err(Error::new(Code::StateIo, message))
 }
 
-/// What a worker id's record says, read without its lock: a hint for choosing, and for messages.
+/// Reads a worker id's record without its lock: a hint for the choice of an id, and for messages.
 pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option<StoredRecord>> {
     let path = path_of(directory, worker_id);
     match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
@@ -94,15 +94,15 @@ pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option
     }
 }
 
-/// Who wrote a worker id's record last, for messages.
+/// The process that wrote a worker id's record last, for messages.
 pub(crate) fn recorded_holder(env: &Env, directory: &Path, worker_id: u32) -> Option<String> {
     let Writer { pid, host, started, .. } = peek(env, directory, worker_id).ok()??.writer;
     (pid > 0).then(|| format!("pid {pid} on host {host}, started {started}"))
 }
 
 impl StateFile {
-    /// Opens, locks and reads; none if another holds the lock. Errors: `state_io`, `state_corrupt`, also for what the rules
-    /// cannot have written, `state_mismatch`.
+    /// Opens, locks and reads the file; `None` if another process holds the lock. Errors: `state_io`, `state_mismatch`,
+    /// `state_corrupt`, also for a record that the rules cannot have written.
     pub(crate) fn open(env: &Env, records: Records<'_>, worker_id: u32) -> Result<Option<StateFile>> {
         StateFile::open_checked(env, records, worker_id, Record::check)
     }
@@ -149,12 +149,13 @@ impl StateFile {
         Ok(Some(StateFile { file: Some(file), path, stored: newest, spare, tried }))
     }
 
-    /// No file: for a generator whose record is not kept.
+    /// For a generator whose record is not stored: has no file.
     pub(crate) fn unpersisted(space: &IdSpace, worker_id: u32) -> StateFile {
         StateFile { file: None, path: PathBuf::new(), stored: unused(space, worker_id), spare: 0, tried: 0 }
     }
 
-    /// As [`StateFile::open`], but of whatever layout the record is, and whatever it says. Errors besides: `invalid_argument` without a file.
+    /// As [`StateFile::open`], but accepts a record of any layout and with any values. Errors also: `invalid_argument`
+    /// if there is no file.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line resets"))]
     pub(crate) fn open_any(env: &Env, records: Records<'_>, worker_id: u32) -> Result<Option<StateFile>> {
         let Records { directory, space, .. } = records;
@@ -168,12 +169,12 @@ impl StateFile {
         StateFile::open_checked(env, Records { space, ..records }, worker_id, |_| Ok(()))
     }
 
-    /// The record as this generator wrote it last, or found it.
+    /// The record that this generator read or wrote last.
     pub(crate) fn record(&self) -> &Record {
         &self.stored.record
     }
 
-    /// Makes a record durable. After an error the one before it stands, and the lock is kept.
+    /// Makes a record durable. After an error the previous record stays, and so does the lock.
     ///
     /// Errors: `state_io`; `worker_lost` when the file is no longer the one at its path, or no longer holds what was
     /// written.
@@ -226,7 +227,7 @@ impl StateFile {
     }
 }
 
-/// Gives the clock filter what another process of this start of the machine recorded.
+/// Passes to the clock filter what another process of this start of the machine recorded.
 fn observe_clock(env: &Env, stored: &StoredRecord) {
     if !stored.writer.boot.is_empty() && stored.writer.boot == env.clock.boot_id() {
         let Writer { counted_ms, leap_ms, .. } = &stored.writer;
@@ -243,7 +244,7 @@ fn unused(space: &IdSpace, worker_id: u32) -> StoredRecord {
     }
 }
 
-/// Errors: `state_mismatch` when the record is of another layout or epoch.
+/// Errors: `state_mismatch` if the record has another layout or epoch.
 pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Result<()> {
     if record.layout == space.layout {
         return Ok(());
@@ -261,8 +262,8 @@ pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Res
     Err(Error::new(Code::StateMismatch, message))
 }
 
-/// The slot that cannot be read may have held a later span. None is longer than the longest, and none ended further
-/// beyond the clock than the rule allows.
+/// Raises the record above any span that the unreadable slot may have held: no span is longer than the longest, and
+/// none ended further ahead of the clock than the rule allows.
 fn assume_the_worst(record: &mut Record, space: &IdSpace, now_ms: i64) {
     let ahead_ms = match space.rules.on_clock_backwards {
         OnClockBackwards::Continue => LONGEST_SPAN_MS.max(space.rules.max_backwards_ms),
@@ -274,7 +275,7 @@ fn assume_the_worst(record: &mut Record, space: &IdSpace, now_ms: i64) {
     }
 }
 
-/// This process, as the record names it.
+/// This process as the writer of a record.
 pub(crate) fn this_process(env: &Env) -> Writer {
     let pid = std::process::id() as i32;
     let now_ms = env.clock.filtered_ms();
@@ -299,7 +300,7 @@ mod tests {
     use std::fs::File;
     use std::os::unix::fs::FileExt;
 
-    /// A life like this one, to the last number, but another's.
+    /// A run with the same numbers as this one, but of another owner.
     #[test]
     fn a_record_of_another_owner_s_in_its_place_is_worker_lost() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
@@ -322,7 +323,7 @@ mod tests {
         ours.write(record, &writer).unwrap();
     }
 
-    /// A write that is torn takes the older record of the two, never the newest.
+    /// A torn write damages the older of the two records, never the newest.
     #[test]
     fn each_write_leaves_the_record_before_it() {
         let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());

@@ -1,34 +1,34 @@
-//! A file of two slots of readable JSON, each with a number and a checksum, written in turn and in place.
+//! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
 use crate::os::env::FILE_BYTES;
 use leafid_core::{Code, Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of a slot: one page, so that a write is not torn over two.
+/// The size of a slot in bytes: one page, so that a write is not torn over two.
 pub(crate) const SLOT_BYTES: usize = FILE_BYTES / 2;
-/// Slot numbers count up by one: none reaches this.
+/// Slot numbers count up by one. None reaches this value.
 pub(crate) const NUMBER_LIMIT: u64 = 1 << 62;
-/// What stands between the JSON's last field and its checksum.
+/// The text between the JSON's last field and its checksum.
 const CHECKSUM: &str = ",\"crc32\":\"";
 
-/// What every slot of one kind of file says first, in all formats: by the number the newest is told.
+/// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
 pub(crate) trait Head: DeserializeOwned {
     fn number(&self) -> u64;
 }
 
-/// What a file's slots hold.
+/// The newest slot of a file.
 pub(crate) struct Newest<'f, H> {
     pub(crate) head: H,
     /// The JSON, checksum included.
     pub(crate) text: &'f str,
-    /// The slot that does not hold the newest: the one to write next.
+    /// The slot to write next: the one that does not hold the newest.
     pub(crate) spare: usize,
-    /// The other slot could not be read, so that the newest may be lost.
+    /// Whether the other slot is unreadable, so that the newest may be lost.
     pub(crate) damaged: bool,
 }
 
-/// A slot's bytes: the JSON of a struct that is not empty, its checksum, blanks and a line feed.
+/// The bytes of a slot: the JSON of a struct that is not empty, its checksum, blanks and a line feed.
 pub(crate) fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     let too_large = || Error::new(Code::Internal, "the record does not fit its slot; report this");
     let mut text = serde_json::to_string(json).map_err(|_| too_large())?;
@@ -44,11 +44,11 @@ pub(crate) fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     Ok(bytes)
 }
 
-/// The number of the newest slot of a file that nobody has written to since it was made. Its maker may have been killed
-/// before the name was durable: whoever writes first sees to that.
+/// The number of the newest slot of a new file without a later write. Its creator may have been killed before the name
+/// was durable: the first writer makes the name durable.
 pub(crate) const NUMBER_OF_NEW: u64 = 1;
 
-/// The bytes of a new file; `slot` makes the slot of this number.
+/// The bytes of a new file; `slot` returns the slot with this number.
 pub(crate) fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result<[u8; FILE_BYTES]> {
     let mut bytes = [0; FILE_BYTES];
     for (number, place) in bytes.chunks_mut(SLOT_BYTES).enumerate() {
@@ -57,7 +57,7 @@ pub(crate) fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) ->
     Ok(bytes)
 }
 
-/// Finds the newest slot of a `kind` of file, such as "state". Errors: what the file is, when no slot can be believed.
+/// Finds the newest slot of a `kind` of file, such as "state". The error says what the file is if no slot is valid.
 pub(crate) fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> std::result::Result<Newest<'f, H>, String> {
     if bytes.len() != FILE_BYTES {
         let size = if bytes.len() > FILE_BYTES { "more".into() } else { bytes.len().to_string() };
@@ -79,7 +79,7 @@ pub(crate) fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> std::result::R
     Ok(Newest { head, text, spare, damaged: other.is_none() })
 }
 
-/// The slot's JSON, if every byte of the slot is as it was written.
+/// The JSON of a slot, if every byte of the slot is as it was written.
 pub(crate) fn checked(slot: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
     let body = text.get(..text.len().checked_sub(CHECKSUM.len() + 10)?)?;

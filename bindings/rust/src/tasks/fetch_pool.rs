@@ -1,8 +1,10 @@
-//! The threads that ask sources for segments: at most four, or as many as a source has `connections`, gone after ten
-//! idle seconds, and one that minds the time. Four more are for sources for which none of these works.
+//! The threads that request segments from sources, and a thread that runs timers.
 //!
-//! They call the user's code, which may hang. One that was held up for long no longer counts among the four, so that
-//! others are served; there is a bound to that, too.
+//! At most four threads fetch, or as many as a source has `connections`. Four more are for sources for which none of
+//! these works. A thread ends after ten idle seconds.
+//!
+//! They run user callbacks, which may hang. A thread that was blocked for long no longer counts among the four, so that
+//! other sources get a thread. The number of such threads is bounded too.
 
 pub(crate) mod fair_queue;
 mod schedule;
@@ -19,34 +21,35 @@ use std::sync::atomic::{AtomicBool, Ordering::Release};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-/// A thread without work goes after this.
+/// A thread ends after this time without work.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long a fork waits for the threads to end before it goes on regardless.
+/// How long a fork waits for the threads to end before it continues anyway.
 const FORK_WAITS: Duration = Duration::from_millis(100);
 
-/// A thread that is busy with one job for so long is held up: with a request to a server, and with the user's code.
+/// A thread that is busy with one job for this long counts as held up: with a request to a server, or with a user
+/// callback.
 pub(crate) const STUCK: Duration = Duration::from_secs(1);
 pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
 
-/// What a thread of the pool does.
+/// A job of a thread of the pool.
 pub(crate) trait Job: Send {
-    /// Whose it is: an address, to compare.
+    /// The address of its fetcher, to compare.
     fn owner(&self) -> usize;
-    /// A thread that is at it for longer is held up.
+    /// A thread that runs it for longer than this counts as held up.
     fn may_take(&self) -> Duration;
-    /// Does it. Returns a job that is to wait for its turn again.
+    /// Runs the job. Returns a job that must be queued again.
     fn run(self: Box<Self>) -> Option<Box<dyn Job>>;
-    /// There is no thread to do it on.
+    /// Fails the job, because there is no thread for it.
     fn fail(self: Box<Self>, error: Error);
 }
 
-/// Who has jobs done here while it is open.
+/// An owner of jobs. The pool runs its jobs while it is open.
 pub(crate) trait Owner: Any + Send + Sync {
-    /// A thread was idle for so long that it ends.
+    /// Called when a thread ends after it was idle for long.
     fn close_idle(&self);
 }
 
-/// What is due at some time. It waits for nothing.
+/// A task that runs at a given time. It does not block.
 pub(crate) type TimerTask = Box<dyn FnOnce() + Send>;
 
 static POOL: PerProcess<Arc<Pool>> = PerProcess::new();
@@ -57,7 +60,7 @@ thread_local! {
 
 struct Pool {
     work: Mutex<PoolState>,
-    /// Wakes a thread that fetches, and the one that minds the time.
+    /// Wakes a fetching thread. `timer_wake` wakes the timer thread.
     worker_wake: Condvar,
     timer_wake: Condvar,
     generation: u64,
@@ -72,12 +75,12 @@ fn pool() -> &'static Arc<Pool> {
     POOL.get_or_install(Pool::new)
 }
 
-/// Whether this thread is one of these.
+/// Whether this thread belongs to the pool.
 pub(crate) fn is_this_thread() -> bool {
     IS_POOL_THREAD.get()
 }
 
-/// Has a job done by the next free thread.
+/// Queues a job for the next free thread.
 pub(crate) fn push(job: Box<dyn Job>) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
@@ -90,19 +93,19 @@ pub(crate) fn push(job: Box<dyn Job>) {
     pool.ensure_threads(false);
 }
 
-/// When something is due; two at the same time have numbers of their own.
+/// The time of a timer. A number separates two timers of the same time.
 pub(crate) type TimerKey = (Instant, u64);
 
-/// Has something done at its time, unless it is taken back before.
+/// Runs a task at its time, unless it is canceled before.
 pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
     #[cfg(test)]
     if os::simulated::played().is_some() {
-        // Whoever calls later looks at it again.
+        // A later call checks again.
         return (time, 0);
     }
     let pool = pool();
     let number = pool.with_lock(|work| {
-        // Whoever it is for was woken by the close of the last one: a thread would outlive that.
+        // After the last close, its callers were already woken. A thread would only outlive the close.
         if work.owners.is_empty() {
             return 0;
         }
@@ -115,7 +118,7 @@ pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
     (time, number.unwrap_or(0))
 }
 
-/// Takes back what [`schedule()`] was told, in the process that told it.
+/// Cancels a task of [`schedule()`], in the process that scheduled it.
 pub(crate) fn cancel(due: TimerKey) {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.due.remove(&due));
@@ -127,7 +130,7 @@ pub(crate) fn is_scheduled(due: TimerKey) -> bool {
     pool().with_lock(|work| work.due.contains_key(&due)).unwrap_or_default()
 }
 
-/// Sees that there are threads for what is to be done: after a fork, which ends them, nobody else does. `waits`: somebody
+/// Starts the threads that the work needs. A fork ends them, and nothing else starts them again. `waits`: a caller
 /// waits.
 pub(crate) fn ensure_threads(waits: bool) {
     #[cfg(test)]
@@ -137,7 +140,7 @@ pub(crate) fn ensure_threads(waits: bool) {
     pool().ensure_threads(waits);
 }
 
-/// An owner was opened, which has up to `threads` jobs done at the same time.
+/// Registers an opened owner. Up to `threads` of its jobs run concurrently.
 pub(crate) fn add_owner(owner: &Arc<impl Owner>, threads: usize) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
@@ -148,7 +151,7 @@ pub(crate) fn add_owner(owner: &Arc<impl Owner>, threads: usize) {
     });
 }
 
-/// An owner was closed; the last one ends the threads that are idle.
+/// Removes a closed owner. The last one ends the idle threads.
 pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
@@ -158,7 +161,7 @@ pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     let left = pool.with_lock(|work| {
         work.owners
             .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::addr_eq(other.as_ptr(), &**owner));
-        // They would keep it until somebody else has something done.
+        // Otherwise the jobs would keep the fetcher until another job runs.
         let its = work.jobs.take_all(Arc::as_ptr(owner) as usize);
         if work.owners.is_empty() {
             work.due.clear();
@@ -172,13 +175,13 @@ pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     }
 }
 
-/// What is open in this process.
+/// The open fetchers of this process.
 pub(crate) fn owners() -> Vec<Arc<dyn Owner>> {
     let Some(pool) = POOL.get() else { return Vec::new() };
     pool.with_lock(|work| work.open_owners()).unwrap_or_default()
 }
 
-/// Ends the threads before a fork: a child has only the forking thread, and a threaded parent makes runtimes warn.
+/// Ends the threads before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
 pub(crate) static FORK_HOOKS: ForkHooks = ForkHooks {
     before: || stop(FORK_WAITS),
     in_parent: || {
@@ -189,14 +192,14 @@ pub(crate) static FORK_HOOKS: ForkHooks = ForkHooks {
     ..ForkHooks::NONE
 };
 
-/// Ends the threads, waiting at most so long.
+/// Ends the threads, and waits at most `patience`.
 pub(crate) fn stop(patience: Duration) {
     if let Some(pool) = POOL.get() {
         pool.stop(patience, false);
     }
 }
 
-/// Begins no thread for what nobody waits for, until [`resume`].
+/// Until [`resume`], starts no thread for work that no caller waits for.
 pub(crate) fn pause() {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.paused = true);
@@ -242,7 +245,7 @@ impl Pool {
             if !work.due.is_empty() || work.jobs.len() > work.idle {
                 self.start_timer(work);
             }
-            // Without any thread nobody would ever do it.
+            // Without any thread the jobs would never run.
             failed.filter(|_| work.idle + work.busy.len() == 0).map(|error| (error, work.jobs.drain()))
         });
         self.worker_wake.notify_one();
@@ -254,7 +257,7 @@ impl Pool {
         }
     }
 
-    /// Whether this is the child of a fork in what one of its threads ran.
+    /// Whether this is the child of a fork that happened in a job.
     fn is_of_parent(&self) -> bool {
         self.generation != os::process::generation()
     }
@@ -281,7 +284,7 @@ impl Pool {
         }
     }
 
-    /// A fetching thread. It came counted as idle.
+    /// The loop of a fetching thread. It was counted as idle before it started.
     fn run_worker(self: &Arc<Self>) {
         IS_POOL_THREAD.set(true);
         let mut work = lock(&self.work);
@@ -297,7 +300,7 @@ impl Pool {
                     idle = work.open_owners();
                     break;
                 }
-                // Whose turn they are not is seen to once those at work are held up.
+                // Jobs whose turn has not come run once the busy threads are held up.
                 if !work.jobs.is_empty() && !work.paused {
                     self.start_timer(&mut work);
                 }
@@ -314,12 +317,12 @@ impl Pool {
             let again = job.run();
             drop(busy);
             if self.is_of_parent() {
-                // The user's code has forked: of this process it is the only thread, and ends it.
+                // A user callback has forked: this is the only thread of the child, and it ends.
                 return;
             }
             since = Instant::now();
             work = lock(&self.work);
-            // This thread looks for the next job now: it begins no other.
+            // This thread takes the next job itself, so no thread is started.
             again.into_iter().for_each(|job| work.jobs.push(job.owner(), job));
         }
         work.idle -= 1;
@@ -336,7 +339,7 @@ impl Pool {
             if let Some(first) = work.due.first_entry().filter(|first| first.key().0 <= now) {
                 let timed = first.remove();
                 drop(work);
-                // It may run a waker of the user's.
+                // It may call a waker of the user.
                 let _ = catch_unwind(AssertUnwindSafe(timed));
                 if self.is_of_parent() {
                     return;
@@ -346,12 +349,12 @@ impl Pool {
                 continue;
             }
             let due = work.due.first_key_value().map(|((time, _), _)| *time);
-            // Jobs that wait for a thread get another one when those at work are held up.
+            // Waiting jobs get another thread when the busy threads are held up.
             let held_up =
                 if work.jobs.is_empty() { None } else { work.busy.values().map(|(from, _)| *from).min() };
             let idle = (due.is_none() && work.jobs.is_empty()).then(|| since + IDLE);
             let Some(next) = [due, held_up, idle].into_iter().flatten().min() else {
-                // Jobs, and nobody busy: somebody is about to take them.
+                // Jobs are queued and no thread is busy: a thread is about to take them.
                 work = self
                     .timer_wake
                     .wait_timeout(work, STUCK)
@@ -370,9 +373,9 @@ impl Pool {
             }
             drop(work);
             self.ensure_threads(true);
-            // Threads that were left for others may be idle.
+            // Threads that were reserved for other sources may be idle.
             self.worker_wake.notify_all();
-            // As many are held up as may be: then it is waited for.
+            // If the largest number of threads is held up, it waits.
             work = lock(&self.work);
             work = self
                 .timer_wake
@@ -382,7 +385,7 @@ impl Pool {
         work.timer = false;
     }
 
-    /// Ends the threads; those that are at a job when it is done. `idle`: does not wait for those.
+    /// Ends the threads; a busy one ends after its job. `idle`: does not wait for the busy ones.
     fn stop(&self, patience: Duration, idle: bool) {
         let deadline = Instant::now() + patience;
         let mut sleep = PollSleep::new();
@@ -405,7 +408,7 @@ impl Pool {
     }
 }
 
-/// A thread is at a job, also while that panics.
+/// Marks a thread as busy, also during a panic.
 struct BusyGuard<'a> {
     pool: &'a Pool,
     me: u64,
@@ -425,7 +428,7 @@ impl Drop for BusyGuard<'_> {
     }
 }
 
-/// Says that a thread has ended, also by a panic.
+/// Marks a thread as ended, also after a panic.
 struct ThreadEnd(Arc<AtomicBool>);
 
 impl Drop for ThreadEnd {

@@ -1,4 +1,4 @@
-//! The one background thread: it renews spans while generators are in use, and is gone when none is.
+//! The background thread that renews spans while generators are in use. It ends when none is in use.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
@@ -7,24 +7,24 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a fork waits for the thread to end before it goes on regardless.
+/// How long a fork waits for the thread to end before it continues anyway.
 const FORK_WAITS: Duration = Duration::from_millis(100);
 
-/// The timer of this process. A forked child begins with none.
+/// The timer of this process. A forked child starts with none.
 static TIMER: PerProcess<Arc<RenewalTimer>> = PerProcess::new();
 
-/// What the timer renews.
+/// An object that the timer renews.
 pub(crate) trait Renewable: Send + Sync + 'static {
-    /// Renews what is due. Returns when to come again, if at all. `waited_for`: a caller waits for it.
+    /// Renews what is due. Returns when to call it again, if at all. `waited_for`: a caller waits for it.
     fn renew(self: Arc<Self>, waited_for: bool) -> Option<Duration>;
-    /// Whether it holds a lease, which ends if nobody renews it.
+    /// Whether it holds a lease, which ends without a renewal.
     fn is_leased(&self) -> bool;
 }
 
-/// The thread and what it is to do.
+/// The thread and its jobs.
 pub(crate) struct RenewalTimer {
     state: Arc<SharedState>,
-    /// The process that it works for.
+    /// The generation of its process.
     generation: u64,
 }
 
@@ -46,7 +46,7 @@ struct Schedule {
 
 struct RenewalJob {
     due: Instant,
-    /// Nobody waits for it: the others go first.
+    /// No caller waits for it: the others come first.
     early: bool,
     leased: bool,
     renewable: Weak<dyn Renewable>,
@@ -65,7 +65,7 @@ impl RenewalTimer {
         })
     }
 
-    /// Renews it now, and again when it says so. `early`: no caller waits for it.
+    /// Renews this object now, and again when its `renew` says. `early`: no caller waits for it.
     pub(crate) fn schedule(&self, renewable: &Arc<impl Renewable>, early: bool) {
         let started = lock_signal_safe(&self.state.work, self.generation, |work| {
             work.forget(renewable.as_ref());
@@ -81,7 +81,7 @@ impl RenewalTimer {
             self.start_thread(work)
         });
         if let Some(Err(error)) = started {
-            // No thread to be had: the caller renews the span itself, each time it is asked.
+            // The system gives no thread: callers renew the span themselves, at each of these calls.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
             if os::check_may_work().is_ok() {
                 without_signals(|| Arc::clone(renewable).renew(!early));
@@ -97,7 +97,7 @@ impl RenewalTimer {
         Ok(())
     }
 
-    /// Starts the thread again after a fork if a lease needs it: other renewals wait for the next call.
+    /// Starts the thread again after a fork if a lease needs it. Other renewals wait for the next call.
     fn restart_for_leases(&self) {
         let begun = lock_signal_safe(&self.state.work, self.generation, |work| {
             if !work.running && !work.paused && work.jobs.iter().any(|job| job.leased) {
@@ -115,7 +115,7 @@ impl RenewalTimer {
         lock_signal_safe(&self.state.work, self.generation, |work| work.paused = paused);
     }
 
-    /// Ends the thread, waiting at most for `patience`. The jobs stay: the next `schedule` starts it again.
+    /// Ends the thread, and waits at most `patience`. The jobs stay: the next `schedule` starts it again.
     pub(crate) fn stop(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
         let mut sleep = PollSleep::new();
@@ -125,7 +125,7 @@ impl RenewalTimer {
                 (!work.running).then(|| work.thread.take())
             });
             match ended {
-                // It has left its loop: this waits for the kernel to see it gone.
+                // It has left its loop. This waits until the kernel has removed it.
                 Some(Some(Some(thread))) => return thread.join(),
                 Some(Some(None)) | None => return,
                 Some(None) => self.state.wake.notify_one(),
@@ -137,7 +137,7 @@ impl RenewalTimer {
         }
     }
 
-    /// Renews it no more, and ends the thread with the last one.
+    /// Removes an object, and ends the thread with the last one.
     pub(crate) fn forget(&self, renewable: &impl Renewable, patience: Duration) {
         let last = lock_signal_safe(&self.state.work, self.generation, |work| {
             work.forget(renewable);
@@ -160,7 +160,7 @@ impl SharedState {
         let _guard = PanicGuard(self);
         let mut work = lock(&self.work);
         while let Some(next) = (0..work.jobs.len()).min_by_key(|&i| (work.jobs[i].early, work.jobs[i].due)) {
-            // Only what somebody waits for is done before it ends.
+            // Before it ends, it runs only the jobs for which a caller waits.
             if work.stop && work.jobs[next].early {
                 break;
             }
@@ -180,7 +180,7 @@ impl SharedState {
                 work.jobs.push(RenewalJob { due: Instant::now() + again, early: true, leased, renewable });
             }
         }
-        // Under the lock that saw nothing to do: who asks from now on starts another thread.
+        // Under the lock that saw no job: a later caller starts another thread.
         work.running = false;
     }
 }
@@ -222,7 +222,7 @@ pub(crate) fn resume() {
     }
 }
 
-/// Ends the thread, waiting at most for `patience`.
+/// Ends the thread, and waits at most `patience`.
 pub(crate) fn stop(patience: Duration) {
     if let Some(timer) = TIMER.get() {
         timer.stop(patience);

@@ -1,4 +1,4 @@
-//! User callbacks that no caller waits for, each on its own thread.
+//! User callbacks that no caller waits for. Each runs on its own thread.
 
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
@@ -11,13 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What a user callback returns. A [`leafid_core::Error`] in the box keeps its code; any other error is `worker_lost`.
+/// The result of a user callback. A [`leafid_core::Error`] in the box keeps its code; any other error becomes
+/// `worker_lost`.
 pub type Answer<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long a fork waits for the calls to end; then it continues regardless.
+/// How long a fork waits for the calls to end before it continues anyway.
 const FORK_WAITS: Duration = Duration::from_millis(100);
 
-/// The calls of this process. A forked child starts with none, for it has no thread of its parent.
+/// The calls of this process. A forked child starts with none, because it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
 
 thread_local! {
@@ -73,7 +74,7 @@ pub(crate) fn too_many_stuck() -> Error {
     Error::new(Code::WorkerLost, message)
 }
 
-/// The error without a thread: a user callback never runs on the caller's thread, which may be in a transaction, or in a
+/// The error without a thread. A user callback never runs on the caller's thread, which may be in a transaction or in a
 /// signal handler.
 pub(crate) fn no_thread_error(error: &dyn fmt::Display) -> Error {
     let message = format!(
@@ -105,7 +106,7 @@ impl Drop for CallEnd {
     }
 }
 
-/// Waits for the calls before a fork, for a child has only the forking thread.
+/// Waits for the calls before a fork, because a child has only the forking thread.
 static FORK_HOOKS: ForkHooks = ForkHooks { before: || wait(FORK_WAITS), ..ForkHooks::NONE };
 
 /// Waits until no such thread is left, at most for `patience`.

@@ -1,4 +1,4 @@
-//! Runs work with a timeout: a disk, a name server or a user callback may not answer.
+//! Runs work with a timeout, because a disk, a name server or a user callback may not return.
 
 use crate::os::mutex::lock;
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
@@ -11,15 +11,17 @@ use std::time::{Duration, Instant};
 /// How work with a timeout ended.
 pub(crate) enum Timed<T> {
     Done(T),
-    /// The timeout passed. The work continues, and its result is dropped. Or it panicked, which was reported.
+    /// The timeout passed, and the result of the continuing work will be dropped. Or the work panicked, which was
+    /// reported.
     Out,
-    /// As `Out`, because the caller asked to give up.
+    /// As `Out`, because `interrupted` returned true.
     Interrupted,
     /// Not started: too many calls are stuck already.
     TooMany,
-    /// Not started: the system gives no thread. leafid's own work then runs on the caller's thread, a user callback never.
+    /// Not started: the system gives no thread. leafid's own work then runs on the caller's thread, a user callback
+    /// never.
     NoThread,
-    /// Not started: this is a forked child, and the work is its parent's. Or this thread may not work, see
+    /// Not started: this is a forked child, and the work belongs to its parent. Or this thread may not work: see
     /// [`check_may_work`].
     Forked,
 }
@@ -48,21 +50,21 @@ const ABANDONED: u32 = 2;
 /// Counts abandoned calls, by the kind of their threads.
 static STUCK: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// User callbacks are counted apart: those that hang must not keep leafid from the disk.
+/// User callbacks are counted separately: hanging ones must not block leafid's access to the disk.
 fn stuck(kind: ThreadKind) -> &'static AtomicUsize {
     &STUCK[usize::from(kind == ThreadKind::UserCode)]
 }
 
-/// How often a long wait asks whether to give up.
+/// How often a long wait calls `interrupted`.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// While this many calls are stuck, no further one is started.
+/// With this number of stuck calls, no further one is started.
 pub(crate) const MOST_STUCK_CALLS: usize = 16;
 
 /// Resets the counts in a forked child, which has none of its parent's threads.
 static FORK_HOOKS: ForkHooks =
     ForkHooks { in_child: || STUCK.iter().for_each(|stuck| stuck.store(0, Release)), ..ForkHooks::NONE };
 
-/// Runs `work` on its own thread, which has ended when this returns, except after a timeout.
+/// Runs `work` on its own thread. The thread has ended when this returns, except after a timeout.
 pub(crate) fn run<T: Send + 'static>(
     timeout: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -70,7 +72,7 @@ pub(crate) fn run<T: Send + 'static>(
     run_unless(timeout, ThreadKind::Internal, &mut || false, work)
 }
 
-/// As [`run`]. Also gives up when `interrupted`, which is called now and then, returns true.
+/// As [`run`]. It also gives up if `interrupted`, which it calls from time to time, returns true.
 pub(crate) fn run_unless<T: Send + 'static>(
     timeout: Duration,
     kind: ThreadKind,
@@ -114,7 +116,7 @@ pub(crate) fn run_unless<T: Send + 'static>(
     while slot.state.load(Acquire) == RUNNING {
         let in_time = wait(&slot.state, deadline);
         if generation != os::process::generation() {
-            // The handle is of the parent's thread, which must not be joined or detached here.
+            // The handle belongs to the parent's thread, which must not be joined or detached here.
             std::mem::forget(thread);
             return Timed::Forked;
         }
@@ -135,8 +137,8 @@ pub(crate) fn run_unless<T: Send + 'static>(
     lock(&slot.value).take().map_or(Timed::Out, Timed::Done)
 }
 
-/// Waits until the work has ended, at most for [`CHECK_INTERVAL`]. Returns whether there was time left. A fork in a signal
-/// handler ends the wait too, also in the child.
+/// Waits until the work has ended, at most for [`CHECK_INTERVAL`]. Returns whether time is left. A fork in a signal
+/// handler also ends the wait, in the child too.
 fn wait(state: &AtomicU32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
     let timeout = futex::Timespec { tv_sec: 0, tv_nsec: left.min(CHECK_INTERVAL).subsec_nanos().into() };
@@ -144,7 +146,7 @@ fn wait(state: &AtomicU32, deadline: Instant) -> bool {
     !left.is_zero()
 }
 
-/// Marks the work as done when it is dropped, also after a panic, and takes it back from the abandoned ones.
+/// Marks the work as done when it is dropped, also after a panic, and removes it from the abandoned calls.
 struct EndGuard<'a>(&'a AtomicU32, &'static AtomicUsize);
 
 impl Drop for EndGuard<'_> {
@@ -176,7 +178,7 @@ mod tests {
         assert!(ran.status.success() && said.contains("1 passed"), "{said}");
     }
 
-    /// Run by the test above only: what it counts is the whole process's.
+    /// Only the test above runs it, because the counts belong to the whole process.
     #[test]
     #[ignore = "a helper process of another test"]
     fn hangs_and_forks() {

@@ -1,4 +1,4 @@
-//! Whatever is recorded is read again, and nothing else is ever read for it.
+//! Properties: every stored record is read back, and damaged bytes are never read as another record.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -60,7 +60,7 @@ fn stored() -> impl Strategy<Value = StoredRecord> {
         .prop_map(|(number, name, record, writer)| StoredRecord { number, name, record, writer })
 }
 
-/// A file whose newest record is in this slot, and the bytes of the one that is written next.
+/// A file with the newest record in this slot, and the bytes of the record that is written next.
 fn file(records: &[StoredRecord; 3], newest: usize) -> (Vec<u8>, Vec<u8>) {
     let bytes = |stored: &StoredRecord| stored.to_bytes().unwrap();
     let mut file = [bytes(&records[0]), bytes(&records[1])];
@@ -68,7 +68,7 @@ fn file(records: &[StoredRecord; 3], newest: usize) -> (Vec<u8>, Vec<u8>) {
     (file.concat(), bytes(&records[2]).to_vec())
 }
 
-/// Three records of one worker id, one written after another, and the slot of the second.
+/// Three records of one worker id, written one after another, and the slot of the second.
 fn history() -> impl Strategy<Value = ([StoredRecord; 3], usize)> {
     ((stored(), stored(), stored()), 0..2usize).prop_map(|((first, mut second, mut third), newest)| {
         second.number = first.number + 1;
@@ -94,7 +94,7 @@ fn what_is_recorded_is_read() {
 
 #[test]
 fn a_damaged_slot_is_never_read_for_another_record() {
-    // Up to four bytes in a row, which the checksum is sure to notice; anywhere, the blanks included.
+    // Up to four bytes in a row, which the checksum always detects; at any place, also in the blanks.
     let damage = (0..FILE_BYTES - 4, prop::array::uniform4(any::<u8>()), 1..=4usize);
     holds(2_000, (history(), damage), |((records, newest), (at, bits, count))| {
         let (before, _) = file(&records, newest);
@@ -116,7 +116,7 @@ fn a_damaged_slot_is_never_read_for_another_record() {
 
 #[test]
 fn a_torn_write_leaves_the_record_before_or_the_new_one() {
-    // Sectors of 512 bytes, each of which reached the disk or not.
+    // Each sector of 512 bytes either reached the disk or did not.
     holds(2_000, (history(), any::<u8>()), |((records, newest), sectors)| {
         let (mut bytes, next) = file(&records, newest);
         let spare = (1 - newest) * SLOT_BYTES;

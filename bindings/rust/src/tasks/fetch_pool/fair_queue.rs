@@ -1,8 +1,8 @@
-//! What waits for a thread: a line for each source, so that one with many tags keeps none of another waiting.
+//! A fair queue of waiting jobs: one line for each source, so that a source with many tags does not delay the others.
 
 use std::collections::VecDeque;
 
-/// A source is told from others by a number.
+/// A queue for each source. A number identifies the source.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     lines: Vec<(usize, VecDeque<T>)>,
@@ -32,14 +32,14 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// The source for which the least is done, by `busy`; of several the one that was served longest ago. None where
-    /// `busy` says none of all of them.
+    /// The source with the smallest `busy`; among equals, the one that was served longest ago. A source whose `busy` is
+    /// `None` is skipped; `None` if all are skipped.
     pub(crate) fn next(&self, busy: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let lines = self.lines.iter().filter_map(|(of, _)| Some((*of, busy(*of)?)));
         lines.min_by_key(|(_, busy)| *busy).map(|(of, _)| of)
     }
 
-    /// What waited longest for this source.
+    /// The oldest job of this source.
     pub(crate) fn take(&mut self, source: usize) -> Option<T> {
         let at = self.lines.iter().position(|(of, _)| *of == source)?;
         let (_, mut line) = self.lines.remove(at);
@@ -51,7 +51,7 @@ impl<T> FairQueue<T> {
         Some(first)
     }
 
-    /// All that waits for this source.
+    /// All waiting jobs of this source.
     pub(crate) fn take_all(&mut self, source: usize) -> VecDeque<T> {
         let Some(at) = self.lines.iter().position(|(of, _)| *of == source) else { return VecDeque::new() };
         let (_, line) = self.lines.remove(at);
@@ -59,7 +59,7 @@ impl<T> FairQueue<T> {
         line
     }
 
-    /// All that waits.
+    /// All waiting jobs.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.len = 0;
         std::mem::take(&mut self.lines).into_iter().flat_map(|(_, line)| line)

@@ -1,4 +1,4 @@
-//! What is to be done, who does it, and whose turn is next.
+//! The state of the pool: its jobs and threads, and whose job is next.
 
 use super::fair_queue::FairQueue;
 use super::{Job, Owner, RunningThread, TimerKey, TimerTask};
@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// Threads that fetch at the same time, for whoever has jobs. So many more are for those for whom nobody works.
+/// Concurrent fetching threads for all sources. The same number again is for sources for which no thread works.
 const MOST_THREADS: usize = 4;
-/// So many more, when as many are held up.
+/// The largest number of further threads, one for each that is held up.
 const MOST_HELD_UP: usize = 32;
-/// So many work for one source: what hangs of it leaves threads to the others.
+/// Threads for one source. If they all hang, the other sources still have threads.
 const MOST_PER_OWNER: usize = 16;
 
 #[derive(Default)]
@@ -20,15 +20,15 @@ pub(crate) struct PoolState {
     pub(crate) due: BTreeMap<TimerKey, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
-    /// From when on each thread that is at a job counts as held up, and for whom it works: an address, to compare.
+    /// For each busy thread: when it starts to count as held up, and the address of its fetcher, to compare.
     pub(crate) busy: BTreeMap<u64, (Instant, usize)>,
     pub(crate) threads: Vec<RunningThread>,
     pub(crate) timer: bool,
-    /// Threads end as soon as they can, and none is begun.
+    /// Threads end as soon as they can, and none is started.
     pub(crate) stop: bool,
-    /// None is begun for what nobody waits for.
+    /// No thread is started for work that no caller waits for.
     pub(crate) paused: bool,
-    /// With how many requests each makes at the same time.
+    /// The open fetchers, each with its number of concurrent requests.
     pub(crate) owners: Vec<(Weak<dyn Owner>, usize)>,
 }
 
@@ -37,14 +37,15 @@ impl PoolState {
         self.owners.iter().filter_map(|(owner, _)| owner.upgrade()).collect()
     }
 
-    /// Whose job is next: of whom the fewest threads work for, and not too many. While the threads for all are busy,
-    /// only those for whom nobody works have a turn: no source has what is left for the others.
+    /// The source of the next job: the one with the fewest busy threads, within its limit. While the threads for all
+    /// are busy, only a source without a thread gets one: no source can take the threads that are reserved for the
+    /// others.
     pub(crate) fn next_owner(&self, now: Instant) -> Option<usize> {
         let most = if self.busy.len() < self.for_all(now) { self.most(MOST_PER_OWNER) } else { 1 };
         self.jobs.next(|owner| Some(self.busy_for(owner)).filter(|busy| *busy < most))
     }
 
-    /// Whether another thread is to be begun.
+    /// Whether another thread must be started.
     pub(crate) fn wants_thread(&self, now: Instant) -> bool {
         self.jobs.len() > self.idle
             && self.next_owner(now).is_some_and(|next| {
@@ -53,13 +54,13 @@ impl PoolState {
             })
     }
 
-    /// Threads for whoever has jobs. Those that are held up do not count.
+    /// The number of threads for all sources. Threads that are held up do not count.
     fn for_all(&self, now: Instant) -> usize {
         let held_up = self.busy.values().filter(|(from, _)| *from <= now).count().min(MOST_HELD_UP);
         self.most(MOST_THREADS) + held_up
     }
 
-    /// So many threads, or more where a source makes more requests at the same time.
+    /// `least`, or more if a source has more concurrent requests.
     fn most(&self, least: usize) -> usize {
         self.owners.iter().map(|(_, threads)| *threads).fold(least, usize::max)
     }
@@ -101,7 +102,7 @@ mod tests {
         Box::new(Nothing(of))
     }
 
-    /// Threads for these are busy, and jobs of those wait.
+    /// A pool with busy threads for the sources of `busy` and waiting jobs for those of `jobs`.
     fn work(busy: &[usize], jobs: &[usize], held_up_from: Instant) -> PoolState {
         let busy = busy.iter().zip(0..).map(|(of, thread)| (thread, (held_up_from, *of))).collect();
         let mut work = PoolState { busy, ..PoolState::default() };

@@ -1,4 +1,4 @@
-//! Threads of a pool of their own.
+//! Tests of the pool, each with its own threads.
 
 use super::*;
 use crate::SegmentsBuilder;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An owner that is gone.
+/// An owner that no longer exists.
 fn nobody() -> Weak<dyn Owner> {
     struct Nobody;
     impl Owner for Nobody {
@@ -43,7 +43,7 @@ impl Pool {
     }
 }
 
-/// A job that says that it has begun, and hangs until its sender is dropped.
+/// A job that signals its start and hangs until its sender is dropped.
 fn hang(begun: &Sender<()>) -> (Sender<()>, Box<dyn FnOnce() + Send>) {
     let (release, released) = channel::<()>();
     let begun = begun.clone();
@@ -54,14 +54,14 @@ fn hang(begun: &Sender<()>) -> (Sender<()>, Box<dyn FnOnce() + Send>) {
     (release, Box::new(job))
 }
 
-/// A job that says that it is done.
+/// A job that signals its end.
 fn says() -> (Receiver<()>, Box<dyn FnOnce() + Send>) {
     let (done, said) = channel();
     (said, Box::new(move || done.send(()).unwrap()))
 }
 
 fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut PoolState) -> bool) {
-    // Threads that nobody ends go after ten seconds.
+    // Threads that nothing ends stop after ten seconds.
     let deadline = Instant::now() + IDLE / 2;
     while pool.with_lock(|work| done(work)) != Some(true) {
         assert!(Instant::now() < deadline, "{what}");
@@ -89,7 +89,7 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
             assert_eq!(pool.with_lock(is_later), Some(true), "none is held up yet");
         }
     }
-    // Each of two more is held up a second at most, and found a tenth of it later.
+    // Each of two more is held up for at most a second, which is found within a tenth of a second.
     let seventh = seventh.recv_timeout(IDLE / 2);
     drop(released);
     pool.stop(PATIENCE, false);
@@ -207,7 +207,7 @@ fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
     assert_eq!(help(7, Arc::new(Told(AtomicUsize::new(0)))).may_take(), STUCK);
 }
 
-/// Tells of each call whether there was a thread, and has to be called twice.
+/// Records for each call whether there was a thread. It must be called twice.
 struct Told(AtomicUsize);
 
 impl Helper for Told {
@@ -243,7 +243,7 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
     pool.with_lock(|work| work.owners.push((nobody(), 0)));
-    // Eight threads: four for all, and four for whom nobody works.
+    // Eight threads: four for all, and four for sources without a thread.
     let (say, begun) = channel();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();
     for job in (1..).zip(jobs) {
@@ -254,13 +254,13 @@ fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     drop(released);
     until(&pool, "all are idle", |work| work.idle == 8);
     assert_eq!(pool.with_lock(|work| work.timer), Some(false), "there is nothing to see to");
-    // Five at once of one source: the fifth is left by those that are idle.
+    // Five jobs of one source at once: the idle threads leave the fifth.
     let (released, mut jobs): (Vec<_>, Vec<_>) = (0..4).map(|_| hang(&say)).unzip();
     let (fifth, job) = says();
     jobs.push(job);
     pool.push_all(jobs.into_iter().map(|job| (9, job)));
     pool.worker_wake.notify_all();
-    // Those that have idled for long look once more as they go.
+    // Threads that have been idle for long check once more before they end.
     let fifth = fifth.recv_timeout(IDLE / 2);
     drop(released);
     pool.stop(PATIENCE, false);
