@@ -1,4 +1,4 @@
-//! What the user said of directories, deployments and servers, checked.
+//! Checks of the options for directories, deployments and servers.
 
 pub(crate) mod allowed;
 pub(crate) mod checks;

@@ -1,8 +1,10 @@
-//! Servers asked over HTTP: connections, time-outs, fail-over, and what no answer may look like. What is asked and what
-//! an answer means is the dialect's (as [`crate::segments`]' range).
+//! Requests to servers over HTTP: connections, timeouts, fail-over, and checks of responses.
 //!
-//! A connection serves another request only after a right answer; an error or a time-out closes it, so that no late
-//! answer is read for another request.
+//! The dialect defines the requests and the meaning of the responses, such as that of the ranges of
+//! [`crate::segments`].
+//!
+//! A connection serves another request only after a correct response. An error or a timeout closes it, so that a late
+//! response is never read for another request.
 
 mod connection;
 mod deadline;
@@ -40,13 +42,13 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConne
 /// The servers of one source, and the connections to them.
 pub(crate) struct ServerPool {
     settings: Settings,
-    /// A forked child begins with healthy servers and no connection.
+    /// A forked child starts with healthy servers and no connection.
     process: PerProcess<Process>,
     origin: Instant,
     is_closed: AtomicBool,
-    /// How often those under way were ended.
+    /// How often the running requests were ended.
     endings: AtomicU64,
-    /// The error code for a response that is no HTTP.
+    /// The error code for a response that is not HTTP.
     pub(crate) not_http_code: Code,
 }
 
@@ -71,12 +73,14 @@ impl ServerPool {
         })
     }
 
-    /// Asks the servers, the first that does not rest at first, until one has answered or the time of a request is over.
-    /// On a thread of leafid's. While all of them rest, the last error comes back at once.
+    /// Sends a request to the servers until one returns a response or the time of a request is over.
     ///
-    /// `ask` is called for each request, with its number; `read` with the answer, which may be a failure, and that number.
-    /// `whose`: the tag that is asked for, or "" where all requests are alike. `urgent`: somebody waits. `seed` makes
-    /// rests differ.
+    /// It starts with the first server that does not back off. If all of them back off, it returns the last error at
+    /// once. It runs on a thread of leafid.
+    ///
+    /// `ask` creates each request from its number. `read` judges the response, which may be a failure, with that
+    /// number. `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller waits. `seed` makes
+    /// the back-off times differ.
     ///
     /// Errors: those of `read`; `segment_unavailable`, `source_invalid`, `closed`.
     pub(crate) fn ask<T>(
@@ -91,7 +95,7 @@ impl ServerPool {
         let endings = self.endings.load(Acquire);
         let answer_by = Instant::now() + self.settings.request_timeout;
         let mut untried: Vec<usize> = (0..self.settings.servers.len()).collect();
-        // One that has no use for a second answer is waited for.
+        // With `once`, the response of the same server is awaited.
         let may_share = !ask(0).once;
         let (mut last, mut said, mut number, mut again) = (None, None, 0, None);
         loop {
@@ -106,13 +110,13 @@ impl ServerPool {
                     chosen.into_iter().for_each(|attempt| servers.cancelled(attempt, whose));
                     servers.error(whose)
                 });
-                // What a server says of what was asked tells more than that another cannot be reached.
+                // An error that a server returns tells more than a failed connection to another one.
                 return Err(said.or(last).or(error).unwrap_or_else(forked));
             };
             let at = attempt.server;
             untried.retain(|&other| other != at);
             let begun = Instant::now();
-            // While another server could answer, a slow one does not use up all the time.
+            // While another server could respond, a slow one does not use up all the time.
             let others = process.with(|servers| {
                 let now_ms = self.now_ms();
                 untried.iter().any(|&other| servers.is_ready(other, whose, now_ms, urgent))
@@ -133,7 +137,7 @@ impl ServerPool {
                     return Err(error);
                 }
                 Err(failed) if failed.is_stale && number == 1 => {
-                    // It closed what was kept: that says nothing of it. All that was kept is as old.
+                    // It closed a kept connection, which is no failure. The other kept ones are as old.
                     drop(process.forget_connections(at));
                     again = Some(Attempt { begun_ms: self.now_ms(), ..attempt });
                     continue;
@@ -152,18 +156,18 @@ impl ServerPool {
             };
             last = Some(failure.error.clone());
             let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            // Rounded up: a rest is never shorter than it should be.
+            // Rounded up: a back-off is never too short.
             let now_ms = self.now_ms() + 1;
             process.with(|servers| servers.failed(attempt, whose, now_ms, seed, failure));
         }
     }
 
-    /// How long until a server may be asked at all, in milliseconds; none when one may be now.
+    /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
     pub(crate) fn rest_ms(&self, urgent: bool) -> Option<i64> {
         self.process().with(|servers| servers.rest_ms(self.now_ms(), urgent)).flatten()
     }
 
-    /// Each server's URL and what it failed with last, if it ever did.
+    /// The URL of each server, and its last error if there was one.
     pub(crate) fn last_errors(&self) -> Vec<(String, Option<Error>)> {
         let errors =
             self.process().with(|servers| servers.last_errors().map(Option::<&Error>::cloned).collect());
@@ -171,12 +175,12 @@ impl ServerPool {
         self.settings.servers.iter().map(ToString::to_string).zip(errors).collect()
     }
 
-    /// Whether every server has denied what is asked for a tag, as far as is known, and none has answered rightly since.
+    /// Whether every server has denied this tag, as far as is known, and none has responded correctly since.
     pub(crate) fn denies(&self, whose: &str) -> bool {
         self.process().with(|servers| servers.denies(whose)).unwrap_or(false)
     }
 
-    /// Closes the connections that no request uses: after the last one for some time.
+    /// Closes the connections that no request uses. Called some time after the last request.
     pub(crate) fn rest(&self) {
         let process = self.process();
         for at in 0..process.agents.len() {
@@ -185,13 +189,13 @@ impl ServerPool {
         }
     }
 
-    /// Ends the requests under way; further ones answer `closed`. In a forked child nothing of the parent's is touched.
+    /// Ends the running requests; later ones return `closed`. In a forked child it touches nothing of the parent.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Release);
         self.end_requests();
     }
 
-    /// Ends the requests under way, but no further ones.
+    /// Ends the running requests, but not later ones.
     pub(crate) fn end_requests(&self) {
         self.endings.fetch_add(1, AcqRel);
         let Some(process) = self.process.get() else { return };
@@ -254,23 +258,23 @@ impl ServerPool {
 
     /// Milliseconds of a clock that only goes forward.
     fn now_ms(&self) -> i64 {
-        // 292 million years.
+        // It has room for 292 million years.
         self.origin.elapsed().as_millis() as i64
     }
 }
 
 impl Process {
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     fn with<R>(&self, deed: impl FnOnce(&mut ServersHealth) -> R) -> Option<R> {
         lock_signal_safe(&self.health, self.generation, deed)
     }
 
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     fn with_agent<R>(&self, at: usize, deed: impl FnOnce(&mut Option<Agent>) -> R) -> Option<R> {
         lock_signal_safe(&self.agents[at], self.generation, deed)
     }
 
-    /// Forgets the connections to a server: they are closed once no request uses them.
+    /// Forgets the connections to a server. They are closed when no request uses them any more.
     fn forget_connections(&self, at: usize) -> Option<Agent> {
         self.with_agent(at, Option::take).flatten()
     }

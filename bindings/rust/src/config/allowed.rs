@@ -1,7 +1,8 @@
-//! What each option and argument may be: one text for the errors of all languages.
+//! The allowed values of each option and argument: one text for the errors of all languages.
 
-/// What the option or argument `name` may be, for [`leafid_core::Error::invalid`]. A binding uses it for values that
-/// its language has and Rust has not: a float, NaN, 2^64.
+/// The allowed values of the option or argument `name`, for [`leafid_core::Error::invalid`].
+///
+/// A binding uses it for values that its language has and Rust does not: a float, NaN, 2^64.
 pub fn allowed(name: &str) -> &'static str {
     match name {
         "worker" => {

@@ -4,10 +4,10 @@ use crate::config::allowed::allowed;
 use leafid_core::{Error, Result};
 use std::time::Duration;
 
-/// The most ids that one call makes.
+/// The largest number of ids of one call.
 pub const MOST_IDS: usize = 1 << 24;
 
-/// The id space. Errors: `invalid_argument`.
+/// The name of the id space. Errors: `invalid_argument`.
 pub(crate) fn id_space(name: Option<&str>) -> Result<String> {
     let name = name.unwrap_or("default");
     let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
@@ -17,7 +17,7 @@ pub(crate) fn id_space(name: Option<&str>) -> Result<String> {
     Ok(name.into())
 }
 
-/// The time of an option, at least `least` milliseconds. Errors: `invalid_argument`.
+/// The duration of an option, at least `least` milliseconds. Errors: `invalid_argument`.
 pub(crate) fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
     match ms {
         1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),

@@ -1,8 +1,8 @@
-//! Whether the clock can be right at all.
+//! Checks whether the clock can be correct at all.
 
 use leafid_core::{Code, Error, Layout, Result, Utc};
 
-/// Errors: an epoch that the clock has not reached; a clock that reads less than when leafid was built.
+/// Errors: the clock has not reached the epoch, or it reads less than when leafid was built.
 pub(crate) fn check_clock(layout: &Layout, built_ms: i64, now_ms: i64) -> Result<()> {
     if now_ms < layout.epoch_ms() {
         let before = layout.before_epoch(now_ms);
@@ -15,7 +15,7 @@ pub(crate) fn check_clock(layout: &Layout, built_ms: i64, now_ms: i64) -> Result
     check_built(built_ms, now_ms)
 }
 
-/// Errors: a clock that reads less than when leafid was built.
+/// Errors: the clock reads less than when leafid was built.
 pub(crate) fn check_built(built_ms: i64, now_ms: i64) -> Result<()> {
     if now_ms < built_ms {
         let message = format!(

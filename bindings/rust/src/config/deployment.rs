@@ -1,14 +1,14 @@
-//! What follows for worker ids from the file system that they are recorded on, and from what is around it.
+//! Rules for worker ids that follow from the file system of their records and from the deployment.
 //!
-//! A directory that each container has to itself tells its replicas nothing of one another; one on a network is shared
-//! by hosts whose locks may not see one another. The rules are pure functions of what was found.
+//! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
+//! whose locks may not exclude each other. The rules are pure functions of the facts.
 
 use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::namespaces::Scope;
 use leafid_core::{Code, Error, Result};
 use std::path::Path;
 
-/// Where containers are made in numbers from one description, if this is such a place.
+/// The name of the platform, if it starts several containers from one description.
 pub(crate) fn surroundings() -> Option<&'static str> {
     surroundings_of(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
@@ -23,7 +23,7 @@ fn surroundings_of(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
     .find_map(|(variable, name)| is_set(variable).then_some(name))
 }
 
-/// `instead`: what else to do. Errors: `state_io` for a network file system, unless the user vouches for its locks.
+/// `instead` is the advice of the error. Errors: `state_io` for a network file system without `shared_fs`.
 pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, instead: &str) -> Result<()> {
     if fs.kind != FilesystemKind::Network || shared_fs {
         return Ok(());
@@ -37,24 +37,24 @@ pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, inst
     Err(Error::new(Code::StateIo, message))
 }
 
-/// What else to do with records.
+/// The advice for records.
 pub(crate) const LOCAL_STATE: &str = "set state_dir to a local disk";
 
-/// Where a range of worker ids is to be claimed.
+/// The place where a range of worker ids will be claimed.
 pub(crate) struct RangePlace<'a> {
     pub(crate) fs: &'a FileSystem,
     pub(crate) path: &'a Path,
-    /// By the user, as an option or in the environment.
+    /// Whether the user named the path, by the option or in the environment.
     pub(crate) named: bool,
     pub(crate) surroundings: Option<&'a str>,
-    /// Who sees a mark made here.
+    /// The processes that see a mark of this process.
     pub(crate) scope: Scope,
-    /// The user's word.
+    /// The user's statement `exclusive_range`.
     pub(crate) exclusive: bool,
 }
 
 impl RangePlace<'_> {
-    /// Errors: `invalid_argument` where processes that were given the same range may not see which ids are held here.
+    /// Errors: `invalid_argument` where other processes with the same range may not see which ids are held here.
     pub(crate) fn refuse(&self) -> Result<()> {
         if self.exclusive {
             return Ok(());
@@ -94,7 +94,7 @@ impl RangePlace<'_> {
     }
 }
 
-/// What a generator opened here is to warn of. `fixed`: the worker id, where it was given as a number.
+/// The warning for a generator that is opened here. `fixed`: the worker id, if it was given as a number.
 pub(crate) fn warning(
     fs: &FileSystem,
     path: &Path,

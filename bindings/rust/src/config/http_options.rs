@@ -1,4 +1,4 @@
-//! What the options of snowflakes and of segments share.
+//! The options that snowflakes and segments share.
 
 #[cfg(feature = "http")]
 use crate::config::checks::milliseconds;
@@ -10,10 +10,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the disk may take to open a directory, or to read certificates.
+/// How long the disk may take to open a directory or to read certificates.
 const OPENS_WITHIN: Duration = Duration::from_secs(2);
 
-/// How servers are asked over HTTP, as the user said it.
+/// The unchecked options for requests to servers.
 #[derive(Clone, Default)]
 pub(crate) struct RequestOptions {
     pub(crate) token: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct RequestOptions {
 }
 
 impl RequestOptions {
-    /// Which of them are set: they mean nothing without servers.
+    /// Which of them are set. They have no meaning without servers.
     pub(crate) fn set(&self) -> [(&'static str, bool); 5] {
         [
             ("token", self.token.is_some()),
@@ -42,7 +42,7 @@ impl RequestOptions {
         self.headers = headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     }
 
-    /// `option`: which one names the servers. Errors: `invalid_argument`.
+    /// `option` is the one that names the servers. Errors: `invalid_argument`.
     #[cfg(feature = "http")]
     pub(crate) fn to(
         &self,
@@ -64,7 +64,7 @@ impl RequestOptions {
     }
 }
 
-/// Without what may be a secret.
+/// Without values that may be secrets.
 impl fmt::Debug for RequestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.set().into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
@@ -72,10 +72,10 @@ impl fmt::Debug for RequestOptions {
     }
 }
 
-/// What says whether files are a group's, where no option does.
+/// The variable that says whether files belong to a group, if the option is not set.
 pub(crate) const SHARED_GROUP: &str = "LEAFID_SHARED_GROUP";
 
-/// The option, or else what the environment says. Errors: `invalid_argument` for a word that is neither.
+/// The option, or else the variable. Errors: `invalid_argument` for another value of the variable.
 pub(crate) fn flag(option: Option<bool>, name: &str) -> Result<bool> {
     match (option, std::env::var_os(name)) {
         (Some(said), _) => Ok(said),
@@ -88,7 +88,7 @@ pub(crate) fn flag(option: Option<bool>, name: &str) -> Result<bool> {
     }
 }
 
-/// Opens on a thread of its own what the disk may hold up.
+/// Opens on its own thread something that the disk may delay.
 pub(crate) fn opened<T: Send + 'static>(
     what: &str,
     open: impl FnOnce() -> Result<T> + Send + 'static,
@@ -102,7 +102,7 @@ pub(crate) fn opened<T: Send + 'static>(
     })
 }
 
-/// Errors: `invalid_argument` for an option that would mean nothing.
+/// Errors: `invalid_argument` for an option that would have no meaning.
 pub(crate) fn refuse_options_of(what: &str, set: &[(&str, bool)]) -> Result<()> {
     match set.iter().find(|(_, set)| *set) {
         Some((name, _)) => Err(Error::invalid(name, "set", &format!("only with {what}"))),

@@ -1,4 +1,4 @@
-//! Where the state lives when the user does not say.
+//! The choice of the state directory.
 
 use crate::config::allowed::allowed;
 use leafid_core::{Code, Error, Result};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 const SHARED: &str = "/var/lib/leafid";
 
-/// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid where writable, else
-/// the user's own state directory; and whether it was named, by anybody but us.
+/// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid if writable, else the
+/// user's own state directory. Also whether the option or a variable named it.
 pub(crate) fn state_dir(option: Option<&Path>) -> Result<(PathBuf, bool)> {
     let (said, path) = match option {
         Some(path) => ("state_dir", path.to_owned()),
@@ -25,7 +25,7 @@ pub(crate) fn state_dir(option: Option<&Path>) -> Result<(PathBuf, bool)> {
         .map_err(|error| Error::invalid(said, format!("{path:?} ({error})"), allowed("state_dir")))
 }
 
-/// What named the state directory: the option or a variable; none where it is a default.
+/// The option or the variable that names the state directory; `None` for a default.
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "for the command line"))]
 pub(crate) fn named_by(option: Option<&Path>) -> Option<&'static str> {
     match option {

@@ -1,4 +1,4 @@
-//! Connections: sockets that a forked child closes and never writes to.
+//! Sockets of connections. A forked child closes them and never writes to them.
 
 use super::deadline;
 use super::resolve;
@@ -17,7 +17,7 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Error, Timeout};
 
-/// A connected socket that does not block, closed in a forked child.
+/// A connected non-blocking socket, which is closed in a forked child.
 pub(crate) struct Socket {
     descriptor: ForkSafeFd,
     standing: Arc<Standing>,
@@ -34,7 +34,7 @@ impl Socket {
         sockopt::set_tcp_nodelay(fd, true)?;
         match rustix::net::connect(fd, &address) {
             Ok(()) => {}
-            // Interrupted, it goes on as well. connect(2)
+            // Interrupted, it continues as well. connect(2)
             Err(Errno::INPROGRESS | Errno::INTR) => {
                 socket.wait(PollFlags::OUT, by)?;
                 sockopt::socket_error(fd)??;
@@ -56,10 +56,10 @@ impl Socket {
         Ok(())
     }
 
-    /// 0 is the end.
+    /// Returns 0 at the end.
     fn receive(&self, buffer: &mut [u8], by: Instant) -> io::Result<usize> {
         loop {
-            // Also where bytes keep coming, one by one.
+            // Also if bytes keep coming, one by one.
             if Instant::now() >= by {
                 return Err(io::ErrorKind::TimedOut.into());
             }
@@ -72,7 +72,7 @@ impl Socket {
         }
     }
 
-    /// Until something can be done, or it is closed.
+    /// Waits until the socket is ready or closed.
     fn wait(&self, what: PollFlags, by: Instant) -> io::Result<()> {
         loop {
             let left = by.saturating_duration_since(Instant::now());
@@ -88,7 +88,7 @@ impl Socket {
         }
     }
 
-    /// Nothing came that nobody asked for, and the other side has not closed.
+    /// Whether no unexpected bytes came and the other side has not closed.
     fn is_quiet(&self) -> bool {
         let Ok(fd) = self.descriptor.fd() else { return false };
         let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
@@ -104,7 +104,7 @@ impl ShutdownHandle for Socket {
     }
 }
 
-/// A connection as ureq uses it.
+/// A connection in the form that ureq needs.
 pub(crate) struct Connection {
     socket: Arc<Socket>,
     buffers: LazyBuffers,
@@ -150,7 +150,7 @@ fn timed(error: io::Error, is_connecting: bool) -> Error {
     }
 }
 
-/// Looks the host's name up and connects, to each of its addresses in turn.
+/// Looks up the host name and connects to its addresses, one after another.
 #[derive(Debug)]
 pub(crate) struct Connect;
 

@@ -1,25 +1,25 @@
-//! What one request may take, and what became of its connection: known to the parts that ureq calls on this thread.
+//! The deadlines and the connection of the request that runs on this thread, for the parts that ureq calls.
 
 use super::standing::Standing;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The bounds of one request.
+/// The deadlines of one request.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadlines {
-    /// The lookup of the name, the connection and TLS are done by then.
+    /// The deadline of name look-up, connection and TLS together.
     pub(crate) connect_by: Instant,
-    /// The answer is read by then.
+    /// The deadline of the response.
     pub(crate) answer_by: Instant,
 }
 
 struct Current {
     bounds: Deadlines,
-    /// Whether a connection was made for this request, and none kept from an earlier one.
+    /// Whether the connection was created for this request, and not kept from an earlier one.
     is_fresh: bool,
     is_connecting: bool,
-    /// More came than the answer said.
+    /// Whether more bytes came than the response announced.
     has_extra_bytes: bool,
     standing: Option<Arc<Standing>>,
 }
@@ -28,7 +28,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// A request under way on this thread.
+/// A request that runs on this thread.
 pub(crate) struct Exchange(());
 
 impl Exchange {
@@ -39,23 +39,23 @@ impl Exchange {
         Exchange(())
     }
 
-    /// Whether the request went over a connection of its own.
+    /// Whether the connection was created for this request.
     pub(crate) fn is_fresh(&self) -> bool {
         with(|current| current.is_fresh).unwrap_or(true)
     }
 
-    /// Whether more came than the answer said.
+    /// Whether more bytes came than the response announced.
     pub(crate) fn has_extra_bytes(&self) -> bool {
         with(|current| current.has_extra_bytes).unwrap_or(false)
     }
 
-    /// The rest of the answer is wanted only if it comes at once.
+    /// Shortens the deadline: the rest of the response is wanted only if it comes at once.
     pub(crate) fn shorten(&self, patience: Duration) {
         let by = Instant::now() + patience;
         with(|current| current.bounds.answer_by = current.bounds.answer_by.min(by));
     }
 
-    /// The answer was a right one: its connection may serve another request.
+    /// Marks the response as correct: its connection may serve another request.
     pub(crate) fn prove(self) {
         if let Some(standing) = with(|current| current.standing.take()).flatten() {
             standing.prove();
@@ -73,32 +73,32 @@ fn with<T>(action: impl FnOnce(&mut Current) -> T) -> Option<T> {
     CURRENT.with_borrow_mut(|current| current.as_mut().map(action))
 }
 
-/// A connection is being made.
+/// Marks the start of a connection.
 pub(super) fn set_connecting() {
     with(|current| (current.is_fresh, current.is_connecting) = (true, true));
 }
 
-/// It stands, with its TLS.
+/// Marks the end of the connection, with its TLS.
 pub(super) fn set_connected() {
     with(|current| current.is_connecting = false);
 }
 
-/// A connection ended with something unread.
+/// Records that a connection ended with unread bytes.
 pub(super) fn has_extra_bytes() {
     with(|current| current.has_extra_bytes = true);
 }
 
-/// The request goes over this connection.
+/// Sets the connection of the request.
 pub(super) fn set_standing(standing: &Arc<Standing>) {
     with(|current| current.standing = Some(Arc::clone(standing)));
 }
 
-/// When the present step has to be done, and whether that is the making of a connection.
+/// The deadline of the current step, and whether this step creates a connection.
 pub(super) fn deadline() -> (Instant, bool) {
     let known = with(|current| match current.is_connecting {
         true => (current.bounds.connect_by.min(current.bounds.answer_by), true),
         false => (current.bounds.answer_by, false),
     });
-    // Outside a request nothing is waited for.
+    // Outside a request nothing waits.
     known.unwrap_or_else(|| (Instant::now(), false))
 }

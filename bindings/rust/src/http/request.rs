@@ -1,15 +1,16 @@
-//! A request, and what its response means.
+//! Requests, and the meaning of their responses.
 
 use leafid_core::Error;
 use ureq::http::Method;
 
-/// A request, for whichever server is chosen.
+/// A request, for any of the servers.
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// Below the server's URL, with its query.
+    /// The path below the server's URL, with its query.
     pub(crate) path: String,
     pub(crate) body: Option<Body>,
-    /// The servers do it only once: after one has, the others answer differently, even if its response was lost.
+    /// The servers do it only once. After one has done it, the others respond differently, even if its response was
+    /// lost.
     pub(crate) once: bool,
 }
 
@@ -19,15 +20,15 @@ pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What a response means for the caller.
+/// The meaning of a response for the caller.
 pub(crate) enum Verdict<T, F = Error> {
     Answer(T),
-    /// An error that the other servers would return, too.
+    /// An error that the other servers would return too.
     Refused(Error),
-    /// An error that says nothing of the server: the next one is asked, and this one does not rest.
+    /// An error that says nothing about the server: the next one is tried, and this one does not back off.
     TryNext(Error),
-    /// A wrong answer: the next server is asked, and this one rests.
+    /// A wrong response: the next server is tried, and this one backs off.
     BadServer(F),
-    /// As a wrong one; and it will be the same until somebody changes the server or the options.
+    /// As `BadServer`, and the response will be the same until somebody changes the server or the options.
     Denied(F),
 }

@@ -1,4 +1,4 @@
-//! Lookups of names, which the C library bounds by nothing that leafid knows.
+//! Name look-ups with a time limit, because the C library may take any time.
 
 use crate::os;
 use crate::os::mutex::lock;
@@ -13,12 +13,13 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 use ureq::{Error, Timeout};
 
-/// So many addresses of a host are tried.
+/// The largest number of addresses of a host that are tried.
 const MOST_ADDRESSES: usize = 8;
-/// So many lookups of one name at once: as many as there are threads that fetch. What hangs counts until it is done.
+/// The largest number of concurrent look-ups of one name, as many as there are fetching threads. A hanging one counts
+/// until it ends.
 const MOST_LOOKUPS: usize = 4;
 
-/// The names that are being looked up in this process.
+/// The names whose look-ups run in this process.
 static UNDER_WAY: os::PerProcess<Mutex<Vec<String>>> = os::PerProcess::new();
 
 /// The addresses of the host and port of a URL.
@@ -33,7 +34,8 @@ pub(super) fn addresses(uri: &Uri, by: Instant) -> Result<Vec<SocketAddr>, Error
     };
     let name = host.to_owned();
     let patience = by.saturating_duration_since(Instant::now());
-    // It runs plug-ins of the system's, so it is given the stack of others' code. Nobody waits longer than for a request.
+    // It runs plug-ins of the system, so it gets the stack of a user callback. The wait is bounded by the request's
+    // deadline.
     let found = with_timeout::run_unless(patience, os::ThreadKind::UserCode, &mut || false, move || {
         let _under_way = under_way;
         (name.as_str(), port).to_socket_addrs().map(|found| found.take(MOST_ADDRESSES).collect::<Vec<_>>())
@@ -48,7 +50,7 @@ pub(super) fn addresses(uri: &Uri, by: Instant) -> Result<Vec<SocketAddr>, Error
     }
 }
 
-/// A lookup that has not ended.
+/// A look-up that has not ended.
 struct UnderWay(String);
 
 impl UnderWay {
@@ -74,7 +76,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// In the place of ureq's own, which starts threads: it finds nothing, for [`super::connection::Connect`] looks up itself.
+/// Replaces ureq's own resolver, which starts threads. It finds nothing: [`super::connection::Connect`] looks names up.
 #[derive(Debug)]
 pub(crate) struct NoLookup;
 

@@ -1,4 +1,4 @@
-//! One request to one server, and what came back.
+//! One request to one server, and its response.
 
 use super::deadline::{Deadlines, Exchange};
 use super::request::{Body, Request, Verdict};
@@ -11,30 +11,30 @@ use std::time::Duration;
 use ureq::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
 use ureq::{Agent, Timeout};
 
-/// No right answer is longer.
+/// No correct response is longer.
 const LARGEST_BODY: u64 = 64 * 1024;
-/// So many characters of a body are quoted.
+/// The number of characters of a body that messages quote.
 const QUOTED: usize = 100;
-/// How long the text of an answer without an end is waited for.
+/// How long to wait for the text of a response without an end.
 const HURRY: Duration = Duration::from_millis(100);
 
-/// An answer, right or wrong.
+/// A response, correct or not.
 pub(crate) struct Response {
-    /// What was asked, without its query.
+    /// The requested URL without its query.
     pub(crate) url: String,
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
     location: Option<String>,
-    /// What is wrong with it before its body is looked at.
+    /// An error in the head of the response.
     flaw: Option<String>,
-    /// Which of the user's options names the server.
+    /// The user's option that names the server.
     option: &'static str,
 }
 
-/// What a request was without an answer.
+/// A request without a response.
 pub(super) struct Failed {
     pub(super) failure: ServerFailure,
-    /// The connection had been kept, and was closed by the server meanwhile: it may not have seen the request.
+    /// The connection was kept from before, and the server has closed it: the server may not have seen the request.
     pub(super) is_stale: bool,
 }
 
@@ -45,8 +45,8 @@ impl Failed {
     }
 }
 
-/// The exchange is over when it is dropped; proven, its connection serves again. `server`: what of the URL all requests
-/// to it have.
+/// Sends one request. The exchange ends when it is dropped; if it is proven, its connection serves again. `server` is
+/// the part of the URL that all requests to it share.
 pub(super) fn ask(
     agent: &Agent,
     url: &str,
@@ -97,7 +97,7 @@ pub(super) fn ask(
 }
 
 impl Response {
-    /// One that came as it should.
+    /// A response without a flaw.
     #[cfg(any(fuzzing, test))]
     pub(crate) fn of(status: u16, body: &[u8]) -> Response {
         let url = "http://127.0.0.1".into();
@@ -115,7 +115,7 @@ impl Response {
         }
         match ended {
             Ok(_) => Ok(()),
-            // What is there is enough to tell of.
+            // The bytes that came are enough for the error message.
             Err(_) if self.flaw.is_some() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 self.wrong("ends before its end".into());
@@ -147,7 +147,7 @@ impl Response {
         }
     }
 
-    /// The error of an answer that is none, whatever was asked; none when the body has to be looked at.
+    /// The error of a failed response, whatever was requested; `None` if the body has to be checked.
     pub(crate) fn failure(&self) -> Option<Error> {
         let unavailable =
             |advice: &str| Some(Error::new(Code::SegmentUnavailable, format!("{}; {advice}", self.said())));
@@ -165,12 +165,12 @@ impl Response {
         }
     }
 
-    /// Whether it says nothing of what was asked: the server, or what stands before it, is busy or broken.
+    /// Whether the failure is independent of the request: the server, or a proxy in front of it, is busy or broken.
     pub(super) fn is_of_server(&self) -> bool {
         matches!(self.status, 408 | 429 | 500..)
     }
 
-    /// The error that others are told, who asked for something else.
+    /// The error for callers that requested something else from this server.
     pub(super) fn of_server(&self, server: &str, code: Code) -> Error {
         let advice = match self.status {
             401 | 403 => "see `token` and `headers`",
@@ -181,7 +181,8 @@ impl Response {
         Error::new(code, format!("{server} answered {} to other requests; {advice}", self.status))
     }
 
-    /// An answer that is none, with this error: for good, where its status says that the request is not wanted there.
+    /// The verdict on a wrong response with this error: `Denied` if its status says that the server does not want the
+    /// request.
     pub(crate) fn wrongly<T>(&self, error: Error) -> Verdict<T> {
         match self.status {
             408 | 409 | 425 | 429 => Verdict::BadServer(error),
@@ -190,21 +191,21 @@ impl Response {
         }
     }
 
-    /// The JSON object that the body is; an array that lists the values would be taken for one.
+    /// Parses the body as a JSON object. An array that lists the values would also be accepted by serde.
     pub(crate) fn object<'a, T: Deserialize<'a>>(&'a self) -> std::result::Result<T, String> {
         if self.body.trim_ascii_start().first() != Some(&b'{') {
             return Err("it is no JSON object".into());
         }
-        // It may hold a value of the answer, which is as long as that.
+        // The error may contain a value of the response, which may be long.
         serde_json::from_slice(&self.body).map_err(|error| error.to_string().chars().take(QUOTED).collect())
     }
 
-    /// `source_invalid`, of an answer that is none whatever its status says.
+    /// `source_invalid` for a response with a flaw, whatever its status.
     pub(crate) fn flawed(&self) -> Option<Error> {
         self.flaw.as_ref().map(|flaw| self.invalid(flaw))
     }
 
-    /// `source_invalid`; `why` goes on a sentence about the answer.
+    /// `source_invalid`; `why` completes the sentence "the answer …".
     pub(crate) fn invalid(&self, why: &str) -> Error {
         let message = format!("{}: the answer {why}; no id of it is used", self.said());
         Error::new(Code::SourceInvalid, message)
@@ -231,7 +232,7 @@ fn flaw(version: Version, status: StatusCode, headers: &HeaderMap) -> Option<Str
     }
 }
 
-/// The first characters, with what is no text escaped.
+/// The first characters, with invalid bytes escaped.
 fn quoted(bytes: &[u8]) -> String {
     // No character has more than four bytes.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED)]);
@@ -250,7 +251,7 @@ fn is_disconnected(error: &ureq::Error) -> bool {
     matches!(error, ureq::Error::Io(error) if closed.contains(&error.kind()))
 }
 
-/// The error of a request that was not answered, and what to do.
+/// The error of a request without a response, and what to do.
 fn unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
     let is_tls = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     let unavailable = |what: String| Error::new(Code::SegmentUnavailable, format!("{url} {what}"));

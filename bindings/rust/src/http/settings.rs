@@ -1,4 +1,4 @@
-//! What the user says of the servers, checked once.
+//! The options for requests to servers, checked once.
 
 use super::tls_roots;
 use super::url::ServerUrl;
@@ -10,39 +10,39 @@ use ureq::http::{HeaderName, HeaderValue};
 use ureq::tls::TlsConfig;
 use ureq::{Proxy, ProxyProtocol};
 
-/// How servers are asked.
+/// The options for requests to servers.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct HttpOptions {
-    /// Which of the user's options names them.
+    /// The user's option that names the servers.
     pub(crate) option: &'static str,
     /// `http://` or `https://`; the first is preferred.
     pub(crate) servers: Vec<String>,
     /// Sent as `Authorization: Bearer`.
     pub(crate) token: Option<String>,
-    /// Sent besides.
+    /// Headers that are sent in addition.
     pub(crate) headers: Vec<(String, String)>,
-    /// PEM: authorities that are believed besides the system's.
+    /// A PEM file of authorities that are trusted in addition to the system's.
     pub(crate) ca_file: Option<PathBuf>,
-    /// Deadlines a fetch, however many servers it takes.
+    /// The longest duration of a request, over all servers.
     pub(crate) request_timeout: Duration,
-    /// Deadlines the lookup of a name, the connection and TLS together.
+    /// The longest duration of name look-up, connection and TLS together.
     pub(crate) connect_timeout: Duration,
-    /// So many are kept alive for each server.
+    /// The number of connections to each server that are kept alive.
     pub(crate) connections: usize,
 }
 
-/// Connections without a request are closed after this, when the next is made.
+/// The idle time after which a connection is closed when the next request starts.
 const IDLE: Duration = Duration::from_secs(5);
-/// A head of an answer may be so long.
+/// The largest size of the head of a response.
 const LARGEST_HEAD: usize = 16 * 1024;
-/// All headers of the user's together, and the URL of a request, fit into this.
+/// The size for all headers of the user together and the URL of a request.
 const OUTPUT_BYTES: usize = 16 * 1024;
 const MOST_HEADER_BYTES: usize = 8 * 1024;
 const LONGEST_URL: usize = 2_000;
 const MOST_CONNECTIONS: usize = 64;
 const MOST_SERVERS: usize = 64;
 
-/// What HTTP itself decides.
+/// The headers that HTTP itself sets.
 const RESERVED: [&str; 9] = [
     "connection",
     "content-length",
@@ -55,7 +55,7 @@ const RESERVED: [&str; 9] = [
     "upgrade",
 ];
 
-/// Options that are right.
+/// The valid options.
 pub(super) struct Settings {
     pub(super) option: &'static str,
     pub(super) servers: Vec<ServerUrl>,
@@ -98,7 +98,7 @@ impl Settings {
         let needs_tls = servers.iter().any(ServerUrl::is_tls)
             || proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
         let ca_file = options.ca_file.as_deref();
-        // A file that was named is checked, used or not.
+        // A named file is checked even if it is not used.
         let tls = if needs_tls || ca_file.is_some() { Some(tls_roots::tls(ca_file)?) } else { None };
         Ok(Settings {
             option,
@@ -112,7 +112,7 @@ impl Settings {
         })
     }
 
-    /// Deadlines of time are not among them: those are `exchange`'s.
+    /// The configuration of ureq without timeouts: `deadline` holds them.
     pub(super) fn config(&self, server: &ServerUrl) -> ureq::config::Config {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -138,7 +138,7 @@ impl Settings {
 fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(HeaderName, HeaderValue)>> {
     let mut headers = Vec::new();
     if let Some(token) = token {
-        // Its text is a secret, and in no message.
+        // The text is a secret, so no message contains it.
         let value = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| !token.is_empty());
         let allowed = "at least one character, none of them a control character";
         let value = value.ok_or_else(|| Error::invalid("token", "another text", allowed))?;
@@ -166,7 +166,7 @@ fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(Head
     Ok(headers)
 }
 
-/// As ALL_PROXY, HTTPS_PROXY, HTTP_PROXY and NO_PROXY say.
+/// The proxy of ALL_PROXY, HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 fn proxy() -> Result<Option<Proxy>> {
     match Proxy::try_from_env() {
         Some(proxy) if !matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https) => {

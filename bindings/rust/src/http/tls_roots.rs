@@ -1,4 +1,4 @@
-//! Whose certificates are believed: the system's authorities, and those of `ca_file`.
+//! The trusted certificates: the system's authorities and those of `ca_file`.
 
 use leafid_core::{Error, Result};
 use rustls::RootCertStore;
@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Errors: `invalid_argument`, when `ca_file` cannot be used, or there is neither it nor an authority of the system's.
+/// Errors: `invalid_argument` if `ca_file` is unusable, or if there is neither `ca_file` nor an authority of the
+/// system.
 pub(crate) fn tls(ca_file: Option<&Path>) -> Result<TlsConfig> {
     let mut trusted = match ca_file {
         Some(path) => read(path)?,
@@ -27,12 +28,12 @@ pub(crate) fn tls(ca_file: Option<&Path>) -> Result<TlsConfig> {
     let trusted: Vec<_> = trusted.iter().map(|each| Certificate::from_der(each).to_owned()).collect();
     Ok(TlsConfig::builder()
         .root_certs(RootCerts::new_with_certs(&trusted))
-        // Not the one of the process: other libraries in it may have set another.
+        // Not the provider of the process: other libraries in it may have set another one.
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build())
 }
 
-/// The certificates of a PEM file, at least one, each of them readable.
+/// The certificates of a PEM file: at least one, each readable.
 fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let wrong = |why: &str| {
         let allowed = format!("a PEM file of certificates that this process can read ({why})");

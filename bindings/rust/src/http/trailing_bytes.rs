@@ -1,14 +1,14 @@
-//! Answers that go on after their end: a length that is too small cuts an id short.
+//! Detects responses that continue after their end: a length that is too small would cut an id short.
 
 use super::deadline;
 use std::fmt;
 use ureq::Error;
 use ureq::unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport};
 
-/// A connection, with TLS where it has that, which tells when it ends with something unread.
+/// A connection, with its TLS if it has one, that records unread bytes at its end.
 pub(crate) struct EndChecked<T: Transport>(T);
 
-/// Ends the making of a connection: what stood before in the chain has made it.
+/// Ends the set-up of a connection: the earlier parts of the chain have created it.
 #[derive(Debug)]
 pub(crate) struct Connected;
 
@@ -43,7 +43,7 @@ impl<T: Transport> Transport for EndChecked<T> {
     }
 }
 
-/// ureq closes a connection on which something is left when an answer was read to its end.
+/// When a response was read to its end, ureq closes a connection that has bytes left.
 impl<T: Transport> Drop for EndChecked<T> {
     fn drop(&mut self) {
         if !self.0.buffers().input().is_empty() {

@@ -1,4 +1,4 @@
-//! The address of a server, as the user writes it.
+//! The URL of a server.
 
 use leafid_core::{Error, Result};
 use std::fmt;
@@ -17,11 +17,11 @@ const ALLOWED: &str =
     "http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid";
 
 impl ServerUrl {
-    /// `option`: where it was said. Errors: `invalid_argument`.
+    /// `option` is the user's option with the URL. Errors: `invalid_argument`.
     pub(crate) fn parse(option: &str, text: &str) -> Result<ServerUrl> {
         let wrong = |why: &str| Error::invalid(option, format!("{text:?}"), &format!("{ALLOWED} ({why})"));
         if text.contains('@') {
-            // The value is left out: what stands before the @ may be a password.
+            // The value is not shown, because the text before the @ may be a password.
             let allowed = format!("{ALLOWED}; a user belongs into `token` or `headers`");
             return Err(Error::invalid(option, "a URL with an @", &allowed));
         }
@@ -50,7 +50,7 @@ impl ServerUrl {
         Ok(ServerUrl { text: text.trim_end_matches('/').into(), host: bare.to_ascii_lowercase(), is_tls })
     }
 
-    /// The URL of something below it.
+    /// The URL of a path below this one.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.text)
     }
@@ -63,7 +63,7 @@ impl ServerUrl {
     pub(crate) fn is_loopback(&self) -> bool {
         match self.host.parse::<IpAddr>() {
             Ok(address) => address.is_loopback(),
-            // inet_aton(3) takes 127.1 for 127.0.0.1.
+            // inet_aton(3) reads 127.1 as 127.0.0.1.
             Err(_) => {
                 let name = self.host.trim_end_matches('.');
                 name == "localhost" || name.ends_with(".localhost") || is_short_loopback(name)
@@ -84,7 +84,7 @@ impl fmt::Display for ServerUrl {
     }
 }
 
-/// As a part of a path or of a query: all but letters, digits and `-._~` as `%XX`. RFC 3986, section 2.3
+/// Encodes a part of a path or of a query: all but letters, digits and `-._~` as `%XX`. RFC 3986, section 2.3
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! What is asked, and which answers are taken.
+//! Tests of the requests, and of the responses that are accepted.
 
 use super::super::HttpOptions;
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options, source, start};
@@ -16,7 +16,7 @@ fn a_request_and_its_answer() {
     options.headers = vec![("X-Team".into(), "orders".into())];
     let source = RangeSource::new(options, true).unwrap();
     let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
-    // The fake server repeats the tag as it stands in the path.
+    // The fake server repeats the tag as it is in the path.
     assert_eq!(source.fetch(&request, 1).unwrap_err().code(), Code::SourceInvalid);
     let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
     let nonce = u128::MAX;
@@ -60,7 +60,7 @@ fn right_answers_of_other_shapes() {
     }
 }
 
-/// The code and the message of a fetch, whose message has the URL in any case.
+/// The code and the message of a failed fetch. The message always contains the URL.
 fn refused(react: impl Fn(&Seen) -> Reaction + Send + Sync + 'static) -> (Code, String) {
     let server = FakeServer::new(react);
     let error = fetch(&source(&[&server]), "order").unwrap_err();
@@ -108,7 +108,7 @@ fn wrong_ranges() {
     assert!(refused(list).1.contains("no JSON object"));
 }
 
-/// The right answer, and more behind it: of bare digits the end would be missing.
+/// The correct response with more bytes behind it. With bare digits, the end of the number would be missing.
 fn longer(seen: &Seen) -> Reaction {
     let mut bytes = http("200 OK", "", &seen.body());
     bytes.extend(b"0");
@@ -213,7 +213,7 @@ fn wrong_frames() {
         assert!(message.len() < 500, "{message}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{message}");
     }
-    // Without an end in sight, no more of it is waited for than a moment.
+    // If no end is in sight, it waits only a moment for more.
     let begun = Instant::now();
     let (code, _) = refused(|seen| Reaction::Bytes(plain("", &seen.body())));
     assert_eq!(code, Code::SourceInvalid);
@@ -222,7 +222,7 @@ fn wrong_frames() {
     assert!(message.contains("headers that are too long"), "{message}");
 }
 
-/// HTTP/1.0 knows no chunks: the end of such an answer would be that of the connection. RFC 9112, section 6.1
+/// HTTP/1.0 has no chunks: such a response would end with the connection. RFC 9112, section 6.1
 #[test]
 fn chunks_of_an_old_version() {
     let chunked = |version: &str, body: &str| {
@@ -234,7 +234,7 @@ fn chunks_of_an_old_version() {
     assert!(message.contains("HTTP/1.0 does not know"), "{message}");
 }
 
-/// An answer whose headers say where it ends, or do not.
+/// A response whose headers may or may not say where it ends.
 fn plain(headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\n{headers}\r\n{body}").into_bytes()
 }

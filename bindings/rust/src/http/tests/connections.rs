@@ -1,4 +1,4 @@
-//! Connections: kept after right answers, closed after all else; and how long everything may take.
+//! Tests of connections: kept after correct responses, closed after anything else; and of time limits.
 
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, options, source, start};
 use crate::segments::source::range::RangeSource;
@@ -19,7 +19,7 @@ fn right_answers_keep_the_connection_and_others_do_not() {
         5 => Reaction::Bytes(http("200 OK", "", &seen.body().replace(r#""nonce":""#, r#""nonce":"0"#))),
         7 => Reaction::Bytes(http("500 Oops", "", "")),
         9 => Reaction::Bytes(http("200 OK", "Connection: close\r\n", &seen.body())),
-        // More than was asked for.
+        // More than was requested.
         11 => Reaction::Bytes([http("200 OK", "", &seen.body()), http("200 OK", "", &seen.body())].concat()),
         _ => seen.right(),
     });
@@ -52,12 +52,12 @@ fn a_connection_on_which_something_came_unasked_is_not_used() {
     assert_eq!(connections(&server), [1, 2]);
 }
 
-/// HAZARDS 23.
+/// Rule H23 of docs/RELIABILITY.md.
 #[test]
 fn a_late_answer_is_never_read_for_another_tag() {
     let late = |seen: &Seen| match seen.tag() {
         "slow" => {
-            // A second answer besides, which would fit any reader that is one behind.
+            // A second response too, which would fit a reader that is one response behind.
             let other = seen.body().replace("slow", "order");
             Reaction::Late(
                 Duration::from_millis(1_200),
@@ -93,7 +93,7 @@ fn an_answer_that_comes_drop_by_drop_is_bounded_too() {
     assert!((990..1_900).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
 }
 
-/// The server closes a kept connection just as a request comes: that is no failure.
+/// The server closes a kept connection while a request is sent. That is not a failure.
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_replaced() {
     let server = FakeServer::new(|seen| match (seen.connection, seen.number) {
@@ -133,7 +133,7 @@ fn no_more_are_kept_than_connections_says() {
     assert!(server.seen()[4].connection <= 4);
 }
 
-/// What does not answer at all: a full queue of connections that nobody accepts.
+/// No response at all: a full queue of connections that nobody accepts.
 #[test]
 fn a_connect_that_hangs_is_bounded() {
     let (address, _full) = hanging_address();
@@ -145,7 +145,7 @@ fn a_connect_that_hangs_is_bounded() {
     assert!((290..900).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
 }
 
-/// An address at which the kernel drops what asks for a connection, for as long as the rest is kept.
+/// An address at which the kernel drops new connections, as long as the second value exists.
 pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
     let flags = rustix::net::SocketFlags::CLOEXEC;
     let (family, kind) = (rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM);

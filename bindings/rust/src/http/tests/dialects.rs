@@ -1,4 +1,4 @@
-//! What servers of each dialect are asked, and when once more.
+//! Tests of the requests of each dialect, and of repeated requests.
 
 use super::fake_server::{FakeServer, Reaction, Seen, http, options};
 use crate::segments::FetchRequest;
@@ -10,7 +10,7 @@ fn request(after: i64) -> FetchRequest {
     FetchRequest { tag: "order".into(), step: 0, after, urgent: true }
 }
 
-/// A tinyid whose calls answer these bodies: the error of a fetch, and what was asked.
+/// A tinyid whose calls return these bodies: the error of a fetch, and the requests.
 fn tinyid(ids: &'static str, why: &'static str) -> (Error, Vec<Seen>) {
     let server = FakeServer::new(move |seen| {
         let body = if seen.path.ends_with("/nextSegmentIdSimple") { ids } else { why };

@@ -1,4 +1,4 @@
-//! Several servers: the first is preferred, one that fails rests.
+//! Tests of several servers: the first is preferred, and one that fails backs off.
 
 use super::connections::hanging_address;
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, source};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// The first rest.
+/// The first back-off.
 const REST: Duration = Duration::from_millis(200);
 
-/// Answers 503 while the switch is on.
+/// A server that returns 503 while the switch is on.
 fn switched() -> (Arc<AtomicBool>, FakeServer) {
     let failing = Arc::new(AtomicBool::new(true));
     let switch = Arc::clone(&failing);
@@ -31,7 +31,7 @@ fn the_first_is_preferred_and_returned_to() {
     fetch(&source, "order").unwrap();
     fetch(&source, "order").unwrap();
     let asked = first.seen().len();
-    // On a machine that is too busy it has rested in between.
+    // On a machine that is too busy, its back-off has ended in between.
     assert!(asked == 1 || asked == 2 && begun.elapsed() >= REST, "{asked}");
     assert_eq!([second.seen().len(), third.seen().len()], [2, 0]);
     assert_eq!(source.rest_ms(false), None, "another one may be asked");
@@ -116,7 +116,7 @@ fn while_all_rest_nobody_is_asked() {
     failing.store(false, SeqCst);
     let begun = Instant::now();
     while fetch(&source, "order").is_err() {
-        // The first may rest before the second does, and is down still.
+        // The first may end its back-off before the second does, and is still down.
         std::thread::sleep(Duration::from_millis(source.rest_ms(false).unwrap_or(1) as u64));
         assert!(begun.elapsed() < Duration::from_secs(5));
     }
@@ -142,7 +142,7 @@ fn requests_that_fail_together_count_as_one_failure() {
     assert!(rest_ms < 300, "{rest_ms}");
 }
 
-/// Four threads, as many tags as they like: a source that is down sees at most five requests a second.
+/// With four threads and any number of tags, a source that is down gets at most five requests a second.
 #[test]
 fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
     let down = |_: &Seen| Reaction::Late(Duration::from_millis(20), http("503 Busy", "", ""));
@@ -166,14 +166,14 @@ fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
         }
     });
     let at: Vec<Instant> = server.seen().iter().map(|seen| seen.at).collect();
-    // The first four were under way together.
+    // The first four ran concurrently.
     let later = &at[4.min(at.len())..];
     assert!(later.len() >= 3, "{}", later.len());
     let apart = later.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap();
     assert!(apart >= Duration::from_millis(195), "{apart:?}");
 }
 
-/// Asked after 900.
+/// The request has `after` = 900.
 #[test]
 fn a_server_that_lost_what_it_gave_is_passed_over() {
     let rewound = FakeServer::new(|seen| {

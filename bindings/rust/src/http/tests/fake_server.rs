@@ -1,4 +1,4 @@
-//! A server that does what a test says, byte by byte, on a thread for each connection.
+//! A server that does what a test defines, byte by byte, with a thread for each connection.
 
 use super::super::HttpOptions;
 use crate::segments::source::range::RangeSource;
@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 /// A request.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// Of the connection, counted from 1.
+    /// The number of the connection, from 1.
     pub(super) connection: usize,
-    /// Of the request, counted from 1.
+    /// The number of the request, from 1.
     pub(super) number: usize,
     pub(super) at: Instant,
     pub(super) method: String,
@@ -27,14 +27,14 @@ pub(super) struct Seen {
     pub(super) form: String,
 }
 
-/// What is sent back.
+/// The response of the server.
 pub(super) enum Reaction {
     Bytes(Vec<u8>),
-    /// And then the connection ends.
+    /// These bytes, then the end of the connection.
     Last(Vec<u8>),
-    /// Nothing for so long, then these.
+    /// Nothing for this time, then these bytes.
     Late(Duration, Vec<u8>),
-    /// These, and some more after so long.
+    /// These bytes, and the others after this time.
     Twice(Vec<u8>, Duration, Vec<u8>),
 }
 
@@ -43,7 +43,7 @@ impl Seen {
         self.path.rsplit('/').next().unwrap()
     }
 
-    /// Of a right answer: thousand ids, others for each request.
+    /// The body of a correct response: a thousand ids, other ones for each request.
     pub(super) fn body(&self) -> String {
         let start = self.number * 1_000;
         format!(
@@ -59,7 +59,7 @@ impl Seen {
     }
 }
 
-/// An answer with its length; `headers` end with a line break each.
+/// A response with its length; each of `headers` ends with a line break.
 pub(super) fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -123,12 +123,12 @@ impl FakeServer {
         fake_server
     }
 
-    /// Rightly, always.
+    /// A server with correct responses.
     pub(super) fn right() -> FakeServer {
         FakeServer::new(Seen::right)
     }
 
-    /// This, always.
+    /// A server that always returns these bytes.
     pub(super) fn saying(bytes: Vec<u8>) -> FakeServer {
         FakeServer::new(move |_| Reaction::Bytes(bytes.clone()))
     }
@@ -141,7 +141,7 @@ impl FakeServer {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Connections that have ended, once there are so many, or after a second.
+    /// The number of connections that have ended. Waits until there are as many as expected, at most a second.
     pub(super) fn ended(&self, expected: usize) -> usize {
         let begun = Instant::now();
         while self.ended.load(SeqCst) < expected && begun.elapsed() < Duration::from_secs(1) {
@@ -214,7 +214,7 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
     Some(Seen { connection, number: 0, at, method, path: path.into(), query, headers, form })
 }
 
-/// One server or several, with more time than a busy machine needs.
+/// Options for one server or several, with more time than a busy machine needs.
 pub(super) fn options(servers: &[String]) -> HttpOptions {
     HttpOptions {
         option: "servers",
@@ -228,7 +228,7 @@ pub(super) fn options(servers: &[String]) -> HttpOptions {
     }
 }
 
-/// As those, but asked within a second, and connected to in 300 ms.
+/// As `options`, with one second for a request and 300 ms for a connection.
 pub(super) fn brisk(servers: &[String]) -> RangeSource {
     let (request_timeout, connect_timeout) = (Duration::from_secs(1), Duration::from_millis(300));
     RangeSource::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) }, true).unwrap()
@@ -239,7 +239,7 @@ pub(super) fn source(servers: &[&FakeServer]) -> RangeSource {
     RangeSource::new(options(&urls), true).unwrap()
 }
 
-/// A fetch while nobody waits.
+/// A fetch that no caller waits for.
 pub(super) fn fetch(source: &RangeSource, tag: &str) -> Result<Fetched> {
     let nonce = u128::from_ne_bytes(random());
     source.fetch(&FetchRequest { tag: tag.into(), step: 1_000, after: 900, urgent: false }, nonce)

@@ -1,4 +1,4 @@
-//! A forked child has connections of its own, and says nothing on its parent's.
+//! Tests of forks: a child has its own connections, and writes nothing on its parent's.
 
 use super::fake_server::{FakeServer, Seen, fetch, source, start};
 use super::tls::Authority;
@@ -7,7 +7,7 @@ use crate::segments::source::select::Servers;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Runs in a forked child, and answers whether it ended well.
+/// Runs in a forked child, and returns whether it succeeded.
 fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     // SAFETY: the child runs this test's own code and ends at once.
     let child = unsafe { libc::fork() };
@@ -28,7 +28,7 @@ fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
 
 fn two_processes(server: &FakeServer, source: RangeSource) {
     assert_eq!(start(fetch(&source, "order")), 1_000);
-    // A handle that the child drops, as its end would.
+    // A handle that the child drops, as it would at its exit.
     let mut source = Some(source);
     let ended_well = in_child(|| {
         let source = source.take().unwrap();
@@ -52,7 +52,7 @@ fn two_processes(server: &FakeServer, source: RangeSource) {
     assert!(ended_well());
 }
 
-/// Whatever a fork catches the other threads in, the child can ask.
+/// Whatever the other threads do during the fork, the child can send requests.
 #[test]
 fn forks_while_other_threads_ask() {
     let authority = Authority::new();
@@ -66,7 +66,7 @@ fn forks_while_other_threads_ask() {
                 scope.spawn(|| {
                     while !done.load(SeqCst) {
                         fetch(source, tag).unwrap();
-                        // Now and then a connection is made anew.
+                        // From time to time a new connection is needed.
                         source.close_idle();
                     }
                 });

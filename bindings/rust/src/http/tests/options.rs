@@ -1,4 +1,4 @@
-//! Options that are refused, and what is said then.
+//! Tests of refused options and their messages.
 
 use super::super::HttpOptions;
 use super::fake_server::options;

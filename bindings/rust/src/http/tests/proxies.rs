@@ -1,10 +1,10 @@
-//! The proxy variables of the environment, each case in a process of its own.
+//! Tests of the proxy variables of the environment, each case in its own process.
 
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
 use crate::segments::source::range::RangeSource;
 use std::process::Command;
 
-/// Runs the helper below where a proxy is set.
+/// Runs the helper below with a proxy.
 fn with_proxy(variable: &str, proxy: &str, server: &str) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] {
@@ -19,7 +19,7 @@ fn with_proxy(variable: &str, proxy: &str, server: &str) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
 }
 
-/// Run by the tests below only.
+/// Only the tests below run it.
 #[test]
 #[ignore = "a helper process of other tests"]
 fn fetches() {

@@ -1,4 +1,4 @@
-//! TLS with an authority of one's own.
+//! Tests of TLS with an own authority.
 
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
 use crate::os;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// An authority, and the file that names it.
+/// An authority, and its PEM file.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     place: TempDir,
@@ -36,7 +36,7 @@ impl Authority {
         self.place.path().join("ca.pem")
     }
 
-    /// A server whose certificate has these names, and is changed.
+    /// A server whose certificate has these names and is changed.
     pub(super) fn server(
         &self,
         names: &[&str],
