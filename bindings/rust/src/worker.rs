@@ -1,4 +1,4 @@
-//! Worker ids: which one is held, by whom it was given, and how it is claimed.
+//! Worker ids: where they come from, and how a generator claims and holds one.
 
 pub(crate) mod acquire;
 pub(crate) mod claim;

@@ -1,4 +1,4 @@
-//! What an opening asks user callbacks and lease servers for: the clocks of peers, and a worker id.
+//! Calls of user callbacks and lease servers at an opening: for the clocks of peers and for a worker id.
 
 use crate::os;
 use crate::os::env::Env;
@@ -18,17 +18,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The answers.
+/// The results of these calls.
 #[derive(Default)]
 pub(crate) struct Acquired {
-    /// What the source of worker ids granted, and the suspend-counting clock before it was asked.
+    /// The grant of the worker id source, and the boot time before the source was called.
     pub(crate) grant: Option<(Grant, Duration)>,
-    /// If no lease server could be reached: the cached leases that may be used.
+    /// The cached leases that may be used, if no lease server was reachable.
     pub(crate) offline_start: Option<OfflineStart>,
 }
 
-/// Asks user callbacks and lease servers for the clocks of peers, and for a worker id where a source gives it. Each call
-/// runs on a thread of leafid's: its transaction is not the caller's, and it may hang.
+/// Requests the clocks of peers and, if a source gives it, a worker id from user callbacks and lease servers.
+///
+/// Each call runs on a thread of leafid, because it may hang and because its transaction is not the caller's.
 pub(crate) fn acquire(
     env: &Arc<Env>,
     settings: &Arc<SnowflakeSettings>,
@@ -78,7 +79,7 @@ pub(crate) fn acquire(
         })
     });
     if let Timed::Out | Timed::Interrupted = ended {
-        // No caller is waiting for its answer.
+        // No caller is waiting for its result.
         source.end_calls();
     }
     let grant = match answer {
@@ -106,7 +107,7 @@ fn late(what: &str, settings: &SnowflakeSettings) -> Error {
     Error::new(Code::WorkerLost, message)
 }
 
-/// Compares the clock with those that a lease came with. Errors: `clock_backwards`.
+/// Compares the clock with those that came with a lease. Errors: `clock_backwards`.
 pub(crate) fn check_server_clocks(env: &Env, grant: &Grant) -> Result<()> {
     let samples: &[i64] = grant.lease.as_ref().map_or(&[], |(_, lease)| &lease.peer_times_ms);
     peers_agree(env.clock.filtered_ms(), samples, PEERS_THRESHOLD_MS)
@@ -119,13 +120,13 @@ struct PendingGrant {
     answer: Option<Result<Grant>>,
 }
 
-/// Whether spans come from a lease source, which outlives this machine.
+/// Whether spans come from a lease source. They stay valid after this machine fails.
 pub(crate) fn uses_leases(settings: &SnowflakeSettings) -> bool {
     matches!(&settings.key.workers, WorkerIds::FromSource(source) if source.leases_spans())
 }
 
-/// Whether a worker id that servers lease is held on this host, as by a process that was stopped for longer than its
-/// lease. The lease is not given back then, but left to end: else the same id would be leased again at once.
+/// Whether a worker id that servers leased is held on this host, such as by a process that was stopped for longer than
+/// its lease. Then the lease is not released but left to end. Otherwise the same id would be leased again at once.
 pub(crate) fn is_held_here(
     env: &Env,
     settings: &SnowflakeSettings,
@@ -134,14 +135,14 @@ pub(crate) fn is_held_here(
 ) -> bool {
     let of_servers = settings.key.workers.source().is_some_and(|source| source.as_servers().is_some());
     let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
-    // Another reason would be that its span begins too far ahead.
+    // Another possible reason is that its span begins too far ahead.
     let begins = |lease: &Lease| {
         lease.span(&settings.key.space.layout, &settings.key.space.rules, env.clock.filtered_ms()).is_ok()
     };
     error.code() == Code::WorkerInUse && lease.is_some_and(|(_, lease)| begins(lease))
 }
 
-/// Returns a lease that was not used, within `timeout_ms`.
+/// Releases a lease that was not used, within `timeout_ms`.
 pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &SnowflakeSettings) {
     if let Some((grant, _)) = grant {
         let release = move || grant.release_unused();
@@ -162,7 +163,7 @@ pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<Cl
     })
 }
 
-/// Calls the source; a panic of a user callback is an error.
+/// Calls the source. A panic of a user callback becomes an error.
 pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
     catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
         Err(Error::new(

@@ -1,4 +1,4 @@
-//! How a process comes to hold a worker id.
+//! The claim of a worker id: marks it on the host, locks its record and makes the first span durable.
 
 use crate::config::deployment;
 use crate::os::env::{Env, HostLock};
@@ -16,38 +16,39 @@ use leafid_core::{
 };
 use std::time::Duration;
 
-/// A child of a holder that ended keeps copies of its descriptors between fork and exec, which passes within this.
+/// After a holder's end, its child may keep copies of its descriptors between fork and exec. They are closed within
+/// this time.
 pub(crate) const EXEC: Duration = Duration::from_millis(50);
-/// Claims of a range that collide pass within this; who waits longer waits for a holder to end.
+/// Concurrent claims of a range finish within this time. A longer wait is a wait for the end of a holder.
 const RACE: Duration = Duration::from_millis(100);
-/// A daemon's parent exits within this, and lets its fixed id go.
+/// A daemon's parent exits within this time and releases its fixed id.
 const PARENT_EXITS: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(3);
-/// Between two looks at a range whose ids are held for longer than a race lasts.
+/// The pause between two searches through a range whose ids are held for longer than a race lasts.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// A worker id that is held, with its first span durable.
 pub(crate) struct Claim {
-    /// Dropped first: the lock goes before the mark.
+    /// Dropped first: the lock is released before the mark.
     pub(crate) file: StateFile,
     pub(crate) presence: Box<dyn HostLock>,
-    /// Empty while the record is so far ahead of the clock that no span may be given yet.
+    /// Empty while the record is so far ahead of the clock that no span may be granted yet.
     pub(crate) first: Span,
-    /// The clock's reading before which nothing is issued, for want of a record.
+    /// No id is issued before this time of the clock, because no record was found.
     pub(crate) begins_ms: Option<i64>,
     pub(crate) writer: Writer,
-    /// For the generator's random starts.
+    /// The seed of the generator's random starts.
     pub(crate) seed: u64,
     pub(crate) rules: Rules,
     pub(crate) lease: Option<RenewableLease>,
 }
 
-/// How long a held worker id is asked for again.
+/// How long a claim retries while the worker id is held.
 fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
-    // The JavaScript thread opens as others do, but asks a lazy handle for an id in the middle of its work.
+    // The JavaScript thread waits at an opening, but it uses a lazy handle in the middle of its work.
     let may_wait = settings.max_wait.is_none() || !settings.lazy;
     match (settings.key.workers.is_range(), inherited) {
-        // A process that is being replaced ends once its successor has started.
+        // A process that is replaced ends once its successor has started.
         (true, _) if may_wait => settings.timeout.max(RACE),
         (true, _) => RACE,
         (false, true) => PARENT_EXITS,
@@ -55,7 +56,7 @@ fn patience(settings: &SnowflakeSettings, inherited: bool) -> Duration {
     }
 }
 
-/// How long a claim may last: what it waits for by rule, and the time for the disk.
+/// How long a claim may last: its waits by the rules, and the time for the disk.
 pub(crate) fn bound(settings: &SnowflakeSettings, rules: &Rules, inherited: bool) -> Duration {
     let waits_ms = match rules.on_clock_backwards {
         OnClockBackwards::Wait => LONGEST_SPAN_MS + settings.key.space.layout.tick_ms(),
@@ -92,7 +93,7 @@ struct Pass {
     last: bool,
 }
 
-/// Tries again while the worker id is held, up to `patience`; the argument of `attempt` says whether it is the last try.
+/// Tries again while the worker id is held, up to `patience`. The argument of `attempt` is true at the last try.
 pub(crate) fn while_in_use<T>(
     env: &Env,
     patience: Duration,
@@ -111,7 +112,7 @@ pub(crate) fn while_in_use<T>(
     }
 }
 
-/// Claims the first free id of the range; ids whose record the clock has passed come first.
+/// Claims the first free id of the range. Ids whose record lies behind the clock come first.
 fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pass: Pass) -> Result<Claim> {
     if let Some(offline_start) = &context.offline_start {
         return offline_start
@@ -146,7 +147,7 @@ fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pa
                 let now = layout.tick_at(now_ms).unwrap_or(0);
                 layout.tick_start_ms(record.first_free(record.run.until.max(now)))
             }
-            // One that has to wait is as good as one whose record lies so far ahead.
+            // An id that has to wait is as good as one whose record is that far ahead.
             Ok(None) if settings.no_record_wait_ms > 0 => now_ms + settings.no_record_wait_ms,
             Ok(None) => 0,
             Err(error) => {
@@ -178,8 +179,8 @@ fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pa
     Err(refusals.summary(settings, from, to))
 }
 
-/// Claims this id: marks it on the host, locks its record, admits it, and makes the first span durable.
-/// `name_holder`: whether a refusal is to say who holds it, which asks the kernel.
+/// Claims this id: marks it on the host, locks its record, checks it, and makes the first span durable. `name_holder`:
+/// whether a refusal names the holder, which needs a system call.
 fn claim_one(
     env: &Env,
     settings: &SnowflakeSettings,
@@ -221,7 +222,7 @@ fn claim_one(
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
     let marked = || env.disk.holder(&key.space.name, worker_id).or_else(recorded);
     let presence = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
-    // Locked but not marked: by a process that sees other marks, as in another container.
+    // Locked but not marked: its holder sees other marks, as in another container.
     let mut file = match key.persist {
         true => StateFile::open(env, settings.records(), worker_id)?.ok_or_else(|| in_use(&recorded))?,
         false => StateFile::unpersisted(&key.space, worker_id),
@@ -240,13 +241,13 @@ fn claim_one(
     };
     let now_ms = env.clock.filtered_ms();
     if context.forgets && waits_from.is_none() {
-        // An earlier holder may have used this tick, and none after it.
+        // An earlier holder may have used this tick, but none after it.
         from = record.first_free(from.max(key.space.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
     let skipped = record.skipped.clone();
     let bound = usable.as_ref().map_or(u64::MAX, |usable| usable.span.until);
     let until = match waits_from {
-        // The next start sees by this that the wait is not over.
+        // This tells the next start that the wait is not over.
         Some(from) => from,
         None => next_until(&key.space.layout, rules, &skipped, from, now_ms, 0)
             .unwrap_or(from)
@@ -276,7 +277,7 @@ fn claim_one(
     Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
 }
 
-/// Logs that a worker id of a range is held by a user that cannot open its record.
+/// Logs that a user who cannot open the record holds a worker id of the range.
 fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
     if let Some(uid) = env.disk.foreign_holder(&settings.key.space.name, worker_id, &path) {
@@ -289,14 +290,14 @@ fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     }
 }
 
-/// Whether nothing was ever granted by it: as good as no record.
+/// Whether the record never granted anything: it is as good as none.
 fn is_unused(record: &Record) -> bool {
     *record == Record { owner: record.owner, ..Record::unused(record.worker_id, record.layout) }
 }
 
-/// The tick that a start waits for which finds no record, or that of an earlier start which waits: whoever had the
-/// worker id elsewhere, by a clock ahead of this one by no more than the wait, issued nothing at or above it. None where
-/// nothing is to be waited for. `record`: what was found, raised to what the user said.
+/// The tick until which a start without a record waits, or the tick of an earlier start that still waits; `None`
+/// without a wait. Elsewhere, an earlier holder of the worker id whose clock was ahead of this one by no more than the
+/// wait issued no id at or above it. `record` is the record that was found, raised by the user's options.
 fn waits_from(
     settings: &SnowflakeSettings,
     found: &Record,
@@ -322,7 +323,7 @@ fn waits_from(
     }
 }
 
-/// Logs what a start without a record does not protect against, if another process may have used the worker id before.
+/// Logs the risks of a start without a record, if another process may have used the worker id before.
 fn warn_of_no_record(
     env: &Env,
     settings: &SnowflakeSettings,
@@ -339,7 +340,7 @@ fn warn_of_no_record(
         );
         return;
     }
-    // Without records every start is one: the user's own choice.
+    // Without records every start is such a start, by the user's own choice.
     if !settings.key.persist {
         return;
     }
@@ -355,12 +356,12 @@ fn warn_of_no_record(
     );
 }
 
-/// The tick at which the record lets a generator begin, waited for where the rule says so.
+/// The tick at which the record lets a generator begin. Waits for it if the rule says so.
 fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Rules) -> Result<u64> {
     loop {
         match record.admit(rules, env.clock.filtered_ms()) {
             Admission::From(tick) => return Ok(tick),
-            // At most the longest span: `admit` refuses what lies further ahead.
+            // At most the longest span, because `admit` refuses a record further ahead.
             Admission::WaitUntil(ms) => {
                 let left_ms = (ms - env.clock.filtered_ms()).max(0);
                 settings.check_wait(Duration::from_millis(left_ms as u64))?;
@@ -371,7 +372,7 @@ fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Ru
     }
 }
 
-/// Errors: `clock_backwards` when `start_after` lies further ahead of the clock than the rules bridge.
+/// Errors: `clock_backwards` if `start_after` is further ahead of the clock than the rules allow.
 fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Result<()> {
     let starts_ms = settings.key.space.layout.tick_start_ms(settings.key.start);
     let bound_ms = rules.bridged_ms();
@@ -388,17 +389,17 @@ fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Resu
     Err(Error::new(Code::ClockBackwards, message))
 }
 
-/// Why the ids of a range could not be had.
+/// Why the ids of a range were not available.
 #[derive(Default)]
 struct Refusals {
-    /// Whether this is the first pass through the range: what is amiss with one id is told once.
+    /// Whether this is the first search through the range: a problem of one id is logged once.
     first: bool,
     in_use: usize,
     other: Option<Error>,
 }
 
 impl Refusals {
-    /// Notes a refusal of one id; errors that hold for all of them end the search.
+    /// Records the refusal of one id. An error that holds for all ids ends the search.
     fn add(&mut self, error: Error) -> Result<()> {
         match error.code() {
             Code::WorkerInUse => self.in_use += 1,

@@ -1,23 +1,23 @@
-//! What a claim of a worker id needs besides the settings.
+//! The inputs of a claim besides the settings.
 
 use crate::worker::grant::Grant;
 use crate::worker::offline_start::OfflineStart;
 use leafid_core::Rules;
 use std::time::Duration;
 
-/// What a claim needs besides the settings.
+/// The inputs of a claim besides the settings.
 #[derive(Clone)]
 pub(crate) struct ClaimContext {
-    /// The settings' rules, or stricter ones where the record may not outlive the machine's next start.
+    /// The rules of the settings, or stricter ones if the record may not survive the machine's next start.
     pub(crate) rules: Rules,
-    /// Nothing below this tick.
+    /// No id is issued below this tick.
     pub(crate) floor: u64,
-    /// What the source of worker ids granted, and the suspend-counting clock before it was asked.
+    /// The grant of the worker id source, and the boot time before the source was called.
     pub(crate) grant: Option<(Grant, Duration)>,
-    /// The cached leases that may be used, if no lease server could be reached.
+    /// The cached leases that may be used, if no lease server was reachable.
     pub(crate) offline_start: Option<OfflineStart>,
-    /// Whether what an earlier holder issued may be recorded nowhere.
+    /// Whether the ids of an earlier holder may not be recorded anywhere.
     pub(crate) forgets: bool,
-    /// A forked child whose parent held an id.
+    /// Whether this is a forked child whose parent held an id.
     pub(crate) inherited: bool,
 }

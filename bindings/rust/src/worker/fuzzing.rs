@@ -1,4 +1,4 @@
-//! What lease servers answer, for the fuzz targets.
+//! Responses of lease servers, for the fuzz targets.
 
 #![allow(missing_docs)]
 

@@ -9,22 +9,24 @@ use std::time::Duration;
 /// A claim that succeeded.
 #[derive(Clone)]
 pub(crate) struct Grant {
-    /// The process that asked. A child that a fork made of it meanwhile gives nothing back: it is its parent's.
+    /// The generation of the process that sent the request. A child of a later fork releases nothing: the grant is its
+    /// parent's.
     pub(crate) generation: u64,
-    /// How long before the answer the user's code was asked, where that was before the call.
+    /// How long before the result the user callback was called, if it was called before this call.
     pub(crate) asked_ago: Duration,
     pub(crate) worker_id: i64,
     pub(crate) lease: Option<(Arc<dyn WorkerLeases>, Lease)>,
 }
 
 impl Grant {
-    /// Returns a lease that was not used.
+    /// Releases a lease that was not used.
     pub(crate) fn release_unused(self) {
         let from_ms = self.lease.as_ref().map_or(0, |(_, lease)| lease.from_ms);
         self.release(from_ms);
     }
 
-    /// Returns a lease: no id at or after `until_ms` was or will be issued. An error is logged: the lease ends by itself.
+    /// Releases a lease: no id at or after `until_ms` was or will be issued. An error is logged, because the lease ends
+    /// by itself.
     pub(crate) fn release(self, until_ms: i64) {
         if let Some((source, lease)) = self.lease
             && self.generation == os::process::generation()

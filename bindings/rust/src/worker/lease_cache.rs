@@ -1,9 +1,10 @@
-//! The lease of a worker id, cached beside its record: a start while no server can be reached uses a span that is still
+//! The cache of a worker id's lease, beside its record: a start without a reachable server uses a span that is still
 //! held.
 //!
-//! The cached lease is used by the process that holds the lock of the worker's record, if the same run wrote the record
-//! last, since the same start of the machine, in the same file, and before the lease ends. It is made invalid, durably and
-//! under that lock, before a release is sent: after that the server may lease the id to another.
+//! A process may use the cached lease if it holds the lock of the worker's record and all of this is true: the run of
+//! the lease wrote the record last, in the same start of the machine; the file is the same; the lease has not ended.
+//! Before a release is sent, the cached lease is made invalid, durably and under that lock, because the server may then
+//! lease the id to another process.
 
 use crate::os::env::{Env, FileAccess, FileId};
 use crate::os::filesystem_kind::FilesystemKind;
@@ -27,19 +28,19 @@ struct CacheFile {
     held: Option<CachedLease>,
 }
 
-/// A lease, and what it is bound to.
+/// A lease and the facts that it depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct CachedLease {
     from_ms: i64,
     until_ms: i64,
     lease_ms: i64,
     token: String,
-    /// When it ends, by the suspend-counting clock, which counts from this start of the machine.
+    /// The end of the lease, by the boot time of this start of the machine.
     ends_ms: i64,
     boot: String,
-    /// The run that holds it, as its record says.
+    /// The run that holds it, by its record.
     owner: String,
-    /// The clock when this was written.
+    /// The time of the clock at the write.
     written_ms: i64,
     device: u64,
     inode: u64,
@@ -54,30 +55,30 @@ impl Content for CacheFile {
     }
 }
 
-/// The URLs of servers fit a slot, together with the longest token.
+/// The largest size of the servers' URLs: with the longest token they fit into a slot.
 const MOST_SERVERS_BYTES: usize = 1_200;
-/// So often it is written, on a machine that is too busy to do it at once.
+/// How often it is written if a busy machine takes too long for a write.
 const SAVES: usize = 5;
 
 fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
     directory.join(format!("worker-{worker_id}.lease"))
 }
 
-/// Where the lease of one run is cached.
+/// The cache of one run's lease.
 pub(crate) struct LeaseCache {
     env: Arc<Env>,
     path: PathBuf,
     empty: CacheFile,
     owner: u128,
-    /// The file, once it was written.
+    /// The identity of the file, once it was written.
     file: Option<FileId>,
-    /// That others may open the file was logged.
+    /// Whether it was already logged that others may open the file.
     warned: bool,
 }
 
 impl LeaseCache {
-    /// `owner`: the run, as its record says. None where leases are not cached: those that come from no server, those without
-    /// a record, and where a copy of a file can have its identity.
+    /// `owner` is the run, by its record. `None` where leases are not cached: leases without servers or without a
+    /// record, and directories where a copy of a file can have its identity.
     pub(crate) fn new(
         env: &Arc<Env>,
         settings: &SnowflakeSettings,
@@ -99,15 +100,15 @@ impl LeaseCache {
         Some(LeaseCache { env: Arc::clone(env), path, empty, owner, file: None, warned: false })
     }
 
-    /// Makes durable what is held; `ends`: when, by the suspend-counting clock. Errors: `state_io`, `state_corrupt`,
-    /// `state_mismatch`, `segment_unavailable` when others hold the file's lock too long.
+    /// Makes the held lease durable. `ends` is its end, by the boot time. Errors: `state_io`, `state_corrupt`,
+    /// `state_mismatch`; `segment_unavailable` when other processes hold the file's lock too long.
     pub(crate) fn store(&mut self, lease: &Lease, ends: Duration) -> Result<()> {
         let boot = self.env.clock.boot_id();
         let (Some(lease_ms), Some(token)) = (lease.lease_ms, lease.token.clone()) else { return Ok(()) };
         if boot.is_empty() || !tells_copies(&self.env, &self.path) {
             return Ok(());
         }
-        // Whoever has the token can renew and release the lease.
+        // A process with the token can renew and release the lease.
         let mut store = SharedFile::open(&self.env, self.path.clone(), &self.empty, FileAccess::Private)?;
         let id = store.id()?;
         if self.file != Some(id) && self.is_open_to_others(&store)? {
@@ -127,10 +128,10 @@ impl LeaseCache {
                 inode: id.1,
             };
             let written_ms = held.written_ms;
-            // After an error either may stand.
+            // After an error the file may hold the old or the new content.
             self.file = Some(id);
             store.write(&CacheFile { held: Some(held), ..self.empty.clone() })?;
-            // If it never is, as where this process is told another time, whoever finds it leaves it alone.
+            // If the stamps never agree, as under another time, a later reader ignores the file.
             if shared_file::is_stamp_of(store.changed_ms()?, written_ms) {
                 break;
             }
@@ -138,8 +139,8 @@ impl LeaseCache {
         Ok(())
     }
 
-    /// Whether the file may be open to other users, as one that was restored or whose mode was changed: making it private
-    /// now takes no descriptor from anybody. Logged once.
+    /// Whether the file may be open to other users, such as a restored one or one with a changed mode. To make it
+    /// private now would close no descriptor of theirs. Logged once.
     fn is_open_to_others(&mut self, store: &SharedFile<CacheFile>) -> Result<bool> {
         let others = store.others_bits()?;
         if others != 0 && !self.warned {
@@ -154,7 +155,7 @@ impl LeaseCache {
         Ok(others != 0)
     }
 
-    /// Makes the cached lease invalid, durably. Errors: as [`LeaseCache::store`]; then it may still be used.
+    /// Makes the cached lease invalid, durably. After an error it may still be used. Errors: as [`LeaseCache::store`].
     pub(crate) fn invalidate(&self) -> Result<()> {
         let lost = || {
             let error = io::Error::other("it was deleted, moved or replaced meanwhile");
@@ -164,11 +165,11 @@ impl LeaseCache {
             Ok(Some(store)) => store,
             Ok(None) if self.file.is_none() => return Ok(()),
             Ok(None) => return lost(),
-            // As nobody can use it.
+            // Nobody can use a corrupt file that this run did not write.
             Err(error) if error.code() == Code::StateCorrupt && self.file.is_none() => return Ok(()),
             Err(error) => return Err(error),
         };
-        // What this run wrote may come back from where it was moved.
+        // A file that this run wrote, and that was moved away, may come back.
         if self.file.is_some() && self.file != Some(store.id()?) {
             return lost();
         }
@@ -179,8 +180,8 @@ impl LeaseCache {
     }
 }
 
-/// The worker ids of this directory whose remembered leases of these servers look as if they could be used: a hint, to be
-/// seen again under the lock of each record. Those that end last come first.
+/// The worker ids of this directory whose cached leases of these servers seem usable, with the latest end first. It is
+/// a hint: each must be checked again under the lock of its record.
 pub(crate) fn candidates(env: &Env, settings: &SnowflakeSettings, servers: &[String]) -> Vec<u32> {
     let Ok(names) = env.disk.list(&settings.directory) else { return Vec::new() };
     let ids = names.iter().filter_map(|name| {
@@ -194,8 +195,8 @@ pub(crate) fn candidates(env: &Env, settings: &SnowflakeSettings, servers: &[Str
     ids.into_iter().map(|(_, id)| id).collect()
 }
 
-/// The lease of a worker id that may be gone on with, and the suspend-counting clock before it was asked for. The lock of
-/// the record is held; `owner`: who wrote that last. Errors: as [`LeaseCache::store`].
+/// The usable lease of a worker id, and the boot time before it was requested. The caller holds the lock of the record;
+/// `owner` wrote the record last. Errors: as [`LeaseCache::store`].
 pub(crate) fn find_cached(
     env: &Env,
     settings: &SnowflakeSettings,
@@ -211,7 +212,7 @@ pub(crate) fn find_cached(
         let untouched = shared_file::is_stamp_of(store.changed_ms()?, held.written_ms);
         Ok::<_, Error>(untouched && file == store.id()? && held.owner == hex(owner))
     };
-    // A slot that cannot be read may have said that the lease was given back.
+    // An unreadable slot may have said that the lease was released.
     let held = found.content.of(&settings.key.space.name, worker_id, servers).filter(|_| !found.damaged);
     let Some(held) = held.filter(|held| held.is_now(env) && tells_copies(env, &path)) else {
         return Ok(None);
@@ -228,7 +229,7 @@ pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 }
 
 impl CacheFile {
-    /// What is held of these servers' in this id space.
+    /// The lease of these servers in this id space.
     fn of(&self, name: &str, worker_id: u32, servers: &[String]) -> Option<&CachedLease> {
         let theirs = self.name == name && self.worker_id == worker_id && self.servers == servers;
         self.held.as_ref().filter(|_| theirs)
@@ -260,8 +261,8 @@ impl CachedLease {
     }
 }
 
-/// Whether a copy of a file in this directory can be told from it: in the layers of a container it can have its identity,
-/// and on a network the kernel's stamps are another machine's.
+/// Whether a copy of a file in this directory can be detected. In the layers of a container a copy can have its
+/// identity. On a network, the kernel's times are those of another machine.
 fn tells_copies(env: &Env, path: &Path) -> bool {
     let directory = path.parent().and_then(|directory| env.disk.directory(directory, FileAccess::Own).ok());
     directory.is_some_and(|(_, fs)| fs.kind == FilesystemKind::Local || fs.name == "tmpfs")

@@ -15,12 +15,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::time::Duration;
 
-/// Servers that lease worker ids of one id space.
+/// The servers that lease the worker ids of one id space.
 pub(crate) struct HttpLeases {
     http: ServerPool,
     options: HttpOptions,
     name: String,
-    /// Whether the last claim was answered, rightly or not.
+    /// Whether the last claim got a response, a correct one or not.
     reached: AtomicBool,
     #[cfg(test)]
     simulated: Option<Simulated>,
@@ -29,25 +29,25 @@ pub(crate) struct HttpLeases {
 #[cfg(test)]
 type Exchange = dyn Fn(&Request) -> Option<Response> + Send + Sync;
 
-/// What a simulation puts in the place of connections, and of chance.
+/// The simulation's replacement for connections and random numbers.
 #[cfg(test)]
 pub(crate) struct Simulated {
-    /// The answer, if one comes.
+    /// The response, if one comes.
     pub(crate) exchange: Box<Exchange>,
     pub(crate) number: Box<dyn Fn() -> u128 + Send + Sync>,
 }
 
-/// Claims whose answers never came, by servers and id space: made again they have the same answers, and take no second
-/// worker id. A forked child makes its own.
+/// Claims without a response, by servers and id space. If one is sent again, its response is the same, and it takes no
+/// second worker id. A forked child creates its own.
 static UNANSWERED: PerProcess<Mutex<BTreeMap<String, Unanswered>>> = PerProcess::new();
 
 struct Unanswered {
     instance: String,
-    /// The suspend-counting clock before it was made first: what the servers lease may run from there.
+    /// The boot time before the claim was sent first. The lease may have started then.
     asked: Duration,
 }
 
-/// What a server says: yes, or an error that all of them would answer.
+/// What a server decided: a success, or an error that each server would return.
 type Said<T> = std::result::Result<T, Error>;
 
 impl HttpLeases {
@@ -80,16 +80,16 @@ impl HttpLeases {
         env::of_process().number()
     }
 
-    /// Whether they are the same servers, asked in the same way; where they were named makes no difference.
+    /// Whether they are the same servers with the same options. It makes no difference which option named them.
     pub(crate) fn is_same(&self, other: &HttpLeases) -> bool {
         let named_alike = HttpOptions { option: self.options.option, ..other.options.clone() };
         self.options == named_alike && self.name == other.name
     }
 
-    /// Asks whichever server can be reached. `read`: what its answer says; none for one that means nothing.
+    /// Sends a request to any reachable server. `read` judges its response; `None` for a response without a meaning.
     ///
-    /// Errors: `source_invalid` of an answer to another request, `worker_lost` of one that is wrong; else what kept all of
-    /// them from answering.
+    /// Errors: `source_invalid` for the response to another request, `worker_lost` for a wrong one; else the reason why
+    /// no server responded.
     fn ask<T>(
         &self,
         request: &LeaseRequest,
@@ -97,7 +97,7 @@ impl HttpLeases {
     ) -> Result<Said<T>> {
         let verdict = |_: u32, reply: &Response| {
             if matches!(reply.status, 502..=504) {
-                // By what stands before a server that is down, or by one without its database.
+                // From a proxy in front of a server that is down, or from a server without its database.
                 return Verdict::BadServer(
                     reply.failure().unwrap_or_else(|| lease_protocol::wrong(reply, "is none")),
                 );
@@ -126,12 +126,12 @@ impl HttpLeases {
         self.http.ask("", true, request.seed(), &|_| request.ask(), &verdict)
     }
 
-    /// A lease, and how long before this call it was asked for.
+    /// Claims a lease. Also returns how long before this call it was requested.
     pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
         let now = env::of_process().clock.boot_time();
         let unanswered = UNANSWERED.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
-        // Nobody else makes it meanwhile: two would be answered the same lease.
+        // No other thread sends the same claim meanwhile: both would get the same lease.
         let before = lock(unanswered).remove(&key);
         let claim = before.unwrap_or_else(|| Unanswered { instance: request.instance.clone(), asked: now });
         let asked_ago = now.saturating_sub(claim.asked);
@@ -142,7 +142,7 @@ impl HttpLeases {
                     lock(unanswered).insert(key, claim);
                 }
                 Err(match error.code() {
-                    // As the transport says it, of whatever it is asked for.
+                    // The transport reports this for every kind of request.
                     Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
                     _ => error,
                 })
@@ -172,8 +172,8 @@ impl HttpLeases {
         said?
     }
 
-    /// Whether the last claim failed because no server was to be had: none has answered, nor did one the last time that
-    /// it was asked.
+    /// Whether the last claim failed because no server was reachable: none responded to it, nor to its last request
+    /// before.
     pub(crate) fn is_unreachable(&self) -> bool {
         let unknown = |error: &Option<Error>| {
             error.as_ref().is_none_or(|error| error.code() == Code::SegmentUnavailable)
@@ -181,12 +181,12 @@ impl HttpLeases {
         !self.reached.load(Acquire) && self.http.last_errors().iter().all(|(_, error)| unknown(error))
     }
 
-    /// Ends the requests under way.
+    /// Ends the running requests.
     pub(crate) fn end_calls(&self) {
         self.http.end_requests();
     }
 
-    /// The URLs, as they were written.
+    /// The URLs as the user wrote them.
     pub(crate) fn urls(&self) -> &[String] {
         &self.options.servers
     }
@@ -199,7 +199,7 @@ impl HttpLeases {
         (code == Code::WorkerLost).then(|| Error::new(Code::WorkerLost, message))
     }
 
-    /// An answer to a renewal or a release that is none, but that another server would give as well.
+    /// The error of a renewal or a release that every server would return.
     fn refused<T>(&self, reply: &Response) -> Option<Result<Said<T>>> {
         let (_, told) = lease_protocol::refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
         Some(Ok(Err(Error::new(Code::InvalidArgument, format!("it was refused: {told}")))))
@@ -223,7 +223,7 @@ impl WorkerLeases for HttpLeases {
             Ok(Err(lost)) if lost.code() == Code::WorkerLost => Err(lost.into()),
             Ok(Err(error)) => Err(error.message().into()),
             Err(error) if error.code() == Code::SourceInvalid => Err(error.into()),
-            // As text: a server that cannot be asked has not said that the lease is lost.
+            // As text only: a server that is unreachable has not said that the lease is lost.
             Err(error) => Err(error.message().into()),
         }
     }

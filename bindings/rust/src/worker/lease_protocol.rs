@@ -1,4 +1,4 @@
-//! Requests to lease servers and their answers: JSON of leafid's own protocol.
+//! Requests to lease servers and their responses: JSON of leafid's own protocol.
 
 use crate::http::{Body, Method, Request, Response};
 use crate::worker::leases::ClaimRequest;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Made again it has the same answer.
+/// If it is sent again, its response is the same.
 const CLAIM: &str = "/api/worker/claim";
-/// A token is kept and sent back: one that is longer than this is a mistake.
+/// The largest length of a token, which is stored and sent back.
 const LONGEST_TOKEN: usize = 1_024;
-/// So many characters of a server's message are told.
+/// The largest number of characters of a server's message that is shown.
 const TOLD: usize = 300;
 
 #[derive(Serialize)]
@@ -23,26 +23,26 @@ struct ClaimBody<'a> {
     until: i64,
 }
 
-/// Of a renewal and a release.
+/// The body of a renewal and a release.
 #[derive(Serialize)]
 struct HolderBody<'a> {
     name: &'a str,
     worker_id: i64,
     token: &'a str,
     until: i64,
-    /// Of a renewal.
+    /// Only in a renewal.
     #[serde(skip_serializing_if = "Option::is_none")]
     nonce: Option<&'a str>,
 }
 
-/// What an answer repeats of its request, if it is that request's.
+/// The value of the request that its response repeats.
 #[derive(Deserialize)]
 struct Echo {
     instance: Option<Value>,
     nonce: Option<Value>,
 }
 
-/// 200 to a claim. What it holds besides is for later versions.
+/// The body of a response 200 to a claim. More fields may come in later versions.
 #[derive(Deserialize)]
 struct ClaimedBody {
     worker_id: i64,
@@ -53,7 +53,7 @@ struct ClaimedBody {
     token: String,
 }
 
-/// 200 to a renewal.
+/// The body of a response 200 to a renewal.
 #[derive(Deserialize)]
 struct RenewedBody {
     until: i64,
@@ -61,7 +61,7 @@ struct RenewedBody {
     token: String,
 }
 
-/// 4xx with this.
+/// The body of a response 4xx.
 #[derive(Deserialize)]
 struct LeaseRefusal<'a> {
     #[serde(borrow)]
@@ -70,7 +70,7 @@ struct LeaseRefusal<'a> {
     message: Cow<'a, str>,
 }
 
-/// A request, the same to whichever server.
+/// A request, the same for each server.
 pub(crate) struct LeaseRequest {
     path: &'static str,
     bytes: Vec<u8>,
@@ -82,12 +82,12 @@ impl LeaseRequest {
         LeaseRequest::new(CLAIM, &ClaimBody { name, instance, now: *now_ms, until: *until_ms })
     }
 
-    /// Wished to end at `until_ms`. `nonce`: of this renewal alone.
+    /// A renewal until about `until_ms`. `nonce` belongs to this renewal alone.
     pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<LeaseRequest> {
         LeaseRequest::new("/api/worker/renew", &HolderBody::of(name, lease, until_ms, Some(nonce)))
     }
 
-    /// Nothing at or after `until_ms` was or will be used.
+    /// A release: no id at or after `until_ms` was or will be issued.
     pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<LeaseRequest> {
         LeaseRequest::new("/api/worker/release", &HolderBody::of(name, lease, until_ms, None))
     }
@@ -104,7 +104,7 @@ impl LeaseRequest {
         Request { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
     }
 
-    /// Makes the rests of servers differ between those who ask.
+    /// Makes the back-off times of servers differ between clients.
     pub(crate) fn seed(&self) -> u64 {
         crc32fast::hash(&self.bytes).into()
     }
@@ -117,8 +117,8 @@ impl<'a> HolderBody<'a> {
     }
 }
 
-/// What the claim of this `instance` was answered. Errors: `source_invalid`, of the answer to another request;
-/// `worker_lost`, of one that is none.
+/// Parses the response to the claim of this `instance`. Errors: `source_invalid` for the response to another request;
+/// `worker_lost` for an invalid response.
 pub(crate) fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is no lease: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
@@ -142,7 +142,7 @@ pub(crate) fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     })
 }
 
-/// What the renewal with this `nonce` was answered. Errors: as [`claimed`].
+/// Parses the response to the renewal with this `nonce`. Errors: as [`claimed`].
 pub(crate) fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is no renewal: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
@@ -153,8 +153,8 @@ pub(crate) fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
 }
 
-/// What stands between can give an answer to two requests, an older one, or that of another: a lease would have two
-/// holders. Only the answer to this request has what this request alone sent.
+/// Checks that the response belongs to this request: it repeats the value that only this request sent. A cache or a
+/// proxy may return one response twice, an older one, or that of another client. Then a lease would have two holders.
 fn check_echo(reply: &Response, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
     let what = match echo {
         Some(Value::String(echo)) if echo == sent => return Ok(()),
@@ -182,20 +182,20 @@ fn check(reply: &Response, lease_ms: i64, token: &str) -> Result<()> {
     }
 }
 
-/// An error as the server names it, with its message.
+/// The error code that the server names, and its message.
 pub(crate) fn refusal(reply: &Response) -> Option<(Code, String)> {
     let LeaseRefusal { error, message } = reply.object().ok()?;
     let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
-    // What is no text is left out, of a log most of all.
+    // Control characters are removed, above all because the text goes to a log.
     let told: String = message.chars().filter(|c| !c.is_control()).take(TOLD).collect();
     let told = if told.is_empty() { code.name().to_owned() } else { told };
     Some((code, format!("{told} ({} answered {})", reply.url, reply.status)))
 }
 
-/// `worker_lost`; `why` goes on a sentence about the answer.
+/// `worker_lost`; `why` completes the sentence "the answer …".
 pub(crate) fn wrong(reply: &Response, why: &str) -> Error {
     let advice = "see the URL in `worker`, and what answers there";
-    // With the right status it may hold a token, which is nobody else's to see.
+    // With status 200 the body may contain a token, which nobody else may see.
     let said = match (reply.status, reply.object::<IgnoredAny>()) {
         (200, Ok(_)) => format!("{} answered 200", reply.url),
         _ => reply.said(),

@@ -1,4 +1,4 @@
-//! Worker ids leased from servers, which `worker` names by their URLs.
+//! The source of worker ids that are leased from servers, for URLs in `worker`.
 
 #[cfg(feature = "http")]
 #[cfg(test)]
@@ -24,10 +24,10 @@ pub(crate) fn source(
     Err(leafid_core::Error::invalid(said, urls.join(", "), allowed))
 }
 
-/// The source of worker ids that these URLs and the options with them name. `said`: what holds the URLs, the option or the
-/// environment's variable; `name`: the id space. No server is asked yet.
+/// The source of worker ids for these URLs and their options. `said` is the option or the environment variable with the
+/// URLs, `name` the id space. It sends no request yet.
 ///
-/// Errors: `invalid_argument`; `state_io` when the disk does not give the certificates in time.
+/// Errors: `invalid_argument`; `state_io` when the disk does not return the certificates in time.
 #[cfg(feature = "http")]
 pub(crate) fn source(
     said: &'static str,
@@ -35,7 +35,7 @@ pub(crate) fn source(
     name: &str,
     options: &SnowflakeOptions,
 ) -> Result<WorkerSource> {
-    // One call at a time is made.
+    // Only one call runs at a time.
     let requests = options.access.to(said, urls, 1)?;
     let name = name.to_owned();
     let open = move || HttpLeases::new(requests, name);

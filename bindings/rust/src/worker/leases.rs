@@ -1,38 +1,39 @@
-//! Leases of worker ids, from what all hosts share.
+//! The trait for leases of worker ids from a place that all hosts share.
 
 use crate::tasks::user_calls::Answer;
 use leafid_core::{Lease, Renewal};
 use std::time::Duration;
 
-/// What a worker id is claimed with.
+/// A request for a worker id.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimRequest {
     /// The id space.
     pub name: String,
-    /// 128 random bits in hex, other ones for each claim.
+    /// 128 random bits in hex, new for each claim.
     pub instance: String,
-    /// The worker id that this generator held before, or its parent process: none at the first claim.
+    /// The worker id that this generator, or the parent of this forked child, held before; `None` at the first claim.
     pub previous: Option<u32>,
     /// The clock, Unix milliseconds.
     pub now_ms: i64,
-    /// Where the span is wished to end, Unix milliseconds. More or less may be given.
+    /// The requested end of the span, Unix milliseconds. The source may return an earlier or a later one.
     pub until_ms: i64,
 }
 
-/// Leases of worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper.
+/// A source that leases worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper.
 ///
-/// The methods are called on threads of leafid's own, and may block; one that has not answered after `timeout_ms` is
-/// given up. For a generator there is one call at a time, but for one that was given up. What makes ids unique is one
-/// rule: a span that was answered overlaps no other span of the same worker id. So `until_ms` is stored before it is
-/// answered, never lowered but by `release`, and the next holder's `from_ms` is at or above it.
+/// leafid calls the methods on its own threads, and they may block. It abandons a call that has not returned after
+/// `timeout_ms`. For one generator there is one call at a time, apart from abandoned ones.
+///
+/// One rule makes ids unique: a span that was returned overlaps no other span of the same worker id. So store
+/// `until_ms` before you return it, lower it only in `release`, and start the next holder's `from_ms` at or above it.
 ///
 /// ```no_run
 /// use leafid::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 /// use std::sync::{Mutex, PoisonError};
 ///
-/// /// Of each worker id, who holds it and up to where it was ever given. A table that all hosts share, in real life;
-/// /// what is done with it locked is one transaction there.
+/// /// For each worker id: its holder, and the largest end of a span ever given. In production, use a table that all
+/// /// hosts share. Each locked section is one transaction there.
 /// struct Workers(Mutex<[(String, i64); 32]>);
 ///
 /// impl Workers {
@@ -87,31 +88,33 @@ pub struct ClaimRequest {
 /// # }
 /// ```
 pub trait WorkerLeases: Send + Sync {
-    /// Lends a free worker id with a span; none when there is no free one (`worker_in_use`).
+    /// Leases a free worker id with a span; returns `None` if no id is free (`worker_in_use`).
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>>;
 
-    /// Extends the span, to about `until_ms`; none when the id is no longer this holder's (`worker_lost`, and a new claim
-    /// follows), as does an error of that code. Any other error means that it is not known: what is held is used to its
-    /// end, and the call made again.
+    /// Extends the span to about `until_ms`. Returns `None` if this holder has lost the id.
+    ///
+    /// After `None`, or after an error with the code `worker_lost`, the generator reports `worker_lost` and claims an
+    /// id again. After any other error the state of the lease is unknown: the generator uses its span to the end and
+    /// calls again.
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>>;
 
-    /// Takes the id back at a clean close: no id at or after `until_ms` was issued, nor will be.
+    /// Releases the id at a clean close. The generator has issued no id at or after `until_ms`, and will issue none.
     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()>;
 
-    /// For event loops: how long before the last `claim` was called its answer was asked for.
+    /// For event loops: how long before the last `claim` call its result was requested.
     #[doc(hidden)]
     fn asked_ago(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// For event loops: whether `renew` waits for the very threads that ask for ids.
+    /// For event loops: whether `renew` waits for the same threads that ask for ids.
     #[doc(hidden)]
     fn runs_on_callers_thread(&self) -> bool {
         false
     }
 }
 
-/// A lease source that always returns none.
+/// A lease source that always returns `None`.
 #[cfg(test)]
 pub(crate) struct Silent;
 

@@ -1,4 +1,4 @@
-//! A start while no lease server can be reached: with a span that is still held, or not at all.
+//! A start while no lease server is reachable: it uses a cached lease, or fails.
 
 use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
@@ -17,12 +17,12 @@ pub(crate) struct OfflineStart {
     source: Arc<dyn WorkerLeases>,
     servers: Vec<String>,
     ids: Vec<u32>,
-    /// Why no server was to be had.
+    /// Why no server was reachable.
     why: Error,
 }
 
 impl OfflineStart {
-    /// Looks for what this directory remembers of these servers' leases. Errors: `worker_lost` where that is nothing.
+    /// Finds the cached leases of these servers in the state directory. Errors: `worker_lost` if there are none.
     pub(crate) fn find(
         env: &Arc<Env>,
         settings: &Arc<SnowflakeSettings>,
@@ -42,9 +42,9 @@ impl OfflineStart {
         }
     }
 
-    /// Claims the first of the worker ids that can be had. `last`: whether it is not tried again.
+    /// Claims the first worker id that is available. `last`: whether this is the last try.
     ///
-    /// Errors: `worker_in_use` while others hold them; `worker_lost` the last time; `clock_backwards`.
+    /// Errors: `worker_in_use` while other processes hold them; `worker_lost` at the last try; `clock_backwards`.
     pub(crate) fn first<T>(&self, last: bool, mut claim: impl FnMut(u32) -> Result<T>) -> Result<T> {
         let mut in_use = None;
         for &worker_id in &self.ids {
@@ -68,7 +68,7 @@ impl OfflineStart {
         }
     }
 
-    /// The lease of the worker id whose record was just locked. Errors: `worker_lost` where none may be gone on with.
+    /// The lease of the worker id whose record was just locked. Errors: `worker_lost` if no cached lease is usable.
     pub(crate) fn lease(
         &self,
         env: &Env,

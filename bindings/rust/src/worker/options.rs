@@ -1,4 +1,4 @@
-//! The options of a snowflake, as the user set them.
+//! The options of a snowflake as the user set them.
 
 use crate::config::http_options::RequestOptions;
 use crate::worker::peer_clocks::PeerTimes;
@@ -6,7 +6,7 @@ use crate::{ClockSource, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted};
 use std::path::PathBuf;
 
-/// The values of [`crate::SnowflakeBuilder`], not checked yet; none where the user set none.
+/// The unchecked values of [`crate::SnowflakeBuilder`]; `None` for options that the user did not set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SnowflakeOptions {
     pub(crate) worker: Option<Worker>,

@@ -1,11 +1,11 @@
-//! The clocks of peers, as a user callback returns them.
+//! The clocks of peers, which a user callback returns.
 
 use crate::tasks::user_calls::Answer;
 use leafid_core::{PEERS_THRESHOLD_MS, Result, peers_agree};
 use std::fmt;
 use std::sync::Arc;
 
-/// The callback.
+/// The user callback.
 #[derive(Clone)]
 pub(crate) struct PeerTimes(Arc<dyn Fn() -> Answer<Vec<i64>> + Send + Sync>);
 
@@ -14,10 +14,10 @@ impl PeerTimes {
         PeerTimes(Arc::new(ask))
     }
 
-    /// Asks, and compares with this clock, which is read before and after: the answer took its time.
+    /// Calls the callback and compares its clocks with this clock, which is read before and after the call.
     ///
-    /// Errors: `clock_backwards`; `invalid_argument` where the callback says so. Any other failure is logged: peers that
-    /// cannot be asked must not keep a service from starting.
+    /// Errors: `clock_backwards`; `invalid_argument` if the callback returns it. Any other failure is logged:
+    /// unreachable peers must not prevent a start.
     pub(crate) fn check(&self, now_ms: impl Fn() -> i64) -> Result<()> {
         let before_ms = now_ms();
         let samples_ms = match (self.0)() {
@@ -28,7 +28,7 @@ impl PeerTimes {
                 Err(error) => return warn(&*error),
             },
         };
-        // Whichever of the two suits better: a slow answer is no wrong clock.
+        // Either reading may fit, because a slow callback is not a wrong clock.
         peers_agree(before_ms, &samples_ms, PEERS_THRESHOLD_MS)
             .or_else(|_| peers_agree(now_ms(), &samples_ms, PEERS_THRESHOLD_MS))
     }

@@ -13,10 +13,10 @@ pub(crate) struct RenewableLease {
     late: LateAnswer,
 }
 
-/// The answer of a renewal that ended after the generator was closed.
+/// The result of a renewal that ended after the generator was closed.
 pub(crate) type LateAnswer = Arc<OnceLock<RenewalAnswer>>;
 
-/// One call of the source.
+/// One call of the lease source.
 pub(crate) struct RenewalCall {
     pub(crate) source: Arc<dyn WorkerLeases>,
     pub(crate) request: RenewalRequest,
@@ -39,19 +39,19 @@ impl RenewableLease {
         Some(RenewalCall { source: Arc::clone(&self.source), request, late: Arc::clone(&self.late) })
     }
 
-    /// Of the lease of a generator that was closed: whether the renewal that was in flight then still is.
+    /// For the lease of a closed generator: whether the renewal that ran at the close still runs.
     pub(crate) fn waits_for_late_answer(&self) -> bool {
         self.held.is_calling() && self.late.get().is_none()
     }
 
-    /// The lease to give back, and to whom; none if it is lost.
+    /// The lease to release, and its source; `None` if the lease is lost.
     pub(crate) fn into_released(self) -> Option<(Arc<dyn WorkerLeases>, Lease)> {
         let lease = self.held.into_released(self.late.get().cloned())?;
         Some((self.source, lease))
     }
 }
 
-/// What a source returned, as the schedule takes it.
+/// Converts the result of a source for the lease schedule.
 pub(crate) fn renewal_answer(answer: Answer<Option<Renewal>>) -> RenewalAnswer {
     match answer {
         Ok(Some(renewal)) => RenewalAnswer::Renewed(renewal),

@@ -1,4 +1,4 @@
-//! Resets a record that lies ahead of the clock: the spans granted there are skipped, and ids begin at the clock again.
+//! The reset of a record that is ahead of the clock: its granted spans are skipped, and ids start at the clock again.
 
 use crate::os::env::Env;
 use crate::storage::state_file::{self, StateFile};
@@ -13,9 +13,10 @@ pub(crate) struct Reset {
     pub(crate) after: Record,
 }
 
-/// Resets the record of a worker id that nobody holds; it is held meanwhile, as by a claim. Errors: `worker_in_use`
-/// naming the holder, `invalid_argument` where there is no record, `state_io`, `state_corrupt`, `state_mismatch`,
-/// `before_epoch`, `time_exhausted`.
+/// Resets the record of a worker id that nobody holds. Meanwhile it holds the id as a claim does.
+///
+/// Errors: `worker_in_use` with the holder, `invalid_argument` without a record, `state_io`, `state_corrupt`,
+/// `state_mismatch`, `before_epoch`, `time_exhausted`.
 pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
     while_in_use(env, EXEC, |_| once(env, settings, worker_id))
 }
@@ -33,7 +34,7 @@ fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset
         Error::new(Code::WorkerInUse, message)
     };
     let recorded = || state_file::recorded_holder(env, directory, worker_id);
-    // Dropped last: the lock goes before the mark.
+    // Dropped last: the lock is released before the mark.
     let _presence = env
         .disk
         .lock_worker(name, worker_id)?

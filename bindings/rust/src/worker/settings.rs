@@ -1,4 +1,4 @@
-//! Options, checked.
+//! The checked options of a snowflake.
 
 use crate::config::allowed::allowed;
 use crate::config::checks::{id_space, milliseconds};
@@ -16,29 +16,29 @@ use leafid_core::{Code, Error, OnClockBackwards, OnExhausted, Result, Rules};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A disk that answers has at least so long to do it.
+/// The shortest time limit for a disk.
 const SHORTEST_DISK_WAIT: Duration = Duration::from_millis(100);
 
-/// What a snowflake was opened with: valid, and complete but for the state of the world.
+/// The valid options of an opened snowflake. Only what depends on the state of the system is checked later.
 #[derive(Clone, Debug)]
 pub(crate) struct SnowflakeSettings {
-    /// What makes two openings the same generator, but for the directory's identity.
+    /// Two openings with an equal key share one generator if the directory is the same.
     pub(crate) key: Key,
-    /// The directory of the id space: the state directory's sub-directory `name`.
+    /// The directory of the id space: the sub-directory `name` of the state directory.
     pub(crate) directory: PathBuf,
-    /// Whether the user, or what started the program, said which state directory.
+    /// Whether the user or the service manager named the state directory.
     pub(crate) named: bool,
     pub(crate) sharing: Sharing,
-    /// The user's word that nobody who cannot see this process's marks has the range.
+    /// The user's statement `exclusive_range`.
     pub(crate) exclusive_range: bool,
     /// How long a start without a record issues nothing; 0 is off.
     pub(crate) no_record_wait_ms: i64,
-    /// Of this process when it was opened, or in a forked child its parent.
+    /// The root directory when this process opened it, or in a forked child when its parent did.
     pub(crate) root: Option<FileId>,
     pub(crate) lazy: bool,
     pub(crate) peer_times: Option<PeerTimes>,
     pub(crate) timeout: Duration,
-    /// The longest wait for the clock that this handle takes part in.
+    /// The longest wait for the clock that a call of this handle accepts.
     pub(crate) max_wait: Option<Duration>,
 }
 
@@ -48,27 +48,27 @@ pub(crate) struct Key {
     pub(crate) workers: WorkerIds,
     pub(crate) clock_source: ClockSource,
     pub(crate) persist: bool,
-    /// The first tick that may be used, by the largest id that existed before.
+    /// The first tick that may be used, after the largest id that existed before.
     pub(crate) start: u64,
 }
 
 impl SnowflakeSettings {
-    /// Where the records of its worker ids are, and what they must agree with.
+    /// The records of its worker ids, and the id space with which they must agree.
     pub(crate) fn records(&self) -> Records<'_> {
         Records { directory: &self.directory, access: self.sharing.access(), space: &self.key.space }
     }
 
-    /// How long an opening waits for the disk: not less than 100 ms, whatever `timeout_ms` says.
+    /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
     pub(crate) fn disk_bound(&self) -> Duration {
         self.timeout.max(SHORTEST_DISK_WAIT)
     }
 
-    /// How long a renewal of a lease may take.
+    /// The longest duration of a renewal of a lease.
     pub(crate) fn call_bound(&self) -> Duration {
         self.timeout.max(Duration::from_secs(1))
     }
 
-    /// Errors: `would_block`, when the handle's thread may not wait so long.
+    /// Errors: `would_block` if the handle's thread may not wait this long.
     pub(crate) fn check_wait(&self, left: Duration) -> Result<()> {
         match self.max_wait {
             Some(most) if left > most => {
@@ -113,7 +113,7 @@ impl SnowflakeSettings {
             on_exhausted: options.on_exhausted,
             random_start: match options.random_start {
                 None => Rules::default().random_start,
-                // Fits: checked here.
+                // It fits, because it is checked here.
                 Some(below @ 0..=1_000_000) => below as u32,
                 Some(below) => return Err(Error::invalid("random_start", below, allowed("random_start"))),
             },
@@ -166,8 +166,8 @@ impl SnowflakeSettings {
     }
 }
 
-/// Errors: `invalid_argument`, also with leases, no span of which was ever given before. What the environment says of
-/// all generators means nothing to those.
+/// Errors: `invalid_argument`, also with leases, because no span of a lease was given before. The environment variable
+/// is for all generators, so with leases it is ignored.
 fn no_record_wait(option: Option<i64>, workers: &WorkerIds) -> Result<i64> {
     let (option_name, variable) = ("no_record_wait_ms", "LEAFID_NO_RECORD_WAIT_MS");
     let leased = workers.source().is_some_and(WorkerSource::leases_spans);
@@ -191,7 +191,7 @@ fn no_record_wait(option: Option<i64>, workers: &WorkerIds) -> Result<i64> {
     }
 }
 
-/// Errors: what cannot be had without a record.
+/// Errors: options that need a record.
 fn check_unpersisted(workers: &WorkerIds, rules: &Rules) -> Result<()> {
     let refuse = |name, value: &str, allowed| Err(Error::invalid(name, value, allowed));
     if workers.is_range() {

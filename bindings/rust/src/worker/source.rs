@@ -1,5 +1,5 @@
-//! Where worker ids come from when the user names neither an id nor a range: a callback of the user's, or an object that
-//! leases them from what all hosts share, such as a database.
+//! Sources of worker ids: a user callback, an object that leases them from a database or another shared place, or lease
+//! servers.
 
 use crate::os;
 use crate::tasks::user_calls::Answer;
@@ -15,11 +15,11 @@ use std::time::Duration;
 
 type ClaimId = dyn Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync;
 
-/// A source of worker ids: equal to its clones alone, but for servers, which are equal where their options are.
+/// A source of worker ids. It is equal to its clones. Lease servers are also equal if their options are equal.
 #[derive(Clone)]
 pub struct WorkerSource {
     kind: WorkerSourceKind,
-    /// What tells it from others, when the pointer does not.
+    /// Identifies the source if the pointer does not.
     identity: Option<(usize, usize)>,
 }
 
@@ -32,30 +32,31 @@ enum WorkerSourceKind {
 }
 
 impl WorkerSource {
-    /// A callback that answers a worker id which no other process on any host holds, or none. It is asked once for a
-    /// process, and once for a forked child; the state directory does the rest.
+    /// A callback that returns a worker id that no other process on any host holds, or `None`.
+    ///
+    /// leafid calls it once for a process, and once for each forked child. The state directory stores the rest.
     pub fn callback(claim: impl Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync + 'static) -> Self {
         WorkerSource { kind: WorkerSourceKind::Callback(Arc::new(claim)), identity: None }
     }
 
-    /// An object that gives leases.
+    /// An object that leases worker ids.
     pub fn leases(leases: impl WorkerLeases + 'static) -> Self {
         WorkerSource { kind: WorkerSourceKind::Leases(Arc::new(leases)), identity: None }
     }
 
-    /// Servers that are asked over HTTP.
+    /// Lease servers, over HTTP.
     #[cfg(feature = "http")]
     pub(crate) fn servers(servers: HttpLeases) -> Self {
         WorkerSource { kind: WorkerSourceKind::Servers(Arc::new(servers)), identity: None }
     }
 
-    /// For bindings: two sources of the same identity are one, as two wrappers of the same object of the user's.
+    /// For bindings: sources of one identity are equal, such as two wrappers of the same user object.
     #[doc(hidden)]
     pub fn with_identity(self, identity: (usize, usize)) -> Self {
         WorkerSource { identity: Some(identity), ..self }
     }
 
-    /// Asks the user's code.
+    /// Claims a worker id from the user's source.
     pub(crate) fn claim(&self, request: &ClaimRequest) -> Result<Grant> {
         let generation = os::process::generation();
         let none = || {
@@ -89,7 +90,7 @@ impl WorkerSource {
         }
     }
 
-    /// The servers that lease worker ids, and their URLs.
+    /// The lease servers and their URLs; `None` for another source.
     pub(crate) fn as_servers(&self) -> Option<(Arc<dyn WorkerLeases>, &[String])> {
         match &self.kind {
             #[cfg(feature = "http")]
@@ -98,7 +99,7 @@ impl WorkerSource {
         }
     }
 
-    /// Whether the last claim failed because no server could be reached.
+    /// Whether the last claim failed because no server was reachable.
     pub(crate) fn is_unreachable(&self) -> bool {
         match &self.kind {
             #[cfg(feature = "http")]
@@ -107,7 +108,7 @@ impl WorkerSource {
         }
     }
 
-    /// Ends the requests under way: the generator is closed.
+    /// Ends the running requests, because the generator was closed.
     pub(crate) fn end_calls(&self) {
         #[cfg(feature = "http")]
         if let WorkerSourceKind::Servers(servers) = &self.kind {
@@ -133,11 +134,11 @@ fn granted(leases: Arc<dyn WorkerLeases>, lease: Lease, asked_ago: Duration, gen
     Grant { generation, asked_ago, worker_id: lease.worker_id, lease: Some((leases, lease)) }
 }
 
-/// The error of a call of the user's code.
+/// The error of a user callback.
 pub(crate) fn failed(doing: &str, error: Box<dyn StdError + Send + Sync>) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => *error,
-        // Its text last, as it is.
+        // Its own text comes last, unchanged.
         Err(error) => Error::new(Code::WorkerLost, format!("{doing} failed: {error}")),
     }
 }

@@ -12,20 +12,19 @@ use leafid_core::{Code, Error, HeldLease, Lease, Result, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A lease that was just granted, or read from the cache.
+/// A lease that was just granted, or was read from the cache.
 pub(crate) struct UsableLease {
     source: Arc<dyn WorkerLeases>,
     lease: Lease,
     pub(crate) span: Span,
-    /// The suspend-counting clock before it was asked for.
+    /// The boot time before the lease was requested.
     asked: Duration,
 }
 
 impl UsableLease {
-    /// The lease of the worker id whose record this process has just locked; none where it comes without one.
+    /// The lease of the worker id whose record this process has just locked; `None` if the id comes without a lease.
     ///
-    /// Errors: `worker_lost`, `invalid_argument`, `worker_in_use` for a span that cannot be used; those of reading what was
-    /// remembered.
+    /// Errors: `worker_lost`, `invalid_argument` or `worker_in_use` for an unusable span; those of reading the cache.
     pub(crate) fn of(
         env: &Env,
         settings: &SnowflakeSettings,
@@ -45,14 +44,14 @@ impl UsableLease {
         Ok(Some(UsableLease { source, lease, span, asked }))
     }
 
-    /// The lease, held; `patience`: a call of its source that takes longer hangs.
+    /// The lease as one that is held. A call of its source that takes longer than `patience` counts as hanging.
     pub(crate) fn held(self, now_ms: i64, patience: Duration) -> RenewableLease {
         let held = HeldLease::new(self.lease, self.span, self.asked, now_ms, patience);
         RenewableLease::new(self.source, held)
     }
 }
 
-/// An answer that cannot be used: of servers no argument of the user's is wrong.
+/// The error for an unusable result. From servers it is never an invalid argument of the user.
 pub(crate) fn of_servers(settings: &SnowflakeSettings, error: Error) -> Error {
     match settings.key.workers.source().and_then(WorkerSource::as_servers) {
         Some((_, urls)) if error.code() == Code::InvalidArgument => {

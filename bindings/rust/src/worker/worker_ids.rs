@@ -1,29 +1,29 @@
-//! Which worker ids a generator may claim.
+//! The worker ids that a generator may claim.
 
 use crate::WorkerSource;
 use crate::config::allowed::allowed;
 use leafid_core::{Error, Layout, Result};
 use std::ops::{Range, RangeInclusive};
 
-/// Which worker ids a generator may claim, as the user said it: checked when the generator is opened.
+/// The worker ids that a generator may claim. They are checked when the generator is opened.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Worker {
-    /// This id.
+    /// This worker id.
     Id(i64),
-    /// Any id of the range that nobody holds, both ends included.
+    /// Any free id of the range, both ends included.
     Range {
-        /// The least id.
+        /// The smallest id.
         first: i64,
         /// The largest id.
         last: i64,
     },
-    /// Text: `7`, `0-31`, `hostname:orders` for a host called orders-N, `hostname:orders*8` for eight ids a host, or the
-    /// URL of a lease server, `https://ids-1:8443`, several of them with commas between.
+    /// Text: `7`, `0-31`, `hostname:orders` for a host called orders-N, `hostname:orders*8` for eight ids per host, or
+    /// the URLs of lease servers with commas, such as `https://ids-1:8443`.
     Text(String),
-    /// The URLs of lease servers, of which the first is preferred and one that fails rests.
+    /// The URLs of lease servers. leafid prefers the first one and backs off from one that fails.
     Servers(Vec<String>),
-    /// What a callback or an object of the user's gives.
+    /// A callback, or an object that leases ids.
     Source(WorkerSource),
 }
 
@@ -82,7 +82,7 @@ impl From<WorkerSource> for Worker {
 }
 
 impl Worker {
-    /// The URLs of lease servers, as they were written, where that is what it names.
+    /// The URLs of lease servers as they were written, if the value names some.
     pub(crate) fn servers(&self) -> Option<Vec<String>> {
         let is_url = |text: &str| {
             let begins =
@@ -99,29 +99,29 @@ impl Worker {
     }
 }
 
-/// The worker ids a generator may claim, checked.
+/// The checked worker ids that a generator may claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WorkerIds {
-    /// Both ends included; one when they are equal.
+    /// Both ends included; a single id if they are equal.
     Within {
         first: u32,
         last: u32,
-        /// Whether the host's name says which, so that other hosts have others.
+        /// Whether the host's name selects the ids, so that other hosts have other ids.
         by_hostname: bool,
     },
-    /// The one that this source returns when it is asked.
+    /// The id that this source returns.
     FromSource(WorkerSource),
 }
 
 impl WorkerIds {
-    /// `name`: what the user wrote it as, the option or the environment's variable.
+    /// `name` is the option or the environment variable that the user set.
     pub(crate) fn parse(name: &str, worker: &Worker, layout: &Layout) -> Result<WorkerIds> {
         let bad = |shown: String| Error::invalid(name, shown, allowed("worker"));
         let most = layout.max_worker_id();
         let mut by_hostname = false;
         let (first, last, shown) = match worker {
             Worker::Source(source) => return Ok(WorkerIds::FromSource(source.clone())),
-            // Those that are URLs were taken for what they are before.
+            // URLs were accepted before this.
             Worker::Servers(servers) => return Err(bad(servers.join(", "))),
             Worker::Id(id) => (*id, *id, id.to_string()),
             Worker::Range { first, last } => (*first, *last, format!("{first}-{last}")),
@@ -152,7 +152,7 @@ impl WorkerIds {
         }
     }
 
-    /// The source that is asked for it.
+    /// The source of the id, if there is one.
     pub(crate) fn source(&self) -> Option<&WorkerSource> {
         match self {
             WorkerIds::FromSource(source) => Some(source),
@@ -160,7 +160,7 @@ impl WorkerIds {
         }
     }
 
-    /// Whether several processes may have an id each.
+    /// Whether several processes may have one id each.
     pub(crate) fn is_range(&self) -> bool {
         matches!(self, WorkerIds::Within { first, last, .. } if first != last)
     }
@@ -178,7 +178,7 @@ fn parse_text(text: &str) -> Option<(i64, i64)> {
     }
 }
 
-/// The ids of the host for `orders` or `orders*8`, as a StatefulSet numbers its pods. Errors: what is allowed.
+/// The ids of this host for `orders` or `orders*8`, as a StatefulSet numbers its pods. The error says what is allowed.
 pub(crate) fn of_hostname(wanted: &str, host: &str) -> std::result::Result<(i64, i64), String> {
     let form = || {
         "hostname:NAME on hosts called NAME-0, NAME-1, …, or hostname:NAME*8 for eight ids a host".to_owned()
@@ -190,7 +190,7 @@ pub(crate) fn of_hostname(wanted: &str, host: &str) -> std::result::Result<(i64,
     if prefix.is_empty() {
         return Err(form());
     }
-    // A fully qualified name: the host's own part.
+    // In a fully qualified name, the host is the first part.
     let host = host.split('.').next().unwrap_or(host);
     let ordinal = host.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
     // orders-3 and orders-03 are two hosts: only one of them may have the number.
@@ -208,7 +208,7 @@ mod tests {
         for (worker, urls) in [
             (Worker::from("http://ids"), Some(vec!["http://ids"])),
             (" HTTPS://a:1/x , http://b ".into(), Some(vec!["HTTPS://a:1/x", "http://b"])),
-            // Whatever it holds: it is the URLs that are checked.
+            // Any list that starts with a URL: the URLs are checked later.
             ("http://a,,b".into(), Some(vec!["http://a", "", "b"])),
             (vec!["7"].into(), Some(vec!["7"])),
             (["http://a", "http://b"].into(), Some(vec!["http://a", "http://b"])),

@@ -1,4 +1,4 @@
-//! Against servers on loopback that answer as each test says.
+//! Tests with servers on loopback whose responses each test defines.
 
 mod client;
 mod options;

@@ -1,4 +1,4 @@
-//! What the client makes of each answer to a renewal, and which clients are one.
+//! Tests of the client: the meaning of each response to a renewal, and which clients are equal.
 
 use crate::Snowflake;
 use crate::http::Response;
@@ -6,7 +6,7 @@ use crate::worker::lease_client::{HttpLeases, Simulated};
 use crate::worker::leases::WorkerLeases;
 use leafid_core::{Code, Error, Lease};
 
-/// A client whose servers always answer this; none is no answer. `option`: where they are named.
+/// A client whose servers always return this response, or none. `option` names the servers.
 fn client(option: &'static str, url: &str, answer: Option<(u16, &'static str)>) -> HttpLeases {
     let options = Snowflake::builder().options.access.to(option, vec![url.into()], 1).unwrap();
     let exchange = move |_: &_| answer.map(|(status, body)| Response::of(status, body.as_bytes()));

@@ -1,4 +1,4 @@
-//! How lease servers are named, and the options that go with them.
+//! Tests of the names of lease servers and of their options.
 
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder, Worker};
@@ -8,7 +8,7 @@ fn builder(worker: impl Into<Worker>) -> SnowflakeBuilder {
     Snowflake::builder().worker(worker).persist(false)
 }
 
-/// What an opening that is lazy says at once.
+/// The error of a lazy opening.
 fn refusal(builder: SnowflakeBuilder) -> String {
     let error = builder.lazy(true).open().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");
