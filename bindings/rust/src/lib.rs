@@ -1,7 +1,10 @@
-//! leafid: unique 64-bit ids made in the caller's own process.
+//! leafid creates unique 64-bit ids in the caller's own process.
 //!
-//! A [`Snowflake`] claims a worker id in a state directory, makes spans of time durable before it uses them, and issues
-//! ids from memory: unique across threads, processes, forks, crashes, restarts and clock movements.
+//! A [`Snowflake`] claims a worker id in a state directory. It makes spans of time durable before it uses them, and
+//! issues ids from memory. The ids are unique across threads, processes, forks, crashes, restarts and clock changes.
+//! [`Segments`] issues ids from ranges that it leases from a source, one counter for each tag.
+//!
+//! `docs/OPTIONS.md` of the project describes every option.
 //!
 //! ```no_run
 //! let flake = leafid::Snowflake::builder().worker(0..=31).state_dir("/var/lib/orders").open()?;
@@ -60,9 +63,9 @@ pub use worker::leases::{ClaimRequest, WorkerLeases};
 pub use worker::source::WorkerSource;
 pub use worker::worker_ids::Worker;
 
-/// Waits, at most so long, until no thread of leafid's runs code of the user's, and lets none begin before [`resume`] but
-/// for who asks for an id meanwhile: for runtimes that hold a lock of their own when they fork, which such a thread may
-/// need in order to end.
+/// For bindings whose runtime holds its own lock during a fork: waits until no thread of leafid runs a user callback.
+///
+/// It waits at most `patience`. Until [`resume`], a callback starts only if a caller asks for an id.
 #[doc(hidden)]
 pub fn quiesce(patience: std::time::Duration) {
     let begun = std::time::Instant::now();
@@ -72,11 +75,11 @@ pub fn quiesce(patience: std::time::Duration) {
     tasks::fetch_pool::stop(patience);
     tasks::renewal_timer::stop(patience.saturating_sub(begun.elapsed()));
     tasks::user_calls::wait(patience.saturating_sub(begun.elapsed()));
-    // After it, since that may log.
+    // `os::log_queue::wait` comes last, because the two calls above may log.
     os::log_queue::wait(patience.saturating_sub(begun.elapsed()));
 }
 
-/// Ends a [`quiesce`]: in the process that called it, whether a fork came of it or not.
+/// Ends a [`quiesce`] in the process that called it, even if no fork followed.
 #[doc(hidden)]
 pub fn resume() {
     tasks::fetch_pool::resume();

@@ -1,4 +1,4 @@
-//! Snowflake ids: generators over durable spans, and the handles that share them.
+//! Snowflake ids: the builder, the handles, and the generator that they share.
 
 pub(crate) mod batch;
 pub(crate) mod builder;

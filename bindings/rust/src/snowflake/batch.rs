@@ -9,17 +9,19 @@ use leafid_core::{Code, Error, OnExhausted, Result, Run};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};
 
-/// How often a long batch asks whether to give up.
+/// How often a long batch calls `interrupted`.
 const ASK: Duration = Duration::from_millis(50);
 
 impl Snowflake {
-    /// As many ids as asked for, up to 2^24, in increasing order. Errors: as [`Snowflake::next`], and
-    /// `invalid_argument`; for no ids `closed` alone. A batch that goes on making ids is not cut short by `timeout_ms`.
+    /// Issues `n` ids in increasing order, at most 2^24 of them.
+    ///
+    /// A batch that makes progress may last longer than `timeout_ms`. Errors: as [`Snowflake::next`], and
+    /// `invalid_argument`; for `n` = 0 only `closed`.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, &mut || false)
     }
 
-    /// [`Snowflake::take`], given up with `would_block` when `interrupted` answers true.
+    /// [`Snowflake::take`] that returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
     pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
         check_n(n)?;
@@ -31,12 +33,12 @@ impl Snowflake {
         Ok(ids)
     }
 
-    /// Fills the slice with ids in increasing order: all of it, or none on an error. Errors: as [`Snowflake::take`].
+    /// Fills the slice with ids in increasing order, or writes none on an error. Errors: as [`Snowflake::take`].
     pub fn fill(&self, out: &mut [i64]) -> Result<()> {
         self.fill_unless(out, &mut || false)
     }
 
-    /// [`Snowflake::fill`], given up with `would_block` when `interrupted` answers true.
+    /// [`Snowflake::fill`] that returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
     pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
         check_n(out.len())?;
@@ -53,7 +55,7 @@ impl Snowflake {
                 let (run, generation) =
                     self.step(interrupted, |generator, now_ms| generator.core.reserve(now_ms, left))?;
                 if !runs.is_empty() && generation != born {
-                    // A fork came between: what was reserved before it is the parent's.
+                    // A fork came in between: the runs reserved before it belong to the parent.
                     runs.clear();
                     left = out.len();
                 }
@@ -74,14 +76,14 @@ impl Snowflake {
             if runs.spilled() {
                 unforked(|| drop(runs));
             }
-            // Once more after the last id is written: the child of a fork meanwhile fills anew.
+            // Checked again after the last id is written: after a fork in between, the child fills the slice again.
             if born == os::process::generation() {
                 return Ok(());
             }
         }
     }
 
-    /// Where a tick is longer than the thread may wait, a batch is had from one tick, or nothing is reserved.
+    /// Where a tick is longer than this thread may wait, a batch must fit into one tick; otherwise nothing is reserved.
     fn check_one_tick(&self, n: usize) -> Result<()> {
         let Some(most) = self.settings.max_wait else { return Ok(()) };
         let layout = &self.settings.key.space.layout;
@@ -89,7 +91,7 @@ impl Snowflake {
         if tick <= most || self.settings.key.space.rules.on_exhausted == OnExhausted::Borrow {
             return Ok(());
         }
-        // What is left of a tick under the largest random start.
+        // The rest of a tick after the largest random start.
         let size = layout.max_sequence() as usize + 1;
         let always = size - size / 8;
         if n > always {
@@ -105,8 +107,8 @@ impl Snowflake {
     }
 }
 
-/// Allocates or frees with signals blocked: the C library's `fork`, called by a handler that interrupted its `malloc`,
-/// waits for that for ever once a process has had a second thread.
+/// Allocates or frees memory with signals blocked. Otherwise a signal handler may interrupt `malloc` and call the C
+/// library's `fork`, which then waits for ever if the process has had a second thread.
 fn unforked<T>(memory: impl FnOnce() -> T) -> T {
     os::without_signals(memory)
 }

@@ -1,4 +1,4 @@
-//! The options of a snowflake.
+//! The builder of a snowflake: one method for each option.
 
 use crate::tasks::user_calls::Answer;
 use crate::worker::options::SnowflakeOptions;
@@ -8,7 +8,9 @@ use crate::{ClockSource, Snowflake, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted, Result};
 use std::path::PathBuf;
 
-/// The options of a [`Snowflake`]; made by [`Snowflake::builder`]. Values are checked by `open`.
+/// The options of a [`Snowflake`], from [`Snowflake::builder`].
+///
+/// `open` checks the values. `docs/OPTIONS.md` of the project describes every option in full.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct SnowflakeBuilder {
@@ -16,43 +18,49 @@ pub struct SnowflakeBuilder {
 }
 
 impl Snowflake {
-    /// The options, to be opened.
+    /// Returns a builder with the default options.
     pub fn builder() -> SnowflakeBuilder {
         SnowflakeBuilder::default()
     }
 }
 
 impl SnowflakeBuilder {
-    /// The worker id (`7`) or a range of them (`0..=31`, `"0-31"`) of which any free one is claimed; `"hostname:orders"`
-    /// for N on a host called orders-N, `"hostname:orders*8"` for any of 8N to 8N+7; the URL of a lease server,
-    /// `"https://ids-1:8443"`, or several, as `["https://ids-1:8443", "https://ids-2:8443"]` or with commas between them;
-    /// or a [`crate::WorkerSource`]: a callback, or leases. Default: the environment's `LEAFID_WORKER`; without either,
-    /// `open` refuses.
+    /// The worker id, or where it comes from. Default `LEAFID_WORKER`; without either, `open` returns
+    /// `invalid_argument`.
+    ///
+    /// - `7`: this worker id.
+    /// - `0..=31` or `"0-31"`: any free id of the range, both ends included.
+    /// - `"hostname:orders"`: N on a host called orders-N; `"hostname:orders*8"`: any free id of 8N to 8N+7.
+    /// - `"https://ids-1:8443"`, or several URLs as a list or with commas: a lease server.
+    /// - a [`crate::WorkerSource`]: a callback, or an object that leases ids.
     pub fn worker(mut self, worker: impl Into<Worker>) -> Self {
         self.options.worker = Some(worker.into());
         self
     }
 
-    /// The id space: worker ids are unique within it, and it has a directory of its own. Default "default".
+    /// The id space. Worker ids are unique within it, and it has its own sub-directory of `state_dir`. Default
+    /// "default".
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.options.name = Some(name.into());
         self
     }
 
-    /// Where the records of the worker ids are kept; made if missing. Default: `LEAFID_STATE_DIR`, systemd's
-    /// `STATE_DIRECTORY`, `/var/lib/leafid` where writable, else the user's own state directory.
+    /// The directory of the records, created if missing.
+    ///
+    /// Default: `LEAFID_STATE_DIR`, systemd's `STATE_DIRECTORY`, `/var/lib/leafid` if writable, else the user's own
+    /// state directory.
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.options.state_dir = Some(dir.into());
         self
     }
 
-    /// The layout of the ids. Default Leaf's.
+    /// The layout of the ids. Default [`Layout::LEAF`].
     pub fn layout(mut self, layout: Layout) -> Self {
         self.options.layout = layout;
         self
     }
 
-    /// The layout's epoch, Unix milliseconds. Default the layout's own.
+    /// The time of tick 0, in Unix milliseconds, not ahead of the clock. Default: the layout's.
     pub fn epoch_ms(mut self, epoch_ms: i64) -> Self {
         self.options.epoch_ms = Some(epoch_ms);
         self
@@ -64,105 +72,120 @@ impl SnowflakeBuilder {
         self
     }
 
-    /// How far the clock may be behind, milliseconds. Default 5000 under `Continue`, 5 under `Wait`.
+    /// How far the clock may be behind the last id, in milliseconds. Default 5000 under `Continue`, 5 under `Wait`.
+    ///
+    /// Allowed: 100 to 3,600,000 under `Continue`, 0 to 3,600,000 under `Wait`.
     pub fn max_backwards_ms(mut self, ms: i64) -> Self {
         self.options.max_backwards_ms = Some(ms);
         self
     }
 
-    /// What to do when a tick's sequence is used up. Default `Wait`.
+    /// What to do when the sequence of a tick is used up. Default `Wait`.
     pub fn on_exhausted(mut self, rule: OnExhausted) -> Self {
         self.options.on_exhausted = rule;
         self
     }
 
-    /// A new tick starts its sequence at a pseudo-random number below this, at most an eighth of the sequence space;
-    /// 0 is off. Default 100, Leaf's.
+    /// A new tick starts its sequence at a pseudo-random number below this one. Default 100, as in Leaf.
+    ///
+    /// Allowed: 0 to 1,000,000, at most an eighth of the sequence space. 0 is off.
     pub fn random_start(mut self, below: i64) -> Self {
         self.options.random_start = Some(below);
         self
     }
 
-    /// How long a call waits at most for its next id, milliseconds. Default 2000. A `take` that makes progress goes on.
+    /// The longest wait of a call for its next id, in milliseconds, 1 to 3,600,000. Default 2000.
+    ///
+    /// A `take` that makes progress may last longer.
     pub fn timeout_ms(mut self, ms: i64) -> Self {
         self.options.timeout_ms = Some(ms);
         self
     }
 
-    /// Whether a record is kept that the next start goes on from. Default `true`. `false` gives up restart safety: a
-    /// start after the clock went back repeats ids; it is refused with a range, and without a lease ids never run ahead of
-    /// the clock. `state_dir` is not used then.
+    /// Whether a record is stored for the next start. Default `true`.
+    ///
+    /// With `false` a start after the clock went back repeats ids. `false` is refused with a range of worker ids.
+    /// Without a lease, ids then never run ahead of the clock. `state_dir` is not used.
     pub fn persist(mut self, persist: bool) -> Self {
         self.options.persist = Some(persist);
         self
     }
 
-    /// Whether `state_dir` may lie on a network file system: its locks must work between all hosts that use it. Default
-    /// `false`.
+    /// Whether `state_dir` may be on a network file system. Default `false`. Its locks must work between all hosts that
+    /// use it.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
         self.options.shared_fs = shared_fs;
         self
     }
 
-    /// Whether `state_dir` is shared by the members of one group: files are born for them to write, 0660 whatever umask
-    /// says, and directories 2770, so that what is made in them is the group's. Files with secrets stay the owner's alone.
-    /// Default `LEAFID_SHARED_GROUP`, else `false`: 0640 and 0750 less umask.
+    /// Whether the members of one group share `state_dir`. Default `LEAFID_SHARED_GROUP`, else `false`.
+    ///
+    /// `true`: files get mode 0660 whatever the umask, directories 2770; files with secrets stay 0600. `false`: 0640
+    /// and 0750 less the umask.
     pub fn shared_group(mut self, shared_group: bool) -> Self {
         self.options.shared_group = Some(shared_group);
         self
     }
 
-    /// Your word that no other container or host was given this range of worker ids, or that all that were share
-    /// `state_dir`. Without it a range is refused where it cannot be seen that others of the machine see which ids are
-    /// held: in a container, or in a network of its own. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
+    /// Your statement that no other container or host has this range of worker ids, or that all that have it share
+    /// `state_dir`. Default `LEAFID_EXCLUSIVE_RANGE`, else `false`.
+    ///
+    /// Without it a range is refused where leafid cannot see that the other processes of the machine see which ids are
+    /// held, as in a container or in a separate network namespace.
     pub fn exclusive_range(mut self, exclusive: bool) -> Self {
         self.options.exclusive_range = Some(exclusive);
         self
     }
 
-    /// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock: as far as the
-    /// clock of another host, which may have used the worker id before, may be ahead of this one's. Calls meanwhile are
-    /// `clock_backwards` where the rest is longer than `timeout_ms`. Refused with leases, which need no wait. Default
-    /// `LEAFID_NO_RECORD_WAIT_MS`, else 0: off.
+    /// How long a start without a record of its worker id issues nothing, in milliseconds, 0 to 3,600,000. Default
+    /// `LEAFID_NO_RECORD_WAIT_MS`, else 0 (off).
+    ///
+    /// Set it to how far the clock of another host that used the worker id before may be ahead. Until then a call
+    /// waits, or returns `clock_backwards` if the rest is longer than `timeout_ms`. Refused with leases, which need no
+    /// wait.
     pub fn no_record_wait_ms(mut self, ms: i64) -> Self {
         self.options.no_record_wait_ms = Some(ms);
         self
     }
 
-    /// Whether the worker id is claimed at the first id instead of by `open`. Default `false`. Errors of the claim are
-    /// then those of that call; options are checked at once all the same.
+    /// Whether the worker id is claimed at the first id and not by `open`. Default `false`.
+    ///
+    /// Errors of the claim are then errors of that call. `open` still checks the options.
     pub fn lazy(mut self, lazy: bool) -> Self {
         self.options.lazy = lazy;
         self
     }
 
-    /// Which clock ids are made of. Default `System`.
+    /// The clock that ids take their time from. Default `System`.
     pub fn clock_source(mut self, source: ClockSource) -> Self {
         self.options.clock_source = source;
         self
     }
 
-    /// An existing largest id of this layout, such as that of the generator before: every id will be of a later tick.
+    /// The largest existing id of this layout, such as that of the generator before. Every id will be of a later tick.
+    /// Default none.
     pub fn start_after(mut self, id: i64) -> Self {
         self.options.start_after = Some(id);
         self
     }
 
-    /// Answers what the clocks of peers read, in Unix milliseconds: asked before each claim, on a thread of leafid's. A clock
-    /// 10 s or more from the median of three or more is refused with `clock_backwards`; an error of the callback is
-    /// logged, and does not keep from starting.
+    /// A callback that returns the clocks of peers, in Unix milliseconds. Default none.
+    ///
+    /// leafid calls it before each claim, on its own thread. It refuses a clock that differs by 10 s or more from the
+    /// median of three or more, with `clock_backwards`. An error of the callback is logged, and the start continues.
     pub fn peer_times(mut self, ask: impl Fn() -> Answer<Vec<i64>> + Send + Sync + 'static) -> Self {
         self.options.peer_times = Some(PeerTimes::new(ask));
         self
     }
 
-    /// Sent to lease servers as `Authorization: Bearer …`. This and the next four options are refused without their URLs.
+    /// Sent to lease servers as `Authorization: Bearer …`. Default none. This and the next four options are refused
+    /// unless `worker` is a URL.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.options.access.token = Some(token.into());
         self
     }
 
-    /// Sent to lease servers with each request, besides.
+    /// More headers that are sent to lease servers. Default none.
     pub fn headers<K: Into<String>, V: Into<String>>(
         mut self,
         headers: impl IntoIterator<Item = (K, V)>,
@@ -171,42 +194,45 @@ impl SnowflakeBuilder {
         self
     }
 
-    /// A PEM file of certificate authorities that lease servers may be signed by, besides the system's own.
+    /// A PEM file of certificate authorities for lease servers, in addition to those of the system. Default none.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.options.access.ca_file = Some(path.into());
         self
     }
 
-    /// How long a claim, renewal or release may last, however many lease servers it asks, milliseconds. Default 1000.
+    /// The longest duration of a claim, renewal or release over all lease servers, in milliseconds, 1 to 3,600,000.
+    /// Default 1000.
     pub fn request_timeout_ms(mut self, ms: i64) -> Self {
         self.options.access.request_timeout_ms = Some(ms);
         self
     }
 
-    /// How long a lease server may take to accept a connection, milliseconds. Default 300.
+    /// The longest duration of a connection to a lease server, with name look-up and TLS, in milliseconds, 1 to
+    /// 3,600,000. Default 300.
     pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
         self.options.access.connect_timeout_ms = Some(ms);
         self
     }
 
-    /// For event loops: a wait for the clock of more than this many milliseconds is `would_block` instead.
+    /// For event loops: a longer wait for the clock than this number of milliseconds returns `would_block`.
     #[doc(hidden)]
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
         self.options.max_wait_ms = Some(ms);
         self
     }
 
-    /// Claims a worker id, makes its first span durable, and answers the generator. The same settings opened twice in
-    /// one process share one generator.
+    /// Claims a worker id, makes its first span durable and returns the generator.
     ///
-    /// Errors: `invalid_argument`, `worker_in_use` (naming the holder), `worker_lost` (a source of worker ids, or a lease
-    /// server, failed), `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
+    /// If the same settings are opened twice in one process, both handles share one generator.
+    ///
+    /// Errors: `invalid_argument`, `worker_in_use` (names the holder), `worker_lost` (the callback or the lease server
+    /// failed), `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
     pub fn open(&self) -> Result<Snowflake> {
         self.open_unless(&mut || false)
     }
 
-    /// [`SnowflakeBuilder::open`], given up with `would_block` when `interrupted` answers true while the user's code is
-    /// waited for.
+    /// [`SnowflakeBuilder::open`] that returns `would_block` if `interrupted` returns true during a wait for a user
+    /// callback.
     #[doc(hidden)]
     pub fn open_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Snowflake> {
         Snowflake::open(SnowflakeSettings::parse(&self.options)?, interrupted)

@@ -21,45 +21,45 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Rele
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A caller that has waited so long sees whether it can have the span without the background thread.
+/// After this wait a caller checks whether it can get the span without the background thread.
 const STUCK: Duration = Duration::from_millis(100);
 
-/// A generator of this process, shared by all handles of the same settings.
+/// A generator of this process. All handles of the same settings share it.
 pub(crate) struct Generator {
     pub(crate) core: Core,
-    /// As the hot path reads it.
+    /// The clock that issues ids.
     pub(crate) clock: Clock,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
     pub(crate) renewer: Arc<RenewalTimer>,
     pub(crate) settings: Arc<SnowflakeSettings>,
     pub(crate) context: ClaimContext,
-    /// Held while the disk is written.
+    /// Its lock is held while the disk is written.
     pub(crate) span_writer: Mutex<Option<SpanWriter>>,
     log: Mutex<RenewalLog>,
-    /// Whether it came with a lease.
+    /// Whether it was opened with a lease.
     pub(crate) leased: bool,
-    /// Where its lease is cached, until it is closed.
+    /// The cache of its lease, until it is closed.
     pub(crate) lease_cache: Mutex<Option<LeaseCache>>,
-    /// Renewals tried.
+    /// The number of attempted renewals.
     pub(crate) tried: AtomicU64,
-    /// The clock's reading before which nothing is issued, for want of a record.
+    /// No id is issued before this time of the clock, because no record was found.
     pub(crate) begins_ms: Option<i64>,
-    /// Whether it is closed, or its lease lost; and the generator that took its place then.
+    /// Whether it is closed or its lease is lost. `successor` is the generator that then replaced it.
     pub(crate) life: Mutex<Life>,
     pub(crate) successor: OnceLock<Arc<Generator>>,
-    /// Leases lost before this one without a renewal between, and whether this one was renewed.
+    /// The number of leases lost before this one without a renewal in between. `kept`: whether this one was renewed.
     pub(crate) losses: u32,
     pub(crate) kept: AtomicBool,
-    /// The process that it belongs to.
+    /// The generation of its process.
     pub(crate) generation: u64,
 }
 
-/// What a caller that needs a span has to do next.
+/// The next step of a caller that needs a span.
 pub(crate) enum Obtained {
-    /// Ask the core again.
+    /// Call the core again.
     Granted,
-    /// Ask again a tick later.
+    /// Call the core again a tick later.
     NoRoom,
 }
 
@@ -74,7 +74,7 @@ impl Renewable for Generator {
 }
 
 impl Generator {
-    /// `before`, `losses`: what the generator counted whose place it takes.
+    /// `before` and `losses` are the counts of the generator that this one replaces.
     pub(crate) fn new(
         env: Arc<Env>,
         renewer: Arc<RenewalTimer>,
@@ -119,8 +119,8 @@ impl Generator {
         }
     }
 
-    /// Has the background thread grant the core's next span, and waits for it until the deadline. `may_wait`: whether
-    /// user callbacks can run meanwhile.
+    /// Requests the core's next span from the background thread, and waits for it until the deadline. `may_wait`:
+    /// whether user callbacks can run during the wait.
     pub(crate) fn obtain(
         self: &Arc<Self>,
         deadline: Instant,
@@ -130,7 +130,7 @@ impl Generator {
         let Some(first) = self.locked(|log| log.first.take()) else { return Ok(Obtained::Granted) };
         if let Some(first) = first {
             self.core.grant(first);
-            // The thread is started with the first id, and renews from here on.
+            // The first id starts the thread, which renews from then on.
             self.renewer.schedule(self, true);
             return Ok(Obtained::Granted);
         }
@@ -142,7 +142,7 @@ impl Generator {
         while self.tried.load(Acquire) == tried {
             let in_time = pause.until(deadline);
             if !self.is_ours() {
-                // In the child of a fork meanwhile nobody renews this: the caller finds out.
+                // In the child of a fork in between, nothing renews this generator. The caller notices that.
                 return Ok(Obtained::Granted);
             }
             if !in_time {
@@ -158,7 +158,7 @@ impl Generator {
                 }
             }
             if !helped && asked.elapsed() > STUCK && self.span_writer.try_lock().is_ok() {
-                // The thread is held up by another generator's disk, not by this one's.
+                // Another generator's disk blocks the thread, and this generator's disk does not.
                 helped = true;
                 let generator = Arc::clone(self);
                 with_timeout::run(deadline.saturating_duration_since(Instant::now()), move || {
@@ -191,7 +191,7 @@ impl Generator {
         Error::new(code, message)
     }
 
-    /// Logs the result of a renewal, and lets the callers that wait for it continue; `until`: the first tick that is not
+    /// Records the result of a renewal and wakes the callers that wait for it. `until` is the first tick that is not
     /// durable.
     pub(crate) fn note(&self, renewed: Option<SpanResult>, until: u64) {
         let failed = self.locked(|log| log.note(renewed, until));
@@ -201,7 +201,7 @@ impl Generator {
         }
     }
 
-    /// Logs where the lease ends now, or why it was not renewed.
+    /// Records the end of the lease, or why it was not renewed.
     pub(crate) fn note_lease(&self, until_ms: i64, failed: Option<Error>) {
         self.locked(|log| log.note_lease(until_ms, failed));
     }
@@ -210,23 +210,24 @@ impl Generator {
         self.locked(|log| log.clone()).unwrap_or_default()
     }
 
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     pub(crate) fn locked<R>(&self, action: impl FnOnce(&mut RenewalLog) -> R) -> Option<R> {
         lock_signal_safe(&self.log, self.generation, action)
     }
 
-    /// Whether this process opened it: a child of a fork in the middle of a call holds a copy of its parent's.
+    /// Whether this process opened it. After a fork in the middle of a call, the child holds a copy of its parent's
+    /// generator.
     pub(crate) fn is_ours(&self) -> bool {
         self.generation == os::process::generation()
     }
 
-    /// As [`lock_signal_safe`], for what says whether it lives.
+    /// As [`lock_signal_safe`], for the state of closing and of lost leases.
     pub(crate) fn with_life<R>(&self, action: impl FnOnce(&mut Life) -> R) -> Option<R> {
         lock_signal_safe(&self.life, self.generation, action)
     }
 
-    /// Extends the span if half of it is used; called by the background thread. Returns when to call it again, while the
-    /// generator is in use or leased; a caller that waits for it is a use.
+    /// Extends the span if half of it is used. The background thread calls it. Returns when to call it again, as long
+    /// as the generator is in use or leased; a waiting caller counts as a use.
     pub(crate) fn renew(self: &Arc<Self>, waited_for: bool) -> Option<Duration> {
         if !self.is_ours() {
             return None;
@@ -246,7 +247,7 @@ impl Generator {
         let mut held = lock(&self.span_writer);
         let (Some(span_writer), Some(first_unused)) = (held.as_mut(), self.core.first_unused()) else {
             drop(held);
-            // Closed meanwhile: callers that wait get the error from the core.
+            // Closed in between: waiting callers get the error from the core.
             self.note(None, self.core.until());
             return None;
         };
@@ -268,7 +269,7 @@ impl Generator {
         });
         let (rest, until) = (span_writer.extension.rest(), span_writer.file.record().run.until);
         drop(held);
-        // From here on no lock is held: user callbacks are called, and a logger may ask for an id.
+        // From here on no lock is held, because user callbacks are called and a logger may ask for an id.
         let (lease_due, lease_error) = match lease {
             Some((Some(call), due, error, _)) => {
                 self.call_source(call);
@@ -282,17 +283,17 @@ impl Generator {
             (Extension::NotNeeded, _) => None,
             (Extension::Tried(outcome), _) => Some(outcome),
             (Extension::LeaseShort, Some(error)) => Some(SpanResult::Failed(error)),
-            // The caller continues to wait: for the lease source.
+            // The caller continues to wait for the lease source.
             (Extension::LeaseShort, _) => return lease_due,
         };
         let span_due = match &tried {
-            // Nothing brings it back.
+            // A lost record does not come back.
             Some(SpanResult::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => {
                 None
             }
             Some(SpanResult::Failed(_)) => Some(rest),
             _ => {
-                // Read anew: the write took its time.
+                // Read again, because the write took some time.
                 let now_ms = self.env.clock.filtered_ms();
                 Some(SpanExtension::due_in(layout, until, first_unused, now_ms))
             }
@@ -301,7 +302,7 @@ impl Generator {
         span_due.filter(|_| in_use).into_iter().chain(lease_due).min()
     }
 
-    /// Seals the core, writes the exact end, and releases the worker id, in this order; then the lease.
+    /// Seals the core, writes the exact end and releases the worker id, in this order. Then releases the lease.
     pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         let (successor, lost) = self.close_life();
@@ -326,7 +327,7 @@ impl Generator {
         written
     }
 
-    /// Writes the mark of a sealed generator and drops the lock; a lease that is held is not given back.
+    /// Writes the end of a sealed generator and drops the lock. A held lease is not released.
     pub(crate) fn let_go(&self, first_unused: u64) -> Result<()> {
         self.let_go_of(first_unused).0
     }

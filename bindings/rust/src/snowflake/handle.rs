@@ -1,4 +1,4 @@
-//! The handle that users hold.
+//! The public handle of a generator.
 
 use crate::Stats;
 use crate::os::{self, PerProcess};
@@ -17,13 +17,13 @@ use std::sync::atomic::{
 
 /// A snowflake generator: unique 64-bit ids in nanoseconds, from any number of threads.
 ///
-/// A clone is another handle of the same generator; the generator ends when the last handle is closed or dropped. A
-/// handle that a fork has copied claims a worker id of its own at its first use in the child.
+/// A clone is another handle of the same generator. The generator ends when its last handle is closed or dropped. In a
+/// forked child, a handle claims its own worker id at its first use.
 pub struct Snowflake {
     pub(crate) settings: Arc<SnowflakeSettings>,
     generator: PerProcess<Arc<Generator>>,
     closed: AtomicBool,
-    /// Whether this process's generator was told that the handle is gone.
+    /// Whether `release` has already reported this handle as closed to the registry.
     released: AtomicBool,
 }
 
@@ -54,11 +54,13 @@ impl Snowflake {
         flake
     }
 
-    /// Issues one id, larger than every one before it from this generator.
+    /// Issues one id. It is larger than every earlier id of this generator.
     ///
-    /// It waits, at most `timeout_ms`, for the next tick when one is used up and for a span to become durable.
-    /// Errors: `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `worker_lost`, `closed`; in a forked
-    /// child's first call those of opening, too.
+    /// When a tick is used up, it waits for the next tick. It also waits for a span that is not durable yet. It waits
+    /// at most `timeout_ms`.
+    ///
+    /// Errors: `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `worker_lost`, `closed`; at the first
+    /// call in a forked child also those of [`SnowflakeBuilder::open`](crate::SnowflakeBuilder::open).
     #[inline]
     pub fn next(&self) -> Result<i64> {
         match self.try_next() {
@@ -67,29 +69,30 @@ impl Snowflake {
         }
     }
 
-    /// One id if it is to be had at once: without a wait, a span, a claim or an error. `None` says: call `next`.
+    /// Issues one id if that needs no wait, no new span and no claim. Otherwise returns `None`: then call
+    /// [`Snowflake::next`].
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
         let (generator, generation) = self.generator.load()?;
         let watch = os::process::watch_generation();
         let id = generator.core.next(generator.clock.now_ms()).ok()?;
-        // After the step: in a forked child the step was made on a copy of the parent's generator.
+        // Checked after the step: in a forked child the step changed a copy of the parent's generator.
         (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(id)
     }
 
-    /// [`Snowflake::next`], given up with `would_block` when `interrupted` answers true during a long wait.
+    /// [`Snowflake::next`] that returns `would_block` if `interrupted` returns true during a long wait.
     #[doc(hidden)]
     pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
         self.step(interrupted, |generator, now_ms| generator.core.next(now_ms)).map(|(id, _)| id)
     }
 
-    /// What the generator tells of itself. Errors: `closed`; in a forked child's first call those of opening.
+    /// The statistics of the generator. Errors: `closed`; at the first call in a forked child also those of opening.
     pub fn stats(&self) -> Result<Stats> {
         let generator = self.generator()?;
         Ok(Stats::of(generator, registry().handles(generator)))
     }
 
-    /// The worker id held. Errors: as [`Snowflake::stats`].
+    /// The worker id that is held. Errors: as [`Snowflake::stats`].
     pub fn worker_id(&self) -> Result<u32> {
         Ok(self.generator()?.worker_id)
     }
@@ -104,20 +107,22 @@ impl Snowflake {
         self.settings.key.space.layout
     }
 
-    /// Closes this handle; a second time does nothing. The last handle writes the exact mark and lets the worker id go.
+    /// Closes this handle; a second call does nothing. The last handle stores the exact end of the ids and releases the
+    /// worker id.
     ///
-    /// Calls under way in other threads end with `closed`. Errors: `state_io`, `worker_lost`: the handle is closed all
-    /// the same, and the record says more than was used. But it stays open in a child of vfork, and on a thread with too
+    /// Calls that run in other threads return `closed`. Errors: `state_io`, `worker_lost`. The handle is closed all the
+    /// same, and the record covers more than was used. It stays open only in a child of vfork and on a thread with too
     /// little stack.
     pub fn close(&self) -> Result<()> {
         os::check_may_wait()?;
         self.closed.store(true, Relaxed);
-        // Against an attaching in another thread: it sees this, or this sees what it attached.
+        // Against another thread that stores a generator now: either it sees `closed`, or `release` sees the generator.
         fence(SeqCst);
         self.release()
     }
 
-    /// Tells the generator, once, that the handle is gone. In a child that never used it there is none to tell.
+    /// Reports to the registry, once, that this handle is closed. A child that never used it has no generator to report
+    /// to.
     fn release(&self) -> Result<()> {
         match (self.generator.get(), existing_registry()) {
             (Some(generator), Some(registry)) if !self.released.swap(true, AcqRel) => {
@@ -127,12 +132,12 @@ impl Snowflake {
         }
     }
 
-    /// This process's generator, claimed if it has none yet: at the opening, and in a forked child.
+    /// The generator of this process. If there is none yet, claims a worker id: at the opening, and in a forked child.
     pub(crate) fn generator(&self) -> Result<&Arc<Generator>> {
         self.generator_unless(&mut || false)
     }
 
-    /// [`Snowflake::generator`], given up with `would_block` when `interrupted` answers true while a claim is waited for.
+    /// [`Snowflake::generator`] that returns `would_block` if `interrupted` returns true during the wait for a claim.
     pub(crate) fn generator_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Generator>> {
         if self.closed.load(Acquire) {
             return Err(closed());
@@ -142,17 +147,17 @@ impl Snowflake {
                 if generator.successor.get().is_none() {
                     break generator;
                 }
-                // Its lease was lost, and another generator took its place.
+                // Its lease was lost, and another generator replaced it.
                 self.generator.replace(Arc::clone(generator.newest()));
                 continue;
             }
             os::check_may_work()?;
-            // An ancestor's: this is a forked child.
+            // The generator of an ancestor: this is a forked child.
             let parents = self.generator.load().map(|(generator, _)| generator.worker_id);
             let generation = os::process::generation();
             let opened = registry().open(&self.settings, parents, interrupted);
             if generation != os::process::generation() {
-                // A fork came between: what was attached, or failed, is the parent's. It is left alone.
+                // A fork came in between: what was opened, or failed, belongs to the parent. Leave it alone.
                 std::mem::forget(opened);
                 continue;
             }
@@ -178,7 +183,7 @@ impl Snowflake {
         if self.is_closed() { Err(closed()) } else { Ok(()) }
     }
 
-    /// Up to `most` ids of one tick, at least one, with the generation that they were taken in.
+    /// Reserves 1 to `most` ids of one tick, and returns the fork generation in which they were reserved.
     pub(crate) fn reserve(&self, most: usize) -> Result<(Run, u64)> {
         self.step(&mut || false, |generator, now_ms| generator.core.reserve(now_ms, most))
     }
@@ -189,7 +194,7 @@ impl Snowflake {
         self.next_unless(&mut || false)
     }
 
-    /// Has one step of the core made, doing what it asks for first; with the generation that it was made in.
+    /// Runs one step of the core and, before it, the actions that the core requests. Also returns the fork generation.
     pub(crate) fn step<T>(
         &self,
         interrupted: Interrupted<'_>,
@@ -206,7 +211,7 @@ impl Snowflake {
                 Err(Action::Sealed) if generator.successor.get().is_some() => Ok(None),
                 Err(action) => wait.until_done(generator, action).map(|()| None),
             };
-            // After a fork meanwhile, neither an id nor an error is this process's.
+            // A fork came in between: neither the id nor the error belongs to this process.
             if generation != os::process::generation() {
                 continue;
             }
@@ -223,7 +228,7 @@ fn closed() -> Error {
     Error::new(Code::Closed, "the snowflake was closed; open another one")
 }
 
-/// A panic, of the user's code too, leaves it as it was: whatever it holds is changed in one step.
+/// A panic, also of a user callback, leaves the state valid: each change is a single step.
 impl UnwindSafe for Snowflake {}
 impl RefUnwindSafe for Snowflake {}
 
@@ -236,8 +241,8 @@ impl Clone for Snowflake {
             closed: AtomicBool::new(self.closed.load(Acquire)),
             released: AtomicBool::new(false),
         };
-        // Not for a lazy one that was never used. An error shows at the first use. In a forked child it is this handle that
-        // knows what its parent held.
+        // A lazy handle that was never used has no generator to attach to. An error is returned at the first use. In a
+        // forked child this handle knows which worker id the parent held.
         if self.generator.load().is_some() && self.generator().is_ok() {
             let _ = flake.generator();
         }

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::Release;
 use std::time::{Duration, Instant};
 
 impl Generator {
-    /// Has the source renew the lease, on a thread of its own: it may be a user callback.
+    /// Renews the lease at its source, on its own thread, because it may be a user callback.
     pub(crate) fn call_source(self: &Arc<Self>, call: RenewalCall) {
         let generator = Arc::clone(self);
         let unasked = Arc::clone(&call.late);
@@ -27,7 +27,7 @@ impl Generator {
             let answer = catch_unwind(AssertUnwindSafe(|| source.renew(&request.lease, request.wish_ms)))
                 .unwrap_or_else(|_| Err("the renewal panicked".into()));
             let kept = generator.take_renewal(&late, renewal_answer(answer), asked);
-            // A caller may be waiting for the span, and none for the cache.
+            // A caller may be waiting for the span. No caller waits for the cache.
             generator.renewer.schedule(&generator, false);
             if kept {
                 generator.cache_lease();
@@ -40,13 +40,13 @@ impl Generator {
         }
     }
 
-    /// Takes the answer of the source; `asked`: the suspend-counting clock before the call. Returns whether the lease was
+    /// Accepts the result of the source. `asked` is the boot time before the call. Returns whether the lease was
     /// renewed.
     fn take_renewal(self: &Arc<Self>, late: &LateAnswer, answer: RenewalAnswer, asked: Duration) -> bool {
         let (ended, until_ms) = {
             let mut span_writer = lock(&self.span_writer);
             let Some(lease) = span_writer.as_mut().and_then(|span_writer| span_writer.lease.as_mut()) else {
-                // Closed meanwhile: for whoever gives the lease back.
+                // Closed in between: the thread that releases the lease needs the result.
                 let _ = late.set(answer);
                 return false;
             };
@@ -73,8 +73,8 @@ impl Generator {
         false
     }
 
-    /// Writes the lease to the cache, for a start while no server can be reached. Waits for the disk; logs an error, which
-    /// has no other effect.
+    /// Writes the lease to the cache, for a start while no server is reachable. Waits for the disk. An error is logged
+    /// and has no other effect.
     pub(crate) fn cache_lease(&self) {
         let mut guard = lock(&self.lease_cache);
         let Some(cache) = guard.as_mut() else { return };
@@ -89,7 +89,8 @@ impl Generator {
         }
     }
 
-    /// [`Generator::cache_lease`], if there is a cache; returns after `patience` at the latest, and the write continues by itself.
+    /// [`Generator::cache_lease`], if there is a cache. Returns after `patience` at the latest; the write then
+    /// continues.
     pub(crate) fn cache_lease_within(self: &Arc<Self>, patience: Duration) {
         if lock_signal_safe(&self.lease_cache, self.generation, |cache| cache.is_some()) == Some(true) {
             let generator = Arc::clone(self);
@@ -97,7 +98,7 @@ impl Generator {
         }
     }
 
-    /// Invalidates the cached lease, durably. Returns whether it did: only then may the lease be released.
+    /// Invalidates the cached lease, durably. Returns whether that succeeded: only then may the lease be released.
     pub(crate) fn invalidate_cached_lease(&self) -> bool {
         let mut cache = lock(&self.lease_cache);
         let Some(Err(error)) = cache.as_ref().map(LeaseCache::invalidate) else {
@@ -117,8 +118,8 @@ impl Generator {
         self.is_claiming() || os::without_signals(|| self.is_calling())
     }
 
-    /// Whether a renewal of the lease is under way. While the disk is written this is not known: then it is that which
-    /// is waited for.
+    /// Whether a renewal of the lease is running. While the disk is written this is unknown, and the wait is for the
+    /// disk.
     fn is_calling(&self) -> bool {
         let Ok(span_writer) = self.span_writer.try_lock() else { return false };
         span_writer
@@ -127,7 +128,7 @@ impl Generator {
             .is_some_and(|lease| lease.held.is_calling())
     }
 
-    /// The error of a thread that must return for the user's code to run.
+    /// The error of a thread that must return before the user callback can run.
     pub(crate) fn needs_caller(&self) -> Error {
         let by = match self.settings.key.workers.source().and_then(WorkerSource::as_servers) {
             Some(_) => "and its server has not answered yet",
@@ -141,8 +142,8 @@ impl Generator {
         Error::new(Code::WouldBlock, message)
     }
 
-    /// Gives the lease back, within the time that is left, once no renewal is under way. What fails is logged: the lease
-    /// ends by itself.
+    /// Releases the lease before the deadline, once no renewal is running. An error is logged: the lease ends by
+    /// itself.
     pub(crate) fn release(&self, lease: RenewableLease, first_unused: u64, deadline: Instant) {
         let until_ms = self.core.layout().tick_start_ms(first_unused);
         let waits = !lease.source.runs_on_callers_thread();

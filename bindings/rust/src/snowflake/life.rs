@@ -1,22 +1,22 @@
-//! The end of a generator: by a close, or because its lease was lost.
+//! The end of a generator: by a close, or by the loss of its lease.
 
 use leafid_core::{Error, LeaseLoss};
 use std::time::Duration;
 
-/// Whether a generator is closed, and its lease lost.
+/// Whether a generator is closed, and whether its lease is lost.
 #[derive(Default)]
 pub(crate) struct Life {
     pub(super) closed: bool,
     pub(super) lost: Option<LeaseLoss>,
 }
 
-/// What became of a loss.
+/// The state of the recovery.
 pub(crate) enum Heal {
     NotLost,
-    /// Another generator took its place.
+    /// Another generator replaced it.
     Done,
-    /// A claim is under way, or was made: look again after this.
+    /// A claim is running or has just succeeded. Check again after this time.
     UnderWay(Duration),
-    /// The last one failed: the next is made after this.
+    /// The last claim failed. The next one starts after this time.
     Failed(Error, Duration),
 }

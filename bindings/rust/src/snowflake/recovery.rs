@@ -1,4 +1,4 @@
-//! How a generator that lost its lease comes to another.
+//! Recovery from a lost lease: a new claim, and a new generator that replaces the old one.
 
 use crate::os::mutex::PollSleep;
 use crate::snowflake::generator::Generator;
@@ -16,13 +16,13 @@ use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
 
 impl Generator {
-    /// Notes that the lease is lost, and begins to claim anew. What is left of the span is still used.
+    /// Records that the lease is lost, and starts a new claim. The rest of the span is still used.
     pub(crate) fn lose(self: &Arc<Self>, why: Error) -> Duration {
         log::warn!("leafid: {why}");
         let until_ms = self.renewal_log().lease_until_ms.unwrap_or(0);
         self.note_lease(until_ms, Some(why.clone()));
         let counted = self.env.clock.boot_time();
-        // Leases that are lost one after another, before a renewal, are claimed with ever more time between.
+        // If leases are lost one after another without a renewal, the time between the claims grows.
         let losses = if self.kept.load(Acquire) { 0 } else { self.losses };
         self.with_life(|life| {
             life.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, counted));
@@ -33,7 +33,7 @@ impl Generator {
         }
     }
 
-    /// Begins a claim if the lease is lost and one is due; `waited_for`: by a caller that has no span.
+    /// Starts a claim if the lease is lost and a claim is due. `waited_for`: a caller has no span and waits.
     pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
         let counted = self.env.clock.boot_time();
         let patience = self.settings.call_bound() + claim::bound(&self.settings, &self.context.rules, false);
@@ -60,7 +60,7 @@ impl Generator {
         heal
     }
 
-    /// Claims anew, ends this generator, and lets the next take its place above all that this one issued.
+    /// Claims again and seals this generator. The new one replaces it, above all ids that this one issued.
     fn heal(self: &Arc<Self>, round: u64) {
         match self.next_life(round) {
             Ok(Some(next)) => {
@@ -79,7 +79,7 @@ impl Generator {
                         );
                         next.renewer.schedule(&next, true);
                     }
-                    // Closed or given up meanwhile.
+                    // Closed or given up in between.
                     Some(false) => {
                         if let Err(error) = next.shut(Duration::from_secs(2)) {
                             log::warn!("leafid: closing: {error}");
@@ -89,7 +89,7 @@ impl Generator {
                 }
                 self.note(None, self.core.until());
             }
-            // Given up meanwhile.
+            // Given up in between.
             Ok(None) => return,
             Err(error) => {
                 self.claim_failed(round, &error);
@@ -98,7 +98,7 @@ impl Generator {
         self.renewer.schedule(self, false);
     }
 
-    /// Notes that the claim of this round failed; answers what callers are told.
+    /// Records that the claim of this round failed, and returns the error for callers.
     fn claim_failed(&self, round: u64, error: &Error) -> Error {
         let counted = self.env.clock.boot_time();
         let why = self.with_life(|life| {
@@ -109,7 +109,7 @@ impl Generator {
         why.flatten().unwrap_or_else(|| error.clone())
     }
 
-    /// None: the round was given up.
+    /// Returns `None` if the round was given up.
     fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Generator>> {
         let WorkerIds::FromSource(source) = &self.settings.key.workers else {
             return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
@@ -134,7 +134,7 @@ impl Generator {
         }
         if let Some(sealed) = self.core.seal() {
             self.with_life(|life| life.lost.as_mut().map(|lost| lost.sealed(sealed)));
-            // Without its lease: that is lost.
+            // Without its lease, which is lost.
             if let Err(error) = self.let_go(sealed) {
                 log::warn!("leafid: the record of worker id {} was not closed: {error}", self.worker_id);
             }
@@ -155,7 +155,7 @@ impl Generator {
         Ok(Some(Generator::new(env, renewer, settings, context, claim, self.renewal_log(), losses)))
     }
 
-    /// The generator in whose favour this one ended, or itself.
+    /// The generator that finally replaced this one, or this one itself.
     pub(crate) fn newest(self: &Arc<Self>) -> &Arc<Generator> {
         let mut generator = self;
         while let Some(next) = generator.successor.get() {
@@ -164,13 +164,13 @@ impl Generator {
         generator
     }
 
-    /// Whether a claim after a loss is under way.
+    /// Whether a claim after a loss is running.
     pub(crate) fn is_claiming(&self) -> bool {
         let claiming = self.with_life(|life| life.lost.as_ref().is_some_and(LeaseLoss::is_claiming));
         claiming == Some(true)
     }
 
-    /// Whether both are lives of one generator: one of them came to take the other's place. Once true it stays so.
+    /// Whether one of them came to replace the other. Once this is true, it stays true.
     pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Generator>) -> bool {
         self.leads_to(other) || other.leads_to(self)
     }
@@ -180,7 +180,7 @@ impl Generator {
             .any(|generator| Arc::ptr_eq(generator, other))
     }
 
-    /// Waits for the generator that takes the place of this sealed one. Errors: why there is none.
+    /// Waits for the generator that replaces this sealed one. Errors: why there is none.
     pub(crate) fn await_successor(
         self: &Arc<Self>,
         deadline: Instant,
@@ -198,7 +198,7 @@ impl Generator {
                 return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
             };
             if !claiming {
-                // Once more for this caller, unless the last was just now.
+                // One more claim for this caller, unless the last one has just failed.
                 match self.heal_if_lost(true) {
                     Heal::Failed(..) | Heal::NotLost => return Err(why),
                     Heal::UnderWay(_) | Heal::Done => {}
@@ -216,8 +216,8 @@ impl Generator {
         }
     }
 
-    /// Marks it closed. Answers the generator that took its place, which is to be closed, and whether this one lost its
-    /// lease: that is not given back, for it may be another's.
+    /// Marks it as closed. Returns the generator that replaced it, which must be closed too, and whether this one lost
+    /// its lease. A lost lease is not released, because another process may hold it.
     pub(crate) fn close_life(&self) -> (Option<Arc<Generator>>, bool) {
         let closed = self.with_life(|life| {
             life.closed = true;
@@ -227,7 +227,7 @@ impl Generator {
     }
 }
 
-/// One after another: a generator that lost many leases has a long line of successors.
+/// Drops the successors one after another: a generator that lost many leases has a long chain of them.
 impl Drop for Generator {
     fn drop(&mut self) {
         let mut next = self.successor.take();

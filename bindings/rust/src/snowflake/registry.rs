@@ -1,4 +1,4 @@
-//! The generators open in this process: one for the same settings.
+//! The registry of the generators that this process has open: one for each key of settings.
 
 use crate::config::clock_check::check_clock;
 use crate::config::deployment;
@@ -22,19 +22,19 @@ use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// If the worker ids that are leased are held on this host, an opening tries so many before it fails.
+/// If a leased worker id is held on this host, an opening tries this number of ids before it fails.
 const MOST_HELD_HERE: usize = 8;
-/// How long a close waits for a disk that does not answer.
+/// How long a close waits for a disk that does not respond.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 static REGISTRY: PerProcess<Registry> = PerProcess::new();
 
-/// The generators that this process has open. A forked child begins with none.
+/// The generators that this process has open. A forked child starts with none.
 pub(crate) struct Registry {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
     pub(crate) renewer: Arc<RenewalTimer>,
-    /// The process that it belongs to.
+    /// The generation of its process.
     generation: u64,
 }
 
@@ -45,7 +45,7 @@ struct Entry {
 }
 
 enum EntryState {
-    /// Being claimed, or being let go: others wait.
+    /// A claim or a close is running: other threads wait.
     Busy,
     Open {
         generator: Arc<Generator>,
@@ -55,7 +55,7 @@ enum EntryState {
 
 /// This process's registry.
 pub(crate) fn registry() -> &'static Registry {
-    // A static's value is never dropped.
+    // The value of a static is never dropped.
     REGISTRY.get_or_install(|| Registry {
         renewer: Arc::clone(RenewalTimer::of_process()),
         ..Registry::new(Arc::clone(env::of_process()))
@@ -77,8 +77,8 @@ impl Registry {
         }
     }
 
-    /// The generator of these settings, one handle more; claimed if this process has none. `parents`: the worker id of
-    /// the process that this one was forked from, where it had one.
+    /// The generator of these settings, with one more handle. If this process has none, claims a worker id. `parents`
+    /// is the worker id of the process from which this one was forked, if it had one.
     pub(crate) fn open(
         &self,
         settings: &Arc<SnowflakeSettings>,
@@ -90,7 +90,7 @@ impl Registry {
             check_root(settings.root, &settings.directory)?;
         }
         let (directory, forgets) = self.place(settings)?;
-        // As others wait for it: a source of worker ids is asked, then the disk.
+        // The time limit of other threads that wait for this opening: the worker id source is called, then the disk.
         let rules = if forgets { settings.key.space.rules.never_ahead() } else { settings.key.space.rules };
         let inherited = parents.is_some();
         let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
@@ -116,7 +116,7 @@ impl Registry {
                 Some(Lookup::Open(generator)) => return Ok(generator),
                 Some(Lookup::Ours) => break,
                 Some(Lookup::Busy) if pause.until(deadline) => {}
-                // Or, in a forked child, the parent's: the caller finds out.
+                // Or it is the parent's entry, in a forked child: the caller notices that.
                 Some(Lookup::Busy) | None => {
                     let message = "another thread is opening or closing this generator and its disk does not \
                                    answer; try again, or see the state directory's disk";
@@ -124,7 +124,7 @@ impl Registry {
                 }
             }
         }
-        // Removed again by its drop, unless the claim succeeds: also when it panics.
+        // Its drop removes the entry, also after a panic, unless the claim succeeds.
         let busy = BusyEntry { registry: self, directory, key: &settings.key };
         let (begun, mut tries) = (Instant::now(), 0);
         let (context, claim) = loop {
@@ -160,14 +160,14 @@ impl Registry {
         generator.cache_lease_within(settings.disk_bound());
         busy.becomes(EntryState::Open { generator: Arc::clone(&generator), handles: 1 });
         if leased {
-            // A lease runs out by itself, also before the first id.
+            // A lease ends by itself, also before the first id.
             self.renewer.schedule(&generator, true);
         }
         Ok(generator)
     }
 
-    /// Makes or finds the directory, on a thread of its own: the disk may hang, the caller may not. Answers what
-    /// identifies it, and whether what is recorded there may be gone at the next start.
+    /// Creates or finds the directory, on its own thread, because the disk may hang. Returns the identity of the
+    /// directory, and whether its records may be lost at the next start.
     fn place(&self, settings: &Arc<SnowflakeSettings>) -> Result<(DirectoryId, bool)> {
         if !settings.key.persist {
             return Ok((DirectoryId::default(), !uses_leases(settings)));
@@ -212,7 +212,7 @@ impl Registry {
         Ok((id, forgets))
     }
 
-    /// Claims, likewise. What is claimed after the caller was interrupted is let go at once.
+    /// Claims on its own thread. If the caller was interrupted before, the claim is released at once.
     fn claim(
         &self,
         settings: &Arc<SnowflakeSettings>,
@@ -228,7 +228,7 @@ impl Registry {
         }
     }
 
-    /// One handle less; the last one closes the generator.
+    /// Removes one handle. The last one closes the generator.
     pub(crate) fn close(&self, generator: &Arc<Generator>) -> Result<()> {
         let last = self.locked(|entries| {
             let this =
@@ -254,7 +254,7 @@ impl Registry {
         closed
     }
 
-    /// How many handles share this generator.
+    /// The number of handles that share this generator.
     pub(crate) fn handles(&self, generator: &Arc<Generator>) -> usize {
         let count = self.locked(|entries| {
             let counts = entries.iter().filter_map(|entry| match &entry.state {
@@ -266,7 +266,7 @@ impl Registry {
         count.unwrap_or(0)
     }
 
-    /// What is open, each with the number of its handles.
+    /// The open generators, each with the number of its handles.
     pub(crate) fn open_generators(&self) -> Vec<(Arc<Generator>, usize)> {
         let open = self.locked(|entries| {
             let open = entries.iter().filter_map(|entry| match &entry.state {
@@ -278,7 +278,7 @@ impl Registry {
         open.unwrap_or_default()
     }
 
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     fn locked<R>(&self, action: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
         lock_signal_safe(&self.entries, self.generation, action)
     }
@@ -288,7 +288,7 @@ impl Registry {
 enum Lookup {
     Open(Arc<Generator>),
     Busy,
-    /// Nothing: it is the caller's to claim.
+    /// There is no entry: the caller may claim.
     Ours,
 }
 
@@ -301,7 +301,7 @@ fn no_answer(settings: &SnowflakeSettings, waited: Duration) -> Error {
     Error::new(Code::StateIo, message)
 }
 
-/// An entry that others wait for.
+/// An entry for which other threads wait.
 struct BusyEntry<'a> {
     registry: &'a Registry,
     directory: DirectoryId,

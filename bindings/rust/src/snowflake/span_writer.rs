@@ -1,4 +1,4 @@
-//! Writes the record of a generator: extends its span, and writes the end of a closed one.
+//! The record of a generator: extends its span, and writes the end of a closed generator.
 
 use crate::os::env::{Env, HostLock};
 use crate::storage::record_format::Writer;
@@ -8,42 +8,42 @@ use crate::worker::renewable_lease::RenewableLease;
 use leafid_core::{Error, ExtensionAction, Record, Result, Snowflake as Core, Span, SpanExtension};
 use std::time::Duration;
 
-/// The record, the mark on the host, and the lease, if there is one. Held under a lock while the disk is written.
+/// The record, the mark on the host, and the lease if there is one. Its lock is held while the disk is written.
 pub(crate) struct SpanWriter {
     pub(crate) extension: SpanExtension,
-    /// Dropped first: the lock goes before the mark.
+    /// Dropped first: the lock is released before the mark.
     pub(crate) file: StateFile,
     pub(crate) presence: Box<dyn HostLock>,
     writer: Writer,
     pub(crate) lease: Option<RenewableLease>,
 }
 
-/// The result of writing a longer span.
+/// The result of a write of a longer span.
 #[derive(Clone)]
 pub(crate) enum SpanResult {
     Granted,
-    /// The logical clock is so far ahead that no span may be given yet.
+    /// The logical clock is so far ahead that no span may be granted yet.
     NoRoom,
     Failed(Error),
 }
 
 /// The result of an extension.
 pub(crate) enum Extension {
-    /// Enough is left.
+    /// Enough of the span is left.
     NotNeeded,
     Tried(SpanResult),
-    /// The lease has no more ticks; its source is being asked, or has to be.
+    /// The lease has no more ticks. Its source is called now, or must be called.
     LeaseShort,
 }
 
 impl SpanWriter {
-    /// `opened`: the suspend-counting clock.
+    /// `opened` is the boot time.
     pub(crate) fn new(claim: Claim, opened: Duration) -> SpanWriter {
         let Claim { file, presence, writer, lease, .. } = claim;
         SpanWriter { extension: SpanExtension::new(opened), file, presence, writer, lease }
     }
 
-    /// Extends the span if half of it is used. `first_unused`: the core's.
+    /// Extends the span if half of it is used. `first_unused` is the core's.
     pub(crate) fn extend(&mut self, env: &Env, core: &Core, first_unused: u64, now_ms: i64) -> Extension {
         let (record, counted) = (self.file.record(), env.clock.boot_time());
         let lease_until = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(counted));
@@ -59,7 +59,7 @@ impl SpanWriter {
         }
     }
 
-    /// Records the span, then grants it: in this order.
+    /// Records the span, then grants it. This order must not change.
     fn write(&mut self, core: &Core, record: Record, goal: Span, now_ms: i64) -> SpanResult {
         match self.file.write(record.extend(goal, now_ms), &self.writer) {
             Ok(()) => {
@@ -74,17 +74,17 @@ impl SpanWriter {
         }
     }
 
-    /// Writes the exact mark of a generator that was sealed.
+    /// Writes the exact end of a sealed generator.
     pub(crate) fn mark(&mut self, first_unused: u64, env: &Env) -> Result<()> {
         let record = self.file.record().clone();
         let run =
             Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
         let granted_at_ms = env.clock.filtered_ms().max(record.granted_at_ms);
-        // A clock that went back is noticed by the next start: the record stays that of the time before.
+        // The next start must detect that the clock went back: so the record keeps the earlier time.
         if granted_at_ms > record.granted_at_ms {
             self.writer.stamp(&env.clock);
         }
-        // On an error the record says more than was used: safe.
+        // After an error the record covers more than was used, which is safe.
         self.file.write(Record { run, granted_at_ms, ..record }, &self.writer)
     }
 }

@@ -1,45 +1,45 @@
-//! Statistics of a generator.
+//! The statistics of a generator.
 
 use crate::snowflake::generator::Generator;
 
-/// A snowflake generator as it stands. Times are Unix milliseconds.
+/// The current state of a snowflake generator. Times are Unix milliseconds.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
     /// The id space.
     pub name: String,
-    /// The worker id held.
+    /// The worker id that is held.
     pub worker_id: u32,
-    /// The directory of the records, with the id space's sub-directory; empty where none are kept.
+    /// The directory of the records, with the sub-directory of the id space; empty if no record is stored.
     pub state_dir: String,
     /// The layout: a preset's name, or bits as in `35|5|23`.
     pub layout: String,
     /// The layout's epoch.
     pub epoch_ms: i64,
-    /// When the layout's timestamp bits end.
+    /// The time at which the timestamp bits of the layout end.
     pub expires_at_ms: i64,
-    /// Ids are durable up to here, exclusive.
+    /// Ids are durable up to this time, exclusive.
     pub reserved_until_ms: i64,
     /// How far the logical clock is ahead of the clock, in milliseconds; 0 when it is not.
     pub lead_ms: i64,
-    /// How late the clock of `clock_source` may be, in milliseconds; 0 for the system's.
+    /// How late the clock of `clock_source` may be, in milliseconds; 0 for the system clock.
     pub clock_lag_ms: i64,
-    /// Where the lease of the worker id ends; none without one.
+    /// The end of the lease of the worker id; `None` without a lease.
     pub lease_until_ms: Option<i64>,
-    /// How often a worker id was claimed: more than once when leases were lost.
+    /// The number of claims of a worker id; more than one after a lost lease.
     pub claims: u64,
-    /// Handles of this process that share the generator.
+    /// The number of handles in this process that share the generator.
     pub handles: usize,
-    /// Spans made durable since the generator was opened, the first one not counted.
+    /// The number of spans made durable since the opening, without the first one.
     pub renewals: u64,
-    /// Renewals of spans and leases that failed.
+    /// The number of failed renewals of spans and leases.
     pub renewal_failures: u64,
-    /// The last error of a renewal, none after a success.
+    /// The error of the last renewal; `None` after a success.
     pub last_error: Option<String>,
 }
 
 impl Stats {
-    /// Reads no disk and waits for none.
+    /// Does not read the disk and does not wait.
     pub(crate) fn of(generator: &Generator, handles: usize) -> Stats {
         let settings = &generator.settings;
         let layout = generator.core.layout();

@@ -1,31 +1,30 @@
-//! Handles of one thread's, and ids one after another.
+//! Handles for one thread, and the iterator of ids.
 
 use crate::Snowflake;
 use crate::os;
 use leafid_core::{Result, Run};
 
-/// How many ids a handle of one thread's takes at a time.
+/// The number of ids that a handle of one thread reserves at a time.
 const RUN: usize = 128;
-/// A run that was taken longer ago is given up: its ids say when they were taken.
+/// The age at which a run is dropped, because its ids contain the time of the reservation.
 const STALE_MS: i64 = 20;
 
 impl Snowflake {
-    /// Ids without end; each is a [`Snowflake::next`].
+    /// Returns an endless iterator of ids. Each item is the result of a [`Snowflake::next`].
     pub fn iter(&self) -> Ids<'_> {
         Ids { flake: self }
     }
 
-    /// A handle for one thread, which takes ids 128 at a time and so seldom meets other threads.
+    /// Returns a handle for one thread. It reserves 128 ids at a time and so seldom contends with other threads.
     ///
-    /// Its own ids increase; against those of other handles they may be out of order by as many as 20 ms. What is left
-    /// of a run is given up after that time, or when the handle is dropped. In a forked child nothing of a run taken
-    /// before is issued.
+    /// Its ids increase. Ids of different handles may be out of order by up to 20 ms. Unused ids of a run are dropped
+    /// after 20 ms, and when the handle is dropped. A forked child issues no id of a run that its parent reserved.
     pub fn local(&self) -> Local {
         Local { flake: self.clone(), run: Run { first: 0, stride: 0, count: 0 }, taken: (0, 0) }
     }
 }
 
-/// Ids without end, of [`Snowflake::iter`].
+/// The endless iterator of [`Snowflake::iter`].
 #[derive(Clone, Debug)]
 pub struct Ids<'a> {
     flake: &'a Snowflake,
@@ -49,18 +48,18 @@ impl<'a> IntoIterator for &'a Snowflake {
     }
 }
 
-/// One thread's handle of a snowflake, of [`Snowflake::local`].
+/// A handle of a snowflake for one thread, from [`Snowflake::local`].
 #[derive(Debug)]
 pub struct Local {
     flake: Snowflake,
-    /// What is left of the ids taken.
+    /// The unused ids of the run.
     run: Run,
-    /// The process that took them, and when, by the coarse clock.
+    /// The fork generation of the process that reserved them, and the time by the coarse clock.
     taken: (u64, i64),
 }
 
 impl Local {
-    /// Issues one id, larger than every one before it from this handle. Errors: as [`Snowflake::next`].
+    /// Issues one id. It is larger than every earlier id of this handle. Errors: as [`Snowflake::next`].
     #[inline]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<i64> {
@@ -72,7 +71,7 @@ impl Local {
         let id = self.run.first;
         self.run.first = id.wrapping_add(self.run.stride);
         self.run.count -= 1;
-        // After the step, as for every id: in a forked child the run is the parent's.
+        // Checked after the step, as for every id: in a forked child the run belongs to the parent.
         if process == os::process::generation() { Ok(id) } else { self.take_run() }
     }
 

@@ -1,4 +1,4 @@
-//! Blocks a caller until an id can be issued: until the clock or a span is ready, or the call times out.
+//! Waits of a caller until an id can be issued: for the clock, for a span, or until the call times out.
 
 use crate::os;
 use crate::snowflake::generator::{Generator, Obtained};
@@ -8,12 +8,12 @@ use leafid_core::{Action, Code, Error, Result, Utc};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A sleep ends up to this much late: the rest is spun.
+/// How late a sleep may end. The last part of a wait, of this length, is a busy loop.
 const LATE: Duration = Duration::from_micros(150);
-/// A clock may be set while one sleeps: it is read again after this.
+/// The longest sleep before the clock is read again, because the clock may be set during a sleep.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// The waits of one id, or of one step of a batch.
+/// The waits for one id, or for one step of a batch.
 pub(crate) struct Wait<'a> {
     settings: &'a SnowflakeSettings,
     pub(crate) interrupted: Interrupted<'a>,
@@ -26,8 +26,8 @@ impl<'a> Wait<'a> {
         Wait { settings, interrupted, deadline: None, refused: false }
     }
 
-    /// Carries out the core's action; the caller then tries again. Errors: what the core refuses, the span's
-    /// error, `would_block`, and what was waited for when the time is up.
+    /// Carries out the core's action; the caller then tries again. Errors: a refusal of the core, the error of the
+    /// span, `would_block`, and at the timeout the reason of the wait.
     pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         if let Some(ms) = generator.begins_ms
@@ -50,7 +50,7 @@ impl<'a> Wait<'a> {
                     }
                 }
             }
-            // Sealed, and not by a close: its lease was lost.
+            // Sealed, but not closed: its lease was lost.
             Action::Sealed => {
                 generator.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
             }
@@ -83,13 +83,13 @@ impl<'a> Wait<'a> {
     fn until(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
         let clock = &generator.env.clock;
         let target_ns = ms.saturating_mul(1_000_000);
-        // A time that has passed is no wait.
+        // A time that has passed needs no wait.
         let left = Duration::from_nanos(target_ns.saturating_sub(clock.filtered_ns()).max(0) as u64);
         self.settings.check_wait(left)?;
         let allowed = deadline.saturating_duration_since(Instant::now());
         if left > allowed {
             let timeout = self.settings.timeout.as_millis();
-            // Further off than the next tick: the clock is behind, not the tick used up.
+            // Further away than the next tick: the clock is behind, and the tick is not used up.
             let behind = left.as_millis() as i64 > generator.core.layout().tick_ms();
             let (code, why) = match behind {
                 true => (Code::ClockBackwards, "the clock is behind the ids issued"),
@@ -108,7 +108,7 @@ impl<'a> Wait<'a> {
                 return Err(interrupt::interrupted());
             }
         } else {
-            // The last stretch, shorter than a sleep would be late.
+            // The rest of the wait is shorter than a sleep may be late.
             let begun = Instant::now();
             while clock.filtered_ns() < target_ns && begun.elapsed() < LATE {
                 std::hint::spin_loop();
