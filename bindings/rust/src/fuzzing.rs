@@ -1,5 +1,6 @@
-//! Doors for the fuzz targets to what reads bytes, text and options: there with `--cfg fuzzing` alone, which `make fuzz`
-//! and cargo-fuzz set. Each opens one function of the host's as it is.
+//! Entry points for the fuzz targets: functions that read bytes, text and options, each unchanged.
+//!
+//! They exist only with `--cfg fuzzing`, which `make fuzz` and cargo-fuzz set.
 
 #![allow(missing_docs)]
 
@@ -22,7 +23,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a state file says.
+/// The content of a state file.
 #[derive(Debug)]
 pub struct State {
     pub number: u64,
@@ -30,14 +31,14 @@ pub struct State {
     pub record: Record,
     pub spare: usize,
     pub damaged: bool,
-    /// The slot, as it would be written.
+    /// The slot as it would be written.
     pub again: Result<[u8; SLOT_BYTES]>,
 }
 
 pub fn state(bytes: &[u8]) -> Result<State> {
     let record_format::SlotPair { newest, spare, damaged } =
         record_format::read_file(Path::new("file"), bytes)?;
-    // The clocks of its writer are observed, for the same start of the machine.
+    // The clock filter gets the times of its writer, for the same start of the machine.
     let (writer, filter, ns) = (&newest.writer, ClockFilter::new(), |ms: i64| ms.saturating_mul(1_000_000));
     let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));
     filter.observe(
@@ -50,12 +51,12 @@ pub fn state(bytes: &[u8]) -> Result<State> {
     Ok(State { number: newest.number, name: newest.name, record: newest.record, spare, damaged, again })
 }
 
-/// Reads the file of a remembered lease, and writes what it held; and whether a slot was damaged.
+/// Reads the file of a cached lease and writes its content. Returns whether a slot was damaged.
 pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     lease_cache::again(bytes)
 }
 
-/// The lease that a start goes on with.
+/// The lease with which a start continues.
 pub fn find_cached(
     builder: &SnowflakeBuilder,
     servers: &[String],
@@ -71,7 +72,7 @@ pub fn find_cached(
     )
 }
 
-/// This start of the machine, and the suspend-counting clock.
+/// This start of the machine, and the boot time.
 pub fn clock() -> (String, i64) {
     let clock = &env::of_process().clock;
     (clock.boot_id(), clock.boot_time().as_millis() as i64)
@@ -88,12 +89,12 @@ pub fn ids_of_hostname(wanted: &str, host: &str) -> std::result::Result<(i64, i6
     of_hostname(wanted, host)
 }
 
-/// As it is kept, and whether it is on this machine.
+/// The stored form of a URL, and whether it is on this machine.
 pub fn server_url(text: &str) -> Result<(String, bool)> {
     ServerUrl::parse("servers", text).map(|url| (url.join(""), url.is_loopback()))
 }
 
-/// Options of a snowflake that were taken.
+/// The options of a snowflake that were accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
     pub name: String,
@@ -107,7 +108,7 @@ pub struct Taken {
     pub persist: bool,
 }
 
-/// Checks options, opens nothing.
+/// Checks options and opens nothing.
 pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
     let SnowflakeSettings { key, directory, timeout, max_wait, .. } =
         SnowflakeSettings::parse(&builder.options)?;
@@ -127,7 +128,7 @@ pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
     })
 }
 
-/// Whether it is a command line, which is not run.
+/// Whether the command line is valid. It is not run.
 #[cfg(feature = "cli")]
 pub fn command_line(arguments: Vec<OsString>) -> bool {
     crate::cli::is_right(arguments)

@@ -1,4 +1,4 @@
-//! Segments: ranges of ids leased from a source, held in a double buffer, issued from memory.
+//! Segments: ranges of ids that are leased from a source, kept in a double buffer and issued from memory.
 
 mod builder;
 mod call;
@@ -32,5 +32,5 @@ pub use stats::{SegmentsStats, ServerStats, TagStats};
 pub use tag::Tag;
 pub use thread_local::LocalTag;
 
-/// Called once, from a thread of leafid's.
+/// Called once, on a thread of leafid.
 type Wake = Box<dyn FnOnce() + Send>;

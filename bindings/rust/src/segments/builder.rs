@@ -1,4 +1,4 @@
-//! The options of segments.
+//! The builder of segments: one method for each option.
 
 use super::handle::Segments;
 use super::settings::{Prewarm, SegmentsSettings};
@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The options of [`Segments`]; made by [`Segments::builder`]. Values are checked by `open`.
+/// The options of [`Segments`], from [`Segments::builder`].
+///
+/// `open` checks the values. `docs/OPTIONS.md` of the project describes every option in full.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct SegmentsBuilder {
@@ -39,25 +41,25 @@ pub struct SegmentsBuilder {
     pub(crate) max_wait_ms: Option<i64>,
 }
 
-/// What servers speak.
+/// The protocol of the servers.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// An unmodified Leaf server's: its segment mode, one id a request.
+    /// An unmodified Leaf server in segment mode, one id per request.
     #[default]
     Leaf,
-    /// Likewise its snowflake mode.
+    /// An unmodified Leaf server in snowflake mode, one id per request.
     LeafSnowflake,
-    /// Leafid's own.
+    /// leafid's own protocol, which returns ranges.
     Range,
-    /// tinyid's.
+    /// The protocol of tinyid.
     Tinyid,
 }
 
 impl FromStr for Protocol {
     type Err = Error;
 
-    /// Reads `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
+    /// Parses `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
     fn from_str(text: &str) -> Result<Protocol> {
         match text {
             "leaf" => Ok(Protocol::Leaf),
@@ -74,7 +76,7 @@ impl FromStr for Protocol {
 }
 
 impl Protocol {
-    /// As it is written.
+    /// The name that [`Protocol::from_str`] parses.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Leaf => "leaf",
@@ -86,21 +88,23 @@ impl Protocol {
 }
 
 impl Segments {
-    /// The options, to be opened.
+    /// Returns a builder with the default options.
     pub fn builder() -> SegmentsBuilder {
         SegmentsBuilder::default()
     }
 }
 
 impl SegmentsBuilder {
-    /// Where segments come from: the URLs of servers, of which the first is preferred and one that fails rests, as in
-    /// `http://leaf-1:8080`; or `file:DIR` alone, a directory that processes of one host share.
+    /// The URLs of servers, such as `http://leaf-1:8080`. leafid prefers the first one and backs off from one that
+    /// fails.
+    ///
+    /// Or `file:DIR` alone: a directory that the processes of one host share.
     pub fn servers<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
         self.servers = servers.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Segments from a callback instead, on your own database for example: see [`SegmentSource::callback`].
+    /// A callback instead of servers, for example for your own database: see [`SegmentSource::callback`].
     pub fn fetch(
         self,
         fetch: impl Fn(&FetchRequest) -> Answer<Option<Fetched>> + Send + Sync + 'static,
@@ -108,79 +112,88 @@ impl SegmentsBuilder {
         self.source(SegmentSource::callback(fetch))
     }
 
-    /// As [`SegmentsBuilder::fetch`].
+    /// A source instead of servers, such as a callback. [`SegmentsBuilder::fetch`] is the short form.
     pub fn source(mut self, source: SegmentSource) -> Self {
         self.source = Some(source);
         self
     }
 
-    /// What the servers speak. Default `Leaf`.
+    /// The protocol of the servers. Default `Leaf`.
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.protocol = Some(protocol);
         self
     }
 
-    /// How many ids to ask for at a time, 1 to 1,000,000. Default: the source's own; 1000 of a callback. Of a Leaf, which
-    /// gives one id a request, as many are kept in stock, 1000 by default; tinyid decides itself, and takes none.
+    /// How many ids to ask for, 1 to 1,000,000. Default: the source's own; 1000 for a callback or a Leaf.
+    ///
+    /// A Leaf returns one id per request: there it is how many ids to keep in stock. Refused with tinyid, whose table
+    /// sets it.
     pub fn step(mut self, step: i64) -> Self {
         self.step = Some(step);
         self
     }
 
-    /// Whether the step follows the use, as Leaf's does: doubled, up to 1,000,000, when a segment lasted less than 15
-    /// minutes, halved when it lasted more than 30, never below the first. Default `true`. The stock of a Leaf starts
-    /// with one id, and grows to `step` with the use; `false` fills it at once.
+    /// Whether the step follows the use, as in Leaf. Default `true`.
+    ///
+    /// The step doubles, up to 1,000,000, when a segment lasted less than 15 minutes. It halves when a segment lasted
+    /// 30 or more, never below the first step. With a Leaf the stock starts with one id and grows up to `step`; `false`
+    /// fills it at once.
     pub fn adaptive(mut self, adaptive: bool) -> Self {
         self.adaptive = Some(adaptive);
         self
     }
 
-    /// Of how much of a segment, in percent, more must be used before the next one is fetched, 0 to 100. Default 10.
+    /// The percentage of a segment, or of a Leaf's stock, 0 to 100. When more is used, the next segment is fetched.
+    /// Default 10.
     pub fn prefetch(mut self, percent: i64) -> Self {
         self.prefetch = Some(percent);
         self
     }
 
-    /// How long a call waits at most for its next id, milliseconds. Default 2000. A `take` that makes progress goes on.
+    /// The longest wait of a call for its next id, in milliseconds, 1 to 3,600,000. Default 2000.
+    ///
+    /// A `take` that makes progress may last longer.
     pub fn timeout_ms(mut self, ms: i64) -> Self {
         self.timeout_ms = Some(ms);
         self
     }
 
-    /// How long a request to a server may last, milliseconds. Default 1000.
+    /// The longest duration of a request over all servers, in milliseconds, 1 to 3,600,000. Default 1000.
     pub fn request_timeout_ms(mut self, ms: i64) -> Self {
         self.access.request_timeout_ms = Some(ms);
         self
     }
 
-    /// How long a server may take to accept a connection, milliseconds. Default 300.
+    /// The longest duration of a connection to a server, in milliseconds, 1 to 3,600,000. Default 300.
     pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
         self.access.connect_timeout_ms = Some(ms);
         self
     }
 
-    /// How many connections to each server are kept alive, 1 to 64; of a Leaf also how many requests are under way at
-    /// a time, for all tags together. Default 4.
+    /// The number of kept-alive connections to each server, 1 to 64. Default 4.
+    ///
+    /// With a Leaf it is also the number of concurrent requests, for all tags together.
     pub fn connections(mut self, connections: i64) -> Self {
         self.connections = Some(connections);
         self
     }
 
-    /// Ids that one number of a Leaf stands for, 2 to 1,000,000: number n for n * N to (n + 1) * N - 1. Each tag must be
-    /// called `…-xN` then, in Leaf's table too, and is not used otherwise, so that all who read it agree. Default: a number
-    /// is an id.
+    /// The number of ids in a block, 2 to 1,000,000, only for `Leaf`. Default: one number of the Leaf is one id.
+    ///
+    /// Number n of the Leaf stands for the ids n × N to (n + 1) × N - 1. The tag must then be called `…-xN`, in Leaf's
+    /// table too, and such a tag is refused without this option. So all users of the tag agree.
     pub fn block_size(mut self, ids: i64) -> Self {
         self.block_size = Some(ids);
         self
     }
 
-    /// Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`.
+    /// Sent to servers as `Authorization: Bearer …`, or to tinyid as its own `token`. Default none.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.access.token = Some(token.into());
         self
     }
 
-    /// Sent to servers with each request, besides.
+    /// More headers that are sent to servers. Default none.
     pub fn headers<K: Into<String>, V: Into<String>>(
         mut self,
         headers: impl IntoIterator<Item = (K, V)>,
@@ -189,95 +202,104 @@ impl SegmentsBuilder {
         self
     }
 
-    /// A PEM file of certificate authorities that servers may be signed by, besides the system's own.
+    /// A PEM file of certificate authorities for servers, in addition to those of the system. Default none.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.access.ca_file = Some(path.into());
         self
     }
 
-    /// The id space: what a source gives a tag of it twice is refused. Segments of two databases, or two clusters, are
-    /// two id spaces. Default "default".
+    /// The id space. Default "default".
+    ///
+    /// Within one, leafid refuses ids that a source returns twice for a tag. Two databases or two clusters need two id
+    /// spaces.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Where it is kept how far each tag was given; made if missing. Default as for a snowflake.
+    /// The directory that stores, for each tag, the end of the ranges given, created if missing. Default: as for a
+    /// snowflake.
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.state_dir = Some(dir.into());
         self
     }
 
-    /// Whether it is kept how far each tag was given. Default `true`. `false` has a source that repeats itself noticed by
-    /// this process alone.
+    /// Whether the end of the ranges given is stored. Default `true`.
+    ///
+    /// With `false` only this process notices a source that repeats itself.
     pub fn persist(mut self, persist: bool) -> Self {
         self.persist = Some(persist);
         self
     }
 
-    /// Whether `state_dir`, and `file:DIR`, may lie on a network file system: its locks must work between all hosts that
-    /// use it. Default `false`.
+    /// Whether `state_dir` and `file:DIR` may be on a network file system. Default `false`. Its locks must work between
+    /// all hosts that use it.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
         self.shared_fs = shared_fs;
         self
     }
 
-    /// Whether `state_dir`, and `file:DIR`, is shared by the members of one group: files are born for them to write, 0660
-    /// whatever umask says, and directories 2770, so that what is made in them is the group's. Default
-    /// `LEAFID_SHARED_GROUP`, else `false`: 0640 and 0750 less umask.
+    /// Whether the members of one group share `state_dir` and `file:DIR`. Default `LEAFID_SHARED_GROUP`, else `false`.
+    ///
+    /// `true`: files get mode 0660 whatever the umask, directories 2770. `false`: 0640 and 0750 less the umask.
     pub fn shared_group(mut self, shared_group: bool) -> Self {
         self.shared_group = Some(shared_group);
         self
     }
 
-    /// Tags of a `file:` source, made if it has them not yet; one that is there goes on, with the step that is said here.
+    /// The counters of `file:DIR`. Each is created with its first fetch if it is missing. Default none.
+    ///
+    /// An existing counter continues, with the step given here.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = (S, FileTag)>) -> Self {
         self.tags = tags.into_iter().map(|(name, tag)| (name.into(), tag)).collect();
         self
     }
 
-    /// Whether the directory of a `file:` source is made if it is missing. Default `false`: a counter that is lost must not
-    /// begin anew by itself.
+    /// Whether `file:DIR` is created if it is missing. Default `false`, because a lost counter must not start again by
+    /// itself.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// Tags to be fetched at once, before their first use, in the background. Default none.
+    /// The tags that are fetched at the opening, in the background. Default none.
     pub fn prewarm(mut self, prewarm: Prewarm) -> Self {
         self.prewarm = prewarm;
         self
     }
 
-    /// Whether a clean close keeps what is left for the next opening on this machine, for a day at most. Default
-    /// `false`: it is given up.
+    /// Whether a clean close stores the unused ids for the next opening. Default `false`: they are dropped.
+    ///
+    /// They are used only on this machine, within the same boot and a day.
     pub fn keep_unused(mut self, keep_unused: bool) -> Self {
         self.keep_unused = keep_unused;
         self
     }
 
-    /// Whether the source gives every segment of a tag above all that it gave before, so that one below is refused.
-    /// Default `true`; `false` of a Leaf, whose nodes interleave, and of tinyid. Segments that cross one of those remembered, the last ones, are refused either way.
+    /// Whether a segment must lie above all earlier segments of its tag. Default `true`; `false` for a Leaf and tinyid.
+    ///
+    /// With `false` a segment may lie below earlier ones; one that overlaps a remembered one is still refused. It
+    /// cannot be `true` for a Leaf.
     pub fn ordered_source(mut self, ordered: bool) -> Self {
         self.ordered_source = Some(ordered);
         self
     }
 
-    /// For event loops: a wait of more than this many milliseconds is `would_block` instead.
+    /// For event loops: a longer wait than this number of milliseconds returns `would_block`.
     #[doc(hidden)]
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
         self.max_wait_ms = Some(ms);
         self
     }
 
-    /// Opens the segments. No server is asked yet.
+    /// Opens the segments. It sends no request yet.
     ///
-    /// Errors: `invalid_argument`, `state_io`; of a `file:` source `unknown_tag`, `state_corrupt`.
+    /// Errors: `invalid_argument`, `state_io`; with `file:DIR` also `unknown_tag`, `state_corrupt`.
     pub fn open(&self) -> Result<Segments> {
         Segments::open(SegmentsSettings::parse(self)?)
     }
 
-    /// Which of the options are set that only servers know.
+    /// The options that only servers have, and whether each is set.
     pub(crate) fn set_for_servers(&self) -> Vec<(&'static str, bool)> {
         let own = [
             ("protocol", self.protocol.is_some()),
@@ -287,12 +309,12 @@ impl SegmentsBuilder {
         own.into_iter().chain(self.access.set()).collect()
     }
 
-    /// Likewise those of `file:DIR`.
+    /// The options that only `file:DIR` has, and whether each is set.
     pub(crate) fn set_for_file(&self) -> [(&'static str, bool); 2] {
         [("create", self.create), ("tags", !self.tags.is_empty())]
     }
 
-    /// Errors: `invalid_argument` for the environment.
+    /// Errors: `invalid_argument` for a value of the environment.
     pub(crate) fn sharing(&self) -> Result<Sharing> {
         Ok(Sharing { fs: self.shared_fs, group: flag(self.shared_group, SHARED_GROUP)? })
     }

@@ -13,17 +13,17 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Ids that a list grows by, 8 KiB.
+/// The number of ids by which a list grows, 8 KiB.
 const AT_ONCE: usize = 1024;
 
-/// A wait is looked at again after this: whether it is to be given up, and whether there are threads to end it.
+/// After this time a wait checks whether to give up, and whether there are threads to end the wait.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// A call for ids that is under way. If it is dropped before it is done, it puts back its ids.
+/// A running call for ids. If it is dropped before it is complete, it puts back its ids.
 #[doc(hidden)]
 pub struct PendingTake {
     tag: Tag,
-    /// The process that took what it has.
+    /// The fork generation in which its ids were taken.
     generation: u64,
     runs: SmallVec<[Run; 4]>,
     left: usize,
@@ -31,19 +31,19 @@ pub struct PendingTake {
     timeout: Duration,
     deadline: Instant,
     began: Instant,
-    /// The number of fetches that had begun when it began to wait: their errors may be out of date for it.
+    /// The number of fetches that had begun when its wait began. Their errors may be too old for it.
     ended: Option<u64>,
     /// The tag that wakes it, its number there, and its timer.
     subscribed: Option<Arc<TagState>>,
     number: Option<u64>,
     timer: Option<TimerKey>,
-    /// Its number among the calls that are served first, and since when it waits.
+    /// Its number among the priority calls, and since when it waits.
     priority: Option<u64>,
     may_have_priority: bool,
     waits_since: Instant,
 }
 
-/// The wait of a call that has not all its ids yet.
+/// The wait of a call that does not have all its ids yet.
 struct Waits {
     fetcher: Arc<Fetcher>,
     tag_state: Arc<TagState>,
@@ -72,7 +72,7 @@ impl PendingTake {
         }
     }
 
-    /// For queues of a binding, which has calls of its own behind this one: it is never served first.
+    /// For the queue of a binding, which has other calls behind this one: it never gets priority.
     pub fn never_first(mut self) -> PendingTake {
         self.may_have_priority = false;
         self
@@ -83,7 +83,7 @@ impl PendingTake {
         Instant::now() >= self.deadline
     }
 
-    /// Takes the ids at hand; none if it has all. Errors: `closed`; a refusal of the source.
+    /// Takes the ids in memory; returns `None` if the call has all its ids. Errors: `closed`; a refusal of the source.
     fn step(&mut self) -> Result<Option<Waits>> {
         if self.count == 0 && self.tag.is_closed() {
             return Err(closed());
@@ -91,10 +91,10 @@ impl PendingTake {
         loop {
             let generation = os::process::generation();
             if generation != self.generation {
-                // What was taken is the parent's.
+                // The ids that were taken belong to the parent.
                 self.runs.clear();
                 (self.left, self.generation, self.ended) = (self.count, generation, None);
-                // Its number is of the parent's table.
+                // Its number belongs to the parent's table.
                 (self.number, self.timer, self.priority) = (None, None, None);
             }
             if self.left == 0 {
@@ -136,7 +136,7 @@ impl PendingTake {
                         self.waits_since = Instant::now();
                         tag_state.locked(|state| state.waits += 1);
                     } else if self.may_have_priority && fresh && self.waits_since.elapsed() >= SLICE {
-                        // Others were quicker than this one: from here on it is served before them.
+                        // Other calls were faster than this one. From here on it has priority.
                         self.priority = tag_state.prioritize(self.priority, self.left);
                     }
                     return Ok(Some(Waits { fetcher, tag_state, seen }));
@@ -154,17 +154,17 @@ impl PendingTake {
         }
     }
 
-    /// Takes what there is, without a wait; whether it has all.
+    /// Takes the ids in memory, without a wait, and returns whether the call has all its ids.
     pub(crate) fn try_step(&mut self) -> Result<bool> {
         Ok(match self.step()? {
-            // Put back meanwhile, perhaps.
+            // Ids may have been put back.
             Some(waits) if waits.tag_state.version() != waits.seen => self.step()?.is_none(),
             waits => waits.is_none(),
         })
     }
 
-    /// Waits until it has all, given up when `interrupted` answers true, or at once where the caller's thread may not
-    /// wait so long.
+    /// Waits until the call has all its ids. Returns `would_block` if `interrupted` returns true, and at once if the
+    /// caller's thread may not wait that long.
     pub(crate) fn complete(&mut self, interrupted: Interrupted<'_>) -> Result<()> {
         while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
             let mut deadline = self.deadline;
@@ -184,13 +184,14 @@ impl PendingTake {
         Ok(())
     }
 
-    /// Whether it has all; if not, `wake` is called once when it is to be asked again. Errors: as for a call that waits.
+    /// Returns whether the call has all its ids. If not, `wake` is called once, when it is worth another poll. Errors:
+    /// as for a call that waits.
     pub fn poll(&mut self, wake: impl FnOnce() + Send + 'static) -> Result<bool> {
         self.unsubscribe();
         let mut wake: Wake = Box::new(wake);
         while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
             let subscribed = tag_state.subscribe(seen, self.number, wake);
-            // Looked at last: until then its timer may have run out, and woken nobody.
+            // Checked last: its timer may have ended before this, and woken nobody.
             if self.is_late() {
                 if let Ok(number) = subscribed {
                     tag_state.unsubscribe(number);
@@ -213,7 +214,7 @@ impl PendingTake {
                     self.subscribed = Some(tag_state);
                     return Ok(false);
                 }
-                // Something changed meanwhile.
+                // Something changed in between.
                 Err(back) => wake = back,
             }
         }
@@ -232,8 +233,8 @@ impl PendingTake {
         }
     }
 
-    /// The ids of an attempt that has all. Once more after they are written it is seen whose they are: in the child of a
-    /// fork meanwhile it is false, and the ids are to be taken anew.
+    /// Writes the ids of a complete call. Afterwards it checks the fork generation: in the child of a fork in between
+    /// it returns false, and the ids must be taken again.
     #[must_use]
     pub fn write(&mut self, mut out: &mut [i64]) -> bool {
         for run in &self.runs {
@@ -244,8 +245,8 @@ impl PendingTake {
         self.is_ours()
     }
 
-    /// As [`PendingTake::write`], behind the end of a list. New memory is zeroed in pieces that stay in the cache until the ids
-    /// are there: as a whole it would be written twice.
+    /// As [`PendingTake::write`], at the end of a list. New memory is zeroed in pieces that stay in the cache until the
+    /// ids are written; as a whole it would be written twice.
     #[must_use]
     pub(super) fn append(&mut self, ids: &mut Vec<i64>) -> bool {
         for run in &self.runs {
@@ -254,7 +255,7 @@ impl PendingTake {
                 let (begin, count) = (ids.len(), left.count.min(AT_ONCE));
                 ids.resize(begin + count, 0);
                 left.write(ids.split_at_mut(begin).1);
-                // Wraps behind the last id at most.
+                // It wraps only behind the last id.
                 left.first = left.first.wrapping_add(left.stride.wrapping_mul(count as i64));
                 left.count -= count;
             }
@@ -290,7 +291,8 @@ impl Drop for PendingTake {
     }
 }
 
-/// Whether this process and thread can have a source asked. Errors: `state_io`: who waited would wait for nothing.
+/// Whether this process and thread can have a source asked. Errors: `state_io`, because such a call would wait for
+/// ever.
 pub(super) fn may_fetch(name: &str) -> Result<()> {
     os::check_may_wait()?;
     match os::process::why_no_threads() {
@@ -301,7 +303,7 @@ pub(super) fn may_fetch(name: &str) -> Result<()> {
     }
 }
 
-/// For event loops: the thread may not wait.
+/// For event loops: the error of a thread that may not wait.
 fn would_block(fetcher: &Fetcher, tag_state: &TagState) -> Error {
     let why = match fetcher.is_deferred() {
         true => "its fetch needs this thread's event loop: return to it, and ask again, or await next",

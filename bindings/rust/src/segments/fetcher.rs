@@ -1,4 +1,4 @@
-//! Fetches segments from a source into the buffers of its tags. Each `Segments` has one fetcher in a process.
+//! The fetcher: requests segments from a source for the buffers of its tags. Each `Segments` has one in a process.
 
 use super::high_water::{Accepted, HighWaterMarks};
 use super::jobs::FetchJob;
@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 
 /// How long a close waits for threads and for the disk.
 const CLOSE_WAITS: Duration = Duration::from_secs(2);
-/// The ids to fetch ahead for a tag whose source returns them one by one.
+/// The number of ids to fetch in advance for a tag whose source returns them one by one.
 const PREWARMED: i64 = 16;
-/// Tags that are fetched ahead of their first use, at a time.
+/// The number of tags that are fetched concurrently before their first use.
 const PREWARMED_AT_ONCE: usize = 8;
 
 pub(crate) struct Fetcher {
@@ -35,23 +35,23 @@ pub(crate) struct Fetcher {
     env: Arc<Env>,
     tags: Mutex<BTreeMap<Arc<str>, Arc<TagState>>>,
     breaker: Mutex<CircuitBreaker<Arc<TagState>>>,
-    /// Tags to be fetched ahead of their first use.
+    /// The tags to fetch before their first use.
     prewarm: Mutex<Vec<String>>,
     closed: AtomicBool,
     pub(crate) generation: u64,
 }
 
-/// The fetches of a tag, for a caller that found its buffer empty.
+/// The state of a tag's fetches, for a caller that found the buffer empty.
 pub(crate) struct Wanted {
-    /// Fetches of the tag that have ended so far.
+    /// The number of fetches that have ended.
     pub(crate) ended: u64,
-    /// Those that have begun.
+    /// The number of fetches that have begun.
     pub(crate) begun: u64,
-    /// The source's last answer, if it does not know the tag or denies it to this program.
+    /// The source's last error, if it does not know the tag or denies it to this program.
     pub(crate) refused: Option<Error>,
-    /// Whether a fetch is under way, or will begin by itself.
+    /// Whether a fetch is running or will start by itself.
     pub(crate) awaited: bool,
-    /// Whether there are new ids already.
+    /// Whether there are already new ids.
     pub(crate) refilled: bool,
 }
 
@@ -63,21 +63,21 @@ impl Owner for Fetcher {
     }
 }
 
-/// The fetchers that are open in this process.
+/// The open fetchers of this process.
 pub(crate) fn open_fetchers() -> Vec<Arc<Fetcher>> {
     let owners = fetch_pool::owners().into_iter();
     owners.filter_map(|owner| Arc::downcast(owner as Arc<dyn Any + Send + Sync>).ok()).collect()
 }
 
 impl Fetcher {
-    /// `prewarm`: tags to be fetched ahead of their first use.
+    /// `prewarm` are the tags to fetch before their first use.
     pub(crate) fn open(
         settings: Arc<SegmentsSettings>,
         marks: HighWaterMarks,
         env: Arc<Env>,
         mut prewarm: Vec<String>,
     ) -> Arc<Fetcher> {
-        // Taken from the end.
+        // They are taken from the end.
         prewarm.reverse();
         let fetcher = Arc::new(Fetcher {
             settings,
@@ -93,7 +93,7 @@ impl Fetcher {
         fetcher
     }
 
-    /// The tag's state in this process; none in a forked child. Errors: `closed`.
+    /// The tag's state in this process; `None` in a forked child. Errors: `closed`.
     pub(crate) fn tag_state(&self, name: &Arc<str>) -> Option<Result<Arc<TagState>>> {
         lock_signal_safe(&self.tags, self.generation, |tags| {
             if self.is_closed() {
@@ -111,7 +111,7 @@ impl Fetcher {
         })
     }
 
-    /// Every tag that was used in this process, by name.
+    /// Every tag that was used in this process, sorted by name.
     pub(crate) fn tags(&self) -> Vec<Arc<TagState>> {
         lock_signal_safe(&self.tags, self.generation, |tags| tags.values().cloned().collect())
             .unwrap_or_default()
@@ -121,7 +121,7 @@ impl Fetcher {
         self.closed.load(Acquire)
     }
 
-    /// Whether the source's answers come from the threads that ask for ids.
+    /// Whether the source returns its results on the threads that ask for ids.
     pub(crate) fn is_deferred(&self) -> bool {
         self.settings.origin.source.is_deferred()
     }
@@ -130,13 +130,13 @@ impl Fetcher {
         self.env.clock.boot_time().as_millis() as i64
     }
 
-    /// When the suspend-counting clock will have passed this time.
+    /// The instant at which the boot time will have passed this time.
     fn instant(&self, at_ms: i64) -> Instant {
         Instant::now() + Duration::from_millis((at_ms - self.now_ms()).max(0) as u64 + 1)
     }
 
-    /// Has the tag's next segment fetched unless that is under way or not yet to be: because its prefetch is due, or
-    /// because `need` ids are waited for. None in a forked child.
+    /// Starts the tag's next fetch, unless one is running or it is too early. The reason is its prefetch, or a caller
+    /// that waits for `need` ids. Returns `None` in a forked child.
     pub(crate) fn want(self: &Arc<Self>, tag_state: &Arc<TagState>, need: Option<usize>) -> Option<Wanted> {
         let waits = need.is_some();
         let (action, wanted) = tag_state.locked(|state| {
@@ -153,7 +153,7 @@ impl Fetcher {
         Some(wanted)
     }
 
-    /// As [`Fetcher::want`], at the time when the tag's back-off ends; does nothing if that has changed since.
+    /// As [`Fetcher::want`], when the tag's back-off ends. It does nothing if the back-off has changed since.
     pub(crate) fn look(self: &Arc<Self>, tag_state: &Arc<TagState>, until_ms: i64) {
         let action = tag_state.locked(|state| {
             if !state.fetch.timer(until_ms) {
@@ -167,7 +167,7 @@ impl Fetcher {
         }
     }
 
-    /// Whether there are new ids, and the next action.
+    /// Returns whether there are new ids, and the next action.
     fn decide(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> (bool, FetchAction) {
         let refilled = tag_state.refill(state);
         (refilled, self.decide_fetch(tag_state, state, waits))
@@ -237,7 +237,7 @@ impl Fetcher {
         fetch_pool::push(Box::new(FetchJob::Fetch(Arc::clone(self), tag_state, tries)));
     }
 
-    /// Asks the source, on a fetching thread, unless it is down. `tries`: to see whether it still is.
+    /// Calls the source, on a fetching thread, unless it is down. `tries`: to check whether it is still down.
     pub(crate) fn fetch(self: Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
         let now_ms = self.now_ms();
         let failed = tag_state.locked(|state| state.fetch.has_failed()).unwrap_or(false);
@@ -295,12 +295,12 @@ impl Fetcher {
         self.prewarm_next();
     }
 
-    /// The source could not be asked.
+    /// Ends a fetch whose request could not be sent.
     pub(crate) fn failed_to_ask(self: &Arc<Self>, tag_state: &Arc<TagState>, error: Error) {
         self.ended(tag_state, Err(error), 0, 1);
     }
 
-    /// A fetch has ended; `requests`: the number of requests that it took.
+    /// Ends a fetch. `requests` is the number of requests that it needed.
     pub(crate) fn ended(
         self: &Arc<Self>,
         tag_state: &Arc<TagState>,
@@ -319,7 +319,7 @@ impl Fetcher {
             let before = state.fetch.error().map(Error::code);
             let failures = match outcome {
                 Ok((accepted, step)) => {
-                    // A source that does not say its step has shown it when it was left the choice.
+                    // A source that returns no step has shown its step when the request left the number to it.
                     let shown =
                         accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
                     let own = self.settings.step.or(step).or(shown);
@@ -349,7 +349,7 @@ impl Fetcher {
             self.log_error(&tag_state.name, &error, before, failures, answered, was_down);
         }
         tag_state.changed();
-        // What is given one by one is asked for again until there is enough of it.
+        // A source of single ids is asked again until there are enough.
         if failures != 0 || self.settings.origin.one_by_one {
             self.want(tag_state, None);
         }
@@ -365,8 +365,8 @@ impl Fetcher {
         }
     }
 
-    /// Logs an error once, not at each retry, nor for each tag. `before`: the error of the last fetch; `failures`: in a row, 0
-    /// if only some ids were skipped.
+    /// Logs an error once, not at each retry, nor for each tag. `before` is the error of the last fetch. `failures` is
+    /// the number of failures in a row, 0 if only some ids were skipped.
     fn log_error(
         &self,
         tag: &str,
@@ -381,7 +381,7 @@ impl Fetcher {
             return;
         }
         match failures {
-            // It may be no fault of the source's.
+            // It may not be the fault of the source.
             0 => log::info!("leafid: some ids for the tag {tag:?} are left out: {error}"),
             _ => log::warn!("leafid: no segment for the tag {tag:?}: {error}"),
         }
@@ -428,18 +428,18 @@ impl Fetcher {
         }
     }
 
-    /// Fetches tags ahead of their first use, a few at a time.
+    /// Fetches tags before their first use, a few at a time.
     pub(crate) fn begin(self: &Arc<Self>) {
         (0..PREWARMED_AT_ONCE).for_each(|_| self.prewarm_next());
     }
 
-    /// How many ids a tag is to have before its first use, where a source gives them one by one.
+    /// The number of ids to fetch for a tag before its first use, if the source returns them one by one.
     fn prewarmed(&self) -> i64 {
         if self.settings.origin.one_by_one { PREWARMED.min(self.settings.step.unwrap_or(STEP)) } else { 0 }
     }
 
     fn prewarm_next(self: &Arc<Self>) {
-        // One that is fetched already leaves its turn to the next.
+        // A tag that is fetched already leaves its turn to the next.
         while let Some(name) = lock_signal_safe(&self.prewarm, self.generation, Vec::pop).flatten()
             && let Some(Ok(tag_state)) = self.tag_state(&name.into())
             && tag_state.locked(|state| state.fetch.needs(self.prewarmed())).is_some()
@@ -447,7 +447,7 @@ impl Fetcher {
         {}
     }
 
-    /// Ends every tag, wakes waiting callers, and closes the servers; keeps unused ids if the options say so. Errors:
+    /// Closes every tag and the servers, and wakes waiting callers. Stores unused ids if the options say so. Errors:
     /// `state_io`.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
         self.end(|| {

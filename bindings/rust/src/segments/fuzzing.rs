@@ -1,4 +1,4 @@
-//! What sources of segments say and keep, for the fuzz targets.
+//! Responses of sources and stored files of segments, for the fuzz targets.
 
 #![allow(missing_docs)]
 
@@ -35,7 +35,7 @@ impl Dialect {
     }
 }
 
-/// What an answer means.
+/// The meaning of a response.
 pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str) -> Result<Fetched> {
     let reply = Response::of(status, body);
     let verdict = match dialect {
@@ -58,7 +58,7 @@ pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str
     }
 }
 
-/// Asks a server, on a connection of its own.
+/// Sends a request to a server, on its own connection.
 pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> Result<Segment> {
     let options = HttpOptions {
         option: "servers",
@@ -80,19 +80,19 @@ pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> R
     }
 }
 
-/// Reads the file of a `mark`, a `counter` or a `marker`, and writes what it held; and whether a slot was damaged.
+/// Reads the file of a `mark`, a `counter` or a `marker` and writes its content. Returns whether a slot was damaged.
 pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     if kind == "mark" { high_water::again(bytes) } else { file::again(kind == "marker", bytes) }
 }
 
-/// The segments of these that the marks of a directory let pass.
+/// Those of the segments that the marks of a directory accept.
 pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
     let marks = HighWaterMarks::new(Arc::clone(env::of_process()), Some(directory), "fuzz", order, false)?;
     let after = marks.after(tag)?;
     Ok(marks.accept(tag, segments, after)?.segments.to_vec())
 }
 
-/// Takes ids from a counter of a `file:` source; `create`: makes the directory, and the counter.
+/// Takes ids from a counter of a `file:` source. `create`: creates the directory and the counter.
 pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) -> Result<Segment> {
     let tags = match create {
         true => BTreeMap::from([(tag.to_owned(), file::FileTag::default())]),
@@ -103,7 +103,7 @@ pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) ->
     source.fetch(&request).map(|fetched| fetched.segment)
 }
 
-/// Checks options; a `file:` source is opened, no server is asked. Answers the step and the percentage.
+/// Checks options. Opens a `file:` source, sends no request. Returns the step and the percentage.
 pub fn segments_options(builder: &SegmentsBuilder) -> Result<(Option<i64>, u32)> {
     SegmentsSettings::parse(builder).map(|options| (options.step, options.prefetch))
 }

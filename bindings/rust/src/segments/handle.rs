@@ -1,4 +1,4 @@
-//! The handle that users hold.
+//! The public handle of segments.
 
 use super::fetcher::{Fetcher, closed};
 use super::open;
@@ -12,16 +12,17 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// Ids from segments: ranges of counters, one counter a tag, leased from a source.
+/// Ids from segments: ranges that are leased from a source, one counter for each tag.
 ///
-/// Each tag has two segments at hand, so that a source may be slow, or gone for a while, without a call that waits. A
-/// clone is the same segments; they are closed by [`Segments::close`], or when the last clone and the last tag are dropped.
+/// Each tag keeps two segments in memory, so that a slow or unavailable source does not block callers. A clone is
+/// another handle of the same segments. They end at [`Segments::close`], or when the last clone and the last tag are
+/// dropped.
 #[derive(Clone)]
 pub struct Segments {
     shared: Arc<SharedSegments>,
 }
 
-/// What all handles share, across forks too.
+/// The state that all handles share, also across forks.
 pub(crate) struct SharedSegments {
     pub(crate) settings: Arc<SegmentsSettings>,
     pub(super) process: PerProcess<Arc<Fetcher>>,
@@ -35,7 +36,8 @@ impl Segments {
         Ok(Segments { shared: Arc::new(shared) })
     }
 
-    /// The tag of this name: 1 to 128 bytes of UTF-8 without control characters. Nothing is fetched yet.
+    /// Returns the tag of this name: 1 to 128 bytes of UTF-8 without control characters. It fetches nothing yet.
+    ///
     /// Errors: `invalid_argument`, `closed`.
     pub fn tag(&self, name: &str) -> Result<Tag> {
         self.shared.settings.check_tag(name)?;
@@ -45,7 +47,7 @@ impl Segments {
         Ok(Tag::new(Arc::clone(&self.shared), name.into()))
     }
 
-    /// How every tag stands that this process has used, by name. Errors: `closed`.
+    /// The statistics of every tag that this process has used, sorted by name. Errors: `closed`.
     pub fn stats(&self) -> Result<SegmentsStats> {
         Ok(SegmentsStats::of(&*self.shared.fetcher()?))
     }
@@ -55,9 +57,11 @@ impl Segments {
         &self.shared.settings.name
     }
 
-    /// Ends all tags; a second time does nothing. Calls that wait end with `closed`. With `keep_unused` what is left is
-    /// kept for the next opening. Errors: `state_io`: it is closed all the same, and some of what was left is lost. But it
-    /// stays open in a child of vfork, and on a thread with too little stack.
+    /// Closes all tags; a second call does nothing. Waiting calls return `closed`.
+    ///
+    /// With `keep_unused` it stores the unused ids for the next opening. Errors: `state_io`: the segments are closed
+    /// all the same, and some unused ids are lost. They stay open only in a child of vfork and on a thread with too
+    /// little stack.
     pub fn close(&self) -> Result<()> {
         self.shared.close()
     }
@@ -68,7 +72,7 @@ impl SharedSegments {
         SharedSegments { settings, process: PerProcess::new(), closed: AtomicBool::new(false) }
     }
 
-    /// What this process has. Errors: `closed`; those of opening in a forked child's first call.
+    /// The fetcher of this process. Errors: `closed`; at the first call in a forked child also those of opening.
     pub(crate) fn fetcher(&self) -> Result<Arc<Fetcher>> {
         loop {
             if self.is_closed() {
@@ -87,10 +91,10 @@ impl SharedSegments {
             let fetcher = fetcher?;
             match self.process.install(Arc::clone(&fetcher), generation) {
                 Ok(()) => fetcher.begin(),
-                // Another thread was quicker.
+                // Another thread was faster.
                 Err(extra) => extra.close_unused()?,
             }
-            // Against a close meanwhile: it sees what was installed, or this sees it.
+            // Against a close in another thread: either it sees the installed fetcher, or this thread sees the close.
             if self.is_closed() {
                 self.close()?;
             }
@@ -120,7 +124,7 @@ impl Drop for SharedSegments {
     }
 }
 
-/// A panic, of the user's code too, leaves it as it was: whatever it holds is changed in one step.
+/// A panic, also of a user callback, leaves the state valid: each change is a single step.
 impl UnwindSafe for Segments {}
 impl RefUnwindSafe for Segments {}
 

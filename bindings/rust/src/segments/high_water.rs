@@ -1,5 +1,7 @@
-//! The high-water marks of a source's tags, kept in the state directory: a range that was given before is refused, whether
-//! to this process, to another one of the directory, or before a restart.
+//! The high-water marks of a source's tags, in the state directory.
+//!
+//! They refuse a range that was given before: to this process, to another process of the directory, or before a
+//! restart.
 
 #[cfg(feature = "cli")]
 mod by_hand;
@@ -25,11 +27,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unused::{MachineStart, UnusedSegments};
 
-/// Tags that were fetched within so long are of today, and rests older than that are dropped: milliseconds.
+/// A day in milliseconds. Tags that were fetched within it count as recent, and unused ids that are older are dropped.
 const DAY_MS: i64 = 86_400_000;
-/// So often a rest is written, on a machine that is too busy to do it at once.
+/// How often unused ids are written if a busy machine takes too long for a write.
 const SAVES: usize = 5;
-/// The tags that a start warms by itself.
+/// The largest number of tags that `last-day` fetches at an opening.
 const MOST_RECENT: usize = 1_000;
 
 /// Segments that were not given before.
@@ -37,12 +39,12 @@ const MOST_RECENT: usize = 1_000;
 pub(crate) struct Accepted {
     /// At least one.
     pub(crate) segments: SmallVec<[Segment; 1]>,
-    /// Why another one was left out.
+    /// Why another segment was skipped.
     pub(crate) refused: Option<Error>,
 }
 
 impl Accepted {
-    /// Errors: `segment_regressed` when none is right.
+    /// Errors: `segment_regressed` if no segment is valid.
     fn of(guard: &mut Guard, segments: &[Segment], after: i64) -> Result<Accepted> {
         let mut accepted = Accepted { segments: SmallVec::new(), refused: None };
         for &segment in segments {
@@ -63,26 +65,26 @@ pub(crate) struct HighWaterMarks {
     env: Arc<Env>,
     source: String,
     order: IdOrder,
-    /// None with `persist = false`: then this process alone knows.
+    /// `None` with `persist = false`: then only this process knows the marks.
     files: Option<MarkFiles>,
 }
 
 struct MarkFiles {
     directory: PathBuf,
     access: FileAccess,
-    /// Of this process when it was opened.
+    /// The root directory of this process when it was opened.
     root: Option<FileId>,
-    /// How the names of this source's files begin.
+    /// The prefix of the names of this source's files.
     prefix: String,
-    /// Which machine the rests of a clean close are bound to; none where they cannot be.
+    /// The machine to which stored unused ids belong; `None` where they cannot be stored.
     machine: Option<String>,
 }
 
 impl HighWaterMarks {
-    /// The marks of the source of this name in the state directory's sub-directory of an id space, which is made if it is
-    /// missing; in memory without one. Nothing is locked or read yet.
+    /// The marks of the source of this name, in the sub-directory of its id space, which is created if it is missing.
+    /// Without a directory they are in memory. It locks and reads nothing yet.
     ///
-    /// Errors: `state_io`, also for a network file system, unless `shared_fs` vouches for its locks.
+    /// Errors: `state_io`, also for a network file system without `shared_fs`.
     pub(crate) fn new(
         env: Arc<Env>,
         directory: Option<&Path>,
@@ -95,7 +97,8 @@ impl HighWaterMarks {
             let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
             deployment::refuse_network(&fs, directory, sharing.fs, deployment::LOCAL_STATE)?;
-            // In the layers of a container a copy can have the file's identity, and in each its machine's.
+            // In the layers of a container a copy can have the identity of the file, and each container that of the
+            // machine.
             let machine =
                 env.disk.machine_id().filter(|_| fs.kind == FilesystemKind::Local || fs.name == "tmpfs");
             Ok(MarkFiles {
@@ -109,14 +112,14 @@ impl HighWaterMarks {
         Ok(HighWaterMarks { env, source: source_name.to_owned(), order, files: files.transpose()? })
     }
 
-    /// As on a machine of this name, on a disk of its own: what the tests run on may have no name.
+    /// As on a machine of this name with its own disk, because the machine of the tests may have no name.
     #[cfg(test)]
     pub(crate) fn on_machine(mut self, machine: &str) -> HighWaterMarks {
         self.files = self.files.map(|files| MarkFiles { machine: Some(machine.into()), ..files });
         self
     }
 
-    /// The mark of a tag: every id below was given before. 0 at the very first. Errors: `state_io`, `state_corrupt`,
+    /// The mark of a tag: every id below was given before. 0 for a new tag. Errors: `state_io`, `state_corrupt`,
     /// `state_mismatch`.
     pub(crate) fn after(&self, tag: &str) -> Result<i64> {
         let Some(files) = &self.files else {
@@ -128,17 +131,17 @@ impl HighWaterMarks {
         Ok(found.content.mark.0)
     }
 
-    /// Checks segments that the source gave when it was asked after `after`, and makes them known, durably: no id of them
-    /// may be used before. Of several, those that are refused are left out.
+    /// Checks segments that the source returned for `after`, and stores them durably. No id of them may be used before
+    /// this returns. Refused segments are skipped.
     ///
-    /// Errors: `segment_regressed` when none is right, `segment_unavailable` when others hold the file's lock too long,
-    /// `state_io`, `state_corrupt`, `state_mismatch`.
+    /// Errors: `segment_regressed` if no segment is valid; `segment_unavailable` when other processes hold the file's
+    /// lock too long; `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
         let Some(files) = &self.files else {
             return in_memory::accept(&self.source, tag, self.order, segments, after);
         };
         let path = files.path_of(tag)?;
-        // Of ids that cannot be joined a file holds few: this process remembers more of its own.
+        // Of ids that cannot be joined a file holds few, but this process remembers more.
         let mut known = Accepted { segments: segments.into(), refused: None };
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
@@ -153,9 +156,10 @@ impl HighWaterMarks {
         Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
     }
 
-    /// Keeps the rest of a tag for the next start: at most [`unused::MOST_SEGMENTS`] segments, none of whose ids this process,
-    /// which may be no forked child of the one that fetched them, issued or will issue. Where they cannot be bound to
-    /// this machine and file they are dropped. Errors: as [`HighWaterMarks::accept`].
+    /// Stores the unused ids of a tag for the next start: at most [`unused::MOST_SEGMENTS`] segments. This process,
+    /// which may not be a forked child of the one that fetched them, must not have issued these ids and must not issue
+    /// them later. They are dropped where they cannot be bound to this machine and file. Errors: as
+    /// [`HighWaterMarks::accept`].
     pub(crate) fn keep_unused(&self, tag: &str, rest: &[Segment]) -> Result<()> {
         let Some((files, start)) = self.binding() else { return Ok(()) };
         if rest.is_empty() {
@@ -172,7 +176,7 @@ impl HighWaterMarks {
         self.save(&mut store, &mut mark)
     }
 
-    /// The rest that was kept of a tag, once: it is gone from the disk, durably, when this returns. Errors: as
+    /// Takes the stored unused ids of a tag. When this returns they are gone from the disk, durably. Errors: as
     /// [`HighWaterMarks::accept`].
     pub(crate) fn take_unused(&self, tag: &str) -> Result<Vec<Segment>> {
         let Some((files, start)) = self.binding() else { return Ok(Vec::new()) };
@@ -193,8 +197,8 @@ impl HighWaterMarks {
         Ok(rest.map(|kept| kept.segments()).unwrap_or_default())
     }
 
-    /// The tags that were fetched within a day before `now_ms`, at most 1,000, the latest first. Files that cannot be read
-    /// are left out. Errors: `state_io`.
+    /// The tags that were fetched within a day before `now_ms`, at most 1,000, the latest first. Unreadable files are
+    /// skipped. Errors: `state_io`.
     pub(crate) fn recent(&self, now_ms: i64) -> Result<Vec<String>> {
         let Some(files) = &self.files else { return Ok(Vec::new()) };
         let names = self.env.disk.list(&files.directory);
@@ -206,7 +210,7 @@ impl HighWaterMarks {
                 let path = files.directory.join(name);
                 let mark = shared_file::peek::<Mark>(&self.env, &path).ok()??.content;
                 mark.check_whose(&self.source, &mark.tag, &path).ok()?;
-                // Of a long name the beginning is all that stands inside.
+                // The file contains only the beginning of a long name.
                 (files.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
             })
             .filter(|(fetched_ms, _)| now_ms.saturating_sub(*fetched_ms).abs() <= DAY_MS)
@@ -216,15 +220,15 @@ impl HighWaterMarks {
         Ok(tags.into_iter().map(|(_, tag)| tag).collect())
     }
 
-    /// Where rests can be kept, and for which start of which machine: a clone of one that stood still has all but the
-    /// start in common with it.
+    /// The files for unused ids, and the start of the machine to which they belong. A clone of a suspended machine has
+    /// all but the start in common with it.
     fn binding(&self) -> Option<(&MarkFiles, MachineStart)> {
         let files = self.files.as_ref()?;
         let (machine, boot) = (files.machine.clone()?, self.env.clock.boot_id());
         (!boot.is_empty()).then_some((files, MachineStart { machine, boot }))
     }
 
-    /// Writes a mark, and with it the rest that it holds, until the kernel says the same of when that was.
+    /// Writes a mark with its unused ids, until the kernel's time of the write agrees with the recorded one.
     fn save(&self, store: &mut SharedFile<Mark>, mark: &mut Mark) -> Result<()> {
         for _ in 0..SAVES {
             if let Some(kept) = &mut mark.kept {
@@ -232,7 +236,7 @@ impl HighWaterMarks {
             }
             store.write(mark)?;
             let Some(kept) = &mark.kept else { break };
-            // If it never does, as where this process is told another time, the rest is dropped by who finds it.
+            // If they never agree, as under another time, a later reader drops the unused ids.
             if kept.is_as_written(store.changed_ms()?) {
                 break;
             }
@@ -240,7 +244,7 @@ impl HighWaterMarks {
         Ok(())
     }
 
-    /// What a file says of a tag, as far as it can be believed.
+    /// The content of a tag's file, as far as it is valid.
     fn load(&self, store: &SharedFile<Mark>, tag: &str, path: &Path) -> Result<Mark> {
         let found = store.found();
         found.content.check_whose(&self.source, tag, path)?;
@@ -248,7 +252,7 @@ impl HighWaterMarks {
         let changed_ms = store.changed_ms()?;
         mark.kept = mark.kept.filter(|kept| kept.is_as_written(changed_ms));
         if found.damaged {
-            // The slot that cannot be read may have said that the rest was taken.
+            // The unreadable slot may have said that the unused ids were taken.
             mark.kept = None;
             log::warn!(
                 "leafid: one slot of {} is damaged; the other one serves, and the segment given last may be unknown to it",
@@ -271,7 +275,7 @@ impl MarkFiles {
     }
 }
 
-/// As many spans as a file holds are enough in memory too.
+/// The memory holds at least as many spans as a file.
 const _: () = assert!(MOST_SPANS <= leafid_core::MOST_REMEMBERED);
 
 #[cfg(fuzzing)]

@@ -1,4 +1,4 @@
-//! What the pool's threads do for segments.
+//! The jobs of the pool's threads for segments.
 
 use super::fetcher::Fetcher;
 use super::source::callback::Batch;
@@ -9,20 +9,20 @@ use leafid_core::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a fetching thread does.
+/// A job of a fetching thread.
 pub(crate) enum FetchJob {
-    /// Asks the source for a tag's next segment.
+    /// Requests a tag's next segment from the source.
     Fetch(Arc<Fetcher>, Arc<TagState>, bool),
-    /// Takes an answer.
+    /// Accepts the result of a fetch.
     Accept(Pending, Result<Option<Batch>>),
-    /// Makes requests for a source, or fails; whose it is: an address, to compare.
+    /// Sends requests for a source, or fails. The number is the address of its fetcher, to compare.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers need it"))]
     Help(usize, Arc<dyn Helper>),
 }
 
-/// What is done again and again, with a turn for others in between.
+/// Work that is repeated, with a turn for other work in between.
 pub(crate) trait Helper: Send + Sync {
-    /// Does one part of it; whether there is more. `ready`: an error where there is no thread to do it on.
+    /// Does one part of the work and returns whether there is more. `ready` is an error if there is no thread for it.
     fn help(self: Arc<Self>, ready: Result<()>) -> bool;
 }
 

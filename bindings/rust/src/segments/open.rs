@@ -9,10 +9,10 @@ use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An opening is given as long, whatever a call is.
+/// The shortest time limit of an opening.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// Makes the directory of the marks if it is missing. Nothing is fetched yet.
+/// Creates the directory of the marks if it is missing. It fetches nothing yet.
 pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
     let env = Arc::clone(env::of_process());
     let marks = bounded(settings, {
@@ -20,7 +20,7 @@ pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
         move || {
             let source = match settings.directory {
                 Some(_) => settings.origin.name.clone(),
-                // A directory is of an id space already.
+                // A directory already belongs to an id space.
                 None => format!("{} {}", settings.name, settings.origin.name),
             };
             let directory = settings.directory.as_deref();
@@ -47,7 +47,7 @@ pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
     Ok(Fetcher::open(Arc::clone(settings), marks, env, prewarm))
 }
 
-/// Runs what the disk may hold up, within the time of a call.
+/// Runs work that the disk may delay, within the time limit of a call.
 fn bounded<T: Send + 'static>(
     settings: &SegmentsSettings,
     action: impl FnOnce() -> Result<T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Runs of ids that are reserved ahead, and issued one by one outside of the buffer.
+//! Runs of ids that are reserved in advance and issued one by one outside the buffer.
 
 use super::call::may_fetch;
 use super::fetcher::closed;
@@ -6,7 +6,7 @@ use super::tag::Tag;
 use crate::os;
 use leafid_core::{Empty, Result, Run};
 
-/// Ids that were taken from the buffer, to be issued later.
+/// Ids that were taken from the buffer and are issued later.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ReservedRun {
@@ -16,7 +16,7 @@ pub struct ReservedRun {
 }
 
 impl ReservedRun {
-    /// Whether it was taken by this process: if not, none of it is issued.
+    /// Whether this process took it. If not, none of its ids may be issued.
     #[inline]
     pub fn is_ours(&self) -> bool {
         self.generation == os::process::generation()
@@ -24,14 +24,14 @@ impl ReservedRun {
 }
 
 impl Tag {
-    /// For bindings: up to `most` ids that are at hand, to be issued one by one; none, with the next segment fetched, when
-    /// there are none. Errors: `closed`, `unknown_tag`.
+    /// For bindings: up to `most` ids from memory, to be issued one by one. If there are none, returns `None` and
+    /// starts a fetch. Errors: `closed`, `unknown_tag`.
     #[doc(hidden)]
     pub fn take_run(&self, most: usize) -> Result<Option<ReservedRun>> {
         self.take_run_for(most, 1)
     }
 
-    /// As [`Tag::take_run`]; so many ids are waited for.
+    /// As [`Tag::take_run`], for callers that wait for `need` ids.
     #[doc(hidden)]
     pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<ReservedRun>> {
         let mut waited = false;
@@ -58,7 +58,7 @@ impl Tag {
                     if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
                         return Err(error);
                     }
-                    // Something may have been put back.
+                    // Ids may have been put back.
                     waited = true;
                     if tag_state.version() == seen {
                         return Ok(None);
@@ -68,7 +68,7 @@ impl Tag {
         }
     }
 
-    /// Ids at hand for a handle of one thread's: at most `most`, and one of so many parts of their segment.
+    /// Ids from memory for a handle of one thread: at most `most`, and at most one of `parts` parts of their segment.
     pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<ReservedRun> {
         let ((_, tag_state), generation) = self.process.load()?;
         let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
@@ -82,7 +82,7 @@ impl Tag {
         Some(reserved)
     }
 
-    /// For bindings: puts back what was not issued of a run. In a forked child it is the parent's.
+    /// For bindings: puts back the unused ids of a run. In a forked child they belong to the parent.
     #[doc(hidden)]
     pub fn put_back(&self, reserved: ReservedRun) {
         if reserved.run.count > 0

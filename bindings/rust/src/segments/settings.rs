@@ -1,4 +1,4 @@
-//! Options, checked.
+//! The checked options of segments.
 
 use super::builder::SegmentsBuilder;
 use super::source::select::Origin;
@@ -11,10 +11,10 @@ use leafid_core::{Error, LARGEST_STEP, Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What segments were opened with: valid, and complete but for the state of the world.
+/// The valid options of opened segments. Only what depends on the state of the system is checked later.
 pub(crate) struct SegmentsSettings {
     pub(crate) name: String,
-    /// The id space's sub-directory of the state directory; none where no marks are kept.
+    /// The sub-directory of the id space in the state directory; `None` if no marks are stored.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) sharing: Sharing,
     pub(crate) origin: Origin,
@@ -22,37 +22,37 @@ pub(crate) struct SegmentsSettings {
     pub(crate) adaptive: bool,
     pub(crate) prefetch: u32,
     pub(crate) timeout: Duration,
-    /// The longest wait that this handle takes part in.
+    /// The longest wait that a call of this handle accepts.
     pub(crate) max_wait: Option<Duration>,
     pub(crate) keep_unused: bool,
     pub(crate) prewarm: Prewarm,
 }
 
-/// Which tags are fetched at the opening.
+/// The tags that are fetched at the opening.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Prewarm {
     /// None.
     #[default]
     None,
-    /// Those that were fetched within the last day, as the state directory tells: at most 1,000.
+    /// The tags that were fetched within the last day, by the state directory: at most 1,000.
     LastDay,
-    /// These: at most 1,000.
+    /// These tags: at most 1,000.
     Tags(Vec<String>),
 }
 
-/// The step that a source is asked for when neither the user nor it says one, as Leaf's tables commonly have it.
+/// The step if neither the user nor the source sets one: a common value in Leaf's tables.
 pub(crate) const STEP: i64 = 1_000;
-/// Tags that are fetched at an opening.
+/// The largest number of tags that are fetched at an opening.
 pub(crate) const MOST_PREWARMED: usize = 1_000;
 
 impl SegmentsSettings {
-    /// Errors: `invalid_argument` for what is no tag of this source.
+    /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
         self.origin.servers.as_ref().map_or(Ok(()), |servers| servers.check_tag(tag))
     }
 
-    /// Of a source that gives ids one by one.
+    /// The size and rules of the stock, for a source that returns ids one by one.
     pub(crate) fn stock(&self) -> Option<Stock> {
         self.origin.one_by_one.then(|| Stock {
             most: self.step.unwrap_or(STEP) as u64,

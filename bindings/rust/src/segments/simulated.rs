@@ -1,5 +1,5 @@
-//! For the simulation: segments opened over the world of a simulated process, and as a fork copies them. And for tests:
-//! those of a process whose clock stands.
+//! Segments for the simulation: opened in a simulated process, and as a fork copies them. And segments for tests: in a
+//! process whose clock stands still.
 
 use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, Wanted};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The segments of a simulated process, and a tag of theirs.
+/// The segments of a simulated process, with one tag.
 pub(crate) struct Opened {
     shared: Arc<SharedSegments>,
     pub(crate) tag: Tag,
@@ -43,7 +43,7 @@ impl Opened {
         Ok(opened)
     }
 
-    /// What the process that is played needs of its own, as its first call makes it.
+    /// Creates the state of the process that is played, as its first call does.
     pub(crate) fn begin(&self, env: &Arc<Env>) -> Result<()> {
         let settings = &self.shared.settings;
         let (name, order) = (&settings.origin.name, settings.origin.order);
@@ -53,7 +53,7 @@ impl Opened {
         Ok(())
     }
 
-    /// As a fork copies them: with the same ids at hand, and the parent's, which is played.
+    /// A copy as a fork makes it, with the ids in memory and the state of the parent, which is played.
     pub(crate) fn copy(&self, env: &Arc<Env>) -> Result<Opened> {
         let copy = Opened::of(Arc::clone(&self.shared.settings), env)?;
         let ((_, from), (_, to)) = (self.tag.process()?, copy.tag.process()?);
@@ -69,7 +69,7 @@ impl Opened {
     }
 }
 
-/// What that clock says at first.
+/// The first reading of that clock.
 pub(super) const BEGIN_MS: i64 = 10_000;
 
 struct Stands(AtomicI64);
@@ -89,7 +89,7 @@ impl ClockReader for Stands {
     }
 }
 
-/// No rest is shortened.
+/// Random numbers that shorten no back-off.
 struct Zero;
 
 impl Random for Zero {
@@ -98,7 +98,7 @@ impl Random for Zero {
     }
 }
 
-/// Segments of one process, whose clock stands, and whose threads are the test's own.
+/// Segments of one process whose clock stands still and whose threads are the test's own.
 pub(super) struct Play {
     pub(super) fetcher: Arc<Fetcher>,
     shared: Arc<SharedSegments>,
@@ -149,7 +149,7 @@ impl Play {
         self.clock.0.store(ms, SeqCst);
     }
 
-    /// Does what the threads would.
+    /// Runs the jobs of the threads.
     pub(super) fn work(&self) {
         loop {
             let left = simulated::left();
@@ -164,7 +164,7 @@ impl Play {
         self.fetcher.want(tag_state, need).unwrap()
     }
 
-    /// What the source is asked for a tag that is wanted now.
+    /// The last request to the source for a tag that is wanted now.
     pub(super) fn asked(&self, tag_state: &Arc<TagState>, need: Option<usize>) -> (i64, bool) {
         self.want(tag_state, need);
         self.work();
@@ -177,7 +177,7 @@ impl Play {
         lock(&self.asked).iter().map(|(request, _)| request.tag.clone()).collect()
     }
 
-    /// Answers what was asked first.
+    /// Completes the oldest request.
     pub(super) fn answer(&self, answer: Answer<Option<Fetched>>) {
         let (_, completion) = lock(&self.asked).remove(0);
         completion.answer(answer);

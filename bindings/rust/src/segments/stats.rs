@@ -1,60 +1,60 @@
-//! Statistics of segments and their tags.
+//! The statistics of segments and their tags.
 
 use super::fetcher::Fetcher;
 use super::tag_state::TagState;
 use leafid_core::Segment;
 
-/// Segments as they stand in this process.
+/// The current state of segments in this process.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentsStats {
     /// The id space.
     pub name: String,
-    /// Where segments come from, as in `callback`.
+    /// The source of segments, such as `callback`.
     pub source: String,
-    /// The servers, as they are preferred; none of a source that has none.
+    /// The servers in order of preference; empty for a source without servers.
     pub servers: Vec<ServerStats>,
-    /// The directory of the marks, with the id space's sub-directory; empty where none are kept.
+    /// The directory of the marks, with the sub-directory of the id space; empty if no marks are stored.
     pub state_dir: String,
-    /// Every tag that was used, by name.
+    /// Every tag that was used, sorted by name.
     pub tags: Vec<TagStats>,
 }
 
-/// A server as it stands.
+/// The current state of a server.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerStats {
     /// Its URL.
     pub url: String,
-    /// What it failed with last, none after a success.
+    /// The server's last error; `None` after a success.
     pub last_error: Option<String>,
 }
 
-/// A tag as it stands.
+/// The current state of a tag.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagStats {
     /// The tag.
     pub tag: String,
-    /// What is left of the segment that is issued.
+    /// The rest of the segment from which ids are issued.
     pub current: Option<Segment>,
     /// The segment after it.
     pub next: Option<Segment>,
-    /// Ids at hand.
+    /// The number of ids in memory.
     pub left: u64,
-    /// The step of the last fetch, or the one that is asked for first: 0 leaves it to the source.
+    /// The step of the last fetch, or of the first fetch to come; 0 leaves it to the source.
     pub step: i64,
-    /// Whether a fetch is under way.
+    /// Whether a fetch is running.
     pub fetching: bool,
-    /// Fetches that have ended, and those of them that failed.
+    /// The number of fetches that have ended, with those that failed.
     pub fetches: u64,
-    /// Fetches that failed.
+    /// The number of fetches that failed.
     pub failures: u64,
-    /// Calls that found nothing at hand.
+    /// The number of calls that found no id in memory.
     pub waits: u64,
-    /// Calls that wait now.
+    /// The number of calls that wait now.
     pub waiting: usize,
-    /// The last fetch's error, none after a success.
+    /// The error of the last fetch; `None` after a success.
     pub last_error: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl TagStats {
                 last_error: state.fetch.error().map(|error| error.to_string()),
             }
         });
-        // A forked child that has not used it yet.
+        // A forked child that has not used the tag yet.
         stats.unwrap_or_else(|| TagStats {
             tag: tag_state.name.as_ref().into(),
             current: None,

@@ -1,4 +1,4 @@
-//! A tag: what users take ids from.
+//! The public handle of a tag, from which users take ids.
 
 use super::call::{PendingTake, check_timeout};
 use super::fetcher::{Fetcher, closed};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The ids of one tag, from any number of threads. Cheap to clone; every tag of the same name of one
-/// [`crate::Segments`] is the same.
+/// The ids of one tag, from any number of threads. A clone is cheap. Within one [`crate::Segments`], all handles of one
+/// name share their ids.
 ///
-/// In a forked child nothing of what its parent had at hand is issued: it fetches segments of its own.
+/// A forked child issues no id that its parent had in memory. It fetches its own segments.
 #[derive(Clone)]
 pub struct Tag {
     shared: Arc<SharedSegments>,
@@ -33,11 +33,10 @@ impl Tag {
         Tag { shared, name, process: Arc::new(PerProcess::new()) }
     }
 
-    /// Issues the next id. From memory, unless both segments are used up: then it waits, at most `timeout_ms`, for the
-    /// next one.
+    /// Issues the next id, from memory. If both segments are used up, it waits for the next one, at most `timeout_ms`.
     ///
-    /// Errors: `unknown_tag`, `segment_unavailable`, `segment_regressed`, `source_invalid`, `state_io`, `state_corrupt`,
-    /// `closed`.
+    /// Errors: `unknown_tag`, `segment_unavailable`, `segment_regressed`, `source_invalid`, `state_io`,
+    /// `state_corrupt`, `closed`.
     #[inline]
     pub fn next(&self) -> Result<i64> {
         match self.quick() {
@@ -46,12 +45,12 @@ impl Tag {
         }
     }
 
-    /// [`Tag::next`] with a `timeout_ms` of its own, 1 to 3,600,000.
+    /// [`Tag::next`] with another `timeout_ms`, 1 to 3,600,000.
     pub fn next_within(&self, timeout_ms: i64) -> Result<i64> {
         self.next_unless(Some(timeout_ms), &mut || false)
     }
 
-    /// An id if one is at hand; if not, none, and the next segment is fetched. Errors: `closed`, `unknown_tag`.
+    /// Issues an id if one is in memory. Otherwise returns `None` and starts a fetch. Errors: `closed`, `unknown_tag`.
     pub fn try_next(&self) -> Result<Option<i64>> {
         if let Some(id) = self.quick() {
             return Ok(Some(id));
@@ -63,43 +62,47 @@ impl Tag {
         }
     }
 
-    /// As many ids as asked for, up to 2^24; in order, over as many segments as it takes. The source is asked for that
-    /// many at once where it can give them, and not for no ids. Errors: as [`Tag::next`] and `invalid_argument`; what it had
-    /// is put back then, and issued later.
+    /// Issues `n` ids, at most 2^24 of them, in order, over as many segments as needed.
+    ///
+    /// It asks the source for that many ids at once, if the source can return them. For `n` = 0 it sends no request.
+    /// Errors: as [`Tag::next`], and `invalid_argument`. After an error the ids that it had are put back and issued
+    /// later.
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, None, &mut || false)
     }
 
-    /// [`Tag::take`] with a `timeout_ms` of its own.
+    /// [`Tag::take`] with another `timeout_ms`, 1 to 3,600,000.
     pub fn take_within(&self, n: usize, timeout_ms: i64) -> Result<Vec<i64>> {
         self.take_unless(n, Some(timeout_ms), &mut || false)
     }
 
-    /// Fills the slice as [`Tag::take`] does: all of it, or none on an error.
+    /// Fills the slice as [`Tag::take`] does, or writes none on an error.
     pub fn fill(&self, out: &mut [i64]) -> Result<()> {
         self.fill_unless(out, None, &mut || false)
     }
 
-    /// [`Tag::next`] as a future, of any executor: it wakes whoever polls it, mostly from a thread of leafid's, else from
-    /// one that puts ids back or closes. Dropped, it loses no id.
+    /// [`Tag::next`] as a future, for any executor. If it is dropped, no id is lost.
+    ///
+    /// Its waker is called mostly on a thread of leafid, otherwise on a thread that puts ids back or closes the
+    /// segments.
     pub fn next_async(&self) -> impl Future<Output = Result<i64>> + Send + Unpin + use<> {
-        // Of one id.
+        // Of exactly one id.
         let first: fn(Vec<i64>) -> i64 = |mut ids| ids.swap_remove(0);
         IdsFuture { tag: self.clone(), n: 1, attempt: None, map: first }
     }
 
-    /// [`Tag::take`] as a future. Dropped, it puts back what it had.
+    /// [`Tag::take`] as a future. If it is dropped, it puts its ids back.
     pub fn take_async(&self, n: usize) -> impl Future<Output = Result<Vec<i64>>> + Send + Unpin + use<> {
         let all: fn(Vec<i64>) -> Vec<i64> = |ids| ids;
         IdsFuture { tag: self.clone(), n, attempt: None, map: all }
     }
 
-    /// The tag.
+    /// The name of the tag.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the tag stands. Errors: `closed`.
+    /// The statistics of the tag. Errors: `closed`.
     pub fn stats(&self) -> Result<TagStats> {
         let (fetcher, tag_state) = self.process()?;
         match fetcher.is_closed() {
@@ -108,7 +111,7 @@ impl Tag {
         }
     }
 
-    /// [`Tag::next`], given up with `would_block` when `interrupted` answers true during a wait.
+    /// [`Tag::next`] that returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn next_unless(&self, timeout_ms: Option<i64>, interrupted: Interrupted<'_>) -> Result<i64> {
         if timeout_ms.is_none()
@@ -125,7 +128,7 @@ impl Tag {
         }
     }
 
-    /// [`Tag::take`], likewise.
+    /// [`Tag::take`] that returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn take_unless(
         &self,
@@ -144,7 +147,7 @@ impl Tag {
         Ok(ids)
     }
 
-    /// [`Tag::fill`], likewise.
+    /// [`Tag::fill`] that returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn fill_unless(
         &self,
@@ -155,7 +158,7 @@ impl Tag {
         self.complete(out.len(), timeout_ms, interrupted, |attempt| attempt.write(out))
     }
 
-    /// Has so many ids written, in a forked child anew.
+    /// Waits for `n` ids and writes them with `write`. In a forked child it starts again.
     fn complete(
         &self,
         n: usize,
@@ -172,14 +175,14 @@ impl Tag {
         }
     }
 
-    /// For bindings: the next id, if one is at hand; nothing else is done.
+    /// For bindings: the next id, if one is in memory. It does nothing else.
     #[doc(hidden)]
     #[inline]
     pub fn at_hand(&self) -> Option<i64> {
         self.quick()
     }
 
-    /// For bindings: the error of a call that has waited so long.
+    /// For bindings: the error of a call that has waited for this duration.
     #[doc(hidden)]
     pub fn late(&self, waited: Duration) -> Error {
         match self.process() {
@@ -188,7 +191,7 @@ impl Tag {
         }
     }
 
-    /// For event loops: a call for `n` ids, to be polled. Errors: `invalid_argument`.
+    /// For event loops: a call for `n` ids that the caller polls. Errors: `invalid_argument`.
     #[doc(hidden)]
     pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
@@ -199,13 +202,13 @@ impl Tag {
         Ok(PendingTake::new(self.clone(), n, timeout))
     }
 
-    /// One id without a wait and without an error.
+    /// Issues one id without a wait and without an error.
     #[inline]
     fn quick(&self) -> Option<i64> {
         let ((_, tag_state), generation) = self.process.load()?;
         let watch = os::process::watch_generation();
         let (id, wants_fetch) = tag_state.buffer.take().ok()?;
-        // After the step: in a forked child it was made on a copy of the parent's buffer.
+        // Checked after the step: in a forked child the step changed a copy of the parent's buffer.
         if !watch.is_still(generation) {
             return None;
         }
@@ -218,7 +221,7 @@ impl Tag {
     #[cold]
     #[inline(never)]
     pub(super) fn fetch_ahead(&self) {
-        // Whoever finds the buffer empty asks for it otherwise.
+        // If this does not fetch, the next caller that finds the buffer empty does.
         if os::check_may_wait().is_ok()
             && let Ok((fetcher, tag_state)) = self.process()
         {
@@ -237,13 +240,13 @@ impl Tag {
         attempt.write(&mut id).then_some(id[0])
     }
 
-    /// Whether its segments were closed.
+    /// Whether the segments of this tag were closed.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.shared.is_closed()
     }
 
-    /// What this process has of the tag. Errors: `closed`; in a forked child's first call those of opening.
+    /// The tag's state in this process. Errors: `closed`; at the first call in a forked child also those of opening.
     pub(crate) fn process(&self) -> Result<(Arc<Fetcher>, Arc<TagState>)> {
         loop {
             if let Some((fetcher, tag_state)) = self.process.get() {
@@ -251,7 +254,7 @@ impl Tag {
             }
             let generation = os::process::generation();
             let fetcher = self.shared.fetcher()?;
-            // None, and another generation, in the child of a fork that came between.
+            // `None` with another generation: this is the child of a fork that came in between.
             if let Some(tag_state) = fetcher.tag_state(&self.name) {
                 let _ = self.process.install((fetcher, tag_state?), generation);
             }
@@ -267,7 +270,7 @@ fn check_n(n: usize) -> Result<()> {
     }
 }
 
-/// Ids to come.
+/// The future of a call for ids.
 struct IdsFuture<F> {
     tag: Tag,
     n: usize,

@@ -1,4 +1,4 @@
-//! The state of a tag in this process: its buffer, its fetches, and the calls that wait.
+//! The state of a tag in this process: its buffer, its fetches, and its waiting calls.
 
 use super::Wake;
 use crate::os::mutex::lock_signal_safe;
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed, Orderin
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What all handles of a tag share in one process.
+/// The state that all handles of a tag share in one process.
 pub(crate) struct TagState {
     pub(crate) name: Arc<str>,
     pub(crate) buffer: DoubleBuffer,
-    /// Of how much of a segment, in percent, more must be used before the next one is asked for.
+    /// The percentage of a segment. When more is used, the next segment is fetched.
     prefetch: u32,
-    /// Of a source that gives ids one by one.
+    /// Only for a source that returns ids one by one.
     stock: Option<Stock>,
-    /// Goes up with whatever somebody may wait for.
+    /// Increases with each change for which a call may wait.
     version: AtomicU32,
-    /// Calls that wait.
+    /// The number of waiting threads.
     waiting: AtomicU32,
     state: Mutex<TagInner>,
     generation: u64,
@@ -31,17 +31,17 @@ pub(crate) struct TagState {
 pub(crate) struct TagInner {
     pub(crate) filler: Filler,
     pub(crate) fetch: FetchState,
-    /// When a fetch began last.
+    /// The start of the last fetch.
     pub(crate) asked_at: Option<Instant>,
-    /// Segments that found no room yet, and ids that were put back.
+    /// Segments that did not fit into the buffer yet, and ids that were put back.
     pub(crate) pending: PendingSegments,
-    /// Calls that found the buffer empty.
+    /// The number of calls that found the buffer empty.
     pub(crate) waits: u64,
-    /// Whether what an earlier process kept was looked for.
+    /// Whether it already looked for the unused ids of an earlier process.
     pub(crate) looked: bool,
     subscribers: BTreeMap<u64, Wake>,
     subscribed: u64,
-    /// Calls that have waited for long, the longest first: they get ids before the buffer does.
+    /// Calls that have waited for long, the longest first. They get ids before the buffer does.
     priority_calls: BTreeMap<u64, PriorityCall>,
 }
 
@@ -90,17 +90,17 @@ impl TagState {
         }
     }
 
-    /// None in a forked child.
+    /// Returns `None` in a forked child.
     pub(crate) fn locked<R>(&self, action: impl FnOnce(&mut TagInner) -> R) -> Option<R> {
         lock_signal_safe(&self.state, self.generation, action)
     }
 
-    /// What to compare with in [`TagState::wait`]: read before the buffer is found empty.
+    /// The value to compare in [`TagState::wait`]. It is read before the buffer is found empty.
     pub(crate) fn version(&self) -> u32 {
         self.version.load(Acquire)
     }
 
-    /// Waits until something changed since `seen`, at most so long; it may also return early.
+    /// Waits until something changed since `seen`, at most for `most`. It may return early.
     pub(crate) fn wait(&self, seen: u32, most: Duration) {
         let timeout = futex::Timespec { tv_sec: most.as_secs() as i64, tv_nsec: most.subsec_nanos().into() };
         self.waiting.fetch_add(1, SeqCst);
@@ -108,7 +108,7 @@ impl TagState {
         self.waiting.fetch_sub(1, Relaxed);
     }
 
-    /// Tells everybody who waits that something changed.
+    /// Wakes all waiting calls, because something changed.
     pub(crate) fn changed(&self) {
         self.version.fetch_add(1, SeqCst);
         if self.waiting.load(SeqCst) > 0 {
@@ -116,18 +116,18 @@ impl TagState {
         }
         let wakes = self.locked(|state| std::mem::take(&mut state.subscribers));
         for (_, wake) in wakes.into_iter().flatten() {
-            // A waker of the user's: its panic has said so itself.
+            // It may be a waker of the user. Its panic was already reported.
             let _ = catch_unwind(AssertUnwindSafe(wake));
         }
     }
 
-    /// Calls that wait, each way.
+    /// The number of waiting calls, threads and subscribers.
     pub(crate) fn waiting(&self, state: &TagInner) -> usize {
         self.waiting.load(Relaxed) as usize + state.subscribers.len()
     }
 
-    /// Has `wake` called, once, when something changes after `seen`; answers its number, `again` if it had one. If it has
-    /// changed already, or this is a forked child, answers `wake`.
+    /// Subscribes `wake`, which is called once at the next change after `seen`. Returns its number, `again` if it had
+    /// one. If something has changed already, or in a forked child, returns `wake` as the error.
     pub(crate) fn subscribe(
         &self,
         seen: u32,
@@ -136,7 +136,7 @@ impl TagState {
     ) -> std::result::Result<u64, Wake> {
         let mut wake = Some(wake);
         let number = self.locked(|state| {
-            // The version goes up before the subscribers are taken: one that was not taken has seen it.
+            // The version increases before the subscribers are taken: a subscriber that was not taken has seen it.
             let wake = if self.version() == seen { wake.take()? } else { return None };
             let number = again.unwrap_or(state.subscribed + 1);
             state.subscribed = state.subscribed.max(number);
@@ -149,7 +149,7 @@ impl TagState {
         }
     }
 
-    /// Calls a subscriber whose time is over.
+    /// Calls a subscriber whose call has timed out.
     pub(crate) fn wake(&self, subscriber: u64) {
         if let Some(wake) = self.unsubscribe(subscriber) {
             wake();
@@ -178,7 +178,7 @@ impl TagState {
         refilled
     }
 
-    /// How many ids a stock is short of; of other sources 0. None when nothing is to be fetched.
+    /// The number of ids that a stock needs, 0 for other sources; `None` if no fetch is needed.
     pub(crate) fn wants_fetch(&self, state: &TagInner) -> Option<u64> {
         match self.stock {
             Some(stock) => stock.wants(self.left(state), self.taken(state)),
@@ -186,7 +186,7 @@ impl TagState {
         }
     }
 
-    /// Whether so little is left that somebody will wait soon.
+    /// Whether so few ids are left that a caller will wait soon.
     pub(crate) fn is_low(&self, state: &TagInner) -> bool {
         match self.stock {
             Some(stock) => self.left(state) < stock.target(self.taken(state)).div_ceil(10),
@@ -194,7 +194,7 @@ impl TagState {
         }
     }
 
-    /// The step as it stands.
+    /// The current step.
     pub(crate) fn step(&self, state: &TagInner) -> i64 {
         match self.stock {
             Some(stock) => stock.target(self.taken(state)) as i64,
@@ -202,7 +202,7 @@ impl TagState {
         }
     }
 
-    /// Ids at hand.
+    /// The number of ids in memory.
     pub(crate) fn left(&self, state: &TagInner) -> u64 {
         self.buffer.left(&state.filler) + state.pending.ids()
     }
@@ -237,7 +237,7 @@ impl TagState {
         self.changed();
     }
 
-    /// Ends the buffer; answers what is left of it.
+    /// Closes the buffer and returns its unused segments.
     pub(crate) fn seal(&self) -> Vec<Segment> {
         let rest = self.locked(|state| {
             let mut rest = self.buffer.seal(&state.filler);
@@ -250,7 +250,7 @@ impl TagState {
 }
 
 impl TagInner {
-    /// Since when the source is asked.
+    /// The start of the running request to the source.
     pub(crate) fn asked_at(&self) -> Option<Instant> {
         self.asked_at.filter(|_| self.fetch.phase() == FetchPhase::Fetching)
     }

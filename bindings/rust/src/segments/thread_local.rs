@@ -1,22 +1,22 @@
-//! Handles of one thread's.
+//! Handles of a tag for one thread.
 
 use super::reserved_run::ReservedRun;
 use super::tag::Tag;
 use leafid_core::{Result, Run};
 
-/// How many ids a handle takes at a time, at most; and of a segment one of so many parts, so that a few handles do not
-/// hold a small one.
+/// The largest number of ids that a handle reserves at a time. It is also at most this part of a segment, so that a few
+/// handles do not hold all of a small segment.
 const MOST: usize = 256;
 const PARTS: u64 = 16;
 
 impl Tag {
-    /// A handle for one thread, which takes up to 256 ids at a time, at most a sixteenth of a segment, and so seldom meets
-    /// other threads.
+    /// Returns a handle for one thread. It reserves up to 256 ids at a time, at most a sixteenth of a segment, and so
+    /// seldom contends with other threads.
     ///
-    /// Its own ids rise, as those of [`Tag::next`] do: but for ids that were put back. Against those of other handles they
-    /// are in no order: what a handle took is issued whenever its thread asks for it, and no other thread can have it
-    /// meanwhile. What is left is put back, and issued by others, when the handle is dropped; it is given up when the
-    /// segments are closed before that. In a forked child nothing of a run taken before is issued.
+    /// Its ids increase as those of [`Tag::next`] do, except for ids that were put back. Ids of different handles are
+    /// in no order. No other thread can issue the ids that a handle reserved. When the handle is dropped, it puts its
+    /// unused ids back, and other threads issue them. If the segments are closed before that, these ids are dropped. A
+    /// forked child issues no id of a run that its parent reserved.
     pub fn local(&self) -> LocalTag {
         LocalTag {
             tag: self.clone(),
@@ -25,11 +25,11 @@ impl Tag {
     }
 }
 
-/// One thread's handle of a tag, of [`Tag::local`].
+/// A handle of a tag for one thread, from [`Tag::local`].
 #[derive(Debug)]
 pub struct LocalTag {
     tag: Tag,
-    /// What is left of the ids taken.
+    /// The unused ids of the run.
     reserved: ReservedRun,
 }
 
@@ -45,7 +45,7 @@ impl LocalTag {
         let id = run.first;
         run.first = id.wrapping_add(run.stride);
         run.count -= 1;
-        // After the step, as for every id: in a forked child the run is the parent's.
+        // Checked after the step, as for every id: in a forked child the run belongs to the parent.
         if self.reserved.is_ours() { Ok(id) } else { self.next_of_run() }
     }
 

@@ -1,4 +1,4 @@
-//! A fetcher whose clock stands, and whose threads are the test's own.
+//! Tests of a fetcher whose clock stands still and whose threads are the test's own.
 
 use super::*;
 use crate::os::mutex::lock;
@@ -8,7 +8,7 @@ use crate::segments::{Fetched, Segments, SegmentsBuilder};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Servers that say this of themselves.
+/// Servers with this state.
 #[derive(Default)]
 struct Says {
     rest_ms: Option<i64>,
@@ -50,7 +50,7 @@ fn of<R>(tag_state: &TagState, action: impl FnOnce(&mut TagInner) -> R) -> R {
     tag_state.locked(action).unwrap()
 }
 
-/// Ids from a source, so many of which are left.
+/// Gives a tag ids from a source, with `left` of them unused.
 fn give(tag_state: &TagState, segment: Segment, left: u64) {
     of(tag_state, |state| {
         state.pending.push_back(segment);
@@ -75,7 +75,7 @@ fn thousand() -> SegmentsBuilder {
     Segments::builder().step(1_000).adaptive(false)
 }
 
-/// The next action for a tag whose fetch is not under way, if a caller waits.
+/// The next action for a tag without a running fetch. `waits`: whether a caller waits.
 fn action(play: &Play, tag_state: &TagState, waits: bool, now_ms: i64) -> FetchAction {
     play.set_clock(now_ms);
     of(tag_state, |state| {
@@ -84,7 +84,7 @@ fn action(play: &Play, tag_state: &TagState, waits: bool, now_ms: i64) -> FetchA
     })
 }
 
-/// So many fetches of a tag have failed.
+/// Sets the number of failed fetches of a tag.
 fn has_failed(tag_state: &TagState, code: Code, is_denied: bool, times: usize) {
     of(tag_state, |state| {
         for _ in 0..times {
@@ -102,7 +102,7 @@ fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
     let play = Play::open(thousand(), |_| {});
     let tag_state = play.tag("order");
     give(&tag_state, ids(1, 1_000), 500);
-    // It rests 800 ms, or 400.
+    // It backs off for 800 ms, or 400.
     has_failed(&tag_state, Code::SegmentUnavailable, false, 3);
     let at = |waits, ms| action(&play, &tag_state, waits, BEGIN_MS + ms);
     let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
@@ -275,7 +275,7 @@ fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
     play.answer(Ok(Some(ids(1, 1).into())));
     assert_eq!(of(&tag_state, |state| (state.fetch.failures(), state.fetch.ended())), (1, 6));
     assert_eq!(play.tags_asked(), ["order"], "and it is asked for more at once");
-    // Of another error, and of a source that gives them in ranges, none.
+    // For another error, and for a source that returns ranges, there is none.
     for (one_by_one, code) in [(true, Code::SegmentUnavailable), (false, Code::SegmentRegressed)] {
         let play = Play::open(thousand(), |settings| settings.origin.one_by_one = one_by_one);
         let tag_state = play.tag("order");
@@ -338,7 +338,7 @@ fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
     assert_eq!(play.tags_asked(), tags[1..9]);
     play.answer(Ok(Some(ids(1, 1_000).into())));
     assert_eq!(play.tags_asked(), tags[2..10]);
-    // One by one, a few are enough.
+    // If they come one by one, a few are enough.
     let builder = Segments::builder().step(100);
     let one_by_one = |settings: &mut SegmentsSettings| settings.origin.one_by_one = true;
     let play = Play::prewarmed(builder, one_by_one, vec!["order".into()]);

@@ -1,4 +1,4 @@
-//! Marks looked at, and forgotten, by hand.
+//! The listing and the removal of marks by hand.
 
 use super::mark::Mark;
 use super::{MarkFiles, prefix_of};
@@ -8,7 +8,7 @@ use crate::storage::state_file;
 use leafid_core::{Error, Result};
 use std::path::Path;
 
-/// What a tag's file says.
+/// The content of a tag's file.
 pub(crate) struct Listed {
     pub(crate) source: String,
     pub(crate) tag: String,
@@ -17,7 +17,7 @@ pub(crate) struct Listed {
     pub(crate) rest_kept: bool,
 }
 
-/// Each mark of an id space by its file's name, read without its lock. Errors: `state_io`.
+/// Each mark of an id space with the name of its file, read without its lock. Errors: `state_io`.
 pub(crate) fn list(env: &Env, directory: &Path) -> Result<Vec<(String, Result<Listed>)>> {
     let names = match env.disk.list(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -40,14 +40,14 @@ pub(crate) fn list(env: &Env, directory: &Path) -> Result<Vec<(String, Result<Li
     Ok(listed.collect())
 }
 
-/// The source that a protocol, or `file:DIR`, names.
+/// The name of the source for a protocol or for `file:DIR`.
 pub(crate) fn source_of(protocol: &str) -> String {
     let files = protocol.strip_prefix("file:").and_then(|path| Path::new(path).canonicalize().ok());
     files.map_or_else(|| protocol.to_owned(), |files| format!("file:{}", files.display()))
 }
 
-/// Forgets a tag's mark, and the rest that was kept; answers what it was. Errors: `invalid_argument` where there is none,
-/// `segment_unavailable` while others hold its lock, `state_io`, `state_corrupt`, `state_mismatch`.
+/// Forgets a tag's mark and its stored unused ids; returns the mark. Errors: `invalid_argument` if there is none,
+/// `segment_unavailable` while other processes hold its lock, `state_io`, `state_corrupt`, `state_mismatch`.
 pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Result<i64> {
     let prefix = prefix_of(source);
     let access = FileAccess::Own;
@@ -69,7 +69,7 @@ pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Re
     };
     store.found().content.check_whose(source, tag, &path)?;
     let before = store.found().content.mark.0;
-    // In both slots: what is forgotten does not come back where one is damaged.
+    // In both slots: a forgotten mark must not come back when one of them is damaged.
     for _ in 0..2 {
         store.write(&Mark::unused(source, tag))?;
     }

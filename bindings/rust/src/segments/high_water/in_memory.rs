@@ -1,4 +1,4 @@
-//! The marks of sources without a state directory: in the memory of this process.
+//! The marks of sources without a state directory, in the memory of this process.
 
 use super::Accepted;
 use super::mark::MOST_SPANS;
@@ -8,10 +8,10 @@ use leafid_core::{Guard, IdOrder, MOST_REMEMBERED, Result, Segment};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// By source name, and by tag.
+/// By source name and by tag.
 type Guards = BTreeMap<String, BTreeMap<Box<str>, Guard>>;
 
-/// A forked child begins with none: its parent may have been anywhere in them.
+/// A forked child starts with none, because its parent may have been changing them.
 static MEMORY: PerProcess<Memory> = PerProcess::new();
 
 struct Memory {
@@ -24,7 +24,7 @@ pub(crate) fn after(source: &str, tag: &str) -> i64 {
     with_guards(|guards| guards.get(source).and_then(|guards| guards.get(tag)).map_or(0, Guard::mark))
 }
 
-/// As [`super::HighWaterMarks::accept`], of which nothing outlives the process.
+/// As [`super::HighWaterMarks::accept`], but nothing survives the process.
 pub(crate) fn accept(
     source: &str,
     tag: &str,
@@ -33,7 +33,7 @@ pub(crate) fn accept(
     after: i64,
 ) -> Result<Accepted> {
     with_guards(|guards| {
-        // In order the mark says most of it; 10,000 tags shall be cheap at rest.
+        // With ascending ids the mark alone holds most of it. 10,000 idle tags must need little memory.
         let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
         let guard = guards.entry(source.to_owned()).or_default().entry(tag.into());
         let guard = guard.or_insert_with(|| Guard::resume(order, 0, Vec::new(), most));
@@ -45,7 +45,7 @@ fn with_guards<R>(mut action: impl FnMut(&mut Guards) -> R) -> R {
     loop {
         let memory = MEMORY
             .get_or_install(|| Memory { generation: os::process::generation(), guards: Mutex::default() });
-        // None when a fork came between: then the child makes its own.
+        // `None` after a fork in between: then the child creates its own.
         if let Some(done) = lock_signal_safe(&memory.guards, memory.generation, &mut action) {
             return done;
         }

@@ -1,4 +1,4 @@
-//! The mark of one source's tag as it stands in its file.
+//! The content of a mark file: the mark of one tag of a source.
 
 use super::span_text;
 use super::unused::UnusedSegments;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// Spans of a source that gives ids in order: all but the last few are one.
+/// The largest number of spans for a source with ascending ids. All but the last few are joined into one.
 pub(crate) const MOST_SPANS: usize = 32;
 
-/// What is known of a tag.
+/// The stored state of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) source: String,
     pub(crate) tag: String,
     /// Every id below was given before.
     pub(crate) mark: Decimal,
-    /// What was given, as [`span_text`] has it.
+    /// The spans that were given, in the form of [`span_text`].
     spans: String,
-    /// The clock when it was given a segment last.
+    /// The time of the clock at the last fetch.
     pub(crate) fetched_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kept: Option<UnusedSegments>,
@@ -40,7 +40,7 @@ impl Content for Mark {
 }
 
 impl Mark {
-    /// Of a tag that was given nothing yet.
+    /// The mark of a new tag.
     pub(crate) fn unused(source: &str, tag: &str) -> Mark {
         Mark {
             source: inside(source),
@@ -52,7 +52,7 @@ impl Mark {
         }
     }
 
-    /// Errors: `state_corrupt` when it is another source's or tag's.
+    /// Errors: `state_corrupt` for the mark of another source or tag.
     pub(crate) fn check_whose(&self, source: &str, tag: &str, path: &Path) -> Result<()> {
         if self.source == inside(source) && self.tag == inside(tag) {
             return Ok(());

@@ -1,14 +1,14 @@
-//! Spans as they stand in a file: as short as can be, for many ids that came one by one are many spans.
+//! The text form of spans in a file. It is short, because many single ids make many spans.
 //!
-//! Each is what its start is above that of the one before, how many ids it has, and its stride if that is not 1:
-//! `1000,5;4,1;-7,2,3`. What grew last comes last.
+//! Each span is the distance of its start from the start of the one before, its number of ids, and its stride unless
+//! that is 1: `1000,5;4,1;-7,2,3`. The span that grew last comes last.
 
 use leafid_core::{Guard, IdOrder, Segment};
 
-/// All of them fit into so many bytes.
+/// The largest size of the text in bytes.
 pub(crate) const MOST_BYTES: usize = 2_000;
 
-/// What a guard remembers, and the text of it: where it is too long for the file, neighbours are joined.
+/// The text of a guard's spans. If it is too long for the file, neighbours are joined.
 pub(crate) fn shortened(guard: &Guard, order: IdOrder) -> String {
     let mut text = text_of(guard.spans());
     let mut most = guard.spans().len();
@@ -35,7 +35,7 @@ fn text_of(spans: &[Segment]) -> String {
     text
 }
 
-/// None for a text that none of them has.
+/// Returns `None` for an invalid text.
 pub(crate) fn parse(text: &str) -> Option<Vec<Segment>> {
     let mut before = 0i64;
     let spans = text.split(';').filter(|_| !text.is_empty());
@@ -86,12 +86,12 @@ mod tests {
                 let Ok(segment) = Segment::new(start, start.saturating_add(length), stride) else { continue };
                 given.extend(guard.offer(segment, 0).is_ok().then_some(segment));
             }
-            // As it was, where it is short enough.
+            // Unchanged, if it is short enough.
             let text = text_of(guard.spans());
             let read = parse(&text).unwrap();
             let ids = |span: &Segment| (span.start(), span.len(), span.last());
             prop_assert!(read.iter().map(ids).eq(guard.spans().iter().map(ids)), "{}", text);
-            // However short it is made, none of it is given again after a restart.
+            // However short the text is, none of the ids is given again after a restart.
             let text = shortened(&guard, IdOrder::Ranges);
             prop_assert!(text.len() <= MOST_BYTES);
             let mut resumed = Guard::resume(IdOrder::Ranges, guard.mark(), parse(&text).unwrap(), most);

@@ -1,4 +1,4 @@
-//! Marks on a real disk; what a crash does to them is simulated in `simulation/ranges.rs`.
+//! Tests of marks on a real disk. `simulation/ranges.rs` simulates their crashes.
 
 use super::*;
 use leafid_core::{Code, IdOrder};
@@ -9,7 +9,7 @@ fn segment(start: i64, end: i64) -> Segment {
     Segment::new(start, end, 1).unwrap()
 }
 
-/// As another process of the directory sees it.
+/// The marks as another process of the directory sees them.
 fn marks(directory: &Path) -> HighWaterMarks {
     HighWaterMarks::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
@@ -22,7 +22,7 @@ fn refused(answer: Result<Accepted>, says: &str) {
     assert!(error.message().contains(says), "{error}");
 }
 
-/// The one mark file of a directory.
+/// The only mark file of a directory.
 fn file_of(directory: &Path) -> PathBuf {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).next().unwrap()
 }
@@ -33,7 +33,7 @@ fn damage(path: &Path, slot: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Which slot holds what was written last.
+/// The slot of the last write.
 fn newest_slot(path: &Path) -> usize {
     let bytes = fs::read(path).unwrap();
     let number = |slot: &[u8]| {
@@ -52,7 +52,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
     assert_eq!(other.after("order").unwrap(), 1_001);
     refused(other.accept("order", &[segment(1, 1_001)], 1_001), "1000 below the highest end seen, 1001");
     refused(other.accept("order", &[segment(500, 1_500)], 0), "cross");
-    // Both ask after 1001, and are answered in the other order.
+    // Both have asked after 1001, and get their responses in the other order.
     other.accept("order", &[segment(2_001, 3_001)], 1_001).unwrap();
     one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
     refused(one.accept("order", &[segment(2_001, 3_001)], 1_001), "cross");
@@ -63,7 +63,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
         "2000 below the highest end seen, 3001",
     );
     restarted.accept("order", &[segment(3_001, 4_001)], 3_001).unwrap();
-    // Another tag, and another source, are others.
+    // Another tag and another source are separate.
     assert_eq!(restarted.after("invoice").unwrap(), 0);
     let another = HighWaterMarks::new(
         Arc::new(Env::system()),
@@ -135,7 +135,7 @@ fn a_damaged_or_foreign_file_is_refused_and_left_alone() {
         }
         assert_eq!(fs::read(&path).unwrap(), bytes, "never overwritten");
     }
-    // The file of another tag in its place.
+    // The file of another tag replaces it.
     fs::write(&path, &good).unwrap();
     marks.accept("invoice", &[segment(1, 2)], 0).unwrap();
     let invoice = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -220,7 +220,7 @@ fn a_file_that_stays_locked_is_given_up() {
     waits.join().unwrap();
 }
 
-/// A directory with a rest, kept by a clean close.
+/// A directory with the unused ids of a clean close.
 fn with_rest() -> (tempfile::TempDir, Segment) {
     let dir = tempfile::tempdir().unwrap();
     let marks = marks(dir.path());
@@ -238,7 +238,7 @@ fn a_rest_is_taken_once() {
         assert!(marks(dir.path()).take_unused("order").unwrap().is_empty());
     }
     assert!(marks(dir.path()).take_unused("unknown").unwrap().is_empty());
-    // Two processes that close one after the other both leave theirs.
+    // Of two processes that close one after the other, both store theirs.
     let marks = marks(dir.path());
     marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
     marks.keep_unused("order", &[segment(500, 1_001)]).unwrap();
@@ -303,7 +303,7 @@ fn a_damaged_slot_may_have_said_that_the_rest_was_taken() {
     assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
     damage(&path, newest_slot(&path));
     let marks = marks(dir.path());
-    // A segment that comes meanwhile mends the file, and must not bring the rest back.
+    // A segment that comes in between repairs the file, and must not bring the unused ids back.
     assert!(marks.take_unused("order").unwrap().is_empty());
     let (dir, _) = with_rest();
     let path = file_of(dir.path());
@@ -367,7 +367,7 @@ fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
     assert_eq!(error.code(), Code::SourceInvalid, "{error}");
     assert_eq!(one.after("order").unwrap(), 1_001, "nothing of it goes to other servers");
     one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    // Meant, or a first answer that was wrong.
+    // A jump on purpose, or a wrong first response.
     let (source, ours) = ("range:http://a", file_of(dir.path()));
     assert!(forget(&env, dir.path(), "leaf", "order").unwrap_err().message().contains(source));
     let file = fs::File::open(&ours).unwrap();
@@ -379,7 +379,7 @@ fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
     damage(&ours, newest_slot(&ours));
     assert_eq!(one.after("order").unwrap(), 0, "neither slot remembers");
     one.accept("order", &[high], 0).unwrap();
-    // A mark that is being made, and a file that somebody put there, are none.
+    // A mark that is being created, and the file of a user, do not count.
     fs::copy(&ours, dir.path().join("segment-order.mark.new")).unwrap();
     fs::copy(&ours, dir.path().join("order.mark")).unwrap();
     let listed = list(&env, dir.path()).unwrap();

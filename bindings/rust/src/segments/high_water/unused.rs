@@ -1,4 +1,4 @@
-//! The unused segments of a tag, kept from a clean close to the next start.
+//! The unused segments of a tag, stored from a clean close to the next start.
 
 use super::DAY_MS;
 use crate::os::env::FileId;
@@ -7,25 +7,25 @@ use crate::storage::shared_file;
 use leafid_core::Segment;
 use serde::{Deserialize, Serialize};
 
-/// Segments of a rest: so many fit a file's slot.
+/// The largest number of segments, which fit into a slot.
 pub(crate) const MOST_SEGMENTS: usize = 8;
 
 /// A start of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineStart {
     pub(crate) machine: String,
-    /// Empty in what was kept before starts were told apart: then it is none's.
+    /// Empty in files of an earlier version: then it matches no start.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) boot: String,
 }
 
-/// A rest, and what it is bound to: a copy of its file is another file, or another machine's.
+/// Unused segments and the facts that they depend on. A copy is another file, or a file of another machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UnusedSegments {
     segments: Vec<Triple>,
-    /// The clock when the oldest of it was kept.
+    /// The time of the clock when the oldest of them were stored.
     kept_ms: i64,
-    /// The clock when its file was written last.
+    /// The time of the clock at the last write of the file.
     pub(crate) written_ms: i64,
     #[serde(flatten)]
     start: MachineStart,
@@ -34,7 +34,7 @@ pub(crate) struct UnusedSegments {
 }
 
 impl UnusedSegments {
-    /// What stays of a rest besides `others`, which may still be used; what does not fit is dropped.
+    /// Joins the unused segments with `others`, which may still be used. Segments that do not fit are dropped.
     pub(crate) fn new(
         others: Option<UnusedSegments>,
         rest: &[Segment],
@@ -49,21 +49,21 @@ impl UnusedSegments {
         UnusedSegments { segments, kept_ms, written_ms: now_ms, start, device: file.0, inode: file.1 }
     }
 
-    /// Whether it was kept since this start of the machine.
+    /// Whether they were stored since this start of the machine.
     pub(crate) fn is_since(&self, start: &MachineStart) -> bool {
         self.start == *start
     }
 
-    /// Itself, if it may be used: since the same start of its machine, from its file, within a day, by a clock that did
-    /// not go back.
+    /// Returns itself if it may be used: in the same start of its machine, from its file, within a day, by a clock that
+    /// did not go back.
     pub(crate) fn valid(self, start: &MachineStart, file: FileId, now_ms: i64) -> Option<UnusedSegments> {
         let bound = self.is_since(start) && (self.device, self.inode) == file;
         let age_ms = now_ms.saturating_sub(self.kept_ms);
         (bound && (0..=DAY_MS).contains(&age_ms)).then_some(self)
     }
 
-    /// Whether its file was changed last, by the kernel's clock, as it was written: what was copied later, over the file
-    /// itself or to where it was, is not what a close has left there.
+    /// Whether the kernel's time of the file's last change is the time of the write. A later copy, over the file or to
+    /// its place, has another time.
     pub(crate) fn is_as_written(&self, changed_ms: i64) -> bool {
         shared_file::is_stamp_of(changed_ms, self.written_ms)
     }

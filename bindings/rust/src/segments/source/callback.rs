@@ -1,4 +1,4 @@
-//! Where segments come from.
+//! The types of a source of segments, and the call of a user callback.
 
 use super::completion::Completion;
 use crate::tasks::user_calls::Answer;
@@ -10,31 +10,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a source of segments is asked.
+/// A request to a source of segments.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchRequest {
-    /// Whose ids.
+    /// The tag whose ids are requested.
     pub tag: String,
-    /// How many ids are wished for; more or less may be given. 0, which a callback is never asked, leaves it to the
-    /// source.
+    /// How many ids are requested. The source may return more or fewer. 0 leaves the number to the source; a callback
+    /// never gets 0.
     pub step: i64,
-    /// Every id below was given before: a counter that says less has lost something.
+    /// Every id below was given before. A counter below this value has lost data.
     pub after: i64,
-    /// Whether somebody waits for it.
+    /// Whether a caller waits for the ids.
     pub(crate) urgent: bool,
 }
 
-/// What a source gave.
+/// The result of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The ids.
     pub segment: Segment,
-    /// The source's own step, where it says one.
+    /// The source's own step, if it has one.
     pub step: Option<i64>,
 }
 
-/// What one fetch brought: at least one segment.
+/// The result of one fetch: at least one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) segments: SmallVec<[Segment; 1]>,
@@ -54,30 +54,30 @@ impl From<Segment> for Fetched {
     }
 }
 
-/// A source of segments of the user's own.
+/// A source of segments that the user provides.
 ///
-/// It is called on threads of leafid's, and may block; for a tag of one [`crate::Segments`] there is one call at a time,
-/// for several tags there may be four. A range that was answered is never answered again: it is taken from its counter in
-/// one transaction, which has ended before the answer.
+/// leafid calls it on its own threads, and it may block. For one tag of one [`crate::Segments`] there is one call at a
+/// time; for several tags there may be four. The source must never return a range twice: it takes the range from its
+/// counter in one transaction, and that transaction is committed before it returns.
 #[derive(Clone)]
 pub struct SegmentSource(pub(crate) SourceKind);
 
 #[derive(Clone)]
 pub(crate) enum SourceKind {
-    /// Answers when it has the answer.
+    /// Returns the result.
     Blocking(Arc<Blocking>),
-    /// Answers later, from wherever it likes.
+    /// Returns at once and completes later, on any thread.
     Deferred(Arc<Deferred>),
-    /// Answers later, from threads of leafid's.
+    /// Returns at once and completes later, on threads of leafid.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
     Later(Arc<dyn Later>),
 }
 
-/// A source that answers later, from threads of leafid's, which may wait for the disk: a panic there is no answer.
+/// A source that completes later, on threads of leafid that may wait for the disk. A panic there completes nothing.
 pub(crate) trait Later: Send + Sync {
-    /// Has ids fetched; `completion` is answered with the first of them.
+    /// Fetches ids, and completes `completion` with the first of them.
     fn fetch(&self, request: FetchRequest, completion: Completion);
-    /// For how long requests for a tag are under way and none was answered; none while none is.
+    /// How long the requests for a tag have run without any response; `None` while no request runs.
     fn silent_for(&self, tag: &str) -> Option<Duration>;
 }
 
@@ -85,9 +85,10 @@ type Blocking = dyn Fn(&FetchRequest) -> Result<Option<Batch>> + Send + Sync;
 type Deferred = dyn Fn(FetchRequest, Completion) + Send + Sync;
 
 impl SegmentSource {
-    /// A callback that answers a range of ids that was never given before, or none for a tag that it does not know. An
-    /// error of it is `segment_unavailable` with its text, and it is called again later; a [`leafid_core::Error`] in the
-    /// box keeps its code.
+    /// A callback that returns a range of ids that was never given before, or `None` for an unknown tag.
+    ///
+    /// An error of the callback becomes `segment_unavailable` with its text, and leafid calls it again later. A
+    /// [`leafid_core::Error`] in the box keeps its code.
     pub fn callback(
         fetch: impl Fn(&FetchRequest) -> Answer<Option<Fetched>> + Send + Sync + 'static,
     ) -> SegmentSource {
@@ -97,7 +98,7 @@ impl SegmentSource {
         })
     }
 
-    /// For event loops: a callback that returns at once and answers later.
+    /// For event loops: a callback that returns at once and completes later.
     #[doc(hidden)]
     pub fn deferred(fetch: impl Fn(FetchRequest, Completion) + Send + Sync + 'static) -> SegmentSource {
         SegmentSource(SourceKind::Deferred(Arc::new(fetch)))
@@ -114,7 +115,7 @@ impl SegmentSource {
         SegmentSource(SourceKind::Later(Arc::new(source)))
     }
 
-    /// For how long it has not answered what it was asked for a tag since `asked`; none where it was not asked.
+    /// How long a request for a tag, sent at `asked`, has had no response; `None` if no request was sent.
     pub(crate) fn silent_for(&self, tag: &str, asked: Instant) -> Option<Duration> {
         match &self.0 {
             SourceKind::Blocking(_) | SourceKind::Deferred(_) => Some(asked.elapsed()),
@@ -122,12 +123,12 @@ impl SegmentSource {
         }
     }
 
-    /// Whether its answer needs threads that are not leafid's.
+    /// Whether it completes on threads that are not leafid's.
     pub(crate) fn is_deferred(&self) -> bool {
         matches!(self.0, SourceKind::Deferred(_))
     }
 
-    /// Asks, and has the answer given to `completion`; a panic is an answer too.
+    /// Starts a fetch and completes `completion` with its result. A panic is a result too.
     pub(crate) fn ask(&self, request: FetchRequest, completion: Completion) {
         let panicked = || {
             Err(Error::new(
@@ -140,7 +141,7 @@ impl SegmentSource {
                 let answer = catch_unwind(AssertUnwindSafe(|| fetch(&request)));
                 completion.accept(answer.unwrap_or_else(|_| panicked()));
             }
-            // What it drops unanswered is answered by that.
+            // If it drops the completion, the drop completes the fetch with an error.
             SourceKind::Deferred(fetch) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, completion)));
             }
@@ -151,7 +152,7 @@ impl SegmentSource {
     }
 }
 
-/// The error of a call of the user's code: its text last, as it is.
+/// The error of a user callback: its own text comes last, unchanged.
 pub(crate) fn failed(error: Box<dyn StdError + Send + Sync>) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => *error,

@@ -1,4 +1,4 @@
-//! How a source completes a fetch that is under way.
+//! Completion of a fetch: how a source returns its result.
 
 use super::callback::{Batch, Fetched};
 use crate::os;
@@ -10,22 +10,23 @@ use crate::tasks::user_calls::Answer;
 use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
 
-/// Completes one fetch. If it is dropped without an answer, the fetch has failed.
+/// Completes one fetch. If it is dropped without a result, the fetch has failed.
 pub struct Completion(Option<Pending>);
 
 pub(crate) struct Pending {
     pub(crate) fetcher: Arc<Fetcher>,
     pub(crate) tag_state: Arc<TagState>,
-    /// The mark as it was before the source was asked.
+    /// The mark before the request was sent.
     pub(crate) after: i64,
-    /// The step wished for by the tag's use alone.
+    /// The step that follows from the use of the tag alone.
     pub(crate) wanted: i64,
-    /// Requests that were made.
+    /// The number of requests that were sent.
     pub(crate) requests: usize,
 }
 
 impl Pending {
-    /// Takes an answer. Ids that were given before are not used, nor any before the mark above them is durable.
+    /// Accepts a result. It does not use ids that were given before, and uses no id before the mark above it is
+    /// durable.
     pub(crate) fn accept(self, answer: Result<Option<Batch>>) {
         let Pending { fetcher, tag_state, after, wanted, requests } = self;
         let unknown = || {
@@ -46,13 +47,13 @@ impl Completion {
         Completion(Some(pending))
     }
 
-    /// Answers, from any thread and without a wait; none for a tag that the source does not know.
+    /// Completes the fetch from any thread, without a wait. `None` means that the source does not know the tag.
     pub fn answer(mut self, answer: Answer<Option<Fetched>>) {
         let answer = answer.map(|fetched| fetched.map(Batch::from));
         self.leave(answer.map_err(super::callback::failed));
     }
 
-    /// It took so many requests.
+    /// Sets how many requests the fetch needed.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
     pub(crate) fn of_requests(mut self, requests: usize) -> Completion {
         if let Some(pending) = &mut self.0 {
@@ -61,10 +62,10 @@ impl Completion {
         self
     }
 
-    /// Answers on a fetching thread, which may wait for the disk.
+    /// Completes the fetch on a fetching thread, which may wait for the disk.
     pub(crate) fn accept(mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
-        // The user's code may have forked, and returned in the child, too: there it is the parent's.
+        // A user callback may have forked and also returned in the child: there the fetch belongs to the parent.
         if pending.fetcher.generation == os::process::generation() {
             pending.accept(answer);
         } else {
@@ -72,7 +73,7 @@ impl Completion {
         }
     }
 
-    /// Answers from a thread that must not wait for the disk.
+    /// Completes the fetch from a thread that must not wait for the disk.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
     pub(crate) fn hand_over(mut self, answer: Result<Option<Batch>>) {
         self.leave(answer);
@@ -80,7 +81,7 @@ impl Completion {
 
     fn leave(&mut self, answer: Result<Option<Batch>>) {
         let Some(pending) = self.0.take() else { return };
-        // In a forked child it is the parent's.
+        // In a forked child the fetch belongs to the parent.
         if pending.fetcher.generation == os::process::generation() {
             fetch_pool::push(Box::new(FetchJob::Accept(pending, answer)));
         } else {

@@ -1,4 +1,4 @@
-//! The source `file:DIR`: counters in a directory that several processes of a host share, under locks.
+//! The source `file:DIR`: counters in a directory that several processes of one host share, under locks.
 
 mod counter;
 mod directory;
@@ -18,20 +18,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A directory of counters, one of a tag.
+/// A directory of counters, one for each tag.
 pub(crate) struct FileSource {
     env: Arc<Env>,
     directory: CounterDirectory,
-    /// The tags that the user named, and whether their step was told to the directory.
+    /// The tags that the user named, and whether their step was already written to the directory.
     tags: BTreeMap<String, (FileTag, AtomicBool)>,
 }
 
 impl FileSource {
-    /// Opens a directory that was made for counters; with `create` one that is not there is made, and one that is there
-    /// is used as it is. Of `tags` those that have no counter yet are given one when they are asked for first.
+    /// Opens a directory of counters. With `create` a missing one is created, and an existing one is used unchanged. A
+    /// tag of `tags` without a counter gets one at its first fetch.
     ///
-    /// Errors: `unknown_tag` for a directory without its marker, `invalid_argument` for a tag, `state_io`, also for a
-    /// network file system, unless `shared_fs` vouches for its locks, `state_corrupt`, `state_mismatch`.
+    /// Errors: `unknown_tag` for a directory without its marker; `invalid_argument` for a tag; `state_io`, also for a
+    /// network file system without `shared_fs`; `state_corrupt`, `state_mismatch`.
     pub(crate) fn open(
         env: Arc<Env>,
         path: &Path,
@@ -51,18 +51,18 @@ impl FileSource {
         Ok(FileSource { env, directory, tags })
     }
 
-    /// Names the directory, wherever it is moved: for the marks.
+    /// The name of the directory for the marks, by its path.
     pub(crate) fn source_name(&self) -> String {
         self.directory.name()
     }
 
-    /// Takes ids from a tag's counter: durable before this returns. They begin at `after` if the counter is below, as
-    /// after a restore.
+    /// Takes ids from a tag's counter. They are durable before this returns. If the counter is below `after`, as after
+    /// a restore, they begin at `after`.
     ///
-    /// Errors: `unknown_tag`; `segment_unavailable` when others hold the counter too long, or it is used up; `state_io`,
-    /// `state_corrupt`, `state_mismatch`.
+    /// Errors: `unknown_tag`; `segment_unavailable` when other processes hold the counter's lock too long, or when the
+    /// counter is used up; `state_io`, `state_corrupt`, `state_mismatch`.
     pub(crate) fn fetch(&self, request: &FetchRequest) -> Result<Fetched> {
-        // What was mounted may be gone.
+        // The directory may have been unmounted.
         self.directory.check(&self.env)?;
         let named = self.tags.get(&request.tag);
         let counter = match (self.directory.counter(&self.env, &request.tag)?, named) {
@@ -70,7 +70,7 @@ impl FileSource {
             (None, Some((how, _))) => self.directory.make(&self.env, &request.tag, how)?,
             (None, None) => return Err(self.unknown(&request.tag)),
         };
-        // Told once: after that, whoever tells another one later is followed.
+        // The step is written once. A process that writes another step later takes precedence.
         let told = named.filter(|(_, told)| !told.load(Relaxed));
         let fetched = counter.take(request, told.map(|(how, _)| how.step))?;
         if let Some((_, told)) = told {
@@ -100,7 +100,7 @@ pub(crate) fn again(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     if marker { rewrite::<directory::Marker>(bytes) } else { rewrite::<Counter>(bytes) }
 }
 
-/// The first of some tags, for messages.
+/// The first tags of a list, for messages.
 fn list(tags: &[String]) -> String {
     const SHOWN: usize = 10;
     let shown: Vec<String> = tags.iter().take(SHOWN).map(|tag| format!("{tag:?}")).collect();

@@ -1,4 +1,4 @@
-//! What servers speak, and how each dialect is asked.
+//! The sources that are servers, one for each protocol.
 
 use super::callback::{FetchRequest, SegmentSource};
 use super::leaf::{LeafServers, Mode};
@@ -13,15 +13,15 @@ use crate::segments::builder::{Protocol, SegmentsBuilder};
 use leafid_core::{Error, IdOrder, LARGEST_STEP, Result};
 use std::sync::Arc;
 
-/// Connections to each server, and requests at the same time where each brings one id.
+/// Connections to each server, and concurrent requests to a Leaf.
 const CONNECTIONS: i64 = 4;
 
-/// How servers of one kind are spoken to.
+/// The client of one protocol.
 pub(crate) trait Dialect: Send + Sync {
-    /// Where they are asked.
+    /// The servers of this client.
     fn http(&self) -> &ServerPool;
 
-    /// Errors: `invalid_argument` for a tag that these servers would take for another.
+    /// Errors: `invalid_argument` for a tag that these servers would confuse with another.
     fn check_tag(&self, _tag: &str) -> Result<()> {
         Ok(())
     }
@@ -53,7 +53,7 @@ impl<D: Dialect> Servers for D {
     }
 }
 
-/// The servers that the options name. Errors: `invalid_argument`.
+/// The source for the servers of the options. Errors: `invalid_argument`.
 pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
     let protocol = builder.protocol.unwrap_or_default();
     let (options, env) = (options(builder)?, Arc::clone(env::of_process()));
@@ -105,12 +105,12 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
     Ok(origin)
 }
 
-/// Servers are chosen as if somebody waited: somebody may come to, while one that failed before is tried.
+/// Servers are chosen as if a caller waited, because one may start to wait while a server that failed before is tried.
 fn pressed(request: &FetchRequest) -> FetchRequest {
     FetchRequest { urgent: true, ..request.clone() }
 }
 
-/// Ids an answer of a Leaf.
+/// The number of ids in one response of a Leaf.
 fn block_size(builder: &SegmentsBuilder) -> Result<i64> {
     match builder.block_size {
         None => Ok(1),

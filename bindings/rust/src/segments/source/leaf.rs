@@ -1,7 +1,7 @@
-//! An unmodified Leaf server: `GET /api/segment/get/{tag}` answers the next id, as bare digits.
+//! The client of an unmodified Leaf server: `GET /api/segment/get/{tag}` returns the next id as bare digits.
 //!
-//! Leaf gives one id a request, and several nodes behind one URL give theirs in turns. A node whose mode is switched off
-//! answers `0` for ever: 0 is no id here.
+//! Leaf returns one id per request, and several nodes behind one URL return theirs in turns. A node whose mode is
+//! switched off always returns `0`. So 0 is not accepted as an id.
 
 use super::callback::SegmentSource;
 use super::http_sources::Dialect;
@@ -13,10 +13,10 @@ use leafid_core::{Code, Error, LARGEST_STEP, Result, Segment};
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// Which of its two schemes a Leaf is asked for.
+/// The mode of Leaf that the requests use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// One id of a segment, or with `block_size` N the number of a block of N ids.
+    /// One id of a segment. With `block_size` N it is the number of a block of N ids.
     Segment {
         block_size: i64,
     },
@@ -30,7 +30,7 @@ pub(crate) struct LeafServers {
     env: Arc<Env>,
 }
 
-/// Spring's answer of 500.
+/// The body of a response 500 of Spring.
 #[derive(Deserialize)]
 struct LeafFailure {
     message: String,
@@ -42,14 +42,14 @@ impl LeafServers {
         Ok(LeafServers { http: ServerPool::new(options)?, mode, env })
     }
 
-    /// Ids of these servers, each fetched by itself over as many connections.
+    /// The source for these servers: single ids, fetched over this number of connections.
     pub(crate) fn source(self: &Arc<Self>, connections: usize) -> SegmentSource {
         let servers = Arc::clone(self);
         let each = self.mode.each() as u64;
         SegmentSource::later(Singles::new(each, connections, move |tag| servers.get(tag)))
     }
 
-    /// One request. Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`.
+    /// Sends one request. Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`.
     pub(crate) fn get(&self, tag: &str) -> Result<Segment> {
         let nonce = self.env.number()?;
         let path = |number: u32| {
@@ -57,7 +57,7 @@ impl LeafServers {
             format!("/api/{}/get/{}?nonce={nonce:032x}", self.mode.name(), percent_encoded(tag))
         };
         let ask = |number| Request { method: Method::GET, path: path(number), body: None, once: false };
-        // Somebody may come to wait meanwhile.
+        // A caller may start to wait during the request.
         self.http.ask(tag, true, nonce as u64, &ask, &|_, reply| self.mode.read(reply, tag))
     }
 }
@@ -70,7 +70,7 @@ impl Mode {
         }
     }
 
-    /// Ids an answer.
+    /// The number of ids in one response.
     fn each(self) -> i64 {
         match self {
             Mode::Segment { block_size } => block_size,
@@ -118,7 +118,7 @@ impl Mode {
         Segment::new(start, end, 1).map_err(|error| error.context(reply.said()))
     }
 
-    /// What Leaf says with `Result{id=-2, status=EXCEPTION}`.
+    /// The error for Leaf's `Result{id=-2, status=EXCEPTION}`.
     fn failed(self, reply: &Response, tag: &str, id: i64, message: &str) -> Error {
         let url = &reply.url;
         let said = format!("{url} answered 500 {message:?}");
@@ -141,7 +141,7 @@ impl Mode {
     }
 }
 
-/// Whether its mode is switched off.
+/// Whether the server's mode is switched off.
 fn is_off(reply: &Response) -> bool {
     reply.status == 200 && reply.body == b"0"
 }
@@ -163,7 +163,7 @@ impl Dialect for LeafServers {
         &self.http
     }
 
-    /// Leaf cuts a tag at its first dot, so that two tags would be one, and knows none with a slash.
+    /// Leaf cuts a tag at its first dot, so two tags would become one. It knows no tag with a slash.
     fn check_tag(&self, tag: &str) -> Result<()> {
         let wrong = |allowed: &str| Err(Error::invalid("tag", format!("{tag:?}"), allowed));
         if tag.contains('.') {
@@ -195,7 +195,7 @@ impl Dialect for LeafServers {
     }
 }
 
-/// N of a tag called `…-xN`; 0 for digits that are no such number.
+/// N of a tag called `…-xN`; 0 if the digits are not a valid number.
 fn blocks_of(tag: &str) -> Option<i64> {
     let (name, digits) = tag.rsplit_once("-x")?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! leafid's own protocol: `POST /api/segment/range/{tag}?step=1000&after=900&nonce=…`.
+//! The client of leafid's own protocol: `POST /api/segment/range/{tag}?step=1000&after=900&nonce=…`.
 
 use super::http_sources::Dialect;
 use crate::http::{HttpOptions, Method, Request, Response, ServerPool, Verdict, percent_encoded};
@@ -8,14 +8,14 @@ use leafid_core::{Code, Error, Guard, IdOrder, Result, Segment};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// Servers that give ranges.
+/// Servers that return ranges.
 pub(crate) struct RangeSource {
     http: ServerPool,
-    /// Whether a range below what was given before is a wrong one.
+    /// Whether a range below earlier ones is refused.
     ordered: bool,
 }
 
-/// 200 with this. What it holds besides is for later versions.
+/// The body of a response 200. More fields may come in later versions.
 #[derive(Deserialize)]
 struct RangeAnswer<'a> {
     #[serde(borrow)]
@@ -30,7 +30,7 @@ struct RangeAnswer<'a> {
     nonce: Cow<'a, str>,
 }
 
-/// 4xx with this.
+/// The body of a response 4xx.
 #[derive(Deserialize)]
 struct RangeRefusal<'a> {
     #[serde(borrow)]
@@ -43,10 +43,10 @@ impl RangeSource {
         Ok(RangeSource { http: ServerPool::new(options)?, ordered })
     }
 
-    /// Fetches a range, on a thread of leafid's. `nonce`: random, another one for each call.
+    /// Fetches a range, on a thread of leafid. `nonce` is a new random number for each call.
     ///
-    /// Errors: `unknown_tag`; `segment_unavailable`; `source_invalid`; `invalid_argument` and `segment_regressed` as the
-    /// server says; `closed`.
+    /// Errors: `unknown_tag`, `segment_unavailable`, `source_invalid`, `closed`; `invalid_argument` and
+    /// `segment_regressed` if the server returns them.
     pub(crate) fn fetch(&self, request: &FetchRequest, nonce: u128) -> Result<Fetched> {
         let nonce = |number: u32| format!("{:032x}", nonce.wrapping_add(number.into()));
         let ask = |number| {
@@ -57,7 +57,7 @@ impl RangeSource {
         self.http.ask(&request.tag, request.urgent, seed, &ask, &|number, reply| {
             let verdict = read(reply, &request.tag, &nonce(number));
             match verdict {
-                // Another server may not have lost what this one has.
+                // Another server may still have what this one has lost.
                 Verdict::Answer(fetched) if self.ordered => match above(fetched.segment, request.after) {
                     Ok(()) => Verdict::Answer(fetched),
                     Err(error) => Verdict::BadServer(error.context(reply.said())),
@@ -80,8 +80,8 @@ pub(crate) fn path(request: &FetchRequest, nonce: &str) -> String {
     format!("/api/segment/range/{tag}?{step}after={after}&nonce={nonce}")
 }
 
-/// Errors: `segment_regressed`; `source_invalid` for a jump that no counter makes, also of the first segment: what it would
-/// be a mark of is sent to other servers, which would go on above it.
+/// Errors: `segment_regressed`; `source_invalid` for a jump that no counter makes, also of the first segment. Such a
+/// jump would become a mark, the mark would be sent to other servers, and these would continue above it.
 fn above(segment: Segment, after: i64) -> Result<()> {
     Guard::resume(IdOrder::Ranges, after.max(1), Vec::new(), 1).offer(segment, after)?;
     Guard::resume(IdOrder::Ascending, after, Vec::new(), 1).offer(segment, after)
@@ -122,7 +122,7 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
     Ok(Fetched { segment, step: answer.step })
 }
 
-/// An error as the server names it.
+/// The error that the server names.
 fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
     let Ok(RangeRefusal { error }) = reply.object() else {
         let why = "is no range, and no error of leafid's: see the URL in `servers`, and `protocol`";
@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(above(high, after).unwrap_err().code(), Code::SourceInvalid, "after {after}");
         }
         above(high, i64::MAX - 1_001).unwrap();
-        // A counter may begin anywhere else.
+        // A counter may start anywhere else.
         above(Segment::new(1 << 60, (1 << 60) + 5, 1).unwrap(), 0).unwrap();
         let below = above(Segment::new(5, 9, 1).unwrap(), 6).unwrap_err();
         assert_eq!(below.code(), Code::SegmentRegressed);

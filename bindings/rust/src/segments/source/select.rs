@@ -1,4 +1,4 @@
-//! Which source the options name.
+//! Selection of the source that the options name.
 
 use super::callback::SegmentSource;
 use super::file::FileSource;
@@ -10,36 +10,36 @@ use leafid_core::{Error, IdOrder, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A source, and what is known of it.
+/// A source and its properties.
 pub(crate) struct Origin {
     pub(crate) source: SegmentSource,
-    /// What its marks are kept under.
+    /// The name under which its marks are stored.
     pub(crate) name: String,
-    /// Whether it knows a step of its own.
+    /// Whether it has its own step.
     pub(crate) native: bool,
-    /// How it gives ids.
+    /// The order of its ids.
     pub(crate) order: IdOrder,
-    /// Whether each request brings one id, or one block, so that a stock of them is kept.
+    /// Whether each request returns one id or one block, so that a stock is kept.
     pub(crate) one_by_one: bool,
-    /// Requests at the same time.
+    /// The number of concurrent requests.
     pub(crate) threads: usize,
-    /// Where it is asked by the network.
+    /// Its servers, if it has some.
     pub(crate) servers: Option<Arc<dyn Servers>>,
 }
 
-/// What is known of servers.
+/// The state of the servers of a source.
 pub(crate) trait Servers: Send + Sync {
-    /// How long none is to be asked, in milliseconds; none when one may be now. `urgent`: somebody waits.
+    /// How long no server may be asked, in milliseconds; `None` if one may be asked now. `urgent`: a caller waits.
     fn rest_ms(&self, urgent: bool) -> Option<i64>;
-    /// Whether each of them has denied what is asked for a tag, and would until somebody changes it.
+    /// Whether each server has refused this tag, and would refuse it until somebody changes the server.
     fn denies(&self, tag: &str) -> bool;
-    /// Each one's URL, and what it failed with last.
+    /// The URL and the last error of each server.
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
     /// Closes the connections that no request uses.
     fn close_idle(&self);
-    /// Ends the requests under way; there are no further ones.
+    /// Ends the running requests; later ones are refused.
     fn close(&self);
-    /// Errors: `invalid_argument` for a tag that these servers would take for another.
+    /// Errors: `invalid_argument` for a tag that these servers would confuse with another.
     fn check_tag(&self, tag: &str) -> Result<()>;
 }
 
@@ -73,7 +73,7 @@ impl Origin {
         Origin { source, name, native, order, one_by_one: false, threads: 1, servers: None }
     }
 
-    /// A directory of counters.
+    /// The source `file:DIR`.
     fn file(builder: &SegmentsBuilder, path: &str) -> Result<Origin> {
         if path.is_empty() || path.contains('\0') {
             return Err(Error::invalid(
@@ -104,7 +104,7 @@ impl Origin {
     }
 }
 
-/// The order of a source that returns ascending ids, unless the options say otherwise.
+/// The order of a source with ascending ids, unless the options set another one.
 pub(crate) fn ordered(builder: &SegmentsBuilder) -> IdOrder {
     if builder.ordered_source.unwrap_or(true) { IdOrder::Ascending } else { IdOrder::Ranges }
 }

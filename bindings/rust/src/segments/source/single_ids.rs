@@ -1,10 +1,10 @@
-//! Ids that a source gives one by one, asked for by several threads at once.
+//! The threads of a source that returns ids one by one. Several threads send requests concurrently.
 //!
-//! Each request returns one segment, mostly of one id, and takes one round trip. A fetch says how many ids the tag is short
-//! of, and is answered with those that came in meanwhile; the requests continue while these are written down.
+//! Each request returns one segment, mostly of one id, and takes one round trip. A fetch states how many ids the tag
+//! needs, and gets those that arrived meanwhile. The requests continue while these ids are stored.
 //!
-//! All tags share a number of requests at a time, and take turns. A worker makes one request for the tag that is next, and
-//! is queued again while more is wanted. [`SingleIds`] decides; here are the threads.
+//! All tags share a number of concurrent requests, and take turns. A worker sends one request for the next tag, and is
+//! queued again while more ids are wanted. [`SingleIds`] makes the decisions.
 
 use super::callback::{Batch, FetchRequest, Later};
 use super::completion::Completion;
@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 type Get = dyn Fn(&str) -> Result<Segment> + Send + Sync;
 
 pub(crate) struct Singles {
-    /// One request, for a tag.
+    /// Sends one request for a tag.
     get: Box<Get>,
-    /// The number of ids in one answer.
+    /// The number of ids in one response.
     each: u64,
-    /// The number of requests at the same time, for all tags together.
+    /// The number of concurrent requests, for all tags together.
     most: usize,
-    /// A forked child begins with nothing.
+    /// A forked child starts with none.
     ids: PerProcess<Mutex<SingleIds<Arc<str>, Completion>>>,
     origin: Instant,
 }
@@ -47,7 +47,7 @@ impl Singles {
         }
     }
 
-    /// Starts workers, sets the timer of a tag, and answers its fetch, as `answer` does.
+    /// Starts workers, sets the timer of a tag and completes its fetch with `answer`.
     fn act(
         self: &Arc<Self>,
         tag: &Arc<str>,
@@ -78,7 +78,7 @@ impl Singles {
 }
 
 impl Later for Arc<Singles> {
-    /// Has ids fetched; `reply` is answered with the first of them.
+    /// Fetches ids, and completes `reply` with the first of them.
     fn fetch(&self, request: FetchRequest, reply: Completion) {
         let short = (request.step.max(1) as u64).div_ceil(self.each);
         let tag = request.tag.as_str().into();
@@ -94,7 +94,7 @@ impl Later for Arc<Singles> {
 }
 
 impl Helper for Singles {
-    /// Makes one request of the tag that is next. `ready`: an error where there is no thread to do it on.
+    /// Sends one request for the next tag. `ready` is an error if there is no thread for it.
     fn help(self: Arc<Self>, ready: Result<()>) -> bool {
         let Some(tag) = self.ids(SingleIds::begin) else { return false };
         let panicked = |_| Err(Error::new(Code::Internal, "a request to a server panicked; report this"));

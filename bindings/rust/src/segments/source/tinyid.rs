@@ -1,5 +1,7 @@
-//! A tinyid server: `POST /tinyid/id/nextSegmentIdSimple` answers `currentId,loadingId,maxId,delta,remainder`: the ids
-//! above currentId, up to maxId, that leave the remainder when they are divided by delta.
+//! The client of a tinyid server: `POST /tinyid/id/nextSegmentIdSimple` returns
+//! `currentId,loadingId,maxId,delta,remainder`.
+//!
+//! These are the ids above currentId, up to maxId, that leave the remainder when they are divided by delta.
 
 use super::callback::{Batch, FetchRequest, Fetched};
 use super::http_sources::Dialect;
@@ -11,7 +13,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::convert::Infallible;
 
-/// What nextSegmentId says, besides ids.
+/// The fields of nextSegmentId that give a reason.
 #[derive(Deserialize)]
 struct Why<'a> {
     code: i64,
@@ -19,15 +21,15 @@ struct Why<'a> {
     message: Option<Cow<'a, str>>,
 }
 
-/// Servers of one tinyid.
+/// The servers of one tinyid.
 pub(crate) struct TinyidServers {
     http: ServerPool,
-    /// Sent with each tag, as its table tiny_id_token has them.
+    /// Sent with each tag; tinyid compares it with its table tiny_id_token.
     token: String,
 }
 
 impl TinyidServers {
-    /// Reads files and the environment. The token is tinyid's own, and no header. Errors: `invalid_argument`.
+    /// Reads files and the environment. The token is tinyid's own, not a header. Errors: `invalid_argument`.
     pub(crate) fn new(mut options: HttpOptions) -> Result<TinyidServers> {
         let token = options.token.take().unwrap_or_default();
         Ok(TinyidServers { http: ServerPool::new(options)?, token })
@@ -42,7 +44,7 @@ impl TinyidServers {
             verdict
         });
         match fetched {
-            // The other of its two calls says why. If that gives ids after all, they are a gap.
+            // The other call returns the reason. If it returns ids after all, they become a gap.
             Err(error) if is_empty.get() => {
                 let why = |reply: &Response| why(reply, &request.tag, &error);
                 self.ask::<Infallible>("nextSegmentId", request, nonce.wrapping_add(1 << 64), &why)
@@ -79,7 +81,7 @@ pub(crate) fn read(reply: &Response, tag: &str) -> Verdict<Fetched> {
         return reply.wrongly(error);
     }
     if reply.status == 200 && reply.body.is_empty() {
-        // Of one tag, perhaps: the server answers others.
+        // Perhaps for one tag only: the server may return ids of other tags.
         let message = format!(
             "{}: tinyid gives no ids of {tag:?}. It says so where the token may not ask for this bizType, where it has no \
              such bizType, and where its database fails: see `token`, its tables tiny_id_token and tiny_id_info, and its log",
@@ -93,7 +95,7 @@ pub(crate) fn read(reply: &Response, tag: &str) -> Verdict<Fetched> {
     }
 }
 
-/// Why there are no ids of a tag, as nextSegmentId says it in JSON; `else_error`: of one that does not.
+/// The reason why a tag has no ids, from the JSON of nextSegmentId; `else_error` if it contains none.
 fn why<T>(reply: &Response, tag: &str, else_error: &Error) -> Verdict<T> {
     let why = if reply.status == 200 && reply.flawed().is_none() { reply.object().ok() } else { None };
     match why {
@@ -135,13 +137,14 @@ fn numbers(body: &[u8]) -> Option<[i64; 5]> {
     numbers?.try_into().ok()
 }
 
-/// The ids above `current`, up to `most`, that leave `remainder` when they are divided by `delta`; none if there are none.
+/// The ids above `current`, up to `most`, that leave `remainder` when they are divided by `delta`; `None` if there are
+/// none.
 fn between([current, _, most, delta, remainder]: [i64; 5]) -> Option<Segment> {
     if delta < 1 || remainder >= delta {
         return None;
     }
     let above = current.checked_add(1)?;
-    // None of them is negative.
+    // None of the numbers is negative.
     let first = above.checked_add((remainder - above).rem_euclid(delta))?;
     Segment::new(first, most.checked_add(1)?, delta).ok()
 }

@@ -1,4 +1,4 @@
-//! A tag's buffer with all that goes through it: each id that a source gave is issued once or is still there.
+//! Properties of a tag's buffer: each id of a source is issued once or is still there.
 
 use super::*;
 use crate::cases::holds;
@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// The source gave so many ids by a stride, so far above the last.
+    /// The source returned this number of ids with this stride, this far above the last.
     Fetched(i64, i64, i64),
     /// It failed.
     Failed,
     Take,
     TakeMany(usize),
-    /// Ids that a handle keeps and issues later.
+    /// Ids that a handle reserves and issues later.
     TakeRun(usize),
-    /// What is left of such a run comes back, once so many of it were issued.
+    /// The unused ids of such a run come back, after this number of ids was issued.
     PutBack(usize, usize),
-    /// A call that has waited for long is served first.
+    /// A call that has waited for long gets priority.
     Prioritize(usize),
-    /// It ends: by what it was given, or by its time, so that it puts back all of it.
+    /// Its end: it has its ids, or it timed out and puts all of them back.
     TakeServed {
         late: bool,
     },
@@ -52,16 +52,16 @@ fn ids(run: &Run) -> impl Iterator<Item = i64> + use<> {
     (0..count as i64).map(move |n| first + n * stride)
 }
 
-/// All that the source gave and nobody was issued.
+/// The ids of the source that were not issued.
 struct Model {
     tag_state: TagState,
     end: i64,
     at_hand: BTreeSet<i64>,
-    /// Runs that handles keep.
+    /// The runs of handles.
     kept: Vec<Run>,
     priority_calls: Vec<u64>,
     sealed: bool,
-    /// The last id, while they can only come in order.
+    /// The last id, while ids must come in ascending order.
     ordered: Option<i64>,
 }
 
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// These leave the tag: each must have been at hand.
+    /// These ids leave the tag. Each must have been in memory.
     fn leaves(&mut self, run: &Run) -> std::result::Result<(), TestCaseError> {
         prop_assert!(!self.sealed, "{:?} after the seal", run);
         for id in ids(run) {
@@ -158,7 +158,7 @@ impl Model {
                 if let Some(number) = self.priority_calls.pop() {
                     let runs = self.tag_state.take_served(number);
                     for run in &runs {
-                        // Maybe given before a seal, or put back after it.
+                        // They may have been given before a seal, or put back after it.
                         for id in ids(run) {
                             prop_assert!(self.at_hand.remove(&id), "{} was not at hand", id);
                         }
@@ -173,7 +173,7 @@ impl Model {
         Ok(())
     }
 
-    /// What is left is told exactly; what calls were given already stays theirs.
+    /// The unused ids are exact. Ids that calls already have stay theirs.
     fn seal(&mut self) -> std::result::Result<(), TestCaseError> {
         while let Some(number) = self.priority_calls.pop() {
             let runs = self.tag_state.take_served(number);
@@ -188,7 +188,7 @@ impl Model {
         Ok(())
     }
 
-    /// Besides what calls hold, the tag counts as many at hand as there are.
+    /// The tag counts the ids in memory correctly, apart from those that calls have.
     fn counts(&self) -> std::result::Result<(), TestCaseError> {
         let (left, held) = self
             .tag_state

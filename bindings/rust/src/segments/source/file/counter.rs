@@ -1,4 +1,4 @@
-//! A tag's counter, and what is taken from it.
+//! The counter of a tag, and how ids are taken from it.
 
 use super::directory::failed;
 use crate::config::checks::MOST_IDS;
@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Ids that one fetch gets at most. So many are left out where the latest fetch cannot be read any more.
+/// The largest number of ids of one fetch. If the latest fetch is unreadable, this number of ids is skipped.
 const MOST_STEP: i64 = MOST_IDS as i64;
 
-/// A tag of a `file:` source: how its counter begins, and its step.
+/// The start and the step of a counter of `file:DIR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileTag {
-    /// The first id, 0 to 2^63 - 2.
+    /// The first id, 0 to 2^63 - 2. Default 1.
     pub start: i64,
-    /// How many ids a fetch gets that does not say, 1 to 2^24. One that was changed is followed, without a restart.
+    /// How many ids a fetch gets if it requests no number, 1 to 2^24. Default 1000. A changed step takes effect without
+    /// a restart.
     pub step: i64,
 }
 
@@ -43,10 +44,10 @@ impl FileTag {
     }
 }
 
-/// A counter as it stands in its file.
+/// The content of a counter's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counter {
-    /// The directory that it was made in.
+    /// The id of the directory in which it was created.
     directory: String,
     tag: String,
     /// Every id below was given.
@@ -74,12 +75,12 @@ impl Counter {
         }
     }
 
-    /// What it counts; of a long tag the beginning.
+    /// The tag of the counter; only the beginning of a long tag.
     pub(crate) fn tag(&self) -> &str {
         &self.tag
     }
 
-    /// Errors: `state_corrupt` for another tag's counter, or one of another directory.
+    /// Errors: `state_corrupt` for the counter of another tag or of another directory.
     pub(crate) fn check_whose(&self, directory: &str, tag: &str, path: &Path) -> Result<()> {
         if self.directory == directory && self.tag == inside(tag) {
             return Ok(());
@@ -100,7 +101,7 @@ pub(crate) struct LockedCounter {
 }
 
 impl LockedCounter {
-    /// Takes ids; durable when this returns. `step`: the new step of the counter, if it is to change. Errors: as
+    /// Takes ids. They are durable when this returns. `step` is the new step of the counter, if it changes. Errors: as
     /// [`super::FileSource::fetch`].
     pub(crate) fn take(mut self, request: &FetchRequest, step: Option<i64>) -> Result<Fetched> {
         let mut counter = self.known()?;
@@ -131,18 +132,18 @@ impl LockedCounter {
         Ok(Fetched { segment, step: Some(counter.step) })
     }
 
-    /// Lets the counter go on at `start` at least, and by another step, if one is given. Answers what it is now.
+    /// Raises the counter to `start` if it is lower, sets the step if one is given, and returns the new content.
     pub(crate) fn change(mut self, start: i64, step: Option<i64>) -> Result<Counter> {
         let mut counter = self.known()?;
         counter.next = Decimal(counter.next.0.max(start));
         counter.step = step.unwrap_or(counter.step);
-        // In both slots, as a raise may be larger than what is left out where one of them is damaged.
+        // In both slots, because a raise may be larger than the ids that are skipped when one slot is damaged.
         self.store.write(&counter)?;
         self.store.write(&counter)?;
         Ok(counter)
     }
 
-    /// The counter, above all that was given by it.
+    /// The content of the counter, above every id that it gave.
     fn known(&mut self) -> Result<Counter> {
         let found = self.store.found();
         let mut counter = found.content.clone();
@@ -154,7 +155,7 @@ impl LockedCounter {
                 counter.next.0
             );
             counter.next = Decimal(skipped);
-            // In both slots: the older one must not say again, when the newer one is damaged too, what it says now.
+            // In both slots: if the newer one is damaged later, the older one must not return its old value.
             self.store.write(&counter)?;
         }
         Ok(counter)

@@ -1,7 +1,7 @@
-//! A directory of counters: made on purpose, and known by its marker.
+//! A directory of counters, which a marker file identifies.
 //!
-//! Whether a directory that holds no counters is new, or lost what it held, cannot be told. So nothing begins anew by
-//! itself: a directory without its marker is refused, and so is a new counter where an old one is missing.
+//! leafid cannot tell whether a directory without counters is new or has lost them. So nothing starts again by itself:
+//! a directory without its marker is refused, and so is a new counter if an old one is missing.
 
 use super::counter::{Counter, FileTag, LockedCounter};
 use crate::config::deployment;
@@ -17,17 +17,17 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that makes a directory one of counters.
+/// The file that identifies a directory of counters.
 pub(crate) const MARKER: &str = "leafid-file.marker";
 const PREFIX: &str = "tag-";
 const SUFFIX: &str = ".counter";
 
-/// What a directory's marker says.
+/// The content of the marker file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Marker {
     id: String,
     pub(crate) created: String,
-    /// How many counters were made; there may be more, after a kill in between.
+    /// The number of counters that were created. There may be more if a process was killed in between.
     counters: usize,
 }
 
@@ -41,26 +41,26 @@ impl Content for Marker {
     }
 }
 
-/// A directory of counters that was found, or made.
+/// An open directory of counters.
 pub(crate) struct CounterDirectory {
     path: PathBuf,
     access: FileAccess,
-    /// Of this process when it was opened.
+    /// The identity of the directory when this process opened it.
     root: Option<FileId>,
     id: String,
     created: String,
 }
 
-/// The place, whatever directory the program works in later. Errors: `state_io`.
+/// The absolute path, so that a later change of the working directory has no effect. Errors: `state_io`.
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| failed("find", path, &error))
 }
 
-/// Each counter of a directory: its tag, or its file's name, and what it says.
+/// Each counter of a directory: its tag, or the name of its file, and its content.
 pub(crate) type Counters = Vec<(String, Result<shared_file::Found<Counter>>)>;
 
 impl CounterDirectory {
-    /// One that was made before. Errors: `unknown_tag` without its marker, and as [`CounterDirectory::create`].
+    /// Opens an existing directory. Errors: `unknown_tag` without its marker, and as [`CounterDirectory::create`].
     pub(crate) fn open(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
         let sharing = sharing.into();
         let path = &absolute(path)?;
@@ -70,8 +70,8 @@ impl CounterDirectory {
         Ok(CounterDirectory::marked(path, marker, sharing))
     }
 
-    /// One that is made unless it was before. Errors: `state_corrupt` for one that has counters and no marker; `state_io`,
-    /// also for a network file system, unless `shared_fs` vouches for its locks; `state_mismatch`.
+    /// Opens a directory and creates it if it is missing. Errors: `state_corrupt` for a directory with counters and no
+    /// marker; `state_io`, also for a network file system without `shared_fs`; `state_mismatch`.
     pub(crate) fn create(env: &Env, path: &Path, sharing: impl Into<Sharing>) -> Result<CounterDirectory> {
         let sharing = sharing.into();
         let path = &absolute(path)?;
@@ -86,7 +86,7 @@ impl CounterDirectory {
         }
         let created = Utc(env.clock.filtered_ms()).to_string();
         let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
-        // Another process may be first: then it is that one's.
+        // If another process created the marker first, its content counts.
         let marker = SharedFile::open(env, file, &marker, sharing.access())?.found().content.clone();
         Ok(CounterDirectory::marked(path, marker, sharing))
     }
@@ -101,7 +101,7 @@ impl CounterDirectory {
         }
     }
 
-    /// Errors: `unknown_tag` when the marker is gone, `state_mismatch` when another directory has taken its place.
+    /// Errors: `unknown_tag` if the marker is gone, `state_mismatch` if another directory has replaced this one.
     pub(crate) fn check(&self, env: &Env) -> Result<()> {
         check_root(self.root, &self.path)?;
         let marker = shared_file::peek::<Marker>(env, &self.path.join(MARKER))?;
@@ -125,7 +125,7 @@ impl CounterDirectory {
         Err(Error::new(Code::StateMismatch, message))
     }
 
-    /// Opens and locks a tag's counter; none if there is none.
+    /// Opens and locks the counter of a tag; `None` if there is none.
     pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
         let path = self.path_of(tag);
         let Some(store) = SharedFile::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
@@ -133,14 +133,17 @@ impl CounterDirectory {
         Ok(Some(LockedCounter { store, path }))
     }
 
-    /// Makes a tag's counter, and opens and locks it. Errors: `state_corrupt` when one that was made before is missing.
+    /// Creates, opens and locks the counter of a tag. Errors: `state_corrupt` if a counter that was created before is
+    /// missing.
     pub(crate) fn make(&self, env: &Env, tag: &str, how: &FileTag) -> Result<LockedCounter> {
         self.make_if(env, tag, how, |was, there| was <= there)
     }
 
-    /// Makes a tag's counter by hand, also where another one is missing. One that is there goes on at `how.start` at least,
-    /// and by `step`, if that is given. Answers what it is now. Errors: `segment_unavailable` when others hold a file's
-    /// lock too long, `unknown_tag`, `state_io`, `state_corrupt`, `state_mismatch`.
+    /// Creates the counter of a tag by hand, also if another counter is missing. An existing one is raised to
+    /// `how.start` if it is lower, and gets `step` if one is given. Returns the new content.
+    ///
+    /// Errors: `segment_unavailable` when other processes hold the lock of a file too long, `unknown_tag`, `state_io`,
+    /// `state_corrupt`, `state_mismatch`.
     #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line makes counters by hand"))]
     pub(crate) fn make_by_hand(
         &self,
@@ -160,7 +163,7 @@ impl CounterDirectory {
         allowed: impl Fn(usize, usize) -> bool,
     ) -> Result<LockedCounter> {
         let file = self.path.join(MARKER);
-        // Its lock is held until the new counter is counted.
+        // Its lock is held until the number of counters includes the new one.
         let mut marker =
             SharedFile::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
         self.check_same(&marker.found().content)?;
@@ -184,37 +187,37 @@ impl CounterDirectory {
         Ok(LockedCounter { store, path })
     }
 
-    /// As it is named for the marks: by its place, not by what stands in its marker, so that one which was lost and made
-    /// anew is kept above what the other one gave.
+    /// The name of the directory for the marks: its path, not the id in its marker. So a directory that was lost and
+    /// created again stays above what the first one gave.
     pub(crate) fn name(&self) -> String {
         let place = self.path.canonicalize();
         format!("file:{}", place.as_deref().unwrap_or(&self.path).display())
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// When it was made.
+    /// The time of its creation.
     pub(crate) fn created(&self) -> &str {
         &self.created
     }
 
-    /// The tags that have a counter which can be read, in order.
+    /// The tags whose counters are readable, sorted.
     pub(crate) fn tags(&self, env: &Env) -> Result<Vec<String>> {
         let counters = self.counters(env)?.into_iter();
         Ok(counters.filter_map(|(tag, counter)| counter.is_ok().then_some(tag)).collect())
     }
 
-    /// Its counters by tag, read without their locks.
+    /// The counters by tag, read without their locks.
     pub(crate) fn counters(&self, env: &Env) -> Result<Counters> {
         let mut counters: Counters = names(env, &self.path)?
             .filter_map(|name| {
                 let path = self.path.join(&name);
                 let found = shared_file::peek::<Counter>(env, &path).and_then(|found| {
                     if let Some(found) = &found {
-                        // Its own tag at least, and of this directory.
+                        // The counter must be of its own tag and of this directory.
                         found.content.check_whose(&self.id, found.content.tag(), &path)?;
                     }
                     Ok(found)
@@ -234,7 +237,7 @@ impl CounterDirectory {
     }
 }
 
-/// The names of a directory's counters.
+/// The names of the counter files.
 fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
     let names = env.disk.list(path).map_err(|error| failed("read", path, &error))?;
     let is_counter = |name: &str| name.starts_with(PREFIX) && name.ends_with(SUFFIX);
@@ -243,7 +246,7 @@ fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
         .filter_map(move |name| OsStr::to_str(&name).filter(|name| is_counter(name)).map(Into::into)))
 }
 
-/// Errors: `state_io` for a network file system; warns of one that is not kept.
+/// Errors: `state_io` for a network file system. Logs a warning for a file system that does not survive a restart.
 fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
     let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
     deployment::refuse_network(&fs, path, sharing.fs, "use a directory on a local disk")?;
@@ -267,7 +270,7 @@ fn unmarked(path: &Path) -> Error {
     Error::new(Code::UnknownTag, message)
 }
 
-/// `state_io`: what failed in such a directory, and what to do.
+/// `state_io` with the failed operation and what to do.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
     let advice = match error.kind() {
         io::ErrorKind::PermissionDenied => {

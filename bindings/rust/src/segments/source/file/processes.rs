@@ -1,4 +1,4 @@
-//! Several real processes on one directory of counters and one state directory, some of them killed.
+//! Tests with several real processes on one directory of counters and one state directory. Some of them are killed.
 
 use super::tests::{ORDER, open};
 use super::*;
@@ -10,12 +10,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "LEAFID_TEST_DIRECTORY";
-/// What a child says of a range that it may use from then on.
+/// The prefix of a line that a child prints for a range that it may use from then on.
 const HAS: &str = "has ";
-/// What it says when it has taken the rest.
+/// The line that a child prints when it has read the unused ids.
 const STARTED: &str = "started";
 
-/// What the others run: this test in a process of its own. Alone it does nothing.
+/// The code of the child processes: this test in its own process. Without its variable it does nothing.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
@@ -41,7 +41,7 @@ fn child() {
         let fetched =
             source.fetch(&FetchRequest { tag: "order".into(), step: 10, after, urgent: false }).unwrap();
         marks.accept("order", &[fetched.segment], after).unwrap();
-        // Half of each is used, and half of the last one left for the next start.
+        // Half of each range is used, and half of the last one is stored for the next start.
         let (start, end) = (fetched.segment.start(), fetched.segment.end());
         says(&Segment::new(start, start + 5, 1).unwrap());
         kept = Some(Segment::new(start + 5, end, 1).unwrap());
@@ -62,7 +62,7 @@ fn start(directory: &Path) -> Child {
         .unwrap()
 }
 
-/// The ids that a child says it has, until it says `end` or ends itself; of one that was killed the last line may be cut.
+/// The ids that a child prints, until it prints `end` or exits. The last line of a killed child may be incomplete.
 fn ids(child: &mut Child, end: Option<&str>) -> Vec<i64> {
     let mut ids = Vec::new();
     let mut lines = BufReader::new(child.stdout.as_mut().unwrap());
@@ -83,7 +83,7 @@ fn processes_that_start_at_once_and_are_killed_share_no_id() {
     let mut seen = BTreeSet::new();
     for round in 0..4 {
         let mut children: Vec<Child> = (0..4).map(|_| start(dir.path())).collect();
-        // Some right after their start, some in the middle of their fetches.
+        // Some children are killed right after their start, some during their fetches.
         for (number, child) in children.iter_mut().enumerate().skip(2) {
             std::thread::sleep(Duration::from_millis(15 * round + 10 * number as u64));
             child.kill().unwrap();
@@ -99,7 +99,7 @@ fn processes_that_start_at_once_and_are_killed_share_no_id() {
         }
         assert!(all > 100, "round {round}: {all} ids");
     }
-    // The rest of a clean close was used by a later start.
+    // A later start used the ids that a clean close had stored.
     let used = |id: &i64| seen.contains(id);
     assert!((1..1_000_000).any(|id| id % 10 == 6 && used(&id)), "no rest was ever used");
 }

@@ -1,4 +1,4 @@
-//! The source on a real disk; what a crash does to it is simulated in `simulation/ranges.rs`.
+//! Tests of the source on a real disk. `simulation/ranges.rs` simulates its crashes.
 
 use super::*;
 use std::fs;
@@ -10,7 +10,7 @@ fn tags(all: &[(&str, FileTag)]) -> BTreeMap<String, FileTag> {
     all.iter().map(|(tag, how)| ((*tag).to_owned(), *how)).collect()
 }
 
-/// As another process opens it.
+/// Opens the source as another process does.
 pub(crate) fn open(path: &Path, create: bool, all: &[(&str, FileTag)]) -> Result<FileSource> {
     FileSource::open(Arc::new(Env::system()), path, create, &tags(all), false)
 }
@@ -42,7 +42,7 @@ fn two_sources_share_a_counter_that_goes_on_after_a_restart() {
     assert_eq!(fetch(&other, "order", 0, 1_001).unwrap(), (1_001, 2_001, Some(1_000)));
     assert_eq!(fetch(&other, "order", 5, 0).unwrap(), (2_001, 2_006, Some(1_000)));
     drop((one, other));
-    // Created again, and named again, it is what it was.
+    // Creating the directory and the tag again changes nothing.
     let again = open(&path, true, &[("order", FileTag { start: 1, step: 1_000 })]).unwrap();
     assert_eq!(fetch(&again, "order", 0, 0).unwrap(), (2_006, 3_006, Some(1_000)));
     assert_eq!(fetch(&again, "order", i64::MAX, 0).unwrap(), (3_006, 3_006 + (1 << 24), Some(1_000)));
@@ -67,7 +67,7 @@ fn a_directory_without_its_marker_is_no_fresh_start() {
     refused(open(dir.path(), true, &[]), Code::StateCorrupt, &["missing where there are counters"]);
     fs::write(dir.path().join(MARKER), marker).unwrap();
     assert_eq!(fetch(&source, "order", 0, 0).unwrap().0, 1_001);
-    // Another directory in its place.
+    // Another directory replaces it.
     let another = tempfile::tempdir().unwrap();
     open(another.path(), true, &[]).unwrap();
     fs::copy(another.path().join(MARKER), dir.path().join(MARKER)).unwrap();
@@ -84,7 +84,7 @@ fn a_counter_that_was_lost_is_not_made_anew() {
     for tag in ["order", "invoice"] {
         fetch(&source, tag, 0, 0).unwrap();
     }
-    // What lies beside it is no counter, whatever its name.
+    // Other files beside it are not counters, whatever their names.
     fs::rename(counter_file(dir.path(), "order"), dir.path().join("tag-order.counter.old")).unwrap();
     fs::write(dir.path().join("old-order.counter"), "").unwrap();
     for source in [&source, &open(dir.path(), true, &all).unwrap()] {
@@ -96,7 +96,7 @@ fn a_counter_that_was_lost_is_not_made_anew() {
     let env = Env::system();
     let directory = CounterDirectory::open(&env, dir.path(), false).unwrap();
     directory.make_by_hand(&env, "order", &FileTag { start: 5_000, step: 10 }, None).unwrap();
-    // The step of the option is told with the first fetch.
+    // The step of the option is written with the first fetch.
     assert_eq!(
         fetch(&open(dir.path(), false, &all).unwrap(), "order", 0, 0).unwrap(),
         (5_000, 6_000, Some(1_000))
@@ -167,7 +167,7 @@ fn where_the_latest_fetch_cannot_be_read_all_that_it_can_have_given_is_left_out(
     let path = counter_file(dir.path(), "order");
     let largest = fetch(&source, "order", 1 << 24, 0).unwrap().1;
     let mut bytes = fs::read(&path).unwrap();
-    // The second fetch went into the slot that began as the higher one, or the other: the one that says so.
+    // The slot of the second fetch is the one that contains its end.
     let newest =
         usize::from(std::str::from_utf8(&bytes[4096..]).unwrap().contains(&format!("\"{largest}\"")));
     bytes[newest * 4096 + 30] ^= 1;
