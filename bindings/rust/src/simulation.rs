@@ -1,4 +1,4 @@
-//! The host over a clock and a disk that misbehave on command.
+//! The simulation: runs the host over a clock and a disk whose failures the tests control.
 
 #[cfg(feature = "http")]
 mod cluster;
@@ -61,7 +61,7 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
     }
     world.fail(None);
     assert!(open.next_ms() >= durable_until);
-    // A crash now goes on above, torn slot or not.
+    // After a crash, ids continue above, with a torn slot or without.
     let last = open.next_ms();
     drop(open);
     assert!(world.process().open(builder()).unwrap().next_ms() > last);
@@ -160,7 +160,7 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
             world.pass(1);
         }
         world.set_clock(-lead_ms);
-        // Until something was issued that the surviving slot does not cover.
+        // Until an id was issued that the surviving slot does not cover.
         let (last, survivor) = loop {
             let last = open.next_ms();
             world.pass(1);
@@ -219,7 +219,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
     assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at the clock");
     issue(&open, 2_000);
     drop(open);
-    // A crash, and the record stays as it is.
+    // A crash: the record stays as it is.
     world.set_clock(future_ms - 3_000 - world.now_ns().div_euclid(1_000_000));
     let process = world.process();
     let open = process.open(builder()).unwrap();
@@ -230,7 +230,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
                 assert!(seen.insert(id), "{id} twice");
                 let tick = layout.tick_at(layout.decode(id).unwrap().timestamp_ms).unwrap();
                 assert!(!skipped.iter().any(|span| (span.from..span.until).contains(&tick)));
-                // Those that were passed with ids on both sides.
+                // Skipped spans that were passed, with ids on both sides.
                 skipped.retain(|span| span.until > tick);
             }
             Err(error) => assert_eq!(error.code(), Code::ClockBackwards, "{error}"),
@@ -291,7 +291,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
     }
     world.record(Record { run: years, ..good });
     world.process().reset().unwrap();
-    // Whatever stood there before: what the widest rules can have granted is left out.
+    // Whatever the record said, it skips as much as the widest rules can have granted.
     world.pass(3_604_000);
     let open = world.process().open(builder()).unwrap();
     assert!((0..1_000).contains(&(open.next_ms() - START_MS - 3_604_000)));
@@ -320,7 +320,7 @@ fn a_full_range_is_waited_for_within_the_timeout_and_a_fixed_id_is_not() {
         let (time, _) = waited(&|| other.open_worker(7..=8, waits.clone()));
         assert!(time >= Duration::from_secs(2), "{time:?}");
     }
-    // In the middle of the work of a thread that may not wait.
+    // During the work of a thread that may not wait.
     let (time, error) = waited(&|| other.open_worker(7..=8, builder().lazy(true).max_wait_ms(2)));
     assert!(time < Duration::from_millis(200), "{time:?}");
     assert!(error.message().contains("await Snowflake.open"), "{error}");

@@ -1,4 +1,4 @@
-//! Calls for ids of segments, polled by hand: a source answers, and time passes, when a test says so.
+//! Calls for ids of segments, polled by hand. The tests control the responses of the source and the time.
 
 use super::*;
 use crate::SegmentsBuilder;
@@ -9,10 +9,10 @@ use leafid_core::Segment;
 use std::sync::atomic::AtomicU64;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// How long a call waits at least before it is served first.
+/// The shortest wait of a call before it gets priority.
 const LONG: Duration = Duration::from_millis(60);
 
-/// This thread, for so long a process of its own.
+/// While it exists, this thread plays another process.
 struct Played;
 
 impl Drop for Played {
@@ -22,7 +22,7 @@ impl Drop for Played {
     }
 }
 
-/// Segments of such a process.
+/// The segments of such a process.
 struct Calls {
     opened: Opened,
     replies: Arc<Mutex<Vec<Completion>>>,
@@ -31,7 +31,7 @@ struct Calls {
 }
 
 impl Calls {
-    /// Of a source that answers later, and is asked for three ids at a time.
+    /// For a source that completes later and is asked for three ids at a time.
     fn new() -> Calls {
         Calls::with(|builder, source| builder.source(source))
     }
@@ -55,8 +55,8 @@ impl Calls {
         PendingTake::new(self.tag().clone(), ids, HOUR)
     }
 
-    /// Does what is left for threads, and answers the fetch that the source was asked for with three ids; none: it does
-    /// not know the tag.
+    /// Runs the actions that were left for threads, and completes the source's fetch with three ids. `None`: the source
+    /// does not know the tag.
     fn answer(&self, first: Option<i64>) {
         let run = || simulated::left().into_iter().for_each(|action| action());
         run();
@@ -65,7 +65,7 @@ impl Calls {
         run();
     }
 
-    /// What another call takes.
+    /// The ids that another call takes.
     fn taken(&self) -> Vec<i64> {
         std::iter::from_fn(|| self.tag().try_next().unwrap()).collect()
     }
@@ -82,7 +82,7 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
     assert_eq!(polled(&mut first), Ok(false));
     assert_eq!(calls.tag().stats().unwrap().waits, 1);
     simulated::left().into_iter().for_each(|action| action());
-    // The source is asked already as it begins.
+    // The source is asked when the first call begins.
     let mut second = calls.call(1);
     assert_eq!(polled(&mut second), Ok(false));
     calls.answer(None);

@@ -1,4 +1,4 @@
-//! How long a claim may take, and what it begins with.
+//! Tests of claims: how long they may take, and where they start.
 
 use super::*;
 use crate::worker::claim;

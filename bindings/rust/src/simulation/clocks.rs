@@ -1,4 +1,4 @@
-//! Clocks that step back and leap.
+//! Tests of clocks that step back and leap.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn a_process_refused_during_a_step_back_goes_on_when_the_clock_returns() {
     world.process().open(builder()).unwrap().next().unwrap();
     world.pass(1_000);
     let waits = world.process();
-    // A clock that is moved all the time: no reading stands for long.
+    // A clock that is moved all the time: no reading lasts.
     for back_ms in [3_600_000, 3_500_000, 86_400_000, 3_600_000] {
         world.set_clock(-back_ms);
         let refused = waits.open(builder()).err().unwrap();
@@ -40,14 +40,14 @@ fn a_clean_close_during_a_step_back_hides_it_from_nobody() {
     let closes = world.process();
     let open = closes.open(builder()).unwrap();
     let last = open.next_ms();
-    // Idle for longer than a leap is far: the record's two clocks must both be of the time that it was granted.
+    // Idle for longer than the size of a leap: both clocks of the record must be of the time of its grant.
     world.pass(120_000);
     world.set_clock(-3_600_000);
     closes.close(open);
-    // Else it would open, and its first id be an hour away.
+    // Otherwise it would open, and its first id would be an hour away.
     assert_eq!(world.process().open(builder()).err().unwrap().code(), Code::ClockBackwards);
     world.pass(60_000);
-    // Nor is the clock's return a leap.
+    // The clock's return is not a leap either.
     world.set_clock(3_600_000);
     let next = world.process().open(builder()).unwrap().next_ms();
     assert!((180_000..185_000).contains(&(next - last)), "{next} {last}");
@@ -97,7 +97,7 @@ fn a_leap_of_the_clock_poisons_no_record() {
     let open = restarted.open(builder()).unwrap();
     assert!((1..10_000).contains(&(open.next_ms() - last)), "a restart works");
     drop(open);
-    // A process that is started during a leap sees it, by the record.
+    // A process that starts during a leap detects it by the record.
     world.set_clock(ten_years);
     let started = world.process();
     let open = started.open(builder()).unwrap();
@@ -108,7 +108,7 @@ fn a_leap_of_the_clock_poisons_no_record() {
     let restarted = world.process();
     let open = restarted.open(builder()).unwrap();
     assert!((1..10_000).contains(&(open.next_ms() - last)), "nor is the record poisoned");
-    // One that stays is followed after a minute.
+    // A leap that lasts is followed after a minute.
     world.set_clock(ten_years);
     for _ in 0..59 {
         world.pass(1_000);
@@ -151,7 +151,7 @@ fn a_record_of_another_start_of_the_machine_says_nothing_of_the_clock() {
     open.next().unwrap();
     process.close(open);
     world.0.starts.fetch_add(1, SeqCst);
-    // Off for an hour, which nothing counted.
+    // Off for an hour, which no clock counted.
     world.set_clock(3_600_000);
     world.pass(10_000);
     assert!(world.process().open(builder()).unwrap().next_ms() >= START_MS + 3_620_000);

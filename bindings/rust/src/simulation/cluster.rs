@@ -1,9 +1,9 @@
-//! The whole system: processes on several machines, what goes wrong with them, and every id that they issue.
+//! The simulation of the whole system: processes on several machines, their failures, and every id that they issue.
 //!
-//! One thread plays all processes in turn, by a seed: the host's own code makes spans durable, leases, closes, resets and
-//! accepts segments, over clocks, disks and servers that misbehave. Where it would start a thread, the work is done at
-//! once, as it is where the system gives none, or, of the user's code, when its turn comes, or never. So a seed replays a
-//! run exactly. `make simulate` runs on; see `bindings/rust/simulate.mk`.
+//! One thread plays all processes in turn, from a seed. The host's own code makes spans durable, leases, closes, resets
+//! and accepts segments, over clocks, disks and servers that fail. Where it would start a thread, the work runs at
+//! once, as on a system without threads. User callbacks run when their turn comes, or never. So a seed replays a run
+//! exactly. `make simulate` runs many seeds; see `bindings/rust/simulate.mk`.
 
 mod assumed;
 mod disk;
@@ -37,11 +37,11 @@ use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// Machines with a disk, one of containers whose records go with them, and one of the lease server.
+/// Machines with a disk, one of containers whose records are removed with them, and one of the lease server.
 const DISKS: usize = 3;
 const CONTAINERS: usize = 3;
 const SERVER: usize = 4;
-/// Forked children at most.
+/// The largest number of units, with forked children.
 const MOST_UNITS: usize = 43;
 
 type Faults = BTreeMap<&'static str, u64>;
@@ -55,19 +55,19 @@ struct Simulation {
     snowflakes: Vec<Unit>,
     segment_users: Vec<SegmentUser>,
     ranges: Vec<Ranges>,
-    /// Of those that fork among segments.
+    /// The counter of the units that fork while they use segments.
     counter: Arc<Mutex<tags::Counter>>,
-    /// Closed generators that a thread still calls which began before.
+    /// Closed generators that a thread still calls, from a call that began before the close.
     lingering: Vec<(u64, Arc<Generator>)>,
     issued: IssuedIds,
     faults: Faults,
     /// The time of the simulation.
     now_ms: i64,
-    /// Processes so far: numbers that no other simulation of this program has had matter to nobody.
+    /// The number of processes so far. Other simulations of this program use other numbers.
     processes: u64,
 }
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     seed: u64,
@@ -76,11 +76,11 @@ struct Outcome {
     processes: u64,
     digest: u64,
     faults: Faults,
-    /// What may never happen, and did.
+    /// A broken promise.
     wrong: Option<String>,
 }
 
-/// Leaves the thread to itself again, also after a panic.
+/// Makes the thread its own process again, also after a panic.
 struct Itself;
 
 impl Drop for Itself {
@@ -144,7 +144,7 @@ impl Simulation {
         let ranges = vec![Ranges::new(0, IdOrder::Ascending), Ranges::new(1, IdOrder::Ranges)];
         let troubles = kinds.iter().map(|_| Troubles::default()).collect();
         let (issued, faults) = (IssuedIds::default(), Faults::new());
-        // The generations of real processes are few.
+        // Real processes have small generation numbers.
         let processes = 1 << 40;
         Simulation {
             draw,
@@ -173,7 +173,7 @@ impl Simulation {
         self.machines.pass(ms);
     }
 
-    /// What a new process of this machine lives in; one that is doomed is killed at one of its writes.
+    /// The world of a new process of this machine. A doomed one is killed at one of its writes.
     fn world(&mut self, machine: &Arc<Machine>, doomed: bool) -> World {
         self.processes += 1;
         let world = World::new(&self.machines, machine, self.processes, self.draw.number(), None);
@@ -212,7 +212,7 @@ fn no_id_is_issued_twice_whatever_happens() {
     let mut ids = 0;
     let fixed = seeds::FAILED_ONCE.iter().map(|(seed, _)| *seed).chain(seeds::ALWAYS);
     let mine = seeds::by_the_clock();
-    // Not by a macro, whose output is kept back where a test passes.
+    // Not with a macro, whose output is hidden when a test passes.
     let _ = writeln!(std::io::stderr(), "simulation: {}", report::replay(mine, TURNS));
     for seed in fixed.chain([mine]) {
         let outcome = run(seed, TURNS);

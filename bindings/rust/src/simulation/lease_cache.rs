@@ -1,4 +1,4 @@
-//! When a remembered lease is held still, and when not.
+//! Tests of the lease cache: when a cached lease is still held, and when not.
 
 use super::*;
 use crate::storage::state_file::StateFile;
@@ -28,7 +28,7 @@ fn lease(until_ms: i64) -> Lease {
 }
 
 impl Held {
-    /// A lease of 30 s that was asked for just now, its span to end after so long.
+    /// A lease of 30 s that was requested just now, with a span of this length.
     fn until(until_ms: i64) -> Held {
         Held::on("ext4", FilesystemKind::Local, until_ms)
     }
@@ -46,7 +46,7 @@ impl Held {
         Held { world, env, settings, cache }
     }
 
-    /// What a process finds that starts now.
+    /// The lease that a process finds if it starts now.
     fn found_by(&self, owner: u128) -> Option<(Lease, Duration)> {
         let env = self.world.env();
         let servers = [SERVER.to_owned()];
@@ -79,7 +79,7 @@ fn it_ends_by_the_clock_that_counts_suspends_from_before_it_was_asked_for() {
     assert_eq!(found, Lease { peer_times_ms: Vec::new(), ..lease(60_000) });
     assert_eq!(asked, Duration::from_secs(100));
     held.world.pass(29_999);
-    // Whatever the other clock says, as long as it lies before the span's end.
+    // Whatever the other clock reads, as long as it is before the end of the span.
     held.world.set_clock(-20_000);
     assert_eq!(held.found_by(OWNER).unwrap().1, asked, "no later for being found late");
     held.world.pass(1);
@@ -128,7 +128,7 @@ fn a_damaged_slot_may_have_said_that_it_was_given_back() {
         let held = Held::until(60_000);
         held.damage(newest);
         assert!(!held.is_found());
-        // It is made whole by being forgotten.
+        // Invalidating repairs it.
         held.cache.invalidate().unwrap();
         assert!(!held.is_found());
         let text = String::from_utf8_lossy(&lock(&held.world.0.files)[Path::new(PATH)]).into_owned();
@@ -167,7 +167,7 @@ fn a_disk_that_fails_does_not_forget_and_says_so() {
     held.cache.invalidate().expect("nothing is left to forget");
 }
 
-/// What this life wrote it must see gone; what it did not is nobody's to use.
+/// A run must notice that a file which it wrote is gone. A file that it did not write belongs to nobody.
 #[test]
 fn a_missing_or_damaged_file_is_forgotten_by_a_life_that_wrote_none() {
     let held = Held::until(60_000);
@@ -193,7 +193,7 @@ fn it_is_of_one_worker_id() {
     assert_eq!(found, None);
 }
 
-/// A name that a power cut takes away takes with it what was issued or given back.
+/// If a power cut removes the name of a file, it also removes everything that was issued or released by it.
 #[test]
 fn the_names_of_new_files_are_durable_once_they_are_open() {
     let held = Held::until(60_000);

@@ -1,4 +1,4 @@
-//! Leases that are lost, and claims and renewals that answer whenever the test says.
+//! Tests of lost leases. The tests control when claims and renewals return.
 
 use super::*;
 use crate::Answer;
@@ -15,7 +15,7 @@ use std::time::Instant;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A call of the lease source, and where its answer is to go.
+/// A call of the lease source, and the channel for its result.
 enum Call {
     Claim(Sender<Answer<Option<Lease>>>),
     Renew(Sender<Answer<Option<Renewal>>>),
@@ -94,7 +94,7 @@ impl Leased {
         }
     }
 
-    /// Waits for what takes the place of the generator, or why nothing does.
+    /// Waits for the generator that replaces this one, or for the error.
     fn successor(&self, may_wait: bool) -> Result<Open> {
         let generator = &self.open.generator;
         generator.await_successor(Instant::now() + PATIENCE, may_wait, &mut || false)?;

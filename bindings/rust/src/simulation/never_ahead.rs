@@ -1,4 +1,4 @@
-//! Where the record may not outlive the generator, no id is ever ahead of the clock; and where ids begin.
+//! Tests of generators whose records may not survive: no id is ever ahead of the clock; and where their ids start.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn ephemeral() -> World {
     world
 }
 
-/// The clock as the world has it, Unix milliseconds.
+/// The clock of the world, Unix milliseconds.
 fn now_ms(world: &World) -> i64 {
     world.now_ns().div_euclid(1_000_000)
 }
@@ -38,11 +38,11 @@ fn a_container_killed_at_any_time_with_its_record_gone_repeats_nothing() {
                     world.pass(draw(5) as i64);
                 }
                 if draw(2_000) == 0 {
-                    // Back while it runs: waited for.
+                    // Back while it runs: it waits.
                     world.set_clock(-(draw(50) as i64));
                 }
             }
-            // What the lead of a step back was, the kill and the start of the next container take.
+            // The kill and the start of the next container take as long as the lead after a step back.
             world.pass(50);
             lock(&world.0.files).clear();
         }
@@ -121,7 +121,7 @@ fn a_suspended_machine_goes_on_with_the_time_it_wakes_at() {
         open.next().unwrap();
         world.pass(10);
     }
-    // Both clocks count a suspend: this is no leap.
+    // Both clocks count a suspend, so this is not a leap.
     world.pass(8 * 3_600_000);
     let at = open.next_ms();
     assert_eq!(at, now_ms(&world), "at once, and not behind");

@@ -1,4 +1,4 @@
-//! Starts that find no record of their worker id, which another directory, container or host may have used.
+//! Tests of starts without a record of their worker id, which another directory, container or host may have used.
 
 use super::*;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ fn waiting() -> SnowflakeBuilder {
     builder().no_record_wait_ms(WAIT_MS)
 }
 
-/// The places in which a record may be missing.
+/// The places where a record may be missing.
 fn places() -> Vec<(&'static str, World, SnowflakeBuilder)> {
     let ephemeral = World::new();
     *lock(&ephemeral.0.file_system) = FileSystem { name: "tmpfs".into(), kind: FilesystemKind::Ephemeral };
@@ -22,7 +22,7 @@ fn places() -> Vec<(&'static str, World, SnowflakeBuilder)> {
     ]
 }
 
-/// Ids as fast as they come, for so long by the clock.
+/// Ids at full speed, for this time by the clock.
 fn burst(world: &World, open: &Open, ms: i64) -> Vec<i64> {
     let mut ids = Vec::new();
     for _ in 0..ms {
@@ -63,7 +63,7 @@ fn nothing_is_issued_before_the_clock_has_passed_the_wait() {
             world.pass(500);
         }
         world.pass(450);
-        // The rest is short enough to be waited for.
+        // The rest is short enough to wait.
         let first = open.next_ms();
         assert_eq!(first, START_MS + WAIT_MS + 1, "{place}");
         assert_eq!(world.0.now_ns.load(SeqCst) / 1_000_000, first, "{place}: issued ahead of the clock");

@@ -1,5 +1,5 @@
-//! Ranges of a shared directory, their marks and the rests of clean closes, while processes are killed at every point of
-//! their writes, the power fails, and slots go bad.
+//! Tests of ranges of a shared directory, their marks, and the unused ids of clean closes, while processes are killed
+//! at every point of their writes, the power fails, and slots are damaged.
 
 use super::world::Crash;
 use super::*;
@@ -14,7 +14,7 @@ const TAG: &str = "order";
 struct Taker {
     source: FileSource,
     marks: HighWaterMarks,
-    /// A segment that was fetched and not accepted yet, and what was asked after.
+    /// A segment that was fetched and not accepted yet, and the mark of its request.
     pending: Option<(Segment, i64)>,
     rest: Vec<Segment>,
 }
@@ -60,7 +60,7 @@ impl Taker {
     }
 }
 
-/// Damages the slot of a file that holds the newest, if both can be read.
+/// Damages the slot of a file that holds the newest content, if both slots are readable.
 fn rot(world: &World, path: &Path) {
     let mut files = lock(&world.0.files);
     let Some(bytes) = files.get_mut(path) else { return };
@@ -76,7 +76,7 @@ fn rot(world: &World, path: &Path) {
 
 fn paths(world: &World) -> Vec<PathBuf> {
     let files = lock(&world.0.files);
-    // The marker tells one directory from another; that it goes bad is no matter of ranges.
+    // The marker identifies the directory. Its damage is not a subject of these tests.
     files.keys().filter(|path| !path.ends_with(crate::segments::source::file::MARKER)).cloned().collect()
 }
 

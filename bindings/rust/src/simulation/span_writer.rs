@@ -1,4 +1,4 @@
-//! When a span is extended, and what a clean close leaves.
+//! Tests of the extension of a span, and of the record after a clean close.
 
 use super::*;
 use crate::snowflake::span_writer::{Extension, SpanResult};
@@ -15,7 +15,7 @@ fn ended(extended: &Extension) -> &'static str {
 
 #[test]
 fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
-    // A first span is of 500 ms.
+    // The first span is of 500 ms.
     for (used, clock_ms, what) in [
         (0, 0, "not needed"),
         (249, 0, "not needed"),
@@ -26,7 +26,7 @@ fn a_span_is_extended_once_half_of_it_is_used_and_there_is_room() {
         (496, 0, "granted"),
         (500, 500, "granted"),
         (500, 5_000, "granted"),
-        // Behind by more than is bridged.
+        // Behind by more than the rules allow.
         (499, -6_000, "not needed"),
         (500, -6_000, "no room"),
     ] {

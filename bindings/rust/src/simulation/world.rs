@@ -1,22 +1,22 @@
-//! A machine whose clock and disk do as they are told.
+//! A simulated machine whose clock and disk the tests control.
 
 use super::*;
 use crate::worker::worker_ids::Worker;
 
 pub(super) const START_MS: i64 = 1_700_000_000_000;
 
-/// A world of one machine: what survives a crash.
+/// The world of one machine: the state that survives a crash.
 #[derive(Clone)]
 pub(super) struct World(pub(super) Arc<State>);
 
 pub(super) struct State {
     pub(super) now_ns: AtomicI64,
     pub(super) monotonic_ns: AtomicI64,
-    /// As every process sees them.
+    /// The files as every process sees them.
     pub(super) files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
-    /// As they are after a power cut.
+    /// The files after a power cut.
     pub(super) durable: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
-    /// When each was written last.
+    /// The time of each file's last write.
     pub(super) changed_ms: Mutex<BTreeMap<PathBuf, i64>>,
     /// Each lock with the number of its holder.
     pub(super) locked: Mutex<BTreeMap<PathBuf, i64>>,
@@ -29,16 +29,16 @@ pub(super) struct State {
     pub(super) starts: AtomicI64,
 }
 
-/// How the next write ends, and the process with it.
+/// How the next write ends. The process ends with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Crash {
     /// Nothing was written.
     Before,
-    /// So many bytes reached the disk.
+    /// This number of bytes reached the disk.
     Torn(usize),
-    /// All was written, nothing made durable.
+    /// All was written, and nothing was made durable.
     Written,
-    /// All was made durable, and nobody knows.
+    /// All was made durable, but the process does not know it.
     After,
 }
 
@@ -65,7 +65,7 @@ impl World {
         self.0.monotonic_ns.fetch_add(ms * 1_000_000, SeqCst);
     }
 
-    /// As a process that starts: it believes the clock it finds.
+    /// As in a process that starts: it accepts the clock as it is.
     pub(super) fn line(&self) -> Arc<ClockFilter> {
         Arc::new(ClockFilter::new())
     }
@@ -74,7 +74,7 @@ impl World {
         self.0.now_ns.fetch_add(by_ms * 1_000_000, SeqCst);
     }
 
-    /// Leaves a record of worker id 7 with a burnt span, by milliseconds from the start.
+    /// Stores a record of worker id 7 with a skipped span, by milliseconds from the start.
     pub(super) fn skip(&self, from_ms: i64, until_ms: i64) -> Span {
         let layout = leafid_core::Layout::LEAF;
         let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
@@ -83,7 +83,7 @@ impl World {
         skipped
     }
 
-    /// Leaves this record of worker id 7.
+    /// Stores this record of worker id 7.
     pub(super) fn record(&self, record: Record) {
         let writer = crate::storage::record_format::Writer::default();
         let stored =
@@ -97,18 +97,18 @@ impl World {
         *lock(&self.0.failing) = kind;
     }
 
-    /// How the next write ends.
+    /// Sets how the next write ends.
     pub(super) fn crash_at_next_write(&self, how: Crash) {
         *lock(&self.0.crash) = Some(how);
     }
 
-    /// Ends all processes, and what was not made durable with them.
+    /// Ends all processes and drops everything that was not made durable.
     pub(super) fn cut_power(&self) {
         lock(&self.0.locked).clear();
         *lock(&self.0.files) = lock(&self.0.durable).clone();
     }
 
-    /// What a process of this world sees.
+    /// The environment of a process of this world.
     pub(super) fn env(&self) -> Env {
         Env {
             clock: Clock::Other(Arc::new(self.clone()), self.line()),
@@ -118,12 +118,12 @@ impl World {
         }
     }
 
-    /// A process of this world; its locks end with it, as a kill would end them.
+    /// A process of this world. Its locks end with it, as after a kill.
     pub(super) fn process(&self) -> Process {
         self.process_built(0)
     }
 
-    /// As [`World::process`], of a leafid that was built at this time.
+    /// As [`World::process`], with a leafid that was built at this time.
     pub(super) fn process_built(&self, built_ms: i64) -> Process {
         lock(&self.0.locked).clear();
         let env = Env { built_ms, ..self.env() };
@@ -148,7 +148,7 @@ impl Process {
         Ok(Open { generator: self.0.open(&settings, None, &mut || false)?, settings })
     }
 
-    /// Closes it cleanly.
+    /// Closes the generator cleanly.
     pub(super) fn close(&self, open: Open) {
         self.0.close(&open.generator).unwrap();
     }
@@ -258,7 +258,7 @@ impl SimulatedFile {
             .copy_from_slice(bytes);
     }
 
-    /// A file whose name is not durable is none after a power cut.
+    /// A file whose name is not durable is gone after a power cut.
     fn keep(&self) {
         if lock(&self.world.0.durable).contains_key(&self.path) {
             self.keep_named();
@@ -272,7 +272,7 @@ impl SimulatedFile {
 }
 
 impl Drop for SimulatedFile {
-    /// A lock that the world took away is another's.
+    /// If the world released the lock, it may belong to another process.
     fn drop(&mut self) {
         let mut locked = lock(&self.world.0.locked);
         if locked.get(&self.path) == Some(&self.holder) {
@@ -286,14 +286,14 @@ impl LockedFile for SimulatedFile {
         Ok(lock(&self.world.0.files)[&self.path].clone())
     }
     fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
-        // At most 10 s, so that a test that is wrong ends.
+        // At most 10 s, so that a failing test ends.
         for _ in 0..10_000 {
             if !self.world.0.hanging.load(SeqCst) {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Of a process that was killed a thread may still be here: it writes nothing any more.
+        // A thread of a killed process may still run. It writes nothing any more.
         let locked = lock(&self.world.0.locked);
         if locked.get(&self.path) != Some(&self.holder) {
             return Err(io::Error::other("the process was killed before"));

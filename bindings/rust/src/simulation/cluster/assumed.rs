@@ -1,17 +1,17 @@
-//! What the simulation assumes, and what it does not play: the README's list of what is not covered.
+//! The assumptions of the simulation and its limits, for each line of the README's list of what is not covered.
 
-/// A line of the README's list, and why no world of the simulation does that.
+/// A line of the README's list, and why no world of the simulation breaks it.
 pub(crate) struct Line {
-    /// As it stands there.
+    /// The text in the README.
     pub(crate) readme: &'static str,
     /// What the simulation does instead.
     pub(crate) here: Here,
 }
 
 pub(crate) enum Here {
-    /// The worlds are made so: what they keep to.
+    /// The worlds satisfy this assumption.
     Assumed(&'static str),
-    /// No world has it: why.
+    /// No world does this, for this reason.
     Outside(&'static str),
 }
 

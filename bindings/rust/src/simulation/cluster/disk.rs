@@ -1,4 +1,4 @@
-//! A machine's disk: what was written and not synced is lost, torn or kept in any order when the power is cut.
+//! The disk of a machine. At a power cut, unsynced writes are lost, torn or kept, in any order.
 
 use super::machine::{Draw, Machine, World, killed};
 use crate::os::env::{DirectoryId, Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
@@ -15,19 +15,19 @@ use std::sync::{Arc, Mutex};
 
 pub(crate) struct File {
     inode: u64,
-    /// As every process sees it.
+    /// The content as every process sees it.
     pub(crate) bytes: Vec<u8>,
-    /// As it is after a power cut, but for what is pending.
+    /// The content after a power cut, without the pending writes.
     pub(crate) durable: Vec<u8>,
-    /// Written and not synced.
+    /// Written, but not synced.
     pending: Vec<(usize, Vec<u8>)>,
     pub(crate) changed_ms: i64,
-    /// The process that has it locked.
+    /// The process that holds its lock.
     pub(crate) locked: Option<u64>,
 }
 
 impl Machine {
-    /// What is left of all files.
+    /// Leaves of all files what a power cut leaves.
     pub(crate) fn cut_power(&self, draw: &mut Draw) {
         for (path, before) in std::mem::take(&mut *lock(&self.names)) {
             let mut files = lock(&self.files);
@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// A file that somebody puts there, in the place of another or over its content.
+    /// A file that a user creates, instead of another one or over its content.
     pub(crate) fn place(&self, path: &Path, bytes: Vec<u8>, inode: u64, over: bool) {
         let mut files = lock(&self.files);
         let changed_ms = self.now_ms();
@@ -72,14 +72,14 @@ impl Machine {
         }
     }
 
-    /// A file whose bytes are durable, and whose name is not yet.
+    /// Creates a file whose bytes are durable and whose name is not yet.
     fn link(&self, path: &Path, bytes: Vec<u8>, inode: u64) {
         let before = lock(&self.names).get(path).cloned().flatten();
         self.place(path, bytes, inode, false);
         lock(&self.names).insert(path.to_owned(), before);
     }
 
-    /// Removes a name; a power cut may bring it back while nobody has synced its directory.
+    /// Removes a name. A power cut may restore it until its directory is synced.
     pub(crate) fn unlink(&self, path: &Path) {
         if let Some(file) = lock(&self.files).remove(path) {
             lock(&self.names).entry(path.to_owned()).or_insert(Some(file));
@@ -91,12 +91,12 @@ impl Machine {
         lock(&self.names).retain(|path, _| path.parent() != directory);
     }
 
-    /// Whether a power cut would leave the file that stands there.
+    /// Whether the file at this path survives a power cut.
     pub(crate) fn is_named(&self, path: &Path) -> bool {
         !lock(&self.names).contains_key(path)
     }
 
-    /// As a container's disk, which goes with it.
+    /// Removes all files, as with the disk of a container.
     pub(crate) fn forget_all(&self) {
         lock(&self.files).clear();
         lock(&self.names).clear();
@@ -107,8 +107,8 @@ fn put(file: &mut [u8], offset: usize, bytes: &[u8]) {
     file[offset..offset + bytes.len()].copy_from_slice(bytes);
 }
 
-/// A part of a slot: the front or the back of it. Where it is cut depends on the length of the text, beyond its number, so
-/// that a slot which is torn can never be read, whatever else stands in it (pids, the host's name).
+/// Writes only the front or the back of a slot. The cut depends on the length of the text and lies behind its number,
+/// so that a torn slot is never readable, whatever else it contains (pids, the host's name).
 fn tear(file: &mut [u8], offset: usize, bytes: &[u8], front: bool, permille: i64) {
     let text = bytes.iter().rposition(|&byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let cut = 60 + text.saturating_sub(60) * permille as usize / 1_000;
@@ -118,7 +118,7 @@ fn tear(file: &mut [u8], offset: usize, bytes: &[u8], front: bool, permille: i64
     }
 }
 
-/// A process's view of it.
+/// The disk as a process sees it.
 pub(crate) struct ProcessDisk(pub(crate) World);
 
 impl Disk for ProcessDisk {
@@ -159,7 +159,7 @@ impl Disk for ProcessDisk {
         }
         let Some(file) = lock(&machine.files).get(path).cloned() else { return Err(killed()) };
         let number = fate.number;
-        // As flock: also this process itself is refused.
+        // As with flock, this process itself is refused too.
         if lock(&file).locked.is_some() {
             return Ok(None);
         }

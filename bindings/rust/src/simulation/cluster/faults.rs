@@ -1,9 +1,9 @@
-//! What goes wrong with machines: clocks, power, disks, files.
+//! The faults of machines: clocks, power, disks, files.
 //!
-//! Only what the promise covers. A record that is lost or put back is followed by what the README asks for: nothing starts
-//! there before the clock has passed `max_backwards_ms` and three seconds more, and no clock steps back meanwhile. One slot
-//! that is damaged is bridged while the clock does not go back. Left out: several of these together with such a clock, and
-//! a lock and a mark that vanish at once.
+//! They are only faults that the promise covers. After a record was lost or put back, the simulation does what the
+//! README requires: nothing starts there before the clock has passed `max_backwards_ms` and three seconds more, and no
+//! clock steps back meanwhile. One damaged slot is covered while the clock does not go back. Not simulated: several of
+//! these together with such a clock, and a lock and a mark that vanish at once.
 
 use super::Simulation;
 use super::homes::Home;
@@ -14,28 +14,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a record that is gone may have granted ahead of the clock.
+/// How far ahead of the clock a lost record may have granted.
 pub(crate) const FORGETS_MS: i64 = 8_100;
 
-/// What is going on with a machine.
+/// The faults of a machine that are active.
 #[derive(Default)]
 pub(crate) struct Troubles {
-    /// Its clock will be put right by so much, at this time of the simulation.
+    /// Its clock will be corrected by this much, at this time of the simulation.
     pub(crate) step_back: Option<(i64, i64)>,
-    /// The highest that its clock read, and until when it may not step back, by itself.
+    /// The highest reading of its clock, and until when it may not step back by itself.
     pub(crate) highest_ms: i64,
     pub(crate) steady_until_ms: i64,
-    /// Nothing starts before, by its clock.
+    /// Nothing starts before this time of its clock.
     pub(crate) closed_until_ms: i64,
     disk_fails_until_ms: i64,
-    /// Where the leaps that were reset began, and a copy of a file.
+    /// The starts of the leaps that were reset. `copied` is a copy of a file.
     burnt_ms: Vec<i64>,
     pub(crate) copied: Option<(PathBuf, Vec<u8>)>,
-    /// Of a mark, and when that was changed last.
+    /// A copy of a mark file, and the time of its last change.
     pub(crate) marked: Option<(PathBuf, Vec<u8>, i64)>,
 }
 
-/// Which faults a world has besides crashes: those of clocks, or those of files.
+/// The faults of a world besides crashes: those of clocks, or those of files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavour {
     Clocks,
@@ -43,7 +43,7 @@ pub(crate) enum Flavour {
 }
 
 impl Simulation {
-    /// Perhaps something happens to a machine.
+    /// Perhaps causes a fault of a machine.
     pub(crate) fn trouble(&mut self, at: usize) {
         let machine = Arc::clone(&self.machines.0[at]);
         let now_ms = self.now_ms;
@@ -92,7 +92,7 @@ impl Simulation {
             && at != crate::simulation::cluster::CONTAINERS
             && self.draw.one_in(3)
         {
-            // A clock of its battery's.
+            // By the clock of its battery.
             machine.step_clock(self.draw.below(4_000) - 3_000);
         }
     }
@@ -103,13 +103,14 @@ impl Simulation {
             return;
         }
         if at == crate::simulation::cluster::CONTAINERS {
-            // The record goes with the container: its clock steps back while it runs, and the next starts where it was.
+            // The record is removed with the container. Its clock steps back while it runs, and the next one starts at
+            // that clock.
             machine.step_clock(-draw.amount(2_000));
             return self.count("clock steps back");
         }
         match draw.below(8) {
             0..=2 => {
-                // Exactly what is bridged, and beside it.
+                // Exactly the bound, and beside it.
                 let bound_ms = draw.of(&[2_999, 3_000, 3_001, 4_999, 5_000, 5_001]);
                 machine.step_clock(if draw.one_in(4) { -bound_ms } else { -1 - draw.amount(4_500) });
                 self.count("clock steps back");
@@ -125,7 +126,7 @@ impl Simulation {
                 self.count("clock far back for a while");
             }
             5 => {
-                // A leap that goes before it is believed.
+                // A leap that ends before it is followed.
                 let by_ms = draw.of(&[59_999, 60_000, 60_001, 90_000, 600_000, 86_400_000, 315_360_000_000]);
                 machine.step_clock(by_ms);
                 self.troubles[at].step_back = Some((-by_ms, self.now_ms + draw.amount(50_000)));
@@ -135,7 +136,7 @@ impl Simulation {
         }
     }
 
-    /// A leap that stands for so long that it is believed; or the return to a time that a reset burnt.
+    /// A leap that lasts until it is followed; or the return to a time that a reset skipped.
     fn leap(&mut self, at: usize, machine: &Machine) {
         let clock_ms = machine.now_ms();
         let (draw, troubles) = (&mut self.draw, &mut self.troubles[at]);
@@ -149,11 +150,11 @@ impl Simulation {
         troubles.step_back = Some((-by_ms, self.now_ms + stays_ms));
         troubles.burnt_ms.push(machine.now_ms());
         self.count(kind);
-        // Somebody sees it before it is over, and nobody has much to do meanwhile.
+        // A process detects it before it ends, and few ids are issued meanwhile.
         self.pass(55_000);
     }
 
-    /// What an operator does about records that lie ahead of the clock: gives them up, while nobody holds them.
+    /// The action of an operator for records ahead of the clock: resets them while nobody holds them.
     fn reset(&mut self, at: usize) {
         self.kill_all(at);
         let units: Vec<_> = self
@@ -178,7 +179,8 @@ impl Simulation {
         }
     }
 
-    /// Where nothing is recorded the next starts once the clock has passed what it read before, and the start takes time.
+    /// Without records, the next process starts when the clock has passed its earlier readings, and the start takes
+    /// some time.
     pub(crate) fn closed_until_the_highest(&mut self, at: usize) {
         let highest_ms = self.troubles[at].highest_ms.max(self.machines.0[at].now_ms());
         self.troubles[at].closed_until_ms = highest_ms + 1;

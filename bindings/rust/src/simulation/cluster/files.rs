@@ -1,4 +1,4 @@
-//! What goes wrong with files: records, locks, marks.
+//! The faults of files: records, locks, marks.
 
 use super::Simulation;
 use super::disk::File;
@@ -19,7 +19,7 @@ impl Simulation {
         (!all.is_empty()).then(|| self.draw.of(&all).clone())
     }
 
-    /// A slot goes bad, as in a crash.
+    /// Damages a slot, as a crash does.
     fn damage(&mut self, at: usize, file: &Mutex<File>) {
         self.troubles[at].steady_until_ms = self.machines.0[at].now_ms() + FORGETS_MS;
         let offset = SLOT_BYTES * self.draw.below(2) as usize + 20;
@@ -31,8 +31,8 @@ impl Simulation {
         }
     }
 
-    /// A copy of a mark, and of the rest that it keeps, is put back over it: of a source that never lies. Not within the
-    /// milliseconds in which a stamp is that of its write: sooner nobody has copied it, used it, and put it back.
+    /// Puts back a copy of a mark with its unused ids, for a source that never repeats itself. Not within the tolerance
+    /// of the time of a write: nobody can copy the file, use it and put it back that fast.
     pub(crate) fn put_back(&mut self, at: usize, machine: &Machine) {
         let clock_ms = machine.now_ms();
         let marked = &mut self.troubles[at].marked;
@@ -44,7 +44,7 @@ impl Simulation {
         }
     }
 
-    /// Takes the copy of it, as of a directory at rest.
+    /// Copies the mark of a directory without running processes.
     pub(crate) fn copy_mark(&mut self, at: usize) {
         let kept = |file: &Vec<u8>| {
             let text = String::from_utf8_lossy(file);
@@ -74,12 +74,12 @@ impl Simulation {
         let Some(path) = self.some_file(machine) else { return };
         let Some(file) = lock(&machine.files).get(&path).cloned() else { return };
         if kind == 2 {
-            // Its mark on the host keeps others from it.
+            // The mark on the host excludes other processes.
             lock(&file).locked = None;
             return self.count("lock vanishes");
         }
         if kind == 3 {
-            // Its lock does.
+            // The lock of the file does.
             let held = lock(&machine.marks).keys().next().cloned();
             if let Some(held) = held {
                 lock(&machine.marks).remove(&held);
@@ -99,7 +99,7 @@ impl Simulation {
             }
             return;
         }
-        // What is forgotten may lie ahead of a clock that stepped back.
+        // A lost record may be ahead of a clock that stepped back.
         if !steady || at == crate::simulation::cluster::CONTAINERS {
             return;
         }
@@ -126,7 +126,7 @@ impl Simulation {
         self.troubles[at].closed_until_ms = clock_ms + FORGETS_MS;
     }
 
-    /// Removes what cannot be read, once its time has passed: as an operator does who was told.
+    /// Removes unreadable files after some time, as an operator does who saw the error.
     pub(crate) fn tidy(&mut self, at: usize) {
         let machine = Arc::clone(&self.machines.0[at]);
         let clock_ms = machine.now_ms();

@@ -1,5 +1,5 @@
-//! Where processes live besides on a machine's own disk: in a network namespace of it, whose marks the machine does not
-//! see, and in pods, which move to another machine without what they wrote.
+//! The places of processes besides a machine's own disk: network namespaces, whose marks the machine does not see, and
+//! pods, which move to another machine without their files.
 
 use super::machine::{Draw, Machine};
 use super::snowflakes::Unit;
@@ -10,27 +10,27 @@ use crate::os::namespaces::Scope;
 use leafid_core::Layout;
 use std::sync::Arc;
 
-/// What a record that is gone may have been ahead of the clock, and what `no_record_wait_ms` says of clocks besides.
+/// How far ahead of the clock a lost record may have been, and how far clocks may differ by `no_record_wait_ms`.
 pub(crate) const WAITS_MS: i64 = 20_000;
-/// Worker ids of pods.
+/// The first worker id of pods.
 const PODS: i64 = 50;
-/// Of namespaces, some for each machine.
+/// The first worker id of namespaces, with some ids for each machine.
 const NAMESPACES: i64 = 64;
 
-/// Where the processes of a unit live, one after another.
+/// Where the processes of a unit run, one after another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
     /// On one machine, or in one namespace of it.
     Stays,
-    /// Each starts on a machine of its own, with an empty disk. At the latest after so long by any clock it is known how
-    /// far ahead of this one's clock the last one's was.
+    /// Each starts on its own machine, with an empty disk. After this time by any clock, it is known how far the clock
+    /// of the last machine was ahead.
     Moves { waits_ms: i64 },
-    /// As [`Home::Stays`], and nothing is recorded.
+    /// As [`Home::Stays`], without records.
     Forgets,
 }
 
 impl Home {
-    /// By how much a clock that is behind may lie below the highest that an earlier process read, for a start to be safe.
+    /// How far a clock may be below the highest reading of an earlier process for a safe start.
     fn bridged_ms(self) -> i64 {
         match self {
             Home::Moves { waits_ms } => waits_ms - super::faults::FORGETS_MS,
@@ -50,7 +50,7 @@ fn unit(
     Unit { home, ..unit }
 }
 
-/// Those that live so.
+/// The units of these places.
 pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) -> Vec<Unit> {
     let builder = crate::Snowflake::builder;
     let mut units = Vec::new();
@@ -63,7 +63,8 @@ pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
         let apart = machine.apart(FilesystemKind::Local, Scope::OwnNetwork);
         let first = (NAMESPACES + 4 * at as i64) as u32;
         let given = builder().worker(first..=first + 2).exclusive_range(true);
-        // The range of the machine's own processes, which see none of its marks: refused, whatever the environment says.
+        // The range of the machine's own processes, which see none of its marks: refused, whatever the environment
+        // says.
         let others = builder().worker(8 * at as u32..=8 * at as u32 + 3).exclusive_range(false);
         for builder in [given.clone(), given, others] {
             units.push(unit(&apart, layout, Home::Stays, builder, draw));
@@ -75,7 +76,7 @@ pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
 }
 
 impl Simulation {
-    /// Whether the next process of a unit may start; if it moves, to another machine.
+    /// Whether the next process of a unit may start. If the unit moves, this is on another machine.
     pub(crate) fn may_start(&mut self, at: usize) -> bool {
         let unit = &mut self.snowflakes[at];
         if unit.home == Home::Stays {

@@ -1,12 +1,12 @@
-//! Every id that was issued: a bitmap for each worker and tick, sorted runs for segments.
+//! Every issued id: a bitmap for each worker and tick, and sorted runs for segments.
 
 use leafid_core::{Layout, Run};
 use std::collections::{BTreeMap, HashMap};
 
 const PAGE_TICKS: u64 = 256;
 
-/// The sequence numbers of some ticks of one worker. Those of a tick are one run but for the rarest, so a run stands for
-/// its bitmap, and only what is none has one.
+/// The sequence numbers of some ticks of one worker. Those of a tick are nearly always one run, so a run replaces the
+/// bitmap. Other ticks have a bitmap.
 struct Page {
     runs: [(u16, u16); PAGE_TICKS as usize],
     bitmaps: BTreeMap<u64, Box<[u64; 64]>>,
@@ -15,16 +15,16 @@ struct Page {
 #[derive(Default)]
 pub(crate) struct IssuedIds {
     pages: HashMap<(u32, u64), Box<Page>>,
-    /// Of a space of segments and a residue: start and end of each run.
+    /// For a space of segments and a residue: start and end of each run.
     runs: BTreeMap<(u32, i64), BTreeMap<i64, i64>>,
     pub(crate) snowflakes: u64,
     pub(crate) segment_ids: u64,
-    /// Of all ids in the order in which they were issued.
+    /// A checksum of all ids in the order in which they were issued.
     pub(crate) digest: u64,
 }
 
 impl IssuedIds {
-    /// Notes the ids of one step of a generator of this worker id. Errors: what is wrong with them.
+    /// Records the ids of one step of a generator of this worker id. Errors: what is wrong with them.
     pub(crate) fn snowflakes(&mut self, layout: &Layout, worker_id: u32, run: Run) -> Result<u64, String> {
         let last = run.first + (run.count as i64 - 1) * run.stride;
         let (Ok(first), Ok(end)) = (layout.decode(run.first), layout.decode(last)) else {
@@ -44,7 +44,7 @@ impl IssuedIds {
         Ok(tick)
     }
 
-    /// Answers whether all of them are new.
+    /// Returns whether all of them are new.
     fn mark(&mut self, worker_id: u32, tick: u64, start: u16, end: u16) -> bool {
         let empty = || Page { runs: [(0, 0); PAGE_TICKS as usize], bitmaps: BTreeMap::new() };
         let page = self.pages.entry((worker_id, tick / PAGE_TICKS)).or_insert_with(|| Box::new(empty()));
@@ -69,7 +69,7 @@ impl IssuedIds {
         })
     }
 
-    /// Notes ids of segments; `space`: those of one counter. Errors: what is wrong with them.
+    /// Records ids of segments. `space` identifies a counter. Errors: what is wrong with them.
     pub(crate) fn segment(&mut self, space: u32, run: Run) -> Result<(), String> {
         let (from, until) = (run.first / run.stride, run.first / run.stride + run.count as i64);
         self.mix(run.first, run.count);

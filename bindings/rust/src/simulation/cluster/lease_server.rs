@@ -1,5 +1,5 @@
-//! A server that leases worker ids to all machines, as docs/LEASES.md says, and what may go wrong with it. Its clients are
-//! leafid's own: bytes go to it, and bytes come back.
+//! A server that leases worker ids to all machines, as in docs/LEASES.md, and its faults. Its clients are leafid's own:
+//! both sides exchange bytes.
 
 use super::machine::{Draw, Machine, Machines};
 use super::network::{Answer as Reply, Asked, Network};
@@ -19,18 +19,18 @@ const THRESHOLD_MS: i64 = 10_000;
 
 #[derive(Clone, Default)]
 struct Row {
-    /// Never lowered but by a release.
+    /// Lowered only by a release.
     until_ms: i64,
     from_ms: i64,
     ends_ms: i64,
     token: Option<String>,
-    /// Whose claim has it, and what that was answered.
+    /// The claim that got the row, and its response.
     claim: Option<(String, Vec<u8>)>,
 }
 
 pub(crate) struct LeaseServer {
     machines: Machines,
-    /// Whose clock it has.
+    /// The machine whose clock it uses.
     machine: Arc<Machine>,
     state: Mutex<State>,
     network: Mutex<Network>,
@@ -55,7 +55,7 @@ impl LeaseServer {
         lock(&self.state).down = down;
     }
 
-    /// How long it is, by the server's clock, until one of its leases or spans ends.
+    /// How long until one of its leases or spans ends, by the server's clock.
     pub(crate) fn until_boundary(&self, draw: &mut Draw) -> i64 {
         let state = lock(&self.state);
         let row = &state.rows[draw.below(IDS as i64) as usize];
@@ -66,7 +66,7 @@ impl LeaseServer {
         lock(&self.state).faults.clone()
     }
 
-    /// What goes wrong around a request.
+    /// The faults of a request.
     fn asked(&self, asked: &Asked) -> Option<Reply> {
         let mut state = lock(&self.state);
         let fault = |state: &mut State, kind, one_in, most_ms| {
@@ -100,7 +100,7 @@ impl State {
         format!("{:016x}", self.draw.number())
     }
 
-    /// One request is one transaction.
+    /// Handles one request in one transaction.
     fn serve(&mut self, asked: &Asked, now_ms: i64) -> Reply {
         let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
             return error(400, "invalid_argument");
@@ -137,7 +137,7 @@ impl State {
         (200, answer)
     }
 
-    /// The row of a lease, if that is its token.
+    /// The row of a lease, if its token matches.
     fn of(&self, body: &Value) -> Option<usize> {
         let at = usize::try_from(body["worker_id"].as_i64()? - FIRST).ok()?;
         let token = self.rows.get(at)?.token.as_deref()?;
@@ -146,7 +146,7 @@ impl State {
 
     fn renew(&mut self, body: &Value, now_ms: i64) -> Reply {
         if self.draw.one_in(40) {
-            // As after the server's table was lost: no token is good any more.
+            // As after the loss of the server's table: no token is valid any more.
             *self.faults.entry("lease lost").or_default() += 1;
             return error(409, "worker_lost");
         }
@@ -178,11 +178,11 @@ fn error(status: u16, name: &str) -> Reply {
     (status, json!({"error": name, "message": "it says so"}).to_string().into_bytes())
 }
 
-/// A process's client: that of leafid, over the network of the simulation.
+/// The client of a process: leafid's own, over the simulated network.
 pub(crate) struct Client(HttpLeases);
 
 impl Client {
-    /// Of a machine of this number.
+    /// A client on the machine with this number.
     pub(crate) fn new(lease_server: &Arc<LeaseServer>, from: usize) -> Client {
         let (server, numbers) = (Arc::clone(lease_server), Arc::clone(lease_server));
         let exchange = move |ask: &crate::http::Request| {
@@ -212,7 +212,7 @@ impl WorkerLeases for Client {
         self.0.release(lease, until_ms)
     }
 
-    /// What was left to the simulation is done before a close.
+    /// The simulation runs all left actions before a close.
     fn runs_on_callers_thread(&self) -> bool {
         true
     }

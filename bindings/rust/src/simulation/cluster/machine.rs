@@ -1,4 +1,4 @@
-//! Machines, their clocks, and what a process of theirs lives in.
+//! The machines, their clocks, and the environment of their processes.
 
 use super::disk::{File, ProcessDisk};
 use crate::os::clock::{Clock, ClockReader};
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 const MS: i64 = 1_000_000;
 
-/// Chance, which a seed decides.
+/// Pseudo-random decisions from a seed.
 #[derive(Clone)]
 pub(crate) struct Draw(u64);
 
@@ -38,7 +38,7 @@ impl Draw {
         (self.number() % end as u64) as i64
     }
 
-    /// As [`Draw::below`], and one in eight lies at a boundary: the least, the most, or beside them.
+    /// As [`Draw::below`], but one in eight is at a boundary: the smallest, the largest, or beside them.
     pub(crate) fn amount(&mut self, end: i64) -> i64 {
         match self.below(8) {
             0 => self.of(&[0, 1, end - 2, end - 1]).clamp(0, end - 1),
@@ -46,7 +46,7 @@ impl Draw {
         }
     }
 
-    /// Whether one in so many comes true.
+    /// True once in `many` times on average.
     pub(crate) fn one_in(&mut self, many: i64) -> bool {
         self.below(many) == 0
     }
@@ -64,22 +64,21 @@ struct MachineClock {
     boots: AtomicI64,
 }
 
-/// What a machine has: clocks, a disk, and the marks of the worker ids that are taken.
+/// A machine: clocks, a disk, and the marks of the held worker ids.
 pub(crate) struct Machine {
     pub(crate) number: usize,
     clock: Arc<MachineClock>,
-    /// Who sees the marks that are made here.
+    /// The processes that see the marks made here.
     pub(crate) scope: Scope,
     pub(crate) kind: FilesystemKind,
     pub(crate) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
-    /// What stands in its directories since they were synced last: a name that is new, or gone, with what a power cut may
-    /// leave there instead.
+    /// The unsynced changes of its directories: a name that is new or gone, with what a power cut may restore there.
     pub(crate) names: Mutex<BTreeMap<PathBuf, Option<Arc<Mutex<File>>>>>,
-    /// Each with the number of the process that has it.
+    /// Each mark with the number of its process.
     pub(crate) marks: Mutex<BTreeMap<(String, u32), u64>>,
-    /// Writes fail: the disk is full, or broken.
+    /// Writes fail: the disk is full or broken.
     pub(crate) failing: AtomicBool,
-    /// Writes and syncs that failed by themselves.
+    /// The number of writes and syncs that failed by themselves.
     pub(crate) failures: AtomicI64,
 }
 
@@ -94,7 +93,7 @@ impl Machine {
         Machine::with(number, Arc::new(clock), kind, Scope::Host)
     }
 
-    /// A part of the machine with marks and a disk of its own: a namespace, or a container.
+    /// A part of the machine with its own marks and disk: a namespace or a container.
     pub(crate) fn apart(&self, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
         Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
     }
@@ -113,7 +112,7 @@ impl Machine {
         })
     }
 
-    /// In whole milliseconds.
+    /// The clock in whole milliseconds.
     pub(crate) fn now_ms(&self) -> i64 {
         self.clock.now_ns.load(Relaxed) / MS
     }
@@ -122,7 +121,7 @@ impl Machine {
         self.clock.now_ns.fetch_add(by_ms * MS, Relaxed);
     }
 
-    /// Starts anew after a power cut.
+    /// Starts again after a power cut.
     pub(crate) fn boot_id(&self) {
         self.clock.boots.fetch_add(1, Relaxed);
         self.clock.counted_ns.store(0, Relaxed);
@@ -130,7 +129,7 @@ impl Machine {
     }
 }
 
-/// All machines, on which the same time passes.
+/// All machines. Time passes equally on all of them.
 #[derive(Clone)]
 pub(crate) struct Machines(pub(crate) Arc<Vec<Arc<Machine>>>);
 
@@ -144,7 +143,7 @@ impl Machines {
     }
 }
 
-/// What a process has of its own: its number, its end, and the clock that it believes.
+/// The environment of a process: its number, its end, and its filtered clock.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) machines: Machines,
@@ -153,11 +152,11 @@ pub(crate) struct World {
     line: Arc<ClockFilter>,
 }
 
-/// When a process ends in the middle of what it does.
+/// When a process is killed in the middle of an action.
 pub(crate) struct Fate {
     pub(crate) number: u64,
     dead: AtomicBool,
-    /// So many writes and syncs go well yet; below 0 all of them do.
+    /// The number of writes and syncs that still succeed; below 0 all do.
     left: AtomicI64,
     pub(crate) draw: Mutex<Draw>,
 }
@@ -180,7 +179,7 @@ impl Fate {
         if self.is_dead() { Err(killed()) } else { Ok(()) }
     }
 
-    /// Comes to a point where a process may be killed: whether it is.
+    /// A point where a process may be killed. Returns whether it is.
     pub(crate) fn ends_here(&self) -> bool {
         let left = self.left.load(Relaxed);
         self.left.store((left - 1).max(-1), Relaxed);
@@ -213,7 +212,7 @@ pub(crate) fn killed() -> io::Error {
 }
 
 impl World {
-    /// A new process; a forked child goes on with its parent's `line`.
+    /// A new process. A forked child continues with its parent's `line`.
     pub(crate) fn new(
         machines: &Machines,
         machine: &Arc<Machine>,

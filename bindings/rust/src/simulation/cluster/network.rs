@@ -1,13 +1,13 @@
-//! What stands between clients and servers: requests come twice or long after, answers are swapped, repeated, given to
-//! two who asked at once, or lost. Clients and servers speak leafid's own protocol, byte by byte.
+//! The network between clients and servers. Requests arrive twice or late. Responses are swapped, repeated, sent to two
+//! clients at once, or lost. Clients and servers use leafid's own protocol, byte by byte.
 
 use super::machine::Draw;
 use std::collections::{BTreeMap, VecDeque};
 
-/// So many messages are under way at most.
+/// The largest number of messages on their way.
 const ASTRAY: usize = 8;
 
-/// A request, and the machine that it comes from.
+/// A request, and the machine that sent it.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) from: usize,
@@ -19,13 +19,13 @@ pub(crate) struct Asked {
 /// Status and body.
 pub(crate) type Answer = (u16, Vec<u8>);
 
-/// Of one kind of server. What it keeps is by the path without its query.
+/// The network of one kind of server. Its state is by the path without the query.
 #[derive(Default)]
 pub(crate) struct Network {
     last: BTreeMap<String, Answer>,
     astray: VecDeque<(String, Answer)>,
     asked: VecDeque<Asked>,
-    /// Requests of this machine to this path, of which so many more are answered with what others were.
+    /// Requests of this machine to this path. This number of them will get responses of others.
     collapsed: (usize, String, i64),
 }
 
@@ -36,7 +36,8 @@ impl Asked {
 }
 
 impl Network {
-    /// Brings a request to its server and an answer back, which may be another's; none: it was lost.
+    /// Sends a request to its server and returns a response, which may be that of another request; `None` if it was
+    /// lost.
     pub(crate) fn carry(
         &mut self,
         asked: &Asked,
@@ -50,8 +51,9 @@ impl Network {
         if (goes_on || draw.one_in(40))
             && let Some(last) = self.last.get(&whereto)
         {
-            // As of a proxy that makes one request of two, for a while. Once does a lease little harm: with another's
-            // token the next renewal is refused, and only from about then on may the server give the id to somebody else.
+            // As by a proxy that merges two requests into one, for a while. A single merge does a lease little harm:
+            // the next renewal with the other's token is refused, and only after about that time may the server lease
+            // the id to another holder.
             let left = if goes_on { *left - 1 } else { draw.amount(20) };
             self.collapsed = (asked.from, whereto, left);
             count("two requests have one answer");

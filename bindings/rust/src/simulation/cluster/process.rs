@@ -1,4 +1,4 @@
-//! A process that makes snowflakes, while it runs.
+//! A running process that issues snowflake ids.
 
 use super::issued::IssuedIds;
 use super::machine::{Draw, World};
@@ -17,14 +17,14 @@ use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Action, Run, Span};
 use std::sync::Arc;
 
-/// So far ahead of the clock a process waits for it.
+/// How far ahead of the clock a process still waits for it.
 const PATIENCE_MS: i64 = 3_000;
 
 struct Nowhere;
 impl HostLock for Nowhere {}
 
 impl Process {
-    /// The generator as a fork copies it: at the position where it stands, with the spans that it has.
+    /// A copy of the generator as a fork makes it: at its position, with its spans.
     pub(crate) fn copy(&self, world: &World, settings: &Arc<SnowflakeSettings>) -> Option<Arc<Generator>> {
         let generator = self.generator.newest();
         let from = generator.core.first_unused()?;
@@ -67,7 +67,7 @@ impl Process {
         simulated::play(self.world.fate.number);
     }
 
-    /// What its background thread does when it gets to run, and calls of the lease server that came to their turn.
+    /// The work of its background thread, and the calls of the lease server whose turn has come.
     pub(crate) fn background(&mut self, now_ms: i64) {
         self.play();
         let generator = Arc::clone(self.generator.newest());
@@ -100,7 +100,7 @@ impl Process {
         self.calls.clear();
     }
 
-    /// Makes some ids, a few at a time.
+    /// Issues some ids, a few at a time.
     pub(crate) fn issue(&mut self, draw: &mut Draw, issued: &mut IssuedIds, now_ms: i64) -> Turn {
         self.play();
         let many = draw.one_in(2);
@@ -117,7 +117,7 @@ impl Process {
             let generator = Arc::clone(&self.generator);
             let before = generator.core.until();
             if !many && !late {
-                // As a user's call does it.
+                // As in a user's call.
                 while left > 0
                     && let Some(id) = self.flake.try_next()
                 {
@@ -154,7 +154,7 @@ impl Process {
         Ok(())
     }
 
-    /// Whether all that may be used is durable: what a power cut would leave says so.
+    /// Whether all usable spans are durable, that is, in the record after a power cut.
     pub(crate) fn is_durable(&self) -> bool {
         let generator = self.generator.newest();
         if generator.core.first_unused().is_none() || !generator.settings.key.persist {
@@ -175,7 +175,7 @@ impl Process {
         }
     }
 
-    /// One id, or a few, if they are to be had at once.
+    /// Issues one id or a few, if that needs no wait.
     pub(crate) fn issue_few(&mut self, issued: &mut IssuedIds, now_ms: i64) -> Turn {
         self.play();
         if self.world.fate.is_dead() {
@@ -193,7 +193,7 @@ impl Process {
         Ok(())
     }
 
-    /// A span for a caller that needs one, as `Generator::obtain`: whether it is worth asking again.
+    /// Gets a span for a caller, as `Generator::obtain` does. Returns whether to call again.
     fn obtain(&mut self, generator: &Arc<Generator>, now_ms: i64) -> bool {
         let before = generator.core.until();
         match generator.locked(|log| log.first.take()).flatten() {

@@ -1,11 +1,11 @@
-//! `make simulate`: seed after seed for as long as it is told, and what came of it.
+//! `make simulate`: plays seed after seed for a given time, and reports the results.
 
 use super::assumed;
 use super::seeds;
 use super::{Faults, Outcome, run};
 use std::time::{Duration, Instant};
 
-/// What goes wrong in the seeds of `make test`, each at least once.
+/// The faults in the seeds of `make test`, each at least once.
 pub(crate) const KINDS: &[&str] = &[
     "answer lost",
     "answers swapped",
@@ -52,7 +52,7 @@ pub(crate) fn replay(seed: u64, turns: u32) -> String {
     format!("seed {seed}, {turns} turns; to see it again: make simulate SEED={seed} TURNS={turns}")
 }
 
-/// The most memory that this program has had, in MiB.
+/// The largest memory use of this program so far, in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -72,7 +72,7 @@ fn simulate() {
     let turns = told("LEAFID_SIMULATE_TURNS").unwrap_or(20_000) as u32;
     let one = told("LEAFID_SIMULATE_SEED");
     let begun = Instant::now();
-    // Other seeds each time, and those that make test does not run.
+    // Other seeds each time, which make test does not run.
     let from = one.unwrap_or_else(seeds::by_the_clock);
     let (mut worlds, mut snowflakes, mut segment_ids, mut processes) = (0u64, 0u64, 0u64, 0u64);
     let mut faults = Faults::new();

@@ -1,4 +1,4 @@
-//! What happens next, a turn at a time.
+//! The schedule: chooses what happens next, turn by turn.
 
 use super::faults::Flavour;
 use super::homes::Home;
@@ -11,7 +11,7 @@ use leafid_core::Code;
 use std::sync::Arc;
 
 impl Simulation {
-    /// One of the things that may happen next.
+    /// Plays one of the possible next events.
     pub(crate) fn turn(&mut self) -> Result<(), String> {
         let passes_ms = match self.draw.below(100) {
             0 => self.draw.amount(5_000),
@@ -51,7 +51,7 @@ impl Simulation {
         }
     }
 
-    /// All processes make a few ids in each of many ticks.
+    /// All processes issue a few ids in each of many ticks.
     fn all_at_once(&mut self) -> Result<(), String> {
         for _ in 0..self.draw.below(200) {
             self.pass(1);
@@ -72,7 +72,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Time passes in which each holder of a lease gets to run so often that it renews it again and again.
+    /// Time passes. Each holder of a lease runs often enough to renew it again and again.
     fn leases_are_renewed(&mut self) -> Result<(), String> {
         for _ in 0..self.draw.below(60) {
             self.pass(400);
@@ -88,7 +88,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Time passes to where a span or a lease ends, to the millisecond before or the one after; then ids are made there.
+    /// Time passes until the end of a span or a lease, to the millisecond before or after it. Then ids are issued
+    /// there.
     fn come_to_a_boundary(&mut self) -> Result<(), String> {
         let at = self.draw.below(self.snowflakes.len() as i64) as usize;
         let beside = self.draw.of(&[-1, 0, 1]);
@@ -128,7 +129,7 @@ impl Simulation {
             if !process.world.fate.is_dead() {
                 process.issue(draw, issued, now_ms)?;
             }
-            // Where nobody takes records away.
+            // Where nobody removes records.
             if self.flavour == Flavour::Clocks
                 && draw.one_in(4)
                 && !process.world.fate.is_dead()
@@ -191,7 +192,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// A process has ended: a container takes its record with it, a child is not started again.
+    /// A process has ended. A container's record is removed with it. A child is not started again.
     fn ended(&mut self, at: usize, how: &'static str) {
         self.count(how);
         let unit = &mut self.snowflakes[at];
@@ -211,7 +212,7 @@ impl Simulation {
         let child = self.snowflakes[at].fork(self.processes, self.draw.number(), &self.machines);
         if let Some(mut child) = child {
             child.child_uses_its_copy(&mut self.issued)?;
-            // Its parent goes on, at the same ticks.
+            // Its parent continues at the same ticks.
             if let Some(parent) = &mut self.snowflakes[at].running {
                 parent.issue(&mut self.draw, &mut self.issued, self.now_ms)?;
             }

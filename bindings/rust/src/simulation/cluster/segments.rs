@@ -1,4 +1,4 @@
-//! Processes that issue segments: sources, marks and buffers, in the order in which the host's threads use them.
+//! Processes that issue ids of segments: sources, marks and buffers, in the order in which the host's threads use them.
 
 use super::issued::IssuedIds;
 use super::machine::{Draw, Machine, World};
@@ -16,17 +16,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A new one now and then, whose files are new as well.
+/// The name of a tag. From time to time there is a new one, with new files.
 fn tag_of(number: i64) -> String {
     format!("order-{number}")
 }
 
-/// A server of ranges that all machines ask. It gives each range once, and may say again what it said before to the same
-/// state directory: as one that was restored, a cache, or a fail-over without the last commits.
+/// A server of ranges for all machines. It returns each range once, but it may repeat earlier responses to the same
+/// state directory: as a restored server, a cache, or a fail-over without the last commits does.
 pub(crate) struct Ranges {
     pub(crate) space: u32,
     pub(crate) order: IdOrder,
-    /// Counters, each of which gives one residue.
+    /// The counters, each of which returns one residue.
     next: Vec<i64>,
     /// By machine and tag.
     given: BTreeMap<(usize, String), Vec<Segment>>,
@@ -34,7 +34,7 @@ pub(crate) struct Ranges {
     network: Network,
 }
 
-/// Whom a unit asks.
+/// The source of a unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// A directory of its machine.
@@ -59,7 +59,7 @@ pub(crate) struct Issuer {
     buffer: DoubleBuffer,
     filler: Filler,
     pending: VecDeque<Segment>,
-    /// An answer that is on its way, the mark before it was asked for, and when it comes.
+    /// A response on its way, the mark before its request, and the time of its arrival.
     coming: Option<(i64, i64, Segment)>,
 }
 
@@ -69,7 +69,7 @@ impl Ranges {
         Ranges { space, order, next, given: BTreeMap::new(), lies: false, network: Network::default() }
     }
 
-    /// What a client of this machine makes of an answer to its request, over the network; none: it failed.
+    /// The result of a request of this machine's client, over the network; `None` if it failed.
     pub(crate) fn ask(
         &mut self,
         machine: usize,
@@ -122,7 +122,7 @@ impl Ranges {
         }
         let before = self.given.entry(whose).or_default();
         if self.lies && !before.is_empty() && draw.one_in(4) {
-            // What was given lately, the same or a part of it.
+            // A recent range, or a part of it.
             let lately = if draw.one_in(4) { 400 } else { 3 };
             let back = draw.below(before.len().min(lately) as i64) as usize;
             let told = before[before.len() - 1 - back];
@@ -143,7 +143,7 @@ impl Ranges {
         let counter = draw.below(counters) as usize;
         let stride = counters;
         if self.order == IdOrder::Ascending {
-            // As a server that goes on above `after`.
+            // As a server that continues above `after`.
             self.next[counter] = self.next[counter].max(after);
         }
         let start = self.next[counter];
@@ -167,7 +167,7 @@ impl SegmentUser {
         }
     }
 
-    /// Starts a process, with what the last one left.
+    /// Starts a process with the unused ids of the last one.
     pub(crate) fn start(&mut self, world: World, all: &[Ranges], tag: Option<i64>) -> Result<()> {
         simulated::play(world.fate.number);
         self.tag = tag.unwrap_or(self.tag);
@@ -199,13 +199,13 @@ impl SegmentUser {
         }
     }
 
-    /// Closes it, and keeps what is left for the next start.
+    /// Closes the process and stores the unused ids for the next start.
     pub(crate) fn close(&mut self, space: u32, issued: &mut IssuedIds) -> std::result::Result<(), String> {
         let Some(issuer) = self.running.take() else { return Ok(()) };
         simulated::play(issuer.world.fate.number);
         let mut rest = issuer.buffer.seal(&issuer.filler);
         rest.extend(issuer.pending.iter().copied());
-        // An error costs the rest. A call in another thread, which began before:
+        // An error loses the unused ids. Then a call in another thread, which began before:
         let _ = issuer.marks.keep_unused(&issuer.tag, &rest);
         match issuer.buffer.take_many(1) {
             Ok((run, _)) if !issuer.world.fate.is_dead() => issued.segment(space, run),
@@ -215,7 +215,7 @@ impl SegmentUser {
 }
 
 impl Issuer {
-    /// Takes some ids, and fetches what is wanted.
+    /// Takes some ids, and fetches what is needed.
     pub(crate) fn issue(
         &mut self,
         ask: &mut dyn FnMut(&FetchRequest) -> Option<Segment>,
@@ -246,7 +246,7 @@ impl Issuer {
             }
             match taken {
                 Ok((run, wants)) => {
-                    // By the residue of its counter also where one id was taken.
+                    // With the residue of its counter, even if only one id was taken.
                     let stride = if space == 1 { 2 } else { 1 };
                     issued.segment(space, leafid_core::Run { stride, ..run })?;
                     if wants && self.pending.is_empty() {
@@ -285,7 +285,7 @@ impl Issuer {
         }
     }
 
-    /// Makes known what was answered, and has it used.
+    /// Makes a response durable and puts it into use.
     fn take(&mut self, after: i64, segment: Segment) {
         if let Ok(accepted) = self.marks.accept(&self.tag, &[segment], after)
             && !self.world.fate.is_dead()

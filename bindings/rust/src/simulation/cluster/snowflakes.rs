@@ -1,4 +1,4 @@
-//! Processes that make snowflakes: the host's own code, from the opening to the close.
+//! Processes that issue snowflake ids with the host's own code, from the opening to the close.
 
 use super::homes::Home;
 use super::issued::IssuedIds;
@@ -12,23 +12,23 @@ use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
 use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
 use std::sync::Arc;
 
-/// What processes are started as, one after another.
+/// A unit: starts processes with the same settings, one after another.
 pub(crate) struct Unit {
     pub(crate) settings: Arc<SnowflakeSettings>,
     pub(crate) machine: Arc<Machine>,
-    /// The worker ids that it may have.
+    /// Whether its worker ids are leased.
     pub(crate) leased: bool,
     pub(crate) running: Option<Process>,
-    /// By the time of the simulation.
+    /// The time of its next start, by the time of the simulation.
     pub(crate) starts_at_ms: i64,
-    /// Starts that were refused since the last that was not, for the clock.
+    /// The number of starts in a row that were refused because of the clock.
     pub(crate) refused: u32,
     /// Whether it is a forked child, which is not started again.
     pub(crate) child: bool,
-    /// The worker id that its parent had.
+    /// The worker id of its parent.
     pub(crate) parents: Option<u32>,
     pub(crate) home: Home,
-    /// The highest that the clocks of its processes read.
+    /// The highest reading of its processes' clocks.
     pub(crate) highest_ms: i64,
 }
 
@@ -37,16 +37,16 @@ pub(crate) struct Process {
     pub(crate) registry: Registry,
     pub(crate) generator: Arc<Generator>,
     pub(crate) flake: Snowflake,
-    /// Calls of the lease server that are under way, and when they come to their turn.
+    /// The running calls of the lease server, and the time of each one's turn.
     pub(crate) calls: Vec<(i64, Left)>,
-    /// What a thread read the clock as before it slept.
+    /// A reading of the clock by a thread that then slept.
     pub(crate) old_ms: i64,
-    /// The highest that its clock read.
+    /// The highest reading of its clock.
     pub(crate) highest_ms: i64,
     pub(crate) stopped_until_ms: i64,
 }
 
-/// How the ids of one turn came to an end.
+/// The result of one turn.
 pub(crate) type Turn = Result<(), String>;
 
 impl Unit {
@@ -65,7 +65,7 @@ impl Unit {
         }
     }
 
-    /// One of this machine, whose options a draw decides.
+    /// A unit of this machine, with options from a draw.
     pub(crate) fn of(
         machine: &Arc<Machine>,
         ids: [i64; 2],
@@ -82,7 +82,7 @@ impl Unit {
         Unit::with(machine, builder, lease_server.is_some(), layout, draw)
     }
 
-    /// One that gets its worker ids as the builder says; a draw decides the rest.
+    /// A unit with the worker ids of the builder. A draw decides the rest.
     pub(crate) fn with(
         machine: &Arc<Machine>,
         builder: SnowflakeBuilder,
@@ -135,7 +135,7 @@ impl Unit {
         Ok(())
     }
 
-    /// What a fork makes of it: a child with a copy of the generator, which it must not use.
+    /// A fork of it: a child with a copy of the generator, which it must not use.
     pub(crate) fn fork(&self, number: u64, seed: u64, machines: &Machines) -> Option<Unit> {
         let parent = self.running.as_ref()?;
         let world = World::new(machines, &self.machine, number, seed, Some(&parent.world));
@@ -157,7 +157,7 @@ impl Unit {
         Some(child)
     }
 
-    /// The ids of a child before it has a generator of its own: what it is given was its parent's, in a copy.
+    /// The child asks for ids before it has its own generator. Ids from the copy would be its parent's.
     pub(crate) fn child_uses_its_copy(&mut self, issued: &mut IssuedIds) -> Turn {
         let Some(process) = &mut self.running else { return Ok(()) };
         simulated::play(process.world.fate.number);
@@ -183,14 +183,14 @@ impl Unit {
         }
     }
 
-    /// Closes it. Answers the generator, which no thread can use any more, and its process.
+    /// Closes it. Returns its process and its generator, which no thread can use any more.
     pub(crate) fn close(&mut self) -> Option<(u64, Arc<Generator>)> {
         let mut process = self.running.take()?;
         self.highest_ms = self.highest_ms.max(process.highest_ms);
         simulated::play(process.world.fate.number);
         process.call_all();
         let generator = Arc::clone(process.generator.newest());
-        // An error costs what was not used.
+        // An error loses the unused ticks.
         let _ = process.registry.close(&process.generator);
         (!process.world.fate.is_dead()).then(|| (process.world.fate.number, generator))
     }

@@ -1,5 +1,5 @@
-//! Forks in the middle of fetching and of taking segments: the child has a copy of what its parent had at hand, of what it
-//! had taken and of what was on its way, and none of it is the child's.
+//! Forks during fetches and calls of segments. The child has a copy of the ids in memory, of the ids that were taken,
+//! and of the fetches on their way. All of them belong to the parent.
 
 use super::issued::IssuedIds;
 use super::machine::{Draw, World};
@@ -12,10 +12,10 @@ use crate::{FetchRequest, SegmentSource, Segments};
 use leafid_core::{Run, Segment};
 use std::sync::{Arc, Mutex};
 
-/// Ids of one counter, which is told apart from the others by this.
+/// Ids of one counter. This number identifies it.
 pub(crate) const SPACE: u32 = 2;
 
-/// The counter that these processes ask, and the requests that it has not answered.
+/// The counter that these processes ask, and the open requests.
 pub(crate) struct Counter {
     next: i64,
     asked: Vec<(FetchRequest, Completion)>,
@@ -27,7 +27,7 @@ impl Counter {
     }
 }
 
-/// One process of the two, with what it has of the calls that the fork came into.
+/// One of the two processes, with its state of the calls during the fork.
 struct Side {
     world: World,
     opened: Opened,
@@ -39,8 +39,8 @@ struct Side {
 }
 
 impl Side {
-    /// What the fork finds: ids taken by a call that goes on, others to be issued one by one, a request without an answer.
-    /// Both sides do the same, and the parent is played.
+    /// The state before the fork: ids of a running call, reserved ids, and a request without a response. Both sides
+    /// have the same, and this thread plays the parent.
     fn middle(&mut self, counter: &Mutex<Counter>, [run, call, empties]: [usize; 3]) {
         self.held = self.opened.tag.take_run(run).ok().flatten();
         self.wanted = call;
@@ -54,11 +54,11 @@ impl Side {
             std::mem::take(&mut self.jobs).into_iter().for_each(|job| job());
         }
         self.asked = std::mem::take(&mut lock(counter).asked);
-        // Others of the process's are done later, as by its threads.
+        // Other actions of the process run later, as on its threads.
         self.jobs.extend(simulated::left());
     }
 
-    /// Uses what it has, then goes on.
+    /// Uses its ids, then continues.
     fn go_on(
         &mut self,
         counter: &Mutex<Counter>,
@@ -126,7 +126,7 @@ fn one(issued: &mut IssuedIds, id: i64) -> Result<(), String> {
 }
 
 impl Simulation {
-    /// A process that has segments forks, in the middle of what it does.
+    /// A process with segments forks in the middle of its calls.
     pub(crate) fn fork_among_segments(&mut self) -> Result<(), String> {
         let at = self.draw.below(DISKS as i64) as usize;
         let machine = Arc::clone(&self.machines.0[at]);
@@ -163,7 +163,7 @@ impl Simulation {
         let mut child = side(childs, copy);
         let middle = [1 + draw.amount(40) as usize, 1 + draw.amount(300) as usize, draw.below(4) as usize];
         child.middle(&counter, middle);
-        // The threads that would do it are its parent's.
+        // The threads for it belong to the parent.
         child.jobs.clear();
         parent.middle(&counter, middle);
         simulated::play(child.world.fate.number);
