@@ -1,6 +1,6 @@
-//! The codes of all errors: the same in every language, each with a number for ever.
+//! The codes of all errors: the same in every language, each with a permanent number.
 
-/// What kind of error it is. Names and numbers never change; the table is `tests/vectors/errors.json`.
+/// The kind of an error. Names and numbers never change. The table is `tests/vectors/errors.json`.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(i32)]
@@ -60,7 +60,7 @@ impl Code {
         Code::Internal,
     ];
 
-    /// The number for ever, 1 and up; 0 is success in C.
+    /// The permanent number, from 1. In C, 0 is success.
     pub const fn number(self) -> i32 {
         self as i32
     }
@@ -92,7 +92,7 @@ impl Code {
         }
     }
 
-    /// Whether the same call can succeed later with nothing changed by hand.
+    /// Whether the same call can succeed later without a change by hand.
     pub const fn can_retry(self) -> bool {
         matches!(
             self,

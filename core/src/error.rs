@@ -1,4 +1,4 @@
-//! The one error type.
+//! The error type of leafid.
 
 use crate::Code;
 use alloc::boxed::Box;
@@ -6,10 +6,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// A result of leafid.
+/// The result type of leafid.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// What happened, with the numbers, and what to do. One pointer wide, so that a result of an id stays in registers.
+/// An error: what happened, with the numbers, and what to do.
+///
+/// It is as large as one pointer, so that a result with an id stays in registers.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -20,13 +22,13 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of this code; the message starts in lower case and says what to do.
+    /// An error of this code. The message starts in lower case and says what to do.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error(Box::new(Inner { code, message: message.into() }))
     }
 
-    /// `invalid_argument` for the option or argument `name`: its value, and what is allowed.
+    /// `invalid_argument` for the option or argument `name`, with its value and the allowed values.
     ///
     /// ```
     /// let error = leafid_core::Error::invalid("worker", 1024, "0 to 1023");
@@ -53,7 +55,7 @@ impl Error {
         &self.0.message
     }
 
-    /// The same error with more said before it.
+    /// The same error with text before its message.
     pub fn context(self, before: impl fmt::Display) -> Error {
         Error::new(self.code(), format!("{before}: {}", self.message()))
     }

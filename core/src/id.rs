@@ -1,12 +1,12 @@
-//! Ids to parts and back.
+//! Conversion of ids to parts and back.
 
 use crate::{Error, Layout, Result};
 use alloc::format;
 
-/// What an id says.
+/// The parts of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts {
-    /// Unix milliseconds, floored to the layout's tick.
+    /// Unix milliseconds, rounded down to the layout's tick.
     pub timestamp_ms: i64,
     /// The worker id.
     pub worker_id: u32,
@@ -15,7 +15,7 @@ pub struct Parts {
 }
 
 impl Layout {
-    /// Makes the id of these parts; `timestamp_ms` is floored to the tick.
+    /// Composes the id of these parts. `timestamp_ms` is rounded down to the tick.
     ///
     /// Errors: `before_epoch`, `time_exhausted`, and `invalid_argument` for a worker id or sequence outside its bits.
     ///
@@ -38,11 +38,11 @@ impl Layout {
         }
         let (worker_shift, sequence_shift) = self.shifts();
         let low = u64::from(worker_id) << worker_shift | u64::from(sequence) << sequence_shift;
-        // At most 63 bits, by Layout::new: never negative.
+        // At most 63 bits, checked by Layout::new, so it is never negative.
         Ok((tick << self.tick_shift() | low) as i64)
     }
 
-    /// Takes an id apart. Errors: `invalid_argument` for a negative id or one with more bits than the layout.
+    /// Splits an id into its parts. Errors: `invalid_argument` for a negative id or one with more bits than the layout.
     pub fn decode(&self, id: i64) -> Result<Parts> {
         let bits = id as u64;
         if id < 0 || (bits >> self.tick_shift()) > self.last_tick() {
@@ -58,7 +58,7 @@ impl Layout {
     }
 }
 
-/// Reads an id from decimal text: ASCII digits only, 0 to 2^63-1. Errors: `invalid_argument`.
+/// Parses an id from decimal text: ASCII digits only, 0 to 2^63-1. Errors: `invalid_argument`.
 pub fn parse_id(text: &str) -> Result<i64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let id = if digits { text.parse().ok() } else { None };

@@ -1,22 +1,22 @@
-//! What the 64 bits mean.
+//! Layouts: the fields of an id's 64 bits.
 
 use crate::{Code, Error, Result, Utc};
 use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// Where worker id and sequence stand below the timestamp.
+/// The order of worker id and sequence below the timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Order {
-    /// Timestamp, worker id, sequence: Leaf's and Twitter's.
+    /// Timestamp, worker id, sequence, as in Leaf and Twitter's Snowflake.
     #[default]
     WorkerSequence,
-    /// Timestamp, sequence, worker id: Sonyflake's.
+    /// Timestamp, sequence, worker id, as in Sonyflake.
     SequenceWorker,
 }
 
 impl Order {
-    /// Reads `worker-sequence` or `sequence-worker`.
+    /// Parses `worker-sequence` or `sequence-worker`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<Order> {
         match text {
             "worker-sequence" => Ok(Order::WorkerSequence),
@@ -29,7 +29,7 @@ impl Order {
         }
     }
 
-    /// `worker-sequence` or `sequence-worker`.
+    /// The name that [`Order::parse`] accepts.
     pub const fn name(self) -> &'static str {
         match self {
             Order::WorkerSequence => "worker-sequence",
@@ -38,12 +38,12 @@ impl Order {
     }
 }
 
-/// The fields of a layout before they are checked. The default is Leaf's.
+/// The unchecked fields of a layout. The default is Leaf's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutFields {
     /// Unix milliseconds of tick 0.
     pub epoch_ms: i64,
-    /// Milliseconds a tick.
+    /// Milliseconds per tick.
     pub tick_ms: i64,
     /// Bits of the tick counter.
     pub timestamp_bits: i64,
@@ -51,7 +51,7 @@ pub struct LayoutFields {
     pub worker_bits: i64,
     /// Bits of the sequence.
     pub sequence_bits: i64,
-    /// What stands lowest.
+    /// The order of worker id and sequence.
     pub order: Order,
 }
 
@@ -61,7 +61,7 @@ impl Default for LayoutFields {
     }
 }
 
-/// A checked layout: at most 63 bits, and a last tick at or below 2^53 ms, so that every language can show its times.
+/// A valid layout: at most 63 bits, and a last tick at or below 2^53 ms, so that every language can show its times.
 ///
 /// ```
 /// use leafid_core::{Layout, LayoutFields};
@@ -83,7 +83,7 @@ pub struct Layout {
 const LATEST_MS: i64 = 1 << 53;
 
 impl Layout {
-    /// What `layout` may be, as said in errors.
+    /// The allowed values of `layout`, for error messages.
     pub const ALLOWED: &'static str = "a preset (\"leaf\", \"uid-generator\", \"yitter\", \"sonyflake\", \
         \"js-safe\") or bits of timestamp, worker id and sequence as in \"41|10|12\", at most 63 together";
 
@@ -91,7 +91,7 @@ impl Layout {
         Layout { epoch_ms, tick_ms, timestamp_bits: t, worker_bits: w, sequence_bits: s, order }
     }
 
-    /// Checks the fields. Errors: `invalid_argument`, naming the field.
+    /// Checks the fields. Errors: `invalid_argument` with the name of the field.
     pub fn new(fields: LayoutFields) -> Result<Layout> {
         let LayoutFields { epoch_ms, tick_ms, timestamp_bits, worker_bits, sequence_bits, order } = fields;
         for (name, bits, least) in [
@@ -124,14 +124,14 @@ impl Layout {
         if !(0..=LATEST_MS).contains(&epoch_ms) {
             return Err(Error::invalid("epoch_ms", epoch_ms, "Unix milliseconds from 0 to 2^53"));
         }
-        // At most 2^62 * 3.6e6 + 2^53: fits i128 with room.
+        // At most 2^62 * 3.6e6 + 2^53, which fits into i128.
         let end = (1i128 << timestamp_bits) * i128::from(tick_ms) + i128::from(epoch_ms);
         if end > i128::from(LATEST_MS) {
             let text =
                 format!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending at {end} ms");
             return Err(Error::invalid("timestamp_bits", text, "an end at or before 2^53 ms: use fewer"));
         }
-        // The casts keep their values: all were checked above.
+        // The casts keep their values, because all of them were checked above.
         Ok(Layout::preset(
             epoch_ms,
             tick_ms,
@@ -142,7 +142,8 @@ impl Layout {
         ))
     }
 
-    /// Reads a preset's name, or bits as in `41|10|12` (Leaf's epoch, 1 ms, worker-sequence).
+    /// Parses a preset's name, or bits as in `41|10|12` (Leaf's epoch, 1 ms, worker-sequence). Errors:
+    /// `invalid_argument`.
     pub fn parse(text: &str) -> Result<Layout> {
         if let Some((_, layout)) = Layout::PRESETS.iter().find(|(name, _)| *name == text) {
             return Ok(*layout);
@@ -168,12 +169,12 @@ impl Layout {
         })
     }
 
-    /// The same layout from another epoch.
+    /// The same layout with another epoch. Errors: `invalid_argument`.
     pub fn with_epoch_ms(self, epoch_ms: i64) -> Result<Layout> {
         Layout::new(LayoutFields { epoch_ms, ..self.fields() })
     }
 
-    /// Its fields.
+    /// The fields of the layout.
     pub const fn fields(&self) -> LayoutFields {
         LayoutFields {
             epoch_ms: self.epoch_ms,
@@ -190,7 +191,7 @@ impl Layout {
         self.epoch_ms
     }
 
-    /// Milliseconds a tick.
+    /// Milliseconds per tick.
     pub const fn tick_ms(&self) -> i64 {
         self.tick_ms
     }
@@ -210,17 +211,17 @@ impl Layout {
         (1u64 << self.timestamp_bits) - 1
     }
 
-    /// Unix milliseconds at which the layout ends: the first one that has no id.
+    /// The first Unix millisecond after the layout's last tick.
     pub const fn expires_at_ms(&self) -> i64 {
         self.tick_start_ms(self.last_tick() + 1)
     }
 
-    /// Unix milliseconds at which this tick begins. `tick` is at most one past the last.
+    /// Unix milliseconds of the start of this tick. `tick` is at most the last tick plus one.
     pub const fn tick_start_ms(&self, tick: u64) -> i64 {
         self.epoch_ms + tick as i64 * self.tick_ms
     }
 
-    /// The tick of a time; none before the epoch. It may lie past the last tick.
+    /// The tick of a time; `None` before the epoch. It may be above the last tick.
     #[inline]
     pub const fn tick_at(&self, now_ms: i64) -> Option<u64> {
         let since = now_ms.wrapping_sub(self.epoch_ms);
@@ -233,7 +234,7 @@ impl Layout {
         }
     }
 
-    /// The first tick that begins at or after a time: `until` of a span. None before the epoch.
+    /// The first tick that starts at or after a time, such as the `until` of a span; `None` before the epoch.
     pub const fn tick_from(&self, ms: i64) -> Option<u64> {
         self.tick_at(ms.saturating_add(self.tick_ms - 1))
     }
@@ -250,7 +251,7 @@ impl Layout {
         Error::new(Code::BeforeEpoch, message)
     }
 
-    /// The error for a time past the last tick.
+    /// The error for a time after the last tick.
     #[cold]
     pub fn time_exhausted(&self, now_ms: i64) -> Error {
         let end = self.expires_at_ms();

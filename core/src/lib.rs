@@ -1,20 +1,21 @@
-//! The logic of leafid: what an id is made of, who may make it, and when.
+//! The logic of leafid: how an id is composed, who may issue it, and when.
 //!
-//! No IO, no clock, no threads, no `unsafe`: whatever depends on time takes `now_ms` (Unix milliseconds), whatever
-//! depends on chance takes a seed. A call changes state and returns the next action; one that issues nothing changes
-//! nothing. The host crate (`leafid`) reads the clock, keeps the records and waits.
+//! There is no IO, no clock, no thread and no `unsafe` code. A function that depends on time takes `now_ms` (Unix
+//! milliseconds). A function that depends on chance takes a seed. A call changes state and returns the next action. A
+//! call that issues no id changes nothing. The host crate (`leafid`) reads the clock, stores the records and waits.
 //!
 //! # State machines
 //!
-//! Everything that decides is a state machine of one shape. The host runs it in a loop and does what it returns:
+//! Each component that makes decisions is a state machine of the same form. The host runs it in a loop and carries out
+//! the returned actions:
 //!
 //! 1. Construct it: `new`.
-//! 2. Handle an event: a method that takes `&mut self` (`&self` where the state is atomic), what happened, and `now`.
-//! 3. Poll for the next action: the method returns what the host has to do, and when to come again.
+//! 2. Handle an event: a method that takes `&mut self` (`&self` if the state is atomic), the event, and `now`.
+//! 3. Poll for the next action: the method returns what the host has to do, and when to call again.
 //! 4. Query: a method that takes `&self` and changes nothing.
 //!
-//! An event often returns the next action itself, so that the host cannot forget to poll. Each file of a machine begins
-//! with its states.
+//! An event often returns the next action itself, so that the host cannot forget to poll. The file of each machine
+//! starts with a table of its states.
 #![no_std]
 #![forbid(unsafe_code)]
 

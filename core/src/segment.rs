@@ -1,4 +1,4 @@
-//! Segments: ranges of a counter that a source gives away once, and what holds them.
+//! Segments: ranges of a counter that a source returns once; and the buffers and rules for them.
 
 pub(crate) mod adaptive_step;
 pub(crate) mod double_buffer;

@@ -1,4 +1,4 @@
-//! Sources and servers: which may be asked now.
+//! Sources and servers: which of them may be asked now.
 
 pub(crate) mod circuit_breaker;
 pub(crate) mod health;

@@ -1,4 +1,4 @@
-//! Snowflake ids: spans of ticks, who may issue in them, and what is recorded of them.
+//! Snowflake ids: spans of ticks, the generator that issues ids within them, and their record.
 
 pub(crate) mod action;
 pub(crate) mod extension;

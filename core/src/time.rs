@@ -1,4 +1,4 @@
-//! Time: when to try again, and which readings of a clock to follow.
+//! Time: when to retry, and which readings of a clock to follow.
 
 pub(crate) mod back_off;
 pub(crate) mod clock_filter;

@@ -1,4 +1,4 @@
-//! Unix milliseconds as text that people read.
+//! Times as readable text.
 
 use core::fmt;
 
@@ -9,7 +9,8 @@ pub struct Utc(pub i64);
 impl fmt::Display for Utc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, ms) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
-        // Days since 0000-03-01 in the proleptic Gregorian calendar, counted in eras of 400 years (Hinnant, civil_from_days).
+        // Days since 0000-03-01 in the proleptic Gregorian calendar, counted in eras of 400 years (Hinnant,
+        // civil_from_days).
         let days = days + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

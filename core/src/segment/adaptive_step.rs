@@ -1,16 +1,16 @@
-//! How many ids to ask a source for at a time: Leaf's adaptive step.
+//! The adaptive step, as in Leaf: how many ids to request from a source at a time.
 
-/// The step never grows beyond this by itself.
+/// The step never grows above this by itself.
 pub const LARGEST_STEP: i64 = 1_000_000;
-/// A segment that lasted less than this was short: the step doubles.
+/// If a segment lasted less than this, the step doubles.
 const SHORT_MS: i64 = 15 * 60_000;
-/// One that lasted this long was long: the step halves.
+/// If it lasted this long, the step halves.
 const LONG_MS: i64 = 30 * 60_000;
 
 /// The step of one tag. Times are of a clock that only goes forward, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdaptiveStep {
-    /// The source's own, or the one that was asked for: the least.
+    /// The source's own step, or the first one that was requested: the smallest.
     source: i64,
     step: i64,
     adaptive: bool,
@@ -19,22 +19,22 @@ pub struct AdaptiveStep {
 }
 
 impl AdaptiveStep {
-    /// Begins with the source's own step; with `adaptive` false it stays there.
+    /// Starts with the source's own step. If `adaptive` is false, it stays there.
     pub const fn new(source: i64, adaptive: bool) -> AdaptiveStep {
         AdaptiveStep { source, step: source, adaptive, fetches: 0, fetched_at_ms: 0 }
     }
 
-    /// The step of the last fetch, or the one that is asked for first.
+    /// The step of the last fetch, or of the first fetch to come.
     pub const fn step(&self) -> i64 {
         self.step
     }
 
-    /// The source's own step, as it was said last.
+    /// The source's own step, as it was returned last.
     pub const fn source(&self) -> i64 {
         self.source
     }
 
-    /// The step to ask for now. The first two fetches take the source's own.
+    /// The step to request now. The first two fetches use the source's own.
     pub const fn wanted(&self, now_ms: i64) -> i64 {
         if !self.adaptive || self.fetches < 2 {
             return self.step;
@@ -50,8 +50,8 @@ impl AdaptiveStep {
         }
     }
 
-    /// A segment was fetched with this step; `source`: the source's own step as it says it now. One that was raised is
-    /// followed, without a restart.
+    /// A segment was fetched with this step. `source` is the source's own step now. If it was changed, it takes effect
+    /// without a restart.
     pub const fn fetched(&mut self, step: i64, source: i64, now_ms: i64) {
         self.source = source;
         self.step = if step < source { source } else { step };

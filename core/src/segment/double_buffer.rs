@@ -1,28 +1,28 @@
-//! The double buffer of a tag: the segment that is issued, and the one that comes after it.
+//! The double buffer of a tag: the segment from which ids are issued, and the one after it.
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Run, Segment};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
 
-/// The next ticket of a sealed buffer. No ticket is ever so large.
+/// The next ticket of a sealed buffer. No other ticket is this large.
 const SEALED: u64 = u64::MAX;
-/// How long a thread that lost a ticket leaves the cache line to others: pauses of 15 to 50 ns each.
+/// How long a thread that lost a ticket leaves the cache line to other threads: pauses of 15 to 50 ns each.
 const PAUSES: usize = 32;
 
-/// Two segments, taken from by many threads without a lock.
+/// Two segments. Many threads take ids from them without a lock.
 ///
-/// Each id has a ticket: a number that goes up by one with every id and is never used again. A slot holds the tickets from
-/// `first` to `end`. Who takes reads the next ticket, finds the slot that holds it, and moves the ticket on by a compare
-/// and exchange; where that succeeds nobody took the ticket before.
+/// Each id has a ticket: a number that increases by one with every id and is never used again. A slot holds the tickets
+/// from `first` to `end`. A thread reads the next ticket, finds the slot that holds it, and advances the ticket by a
+/// compare and exchange. If that succeeds, no other thread took the ticket before.
 ///
-/// A slot is filled anew only once its tickets are all taken: `end` is written last and read first. Who read the old
-/// `end` therefore has a ticket below it, which is lost if the slot was filled anew, so that the exchange fails whatever
-/// else it read; who read the new one sees all that was written before it.
+/// A slot is refilled only after all its tickets were taken: `end` is written last and read first. So a thread that
+/// read the old `end` has a ticket below it. If the slot was refilled, that ticket is lost, and the exchange fails
+/// whatever else the thread has read. A thread that read the new `end` sees everything that was written before it.
 #[derive(Debug)]
 pub struct DoubleBuffer {
     next: AtomicU64,
-    /// Where to look first: a hint.
+    /// A hint: the slot to check first.
     turn: AtomicU32,
     slots: [Slot; 2],
 }
@@ -31,18 +31,18 @@ pub struct DoubleBuffer {
 #[derive(Debug)]
 struct Slot {
     first: AtomicU64,
-    /// The ticket after its last: written last, and read first.
+    /// The ticket after the last one. It is written last and read first.
     end: AtomicU64,
     start: AtomicU64,
     stride: AtomicU64,
-    /// Of the id, counted from 0, during whose take the next fetch is asked for.
+    /// The number of the id, from 0, that requests the next fetch when it is taken.
     fetch_at: AtomicU64,
 }
 
-/// The right to fill a [`DoubleBuffer`]: whoever holds it is the only one.
+/// The right to fill a [`DoubleBuffer`]: only its holder may fill it.
 #[derive(Debug)]
 pub struct Filler {
-    /// The ticket after the last segment's last.
+    /// The ticket after the last one of the last segment.
     end: u64,
     /// The slot to fill next.
     slot: usize,
@@ -64,7 +64,7 @@ impl DoubleBuffer {
         (DoubleBuffer { next: AtomicU64::new(0), turn: AtomicU32::new(0), slots }, Filler { end: 0, slot: 0 })
     }
 
-    /// The next id, and whether the next segment is to be fetched now: said once for each segment.
+    /// Takes the next id. Also returns whether to fetch the next segment now, which is true once for each segment.
     #[inline]
     pub fn take(&self) -> Result<(i64, bool), Empty> {
         loop {
@@ -81,18 +81,19 @@ impl DoubleBuffer {
         }
     }
 
-    /// The next ids, at most `most`, all of one segment; at least one unless `most` is 0.
+    /// Takes the next ids, at most `most`, all of one segment; at least one unless `most` is 0.
     pub fn take_many(&self, most: usize) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, |_, _| u64::MAX)
     }
 
-    /// As [`DoubleBuffer::take_many`], for ids that are issued later: the one that asks for the next fetch is the first of
-    /// its run, so that the fetch is not asked for before its time.
+    /// As [`DoubleBuffer::take_many`], for ids that are issued later. The id that requests the next fetch is the first
+    /// of its run, so that the fetch is not requested too early.
     pub fn take_run(&self, most: usize) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, Slot::before_fetch)
     }
 
-    /// As [`DoubleBuffer::take_run`], and at most one of so many parts of the segment: the others are left to others.
+    /// As [`DoubleBuffer::take_run`], and at most one of `parts` parts of the segment. The other parts are for other
+    /// threads.
     pub fn take_part(&self, most: usize, parts: u64) -> Result<(Run, bool), Empty> {
         self.take_at_most(most, |slot, at| slot.before_fetch(at).min(slot.len().div_ceil(parts)))
     }
@@ -106,7 +107,7 @@ impl DoubleBuffer {
                 continue;
             };
             let most = bound(slot, at).min(most as u64);
-            // The slot may have been filled anew since it was found: then the ticket is lost.
+            // The slot may have been refilled since it was found: then the ticket is lost.
             let count = slot.end.load(Relaxed).saturating_sub(ticket).min(most);
             let wants_fetch = (at..at + count).contains(&slot.fetch_at.load(Relaxed));
             let (first, stride) = (slot.id(at), slot.stride.load(Relaxed) as i64);
@@ -116,7 +117,7 @@ impl DoubleBuffer {
         }
     }
 
-    /// The slot that holds a ticket, and which of its ids that is.
+    /// The slot that holds a ticket, and the number of its id in the slot.
     #[inline]
     fn find(&self, ticket: u64) -> Option<(&Slot, u64)> {
         let turn = self.turn.load(Relaxed) as usize & 1;
@@ -128,7 +129,8 @@ impl DoubleBuffer {
         Some((&self.slots[1 - turn], at))
     }
 
-    /// A ticket was in neither slot. That also happens if others took so many ids that both were filled anew meanwhile.
+    /// Why a ticket was in neither slot. That also happens if other threads took so many ids that both slots were
+    /// refilled.
     #[cold]
     fn why_empty(&self, ticket: u64) -> Result<(), Empty> {
         match self.next.load(Acquire) {
@@ -138,14 +140,14 @@ impl DoubleBuffer {
         }
     }
 
-    /// Adds a segment behind what is there; `prefetch`: of how much of it, in percent, more must be used before the next
-    /// one is asked for. Answers it back while both slots are taken, or when the buffer was sealed.
+    /// Adds a segment after the others. When more than `prefetch` percent of it are used, the next fetch is requested.
+    /// If both slots are in use, or the buffer was sealed, returns the segment as the error.
     pub fn offer(&self, filler: &mut Filler, segment: Segment, prefetch: u32) -> Result<(), Segment> {
         if !self.has_room(filler) {
             return Err(segment);
         }
         let slot = &self.slots[filler.slot];
-        // Whoever still reads the segment that was here has lost its ticket.
+        // A thread that still reads the segment that was here has lost its ticket.
         let fetch_at = u128::from(segment.len()) * u128::from(prefetch) / 100 + 1;
         slot.first.store(filler.end, Relaxed);
         slot.start.store(segment.start() as u64, Relaxed);
@@ -164,7 +166,7 @@ impl DoubleBuffer {
         next != SEALED && slot.end() <= next
     }
 
-    /// Whether a segment is to be fetched: a slot is free, and what is issued is used as far as `fetch_at` says.
+    /// Whether to fetch a segment: a slot is free, and the issued segment is used up to `fetch_at`.
     pub fn wants_fetch(&self, filler: &Filler) -> bool {
         let next = self.next.load(Acquire);
         let current = &self.slots[1 - filler.slot];
@@ -172,27 +174,27 @@ impl DoubleBuffer {
         self.has_room(filler) && (next >= filler.end || used > current.fetch_at.load(Relaxed))
     }
 
-    /// How many ids are left.
+    /// The number of unused ids.
     pub fn left(&self, filler: &Filler) -> u64 {
         filler.end.saturating_sub(self.next.load(Relaxed))
     }
 
-    /// How many ids were taken so far.
+    /// The number of ids that were taken so far.
     pub fn taken(&self, filler: &Filler) -> u64 {
         filler.end - self.left(filler)
     }
 
-    /// Whether so little is left, a tenth of the last segment, that somebody will wait soon.
+    /// Whether so few ids are left, less than a tenth of the last segment, that a caller will wait soon.
     pub fn is_low(&self, filler: &Filler) -> bool {
         self.left(filler) < self.slots[1 - filler.slot].len().div_ceil(10)
     }
 
-    /// What is left of the segment that is issued, and the one after it.
+    /// The rest of the segment from which ids are issued, and the one after it.
     pub fn segments(&self, filler: &Filler) -> Vec<Segment> {
         self.rest(filler, self.next.load(Relaxed))
     }
 
-    /// Ends the buffer: no id is issued from here on. Answers what is left, exactly; nothing the second time.
+    /// Seals the buffer: no id is issued from then on. Returns exactly the unused ids, and nothing at a second call.
     pub fn seal(&self, filler: &Filler) -> Vec<Segment> {
         match self.next.swap(SEALED, Relaxed) {
             SEALED => Vec::new(),
@@ -201,13 +203,14 @@ impl DoubleBuffer {
     }
 
     fn rest(&self, filler: &Filler, next: u64) -> Vec<Segment> {
-        // The older one first.
+        // The older slot first.
         let slots = [&self.slots[filler.slot], &self.slots[1 - filler.slot]];
         slots.into_iter().filter_map(|slot| slot.rest(next)).collect()
     }
 }
 
-/// The thread that won takes a few ids in a row meanwhile. Two that contend for every one take four times as long for each.
+/// Meanwhile the thread that won takes a few ids in a row. Two threads that contend for each id need four times as
+/// long.
 #[cold]
 #[inline(never)]
 fn pause_for_others() {
@@ -225,7 +228,7 @@ impl Slot {
         }
     }
 
-    /// Which id of the segment has this ticket.
+    /// The number of the id with this ticket in the segment.
     #[inline]
     fn place_of(&self, ticket: u64) -> Option<u64> {
         let end = self.end.load(Acquire);
@@ -233,13 +236,13 @@ impl Slot {
         (first <= ticket && ticket < end).then(|| ticket - first)
     }
 
-    /// Wraps only for a ticket that was lost meanwhile.
+    /// It wraps only for a ticket that was lost in between.
     #[inline]
     fn id(&self, at: u64) -> i64 {
         self.start.load(Relaxed).wrapping_add(at.wrapping_mul(self.stride.load(Relaxed))) as i64
     }
 
-    /// How many ids come before the one that asks for the next fetch; without end from that one on.
+    /// The number of ids before the one that requests the next fetch; without a bound from that one on.
     #[inline]
     fn before_fetch(&self, at: u64) -> u64 {
         match self.fetch_at.load(Relaxed).checked_sub(at) {
@@ -252,12 +255,12 @@ impl Slot {
         self.end.load(Relaxed)
     }
 
-    /// 0 at the least, also while it is filled anew.
+    /// At least 0, also while the slot is refilled.
     fn len(&self) -> u64 {
         self.end().saturating_sub(self.first.load(Relaxed))
     }
 
-    /// What is left of it from this ticket on. Only for who may fill.
+    /// The unused ids of the slot from this ticket on. Only for the holder of the filler.
     fn rest(&self, next: u64) -> Option<Segment> {
         let (first, start, stride) = (self.first.load(Relaxed), self.id(0), self.stride.load(Relaxed) as i64);
         let whole = Segment::new(start, self.id(self.len().checked_sub(1)?) + 1, stride).ok()?;

@@ -1,4 +1,4 @@
-//! When the next segment of a tag is fetched.
+//! The fetches of a tag: when the next segment is fetched.
 //!
 //! Construct: [`FetchState::new`]. Poll: [`FetchState::poll`], [`FetchState::begin`]. Events: [`FetchState::needs`],
 //! [`FetchState::timer`], [`FetchState::cancelled`], [`FetchState::succeeded`], [`FetchState::failed`]. Queries: all others.
@@ -6,8 +6,8 @@
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | idle, backing off | poll, and it may be fetched now | queued |
-//! | idle, backing off | poll, and its rest is not over | backing off |
-//! | idle, backing off | poll, and the source does not know the tag | the same, unless a caller waits and its rest is over |
+//! | idle, backing off | poll, and its back-off is not over | backing off |
+//! | idle, backing off | poll, and the source does not know the tag | the same, unless a caller waits and its back-off is over |
 //! | backing off | its timer | idle |
 //! | queued | begin | fetching; idle if nothing is wanted any more |
 //! | queued, fetching | poll | the same: never two at once |
@@ -16,61 +16,61 @@
 use crate::{AdaptiveStep, BackOff, Code, Error, URGENT_MS};
 use core::mem::take;
 
-/// If a source returns ids one by one, so many fetches in a row may return only skipped ids before that is an error: the
-/// marks are bounded, and ids that arrive late may look like repeated ones.
+/// If a source returns ids one by one, this number of fetches in a row may return only skipped ids before that is an
+/// error. The marks are bounded, and ids that arrive late may look like repeated ones.
 const MOST_SKIPPED_FETCHES: u32 = 4;
 
-/// The fetches of one tag. Times are of the suspend-counting clock, in milliseconds.
+/// The fetches of one tag. Times are boot times in milliseconds.
 #[derive(Clone, Debug)]
 pub struct FetchState {
     phase: FetchPhase,
     step: AdaptiveStep,
     back_off: BackOff,
-    /// How many ids a call waits for.
+    /// The number of ids for which a call waits.
     need: i64,
-    /// Of the last fetch, none after a success.
+    /// The error of the last fetch; `None` after a success.
     error: Option<Error>,
     is_denied: bool,
-    /// Fetches that have ended, and those of them that failed.
+    /// The number of fetches that have ended, and of those that failed.
     ended: u64,
     failures: u64,
-    /// Fetches in a row that returned only skipped ids.
+    /// The number of fetches in a row that returned only skipped ids.
     skipped: u32,
 }
 
-/// Where a tag's fetch stands.
+/// The phase of a tag's fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchPhase {
-    /// None is under way.
+    /// No fetch is running.
     Idle,
-    /// A fetch may begin at this time.
+    /// The next fetch may begin at this time.
     BackingOff(i64),
-    /// It was handed to a thread, or to the circuit breaker.
+    /// It is queued for a thread or by the circuit breaker.
     Queued,
-    /// The source was asked.
+    /// The request was sent to the source.
     Fetching,
 }
 
-/// What the host does next.
+/// The next action of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchAction {
     /// Nothing.
     Nothing,
-    /// Have a thread begin a fetch.
+    /// Start a fetch on a thread.
     Fetch,
     /// Call [`FetchState::timer`] at this time, and poll.
     LookAt(i64),
 }
 
-/// What a source is asked for.
+/// The request to a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchPlan {
-    /// The step by the rule of [`AdaptiveStep`], to be handed back to [`FetchState::succeeded`]; 0 leaves the choice to
-    /// the source.
+    /// The step by the rule of [`AdaptiveStep`], to pass back to [`FetchState::succeeded`]; 0 leaves the choice to the
+    /// source.
     pub wanted: i64,
-    /// The number of ids to ask for; 0 leaves the choice to the source.
+    /// The number of ids to request; 0 leaves the choice to the source.
     pub step: i64,
-    /// The number of ids that a stock is short of; 0 for other sources.
+    /// The number of ids that a stock needs; 0 for other sources.
     pub short: u64,
 }
 
@@ -95,7 +95,7 @@ impl FetchState {
         self.need = self.need.max(ids);
     }
 
-    /// The next action, where more ids are wanted. `waits`: a caller waits now. `urgent`: one does, or soon will.
+    /// The next action when more ids are wanted. `waits`: a caller waits now. `urgent`: one waits, or will soon.
     pub fn poll(&mut self, waits: bool, urgent: bool, now_ms: i64) -> FetchAction {
         let backing_off = match self.phase {
             FetchPhase::Idle => None,
@@ -104,11 +104,11 @@ impl FetchState {
         };
         match self.back_off.ready_at_ms(urgent) {
             Some(ready_ms) if ready_ms > now_ms => {
-                // A tag that the source does not know is fetched again for its callers only, not by itself.
+                // A tag that the source does not know is fetched again only for its callers, not by itself.
                 if self.is_unknown() {
                     return FetchAction::Nothing;
                 }
-                // Looked at again soon: by then a caller may wait.
+                // Checked again soon, because a caller may wait by then.
                 let look_ms = ready_ms.min(now_ms + URGENT_MS);
                 if backing_off.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
                     return FetchAction::Nothing;
@@ -124,7 +124,7 @@ impl FetchState {
         }
     }
 
-    /// The timer of [`FetchAction::LookAt`]; false if it is out of date, and nothing is to be done.
+    /// The timer of [`FetchAction::LookAt`]. Returns false if it is out of date and has no effect.
     pub fn timer(&mut self, at_ms: i64) -> bool {
         let is_due = self.phase == FetchPhase::BackingOff(at_ms);
         if is_due {
@@ -133,8 +133,9 @@ impl FetchState {
         is_due
     }
 
-    /// A thread is about to ask the source. `short`: the number of ids that a stock is short of, 0 for other sources; none
-    /// when nothing is wanted any more. `source_step`: the least that is asked of a source that has not said its step.
+    /// A thread is about to ask the source. `short` is the number of ids that a stock needs, 0 for other sources;
+    /// `None` if no ids are wanted any more. `source_step` is the smallest request to a source that has not returned
+    /// its step.
     pub fn begin(&mut self, short: Option<u64>, source_step: i64, now_ms: i64) -> Option<FetchPlan> {
         let Some(short) = short else {
             self.phase = FetchPhase::Idle;
@@ -143,7 +144,7 @@ impl FetchState {
         self.phase = FetchPhase::Fetching;
         let wanted = self.step.wanted(now_ms);
         let need = take(&mut self.need);
-        // While it fails, one id finds out more.
+        // While it fails, a request for one id is enough to check.
         let fails = self.has_failed() || self.skipped > 0;
         let short = if fails { short.min(1) } else { short };
         let step = match short {
@@ -159,7 +160,8 @@ impl FetchState {
         self.phase = FetchPhase::Idle;
     }
 
-    /// Segments came. `wanted`: of the plan. `own_step`: the source's own, if it is known. `refused`: why some were skipped.
+    /// Segments came. `wanted` is that of the plan. `own_step` is the source's own, if it is known. `refused` says why
+    /// some were skipped.
     pub fn succeeded(&mut self, wanted: i64, own_step: Option<i64>, refused: Option<Error>, now_ms: i64) {
         self.ends(refused, false);
         self.skipped = 0;
@@ -167,8 +169,9 @@ impl FetchState {
         self.back_off.succeeded();
     }
 
-    /// Nothing came. `is_denied`: the error stays until somebody changes the source or the options. `may_skip`: it only
-    /// says that all ids were skipped. Returns the number of failures in a row, 0 if the ids were only skipped.
+    /// No segment came. `is_denied`: the error stays until somebody changes the source or the options. `may_skip`: the
+    /// error only says that all ids were skipped. Returns the number of failures in a row, 0 if the ids were only
+    /// skipped.
     pub fn failed(&mut self, error: Error, is_denied: bool, may_skip: bool, now_ms: i64, seed: u64) -> u32 {
         self.ends(Some(error), is_denied);
         if may_skip && self.skipped < MOST_SKIPPED_FETCHES {
@@ -191,12 +194,12 @@ impl FetchState {
         self.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag)
     }
 
-    /// Where its fetch stands.
+    /// The phase of its fetch.
     pub const fn phase(&self) -> FetchPhase {
         self.phase
     }
 
-    /// Whether a fetch is queued or under way.
+    /// Whether a fetch is queued or running.
     pub const fn is_fetching(&self) -> bool {
         matches!(self.phase, FetchPhase::Queued | FetchPhase::Fetching)
     }
@@ -211,27 +214,27 @@ impl FetchState {
         self.back_off.failures() > 0
     }
 
-    /// The error of the last fetch; none after a success.
+    /// The error of the last fetch; `None` after a success.
     pub const fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
-    /// The same, if the source does not know the tag or denies it to this program.
+    /// The error of the last fetch, if the source does not know the tag or denies it to this program.
     pub fn refused(&self) -> Option<&Error> {
         self.error.as_ref().filter(|_| self.is_denied || self.is_unknown())
     }
 
-    /// Fetches that have ended.
+    /// The number of fetches that have ended.
     pub const fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// Fetches that have begun.
+    /// The number of fetches that have begun.
     pub const fn begun(&self) -> u64 {
         self.ended + matches!(self.phase, FetchPhase::Fetching) as u64
     }
 
-    /// Fetches that failed.
+    /// The number of fetches that failed.
     pub const fn failures(&self) -> u64 {
         self.failures
     }
@@ -247,7 +250,7 @@ mod tests {
         FetchState::new(AdaptiveStep::new(1_000, false))
     }
 
-    /// After this many failures at the beginning.
+    /// The state after this number of failures at the beginning.
     fn failed(code: Code, times: usize) -> FetchState {
         let mut state = state();
         for _ in 0..times {
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_tag_that_failed_is_fetched_sooner_when_it_is_urgent() {
-        // It rests 800 ms, or 400.
+        // It backs off for 800 ms, or 400.
         let at = |urgent, ms| failed(Code::SegmentUnavailable, 3).poll(false, urgent, BEGIN_MS + ms);
         let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
         assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);

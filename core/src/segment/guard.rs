@@ -1,49 +1,49 @@
-//! The guard: refuses ids that a source returned before.
+//! The guard of a tag: refuses ids that a source returned before.
 
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Spans remembered, where memory alone bounds them.
+/// The largest number of remembered spans, if only memory bounds them.
 pub const MOST_REMEMBERED: usize = 1_024;
-/// A segment of a counter that goes up ends no further above all before. A single wrong answer near 2^63 would be a mark
-/// that no right one can pass.
+/// A segment of an ascending counter ends at most this far above all before. Otherwise a single wrong response near
+/// 2^63 would set a mark that no correct one can pass.
 const MOST_JUMP: i64 = 1 << 48;
-/// Joining one of the spans that grew last costs more.
+/// The cost to join a span is higher for those that grew last.
 const RECENT_SPANS: usize = 16;
 const RECENT_COST: u64 = 256;
 
-/// The order of the ids of a source.
+/// The order of a source's ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdOrder {
-    /// Each segment lies above all before it; one that lies below is an error.
+    /// Each segment is above all before it. A segment below is an error.
     Ascending,
-    /// Several counters, each of which goes up.
+    /// Several ascending counters.
     Ranges,
-    /// Ids with gaps that are never filled, as ids made of the time have. The oldest spans are forgotten; spans are never
-    /// joined over a gap.
+    /// Ids with gaps that are never filled, such as ids made from the time. The oldest spans are forgotten. Spans are
+    /// never joined over a gap.
     Sparse,
 }
 
-/// The segments that a source returned for a tag so far. A segment that is refused changes nothing.
+/// The segments that a source returned for a tag so far. A refused segment changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     order: IdOrder,
-    /// The highest end seen: above every id ever offered.
+    /// The highest end seen: above every id that was ever offered.
     mark: i64,
-    /// Those that grew last come last.
+    /// The spans. Those that grew last come last.
     spans: Vec<Segment>,
-    /// Beyond so many, two become one.
+    /// The largest number of spans. Beyond it, two are joined.
     most: usize,
 }
 
 impl Guard {
-    /// A guard that has seen nothing, and remembers [`MOST_REMEMBERED`] spans.
+    /// A new guard, which remembers [`MOST_REMEMBERED`] spans.
     pub const fn new(order: IdOrder) -> Guard {
         Guard { order, mark: 0, spans: Vec::new(), most: MOST_REMEMBERED }
     }
 
-    /// A guard that goes on from what another one remembered, and keeps at most `most` spans: at least one.
+    /// A guard that continues with the spans of another one and keeps at most `most` spans, at least one.
     pub fn resume(order: IdOrder, mark: i64, spans: Vec<Segment>, most: usize) -> Guard {
         let mark = spans.iter().map(Segment::end).fold(mark, i64::max);
         let mut guard = Guard { order, mark, spans, most: most.max(1) };
@@ -51,22 +51,23 @@ impl Guard {
         guard
     }
 
-    /// Above every id ever offered: what the source is asked to give nothing below.
+    /// The mark, above every id that was ever offered. The source must return no id below it.
     pub const fn mark(&self) -> i64 {
         self.mark
     }
 
-    /// What is remembered; what grew last comes last.
+    /// The remembered spans. The one that grew last comes last.
     pub fn spans(&self) -> &[Segment] {
         &self.spans
     }
 
-    /// Takes a segment. `after`: the mark before the source was asked. It may be higher by now, where others asked at the
-    /// same time and were answered first.
+    /// Accepts a segment. `after` is the mark before the request. The mark may be higher now, if concurrent requests
+    /// got their responses first.
     ///
-    /// Errors: `segment_regressed` when its ids cross those offered before, or when it starts below `after` and the source
-    /// is an ordered one; `source_invalid` when it ends more than 2^48 above the mark: of an ordered source that has one;
-    /// of another, whose counters may lie anywhere, within 2^48 of the end of all ids.
+    /// Errors: `segment_regressed` if its ids overlap those offered before, or if it starts below `after` and the
+    /// source is an ordered one. `source_invalid` if it ends more than 2^48 above the mark, for an ordered source with
+    /// a mark. Other sources may have counters anywhere, so for these it is `source_invalid` only within 2^48 of the
+    /// end of all ids.
     pub fn offer(&mut self, segment: Segment, after: i64) -> Result<()> {
         let jump = segment.end() - self.mark;
         let is_wrong = self.order == IdOrder::Ascending || segment.end() > i64::MAX - MOST_JUMP;
@@ -85,7 +86,7 @@ impl Guard {
     }
 
     fn remember(&mut self, segment: Segment) {
-        // What goes on where another of the same kind ends is the same one, longer; this may close the gap between two.
+        // A segment that continues a span of the same kind extends it. This may close the gap between two spans.
         let mut whole = segment;
         self.spans.retain(|given| {
             let goes_on = follows(given, &whole) || follows(&whole, given);
@@ -98,7 +99,7 @@ impl Guard {
         self.shorten();
     }
 
-    /// Joins neighbours, or forgets, until no more than `most` are left.
+    /// Joins neighbours or forgets spans until at most `most` are left.
     fn shorten(&mut self) {
         while self.spans.len() > self.most {
             let pair = match self.order {
@@ -106,7 +107,7 @@ impl Guard {
                     self.spans.remove(0);
                     continue;
                 }
-                // The lowest, which nobody waits for any more; what others were given meanwhile lies high.
+                // The lowest, which no caller waits for any more. Concurrent requests got higher ones.
                 IdOrder::Ascending => self.neighbours().next(),
                 IdOrder::Ranges => self.neighbours().min_by_key(|&pair| self.cost(pair)),
             };
@@ -116,15 +117,15 @@ impl Guard {
         }
     }
 
-    /// What joining these two costs: the ids between them, for of several counters in one source each goes on upwards.
-    /// Much more where one grew lately, for what was given just before may still be on its way.
+    /// The cost of joining these two: the number of ids between them, because each counter of a source continues
+    /// upwards. Much higher if one of them grew lately, because ids from just before may still arrive.
     fn cost(&self, (one, other): (usize, usize)) -> u64 {
         let is_late = one.max(other) >= self.spans.len() - self.spans.len().min(RECENT_SPANS);
         let ids = lost(&self.spans[one], &self.spans[other]).saturating_add(1);
         ids.saturating_mul(if is_late { RECENT_COST } else { 1 })
     }
 
-    /// Pairs of spans with none between them, from the lowest on.
+    /// Pairs of spans with no span between them, from the lowest on.
     fn neighbours(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut by_start: Vec<usize> = (0..self.spans.len()).collect();
         by_start.sort_unstable_by_key(|&at| self.spans[at].start());
@@ -157,33 +158,33 @@ impl Guard {
     }
 }
 
-/// Whether two segments may hold an id in common: their spans overlap, and their residues agree.
+/// Whether two segments may have an id in common: their spans overlap, and their residues agree.
 fn cross(one: &Segment, other: &Segment) -> bool {
     let overlap = one.start() <= other.last() && other.start() <= one.last();
     overlap && (one.start() - other.start()) % gcd(one.stride(), other.stride()) == 0
 }
 
-/// Whether the second goes on where the first ends, by the same stride.
+/// Whether the second continues where the first ends, with the same stride.
 fn follows(first: &Segment, second: &Segment) -> bool {
     let stride = first.stride();
     stride == second.stride() && first.last().checked_add(stride) == Some(second.start())
 }
 
-/// A segment that holds both: the coarsest that does.
+/// The segment with the largest stride that contains both.
 fn joined(one: &Segment, other: &Segment) -> Segment {
     let (start, end) = (one.start().min(other.start()), one.end().max(other.end()));
     let apart = (one.start() - other.start()).abs();
     let stride = gcd(gcd(one.stride(), other.stride()), apart);
-    // Both are valid, and so is what spans them.
+    // Both are valid, and so is the segment over both.
     Segment::new(start, end, stride).unwrap_or(*one)
 }
 
-/// How many ids joining them takes for given that were not.
+/// The number of ids that the joined segment contains and neither of the two does.
 fn lost(one: &Segment, other: &Segment) -> u64 {
     joined(one, other).len().saturating_sub(one.len()).saturating_sub(other.len())
 }
 
-/// Of numbers that are not negative; `gcd(n, 0)` is n.
+/// The greatest common divisor of numbers that are not negative; `gcd(n, 0)` is n.
 fn gcd(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -1,4 +1,4 @@
-//! Segments that wait for room in a tag's buffer.
+//! The queue of segments that wait for room in a tag's buffer.
 //!
 //! Construct: [`PendingSegments::new`]. Events: `push_back` (fetched), `push_front` (put back), `drop_first`, `take`,
 //! `drain`. Queries: `first`, `ids`. The only state is the queue: it is empty, or it is not.
@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem::take;
 
-/// In the order in which their ids are issued. The number of ids is known at any time.
+/// The segments in the order in which their ids are issued, with the number of all ids.
 #[derive(Clone, Debug, Default)]
 pub struct PendingSegments {
     segments: VecDeque<Segment>,
@@ -31,7 +31,7 @@ impl PendingSegments {
         self.segments.iter().copied()
     }
 
-    /// Adds a segment at the end. One that continues where the last one ends makes that one longer.
+    /// Adds a segment at the end. If it continues the last one, it makes that one longer.
     pub fn push_back(&mut self, segment: Segment) {
         self.ids += segment.len();
         match self.segments.back().and_then(|last| joined(last, &segment)) {
@@ -78,7 +78,7 @@ impl PendingSegments {
     }
 }
 
-/// Both as one, where the second continues by the same stride where the first ends.
+/// Both as one segment, if the second continues the first with the same stride.
 fn joined(first: &Segment, second: &Segment) -> Option<Segment> {
     let stride = first.stride();
     let continues = stride == second.stride() && first.last().checked_add(stride) == Some(second.start());
@@ -86,7 +86,7 @@ fn joined(first: &Segment, second: &Segment) -> Option<Segment> {
 }
 
 impl Segment {
-    /// The segments in order, with those that have no gap between them as one.
+    /// The segments in order. Segments without a gap between them are joined.
     pub fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
         segments.sort_unstable_by_key(Segment::start);
         let mut all: Vec<Segment> = Vec::with_capacity(segments.len());

@@ -1,9 +1,9 @@
-//! Segments: ranges of a counter that a source gives away once.
+//! Segments: ranges of a counter that a source returns once.
 
 use crate::{Code, Error, Result};
 use alloc::format;
 
-/// Ids `start`, `start + stride`, … below `end`: at least one, none negative.
+/// The ids `start`, `start + stride`, … below `end`: at least one, none negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Segment {
     start: i64,
@@ -12,7 +12,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A segment as a source answered it; `end` is exclusive. Errors: `source_invalid`.
+    /// A segment that a source returned; `end` is exclusive. Errors: `source_invalid`.
     ///
     /// ```
     /// let segment = leafid_core::Segment::new(1, 1_001, 1)?;
@@ -40,17 +40,17 @@ impl Segment {
         self.start
     }
 
-    /// Above the last id.
+    /// The exclusive end, above the last id.
     pub const fn end(&self) -> i64 {
         self.end
     }
 
-    /// From one id to the next.
+    /// The distance between two ids.
     pub const fn stride(&self) -> i64 {
         self.stride
     }
 
-    /// How many ids; at least one.
+    /// The number of ids, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub const fn len(&self) -> u64 {
         // Neither is negative, and end is above start.

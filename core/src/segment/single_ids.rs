@@ -1,20 +1,20 @@
-//! Collects ids that a source gives one by one, asked for by several threads at once.
+//! The collection of ids that a source returns one by one. Several threads send requests concurrently.
 //!
 //! Construct: [`SingleIds::new`]. Poll: [`SingleIds::begin`], which begins a request. Events: [`SingleIds::fetch`],
 //! [`SingleIds::ended`], [`SingleIds::timer`]; each returns the next actions. Query: [`SingleIds::silent_since`].
 //!
-//! A fetch of a tag is answered once, with what came in so far:
+//! A fetch of a tag is completed once, with the ids that came so far:
 //!
-//! | What came in | Answered |
+//! | Result so far | Fetch |
 //! | --- | --- |
-//! | nothing, and requests are under way | not yet |
-//! | nothing, and a request failed | with the error |
-//! | ids, and no further request is wanted | with the ids |
-//! | ids, and a request failed | with the ids |
-//! | ids, and the fetch is urgent or 20 ms old | with the ids |
-//! | ids, otherwise | not yet: a timer is set |
+//! | nothing, and requests are running | not completed yet |
+//! | nothing, and a request failed | completed with the error |
+//! | ids, and no further request is wanted | completed with the ids |
+//! | ids, and a request failed | completed with the ids |
+//! | ids, and the fetch is urgent or 20 ms old | completed with the ids |
+//! | ids, otherwise | not completed yet: a timer is set |
 //!
-//! The first request of a tag that fails has one request made at a time from then on, until one succeeds.
+//! After the first failed request of a tag, only one request runs at a time, until one succeeds.
 
 use crate::{Error, Result, Segment, Turns};
 use alloc::collections::BTreeMap;
@@ -23,27 +23,27 @@ use core::borrow::Borrow;
 use core::mem::{replace, take};
 use core::time::Duration;
 
-/// While no caller waits, what comes in within this time is written down together.
+/// While no caller waits, the ids that come within this time are stored together.
 const GATHERS: Duration = Duration::from_millis(20);
-/// A fetch begins at most this many requests for each that may be under way: its answer is followed by another fetch,
+/// A fetch starts at most this number of requests for each concurrent one. Its result is followed by another fetch,
 /// unless the caller has gone.
 const AHEAD: u64 = 16;
 
-/// `T` is a tag, `R` is how a fetch is answered. Times are of a clock that only goes forward.
+/// `T` is a tag, and `R` completes a fetch. Times are of a clock that only goes forward.
 #[derive(Debug)]
 pub struct SingleIds<T, R> {
     turns: Turns<T>,
-    /// The number of requests at the same time, for all tags together.
+    /// The number of concurrent requests, for all tags together.
     most: usize,
-    /// Threads that make requests, or will.
+    /// The number of threads that send requests, or will.
     workers: usize,
     collected: BTreeMap<T, Collected<R>>,
 }
 
-/// What the host does next, all of it.
+/// The next actions of the host. It must carry out all of them.
 #[derive(Debug)]
 pub struct SingleIdsActions<R> {
-    /// Answer a fetch.
+    /// Complete a fetch.
     pub answer: Option<SingleIdsAnswer<R>>,
     /// Call [`SingleIds::timer`] at this time.
     pub wake_at: Option<Duration>,
@@ -51,43 +51,43 @@ pub struct SingleIdsActions<R> {
     pub workers: usize,
 }
 
-/// The answer of a fetch.
+/// The result of a fetch.
 #[derive(Debug)]
 pub struct SingleIdsAnswer<R> {
-    /// How it is answered.
+    /// Completes the fetch.
     pub reply: R,
-    /// What came in.
+    /// The segments that came, or the error.
     pub result: Result<Vec<Segment>>,
     /// The number of requests that failed, if the result is an error.
     pub requests: usize,
 }
 
-/// What came in for a tag.
+/// The results of a tag's requests so far.
 #[derive(Debug)]
 struct Collected<R> {
-    /// How the fetch is answered, and when that is done even if more is to come.
+    /// Completes the fetch, at this time even if more ids will come.
     reply: Option<(R, Duration)>,
-    /// When the timer looks at it, whatever the requests under way do until then.
+    /// The next check by the timer, whatever the running requests do until then.
     due: Option<Duration>,
     segments: Vec<Segment>,
     error: Option<Error>,
-    /// Requests that failed since the last error that was returned.
+    /// The number of requests that failed since the last returned error.
     failed: usize,
-    /// Requests under way that are counted as failed already.
+    /// The number of running requests that already count as failed.
     stragglers: usize,
-    /// The last request failed: one at a time finds out more.
+    /// The last request failed: one at a time is enough to check.
     failing: bool,
-    /// Since when requests are under way and none was answered.
+    /// The time since when requests have run without any response.
     silent_since: Option<Duration>,
 }
 
 impl<T: Ord + Clone, R> SingleIds<T, R> {
-    /// `most`: the number of requests at the same time, for all tags together.
+    /// `most` is the number of concurrent requests, for all tags together.
     pub fn new(most: usize) -> SingleIds<T, R> {
         SingleIds { turns: Turns::new(most), most, workers: 0, collected: BTreeMap::new() }
     }
 
-    /// A tag is short of this many answers. `urgent`: a caller waits.
+    /// A tag needs this number of responses. `urgent`: a caller waits.
     pub fn fetch(
         &mut self,
         tag: &T,
@@ -104,7 +104,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.actions(tag, now)
     }
 
-    /// The tag of the next request, which begins now. None: the worker that called ends.
+    /// The tag of the next request, which begins now. `None`: the calling worker ends.
     pub fn begin(&mut self, now: Duration) -> Option<T> {
         let next = self.turns.begin();
         match &next {
@@ -126,11 +126,11 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
     /// The time of [`SingleIdsActions::wake_at`] has come.
     pub fn timer(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
         self.of(tag).due = None;
-        // Nothing that a worker waits for has changed.
+        // Nothing has changed for which a worker waits.
         self.actions_without_workers(tag, now)
     }
 
-    /// Since when requests for the tag are under way and none was answered.
+    /// The time since when requests for the tag have run without any response.
     pub fn silent_since<Q: Ord + ?Sized>(&self, tag: &Q) -> Option<Duration>
     where
         T: Borrow<Q>,
@@ -142,11 +142,11 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.collected.entry(tag.clone()).or_default()
     }
 
-    /// Has requests made for a tag that is short of this many answers.
+    /// Plans the requests for a tag that needs this number of responses.
     fn want(&mut self, tag: &T, short: u64) {
         let under_way = self.turns.under_way(tag) as u64;
         let collected = self.of(tag);
-        // What came in since, or will, is returned first.
+        // Ids that have come or will come are returned first.
         let coming = under_way + collected.segments.len() as u64;
         let failing = collected.failing;
         let least = u64::from(coming == 0);
@@ -155,7 +155,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.turns.want(tag, wanted, most);
     }
 
-    /// Takes what a request that has ended brought.
+    /// Records the result of a request.
     fn collect(&mut self, tag: &T, came: Result<Segment>, now: Duration) {
         let under_way = self.turns.under_way(tag);
         if came.is_err() {
@@ -174,7 +174,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
             Err(error) => {
                 collected.error = Some(error);
                 if !replace(&mut collected.failing, true) {
-                    // Those under way count too: how they end says nothing new.
+                    // The running requests count too, because their results tell nothing new.
                     (collected.failed, collected.stragglers) = (1 + under_way, under_way);
                 } else if collected.stragglers > 0 {
                     collected.stragglers -= 1;
@@ -198,7 +198,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         SingleIdsActions { answer, wake_at, workers: 0 }
     }
 
-    /// How many workers are to join; they count from here on.
+    /// The number of workers to add. They count from now on.
     fn more_workers(&mut self) -> usize {
         let more = self.turns.workers().saturating_sub(self.workers);
         self.workers += more;
@@ -207,7 +207,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
 }
 
 impl<R> Collected<R> {
-    /// `is_all`: nothing more comes.
+    /// `is_all`: nothing more will come.
     fn answer(&mut self, is_all: bool, now: Duration) -> Option<SingleIdsAnswer<R>> {
         let (_, answer_at) = self.reply.as_ref()?;
         let result = match self.segments.is_empty() {
@@ -221,7 +221,7 @@ impl<R> Collected<R> {
         self.reply.take().map(|(reply, _)| SingleIdsAnswer { reply, result, requests })
     }
 
-    /// When the timer is to look, if that is not known to it.
+    /// The time of the next check, if the timer does not know it yet.
     fn wake_at(&mut self, now: Duration) -> Option<Duration> {
         let (_, answer_at) = self.reply.as_ref().filter(|_| !self.segments.is_empty())?;
         if self.due.is_some_and(|at| at > now) {
@@ -258,7 +258,7 @@ mod tests {
 
     type Ids = SingleIds<&'static str, ()>;
 
-    /// With so many requests under way for a tag, of four.
+    /// With this number of running requests for a tag, of four.
     fn ids(under_way: usize) -> Ids {
         let mut ids = Ids { workers: 4, ..Ids::new(4) };
         ids.turns.want(&TAG, 4, 4);
@@ -272,7 +272,7 @@ mod tests {
         Err(Error::new(Code::SegmentUnavailable, "down"))
     }
 
-    /// A request ends; failures counted, whether one is known to fail, and whether any is silent.
+    /// Ends a request. Returns the number of failures, whether the tag fails, and whether it is silent.
     fn end(ids: &mut Ids, came: Result<Segment>) -> (usize, bool, bool) {
         ids.turns.ended(&TAG);
         ids.collect(&TAG, came, NOW);
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(end(&mut ids, error()), (3, true, true));
         assert_eq!(ids.turns.wanted(&TAG), 0, "one at a time finds out more");
         assert_eq!(end(&mut ids, error()), (3, true, true));
-        // One of them that brings ids after all does not say that the source is back.
+        // If one of them returns ids after all, that does not show that the source works again.
         assert_eq!(end(&mut ids, Segment::new(1, 2, 1)), (3, true, false));
         for (came, seen) in [(error(), 4), (error(), 5), (Segment::new(2, 3, 1), 0)] {
             ids.turns.want(&TAG, 1, 1);
@@ -300,7 +300,7 @@ mod tests {
     fn as_many_workers_join_as_have_something_to_do() {
         let mut ids = ids(1);
         ids.workers = 1;
-        // One request is under way, three more may begin.
+        // One request is running, three more may begin.
         assert_eq!((ids.more_workers(), ids.workers), (3, 4));
         assert_eq!((ids.more_workers(), ids.workers), (0, 4));
         ids.turns.want(&TAG, 0, 4);

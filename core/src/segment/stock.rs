@@ -1,8 +1,8 @@
-//! How many ids of a tag are kept ready, of a source that gives them one by one.
+//! The stock of a source that returns ids one by one: how many ids of a tag are kept in memory.
 //!
-//! A pure calculation without state: the number of ids taken and the number left decide.
+//! It is a pure calculation without state, from the number of ids taken and the number left.
 
-/// The first target of a stock that grows with the use: a process that takes one id has four fetched.
+/// The first target of a stock that grows with the use. A process that takes one id fetches four.
 const FIRST: u64 = 1;
 
 /// The stock of a tag: it is filled up to a target.
@@ -10,14 +10,14 @@ const FIRST: u64 = 1;
 pub struct Stock {
     /// The largest target: the `step` of the tag.
     pub most: u64,
-    /// Whether it grows with the use: a program that needs one id shall not fetch a thousand.
+    /// Whether it grows with the use, because a program that needs one id must not fetch a thousand.
     pub adaptive: bool,
     /// More than this percentage of it must be used before it is filled.
     pub prefetch: u64,
 }
 
 impl Stock {
-    /// The number of ids to keep ready once `taken` were taken.
+    /// The number of ids to keep ready after `taken` ids were taken.
     pub fn target(&self, taken: u64) -> u64 {
         match self.adaptive {
             true => self.most.min(FIRST + 2 * taken.min(self.most)),
@@ -25,14 +25,15 @@ impl Stock {
         }
     }
 
-    /// The number of ids to fetch, if any; `left`: those ready, `taken`: those taken so far.
+    /// The number of ids to fetch, if any. `left` ids are ready, and `taken` were taken so far.
     pub fn wants(&self, left: u64, taken: u64) -> Option<u64> {
         let target = self.target(taken);
         let used = target.saturating_sub(left);
         (left == 0 || used * 100 > target * self.prefetch).then_some(used.max(1))
     }
 
-    /// The number of ids of one segment that one slot of the buffer may hold, so that the stock is checked often enough.
+    /// The number of ids of one segment that one slot of the buffer may hold, so that the stock is checked often
+    /// enough.
     pub fn piece(&self, length: u64, taken: u64) -> u64 {
         self.target(taken).max(length).div_ceil(10)
     }

@@ -1,35 +1,35 @@
-//! Whose request is next, of a source that is asked for one id at a time.
+//! The order of requests to a source that returns one id at a time: the tag of the next request.
 //!
 //! Construct: [`Turns::new`]. Events: [`Turns::want`], [`Turns::ended`]. Poll: [`Turns::begin`]. Queries: all others.
 //!
-//! Tags take turns: the next request is for a tag of which the fewest are under way, and of several for the one that was
-//! served longest ago. So a tag that begins waits for one free connection, however many others are busy, and tags that
-//! are equally busy get equally many.
+//! Tags take turns. The next request is for a tag with the fewest running requests. Among several, it is for the one
+//! that was served longest ago. So a tag that starts waits for one free connection, however many others are busy, and
+//! equally busy tags get the same number of requests.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// The requests to be made for each tag, and those under way.
+/// The planned and the running requests of each tag.
 #[derive(Debug)]
 pub struct Turns<T> {
-    /// So many requests are under way at the same time, for all tags together.
+    /// The number of concurrent requests, for all tags together.
     most: usize,
     under_way: usize,
-    /// Requests to be made, of all tags.
+    /// The number of planned requests, of all tags.
     wanted: u64,
     lines: BTreeMap<T, Line>,
-    /// The tags of which a request may be made, the next one first.
+    /// The tags with a request that may begin, the next one first.
     ready: BTreeSet<(Rank, T)>,
     number: u64,
 }
 
-/// Where a tag stands among those that are ready: requests of it under way, its last request, when it came.
+/// The rank of a tag that is ready: its running requests, its last request, and when it came.
 type Rank = (usize, u64, u64);
 
 #[derive(Debug)]
 struct Line {
     wanted: u64,
     under_way: usize,
-    /// So many under way at the same time, of this tag.
+    /// The number of concurrent requests of this tag.
     most: usize,
     /// The number of its last request; 0 before the first.
     served: u64,
@@ -44,18 +44,18 @@ impl Line {
 }
 
 impl<T: Ord + Clone> Turns<T> {
-    /// With so many requests at the same time, at least one.
+    /// With this number of concurrent requests, at least one.
     pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
         Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeSet::new(), number: 0 }
     }
 
-    /// So many requests more are to be made for a tag, and at most so many at the same time.
+    /// Plans `wanted` requests for a tag, at most `most` of them at the same time.
     pub fn want(&mut self, tag: &T, wanted: u64, most: usize) {
         self.change(tag, |line| (line.wanted, line.most) = (wanted, most));
     }
 
-    /// A request begins: the tag that it is for. None where nothing is to be asked, or as much is under way as may be.
+    /// Begins a request and returns its tag. `None` if no request is planned, or if as many run as may.
     pub fn begin(&mut self) -> Option<T> {
         let tag = if self.under_way < self.most { self.ready.first()?.1.clone() } else { return None };
         self.number += 1;
@@ -69,23 +69,23 @@ impl<T: Ord + Clone> Turns<T> {
         Some(tag)
     }
 
-    /// A request that [`Turns::begin`] began has ended.
+    /// A request of [`Turns::begin`] has ended.
     pub fn ended(&mut self, tag: &T) {
         self.under_way -= 1;
         self.change(tag, |line| line.under_way -= 1);
     }
 
-    /// How many requests are still to be made for a tag.
+    /// The number of planned requests for a tag.
     pub fn wanted(&self, tag: &T) -> u64 {
         self.lines.get(tag).map_or(0, |line| line.wanted)
     }
 
-    /// How many requests for a tag are under way.
+    /// The number of running requests for a tag.
     pub fn under_way(&self, tag: &T) -> usize {
         self.lines.get(tag).map_or(0, |line| line.under_way)
     }
 
-    /// How many threads have something to do: those of the requests under way, and of those that may begin.
+    /// The number of threads with something to do: for the running requests and for those that may begin.
     pub fn workers(&self) -> usize {
         self.most.min(self.under_way.saturating_add(usize::try_from(self.wanted).unwrap_or(usize::MAX)))
     }
@@ -115,7 +115,7 @@ mod tests {
     use alloc::collections::VecDeque;
     use alloc::vec::Vec;
 
-    /// The tags of the next requests, each of which ends when there is no room for another, the first one first.
+    /// The tags of the next requests. Each request ends when there is no room for another, the first one first.
     fn served(turns: &mut Turns<u32>, count: usize) -> Vec<u32> {
         let (mut under_way, mut served) = (VecDeque::new(), Vec::new());
         while served.len() < count {

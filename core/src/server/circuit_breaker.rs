@@ -1,59 +1,59 @@
-//! A circuit breaker before a source: while the source is down, one key at a time probes it, and the others wait.
+//! A circuit breaker for a source: while the source is down, one key at a time probes it, and the others wait.
 //!
-//! A key is whatever a fetch is made for, such as a tag. Construct: [`CircuitBreaker::new`]. Events:
+//! A key identifies a fetch, such as a tag. Construct: [`CircuitBreaker::new`]. Events:
 //! [`CircuitBreaker::enter`], [`CircuitBreaker::cancelled`], [`CircuitBreaker::ended`], [`CircuitBreaker::timer`]; each
 //! returns the next action. Query: [`CircuitBreaker::is_down`].
 //!
 //! | State | Event | Next state | Action |
 //! | --- | --- | --- | --- |
 //! | closed | a key enters | closed | it asks the source |
-//! | closed | a fetch fails, and too many have | open | wait, or wake at the end of the rest |
-//! | open | a key enters | open: the key is queued | wait, or wake at the end of the rest |
-//! | open | the rest is over | half open | the first of the queue probes |
+//! | closed | a fetch fails, and too many have failed | open | wait, or wake at the end of the back-off |
+//! | open | a key enters | open: the key is queued | wait, or wake at the end of the back-off |
+//! | open | the back-off is over | half open | the first of the queue probes |
 //! | half open | a key enters | half open: the key is queued | wait, or wake after 1 s |
 //! | half open | the probe takes longer than 1 s | half open | the next one probes |
 //! | half open | the probe was not needed | open | the next one probes |
-//! | half open | the probe fails | open, for longer | wait, or wake at the end of the rest |
-//! | open, half open | a fetch is answered | closed | all of the queue ask the source |
+//! | half open | the probe fails | open, for longer | wait, or wake at the end of the back-off |
+//! | open, half open | a fetch gets a response | closed | all of the queue ask the source |
 
 use crate::BackOff;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem::take;
 
-/// After this many failures in a row, of any keys, a source that does not say itself whether it rests is down.
+/// After this number of failures in a row, of any keys, a source without known servers is down.
 const DOWN: u32 = 3;
-/// Servers that answer, and give nothing, to this many keys in a row are down as well: a wrong answer to one key may
-/// concern that key alone.
+/// Servers that respond without ids to this number of keys in a row are down too. A wrong response to one key may be
+/// caused by that key.
 const DOWN_FOR: usize = 8;
-/// A source that is down gets this many requests within [`PER_MS`], including those under way when it went down.
+/// A source that is down gets at most this number of requests within [`PER_MS`], with those that ran when it went down.
 const MOST_ASKED: usize = 5;
 const PER_MS: i64 = 1_000;
 
-/// Times are of the suspend-counting clock, in milliseconds.
+/// The state of the circuit breaker of one source. Times are boot times in milliseconds.
 #[derive(Clone, Debug)]
 pub struct CircuitBreaker<K> {
     back_off: BackOff,
-    /// No key asks before this time, and then one at a time. None while closed.
+    /// No key asks before this time, and then one at a time. `None` while closed.
     down_until_ms: Option<i64>,
-    /// Keys that failed since the last answer, up to [`DOWN_FOR`] of them.
+    /// The keys that failed since the last response, at most [`DOWN_FOR`] of them.
     failing: Vec<K>,
-    /// When the last requests failed.
+    /// The times of the last failed requests.
     failed_ms: VecDeque<i64>,
-    /// Since when a key probes the source. One that takes longer than [`PER_MS`] does not keep others from probing.
+    /// The start of the running probe. After [`PER_MS`] other keys may probe too.
     probing_since_ms: Option<i64>,
-    /// Keys that wait, in order.
+    /// The waiting keys, in order.
     queue: VecDeque<K>,
     /// The time of the latest [`BreakerAction::WakeAt`].
     due_ms: Option<i64>,
 }
 
-/// What the host does next.
+/// The next action of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BreakerAction<K> {
-    /// The source answers again: all of these ask it now.
+    /// The source responds again: all of these keys ask it now.
     ReleaseAll(VecDeque<K>),
-    /// This one probes the source.
+    /// This key probes the source.
     Probe(K),
     /// Call [`CircuitBreaker::timer`] at this time.
     WakeAt(i64),
@@ -61,16 +61,16 @@ pub enum BreakerAction<K> {
     Wait,
 }
 
-/// How a fetch ended.
+/// The result of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchEnd {
-    /// The source answered, in whatever way.
+    /// The source responded, with ids or without.
     Answered,
-    /// The source gave no usable answer.
+    /// There was no usable response from the source.
     Failed {
-        /// How many requests the fetch made.
+        /// The number of requests of the fetch.
         requests: usize,
-        /// What its servers say.
+        /// Whether its servers back off.
         servers: ServersRest,
     },
 }
@@ -87,7 +87,7 @@ pub enum ServersRest {
 }
 
 impl<K: Clone + PartialEq> CircuitBreaker<K> {
-    /// Closed: every key may ask.
+    /// A closed circuit breaker: every key may ask.
     pub const fn new() -> CircuitBreaker<K> {
         CircuitBreaker {
             back_off: BackOff::new(),
@@ -105,10 +105,11 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.down_until_ms.is_some()
     }
 
-    /// A key is about to ask the source. None: it may. Otherwise it is queued, and the next action is returned.
+    /// A key wants to ask the source. Returns `None` if it may. Otherwise the key is queued, and the next action is
+    /// returned.
     ///
-    /// `probes`: it was chosen by [`BreakerAction::Probe`]. `failed`: its own last fetch failed. Those that did not fail
-    /// come first, because the key may be at fault, and not the source.
+    /// `probes`: [`BreakerAction::Probe`] chose the key. `failed`: its own last fetch failed. Keys that did not fail
+    /// come first, because a failed key may be at fault itself, and not the source.
     pub fn enter(&mut self, key: &K, probes: bool, failed: bool, now_ms: i64) -> Option<BreakerAction<K>> {
         if probes || !self.is_down() {
             return None;
@@ -126,13 +127,13 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.poll(now_ms)
     }
 
-    /// The key that was to probe the source did not need to.
+    /// The chosen key did not need to probe the source.
     pub fn cancelled(&mut self, now_ms: i64) -> BreakerAction<K> {
         self.probing_since_ms = None;
         self.poll(now_ms)
     }
 
-    /// A fetch has ended. `seed` makes the rests of several processes differ.
+    /// A fetch has ended. `seed` makes the back-off differ between processes.
     pub fn ended(&mut self, key: &K, end: FetchEnd, now_ms: i64, seed: u64) -> BreakerAction<K> {
         self.probing_since_ms = None;
         let FetchEnd::Failed { requests, servers } = end else {
@@ -153,7 +154,7 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         }
         self.down_until_ms = match servers {
             ServersRest::For(rest_ms) => Some(now_ms + rest_ms),
-            // Urgent: all keys depend on it.
+            // Urgent, because all keys depend on it.
             ServersRest::Unknown if self.back_off.failures() >= DOWN => self.back_off.ready_at_ms(true),
             ServersRest::Ready if self.failing.len() >= DOWN_FOR => self.back_off.ready_at_ms(true),
             ServersRest::Unknown | ServersRest::Ready => None,
@@ -161,7 +162,7 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.poll(now_ms)
     }
 
-    /// Has the next key probe when it is time to.
+    /// Chooses the next probe, if its time has come.
     fn poll(&mut self, now_ms: i64) -> BreakerAction<K> {
         let Some(rested_ms) = self.down_until_ms else {
             return BreakerAction::ReleaseAll(take(&mut self.queue));
@@ -199,14 +200,14 @@ mod tests {
         FetchEnd::Failed { requests: 1, servers }
     }
 
-    /// Open, by three failures at 0 ms.
+    /// A circuit breaker that is open after three failures at 0 ms.
     fn down() -> CircuitBreaker<u32> {
         let mut breaker = CircuitBreaker::new();
         (0..3).for_each(|key| drop(breaker.ended(&key, failed(UNKNOWN), 0, 0)));
         breaker
     }
 
-    /// A new key enters at each millisecond; when each request that failed was made, from the first failure on.
+    /// A new key enters at each millisecond. Returns the times of the failed requests, from the first failure on.
     fn requests(under_way: usize, servers: impl Fn(i64) -> ServersRest) -> Vec<i64> {
         let (mut breaker, mut made) = (CircuitBreaker::new(), vec![0; under_way]);
         for key in 0..under_way {

@@ -1,4 +1,4 @@
-//! Which server of a source is asked next, and which ones back off because they failed.
+//! The health of a source's servers: which one is asked next, and which ones back off after a failure.
 //!
 //! Construct: [`ServersHealth::new`]. Poll: [`ServersHealth::choose`], which begins an attempt. Events, by which an attempt
 //! ends: [`ServersHealth::succeeded`], [`ServersHealth::failed`], [`ServersHealth::cancelled`]. Queries: all others.
@@ -8,7 +8,7 @@
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | healthy | an attempt fails | backing off |
-//! | backing off | its rest is over | rested |
+//! | backing off | its back-off is over | rested |
 //! | rested | it is chosen | probed: one attempt at a time |
 //! | probed | the attempt was not made | rested |
 //! | probed | the attempt fails | backing off, for longer |
@@ -19,9 +19,10 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// The servers of one source, in the order of the user's list. Times are milliseconds of a clock that only goes forward.
+/// The servers of one source, in the order of the user's list. Times are milliseconds of a clock that only goes
+/// forward.
 ///
-/// `whose` is the tag that is asked for, or "" where all requests are alike. `urgent` says that a caller waits.
+/// `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller waits.
 #[derive(Clone, Debug, Default)]
 pub struct ServersHealth {
     servers: Vec<ServerHealth>,
@@ -32,22 +33,22 @@ pub struct ServersHealth {
 pub struct Attempt {
     /// Its place in the list.
     pub server: usize,
-    /// It finds out whether a server that failed still does.
+    /// Whether it checks if a failed server still fails.
     pub probes: bool,
-    /// When it began.
+    /// The time of its start.
     pub begun_ms: i64,
 }
 
 impl ServersHealth {
-    /// So many healthy servers.
+    /// A list of `count` healthy servers.
     pub fn new(count: usize) -> ServersHealth {
         let mut servers = Vec::new();
         servers.resize_with(count, ServerHealth::default);
         ServersHealth { servers }
     }
 
-    /// The server to ask next of those not tried yet: the first that may be asked. While a caller waits, those that failed
-    /// lately come last.
+    /// The next server among those that were not tried yet: the first one that may be asked. If a caller waits, those
+    /// that failed lately come last.
     pub fn choose(&mut self, whose: &str, untried: &[usize], now_ms: i64, urgent: bool) -> Option<Attempt> {
         let alone = self.is_alone(whose, now_ms, urgent);
         let comes_first = |at: &&usize| self.servers[**at].comes_first(whose, now_ms, urgent);
@@ -69,12 +70,12 @@ impl ServersHealth {
         }
     }
 
-    /// The server answered rightly.
+    /// The server returned a correct response.
     pub fn succeeded(&mut self, attempt: Attempt, whose: &str) {
         self.servers[attempt.server].succeeded(whose, attempt.probes);
     }
 
-    /// The server did not answer, or wrongly. `seed` makes rests differ.
+    /// The server returned no response or a wrong one. `seed` makes the back-off differ.
     pub fn failed(&mut self, attempt: Attempt, whose: &str, now_ms: i64, seed: u64, failure: ServerFailure) {
         self.servers[attempt.server].failed(whose, attempt, now_ms, seed, failure);
     }
@@ -84,7 +85,7 @@ impl ServersHealth {
         !matches!(self.readiness(at, whose, now_ms, urgent), Readiness::BacksOffUntil(_))
     }
 
-    /// How long until any server may be asked; none when one may be now.
+    /// How long until any server may be asked; `None` if one may be asked now.
     pub fn rest_ms(&self, now_ms: i64, urgent: bool) -> Option<i64> {
         let rests = (0..self.servers.len()).map(|at| match self.readiness(at, "", now_ms, urgent) {
             Readiness::BacksOffUntil(until_ms) => Some((until_ms - now_ms).max(1)),
@@ -93,18 +94,18 @@ impl ServersHealth {
         rests.min().flatten()
     }
 
-    /// Whether every server has denied what is asked for a tag, as far as is known, and none has answered rightly since.
+    /// Whether every server has denied this tag, as far as is known, and none has responded correctly since.
     pub fn denies(&self, whose: &str) -> bool {
         self.servers.iter().all(|server| server.failure(whose).is_some_and(|(_, denied)| denied))
     }
 
-    /// The error while all servers back off: that of the last one in the list, of this tag or of the server itself.
+    /// The error while all servers back off: that of the last one in the list, for this tag or of the server itself.
     pub fn error(&self, whose: &str) -> Error {
         let last = self.servers.iter().rev().find_map(|server| server.failure(whose)).map(|(error, _)| error);
         last.unwrap_or_else(|| Error::new(Code::SegmentUnavailable, "no server could be asked in time"))
     }
 
-    /// What each server failed with last; none if it did not fail, or has answered rightly since.
+    /// The last error of each server; `None` if it did not fail, or has responded correctly since.
     pub fn last_errors(&self) -> impl Iterator<Item = Option<&Error>> {
         self.servers.iter().map(|server| server.last_error.as_ref())
     }
@@ -113,50 +114,52 @@ impl ServersHealth {
         self.servers[at].readiness(whose, now_ms, self.is_alone(whose, now_ms, urgent))
     }
 
-    /// Whether a caller waits, and no server is healthy.
+    /// Whether a caller waits and no server is healthy.
     fn is_alone(&self, whose: &str, now_ms: i64, urgent: bool) -> bool {
         let is_healthy = |server: &ServerHealth| server.readiness(whose, now_ms, false) == Readiness::Healthy;
         urgent && !self.servers.iter().any(is_healthy)
     }
 }
 
-/// A request is made for a tag, or for "" where all requests are alike. An answer that is wrong may be wrong for that tag
-/// alone, so only the tag's requests back off; no answer, and wrong ones to many tags in a row, concern the server.
+/// The health of one server.
+///
+/// A request is for a tag, or for "" if all requests are alike. A wrong response may be wrong only for its tag, so only
+/// the tag's requests back off. No response, and wrong responses to many tags in a row, concern the whole server.
 #[derive(Clone, Debug, Default)]
 struct ServerHealth {
     whole: Rest,
-    /// The tag of its last failure as a whole.
+    /// The tag of the last failure of the whole server.
     asked_by: Box<str>,
-    /// The tags that it answered wrongly, and not rightly since.
+    /// The tags with a wrong response and no correct one since.
     of_tags: BTreeMap<Box<str>, Rest>,
-    /// Right answers so far, and the tags that were answered wrongly since the last of them.
+    /// The number of correct responses, and the number of tags with a wrong response since the last of them.
     answers: u64,
     wrong_for: usize,
     last_error: Option<Error>,
 }
 
-/// Whether a server is asked, and what it failed with.
+/// The back-off of a server, or of a tag at this server, and its last failure.
 #[derive(Clone, Debug, Default)]
 struct Rest {
     back_off: BackOff,
     failed_at_ms: i64,
-    /// It failed last, and an attempt finds out whether it still does.
+    /// Whether a probe is running, after a failure.
     is_probed: bool,
     failure: Option<ServerFailure>,
     /// [`ServerHealth::answers`] at its last failure.
     answers: Option<u64>,
 }
 
-/// What a request to a server failed with.
+/// The failure of a request to a server.
 #[derive(Clone, Debug)]
 pub struct ServerFailure {
     /// The error for the caller.
     pub error: Error,
     /// The error for callers of other tags.
     pub of_server: Error,
-    /// It does not depend on the tag: there was no answer, or one of a server that is busy or broken.
+    /// It does not depend on the tag: there was no response, or the server is busy or broken.
     pub is_whole: bool,
-    /// It will be the same until somebody changes the server or the options.
+    /// It stays the same until somebody changes the server or the options.
     pub is_denied: bool,
 }
 
@@ -164,15 +167,15 @@ pub struct ServerFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Readiness {
     Healthy,
-    /// It failed, and has rested: one attempt at a time may find out more.
+    /// It failed, and its back-off is over: one attempt at a time may probe it.
     Rested,
-    /// Not before.
+    /// Not before this time.
     BacksOffUntil(i64),
 }
 
-/// A server that is probed already is looked at again after this.
+/// How long until a server that is already probed is checked again.
 const PROBE_MS: i64 = 200;
-/// Wrong answers to so many tags in a row are the server's own fault.
+/// After wrong responses to this number of tags in a row, the whole server counts as failed.
 const WRONG_FOR: usize = 8;
 
 impl Rest {
@@ -193,7 +196,7 @@ impl Rest {
         }
     }
 
-    /// Requests that were under way together when it failed count as one.
+    /// Records a failure. Requests that ran together when it failed count as one.
     fn failed(&mut self, begun_ms: i64, now_ms: i64, seed: u64, failure: ServerFailure) {
         if self.back_off.failures() == 0 || begun_ms >= self.failed_at_ms {
             self.back_off.failed(now_ms, seed);
@@ -204,20 +207,20 @@ impl Rest {
 }
 
 impl ServerHealth {
-    /// `alone`: a caller waits, and no server is healthy.
+    /// The readiness of the server for this tag.
     fn readiness(&self, whose: &str, now_ms: i64, urgent: bool) -> Readiness {
         let of_tag = self.of_tags.get(whose).map(|rest| rest.readiness(now_ms, urgent));
         self.whole.readiness(now_ms, urgent).max(of_tag.unwrap_or(Readiness::Healthy))
     }
 
-    /// Whether it may be asked before others that are healthy, because it stands before them in the list. A caller that
-    /// waits does not pay for finding out, except once after the longest rest.
+    /// Whether it may be asked before healthy servers, because it comes earlier in the list. A waiting caller does not
+    /// pay for this check, except once after the longest back-off.
     fn comes_first(&self, whose: &str, now_ms: i64, urgent: bool) -> bool {
         let of_tag = self.of_tags.get(whose).is_none_or(|rest| rest.comes_first(now_ms, urgent));
         of_tag && self.whole.comes_first(now_ms, urgent)
     }
 
-    /// Whether it backs off only because it denied what this tag asks: then the tag's own back-off decides.
+    /// Whether it backs off only because it denied this tag: then the tag's own back-off decides.
     fn only_denied(&self, whose: &str, now_ms: i64) -> bool {
         let denied = |rest: &Rest| rest.failure.as_ref().is_some_and(|failure| failure.is_denied);
         self.of_tags.get(whose).is_some_and(denied)
@@ -229,7 +232,7 @@ impl ServerHealth {
         core::iter::once(&mut self.whole).chain(self.of_tags.get_mut(whose)).filter(failing)
     }
 
-    /// An attempt begins; whether it is a probe.
+    /// Starts an attempt and returns whether it is a probe.
     fn begin(&mut self, whose: &str) -> bool {
         self.rests(whose).map(|rest| rest.is_probed = true).count() > 0
     }
@@ -269,7 +272,7 @@ impl ServerHealth {
         }
     }
 
-    /// The error while it backs off, or has not answered rightly since; and whether it denied the request.
+    /// The error while it backs off, or until its next correct response; and whether it denied the request.
     fn failure(&self, whose: &str) -> Option<(Error, bool)> {
         let failing = |rest: &&Rest| rest.back_off.failures() > 0;
         let told = self.of_tags.get(whose).filter(failing).and_then(|rest| rest.failure.as_ref());
@@ -293,7 +296,7 @@ mod tests {
         ServerFailure { error: error("down"), of_server: error("down for others"), is_whole, is_denied }
     }
 
-    /// An attempt that is no probe fails at once.
+    /// An attempt that is not a probe fails at once.
     fn fail(server: &mut ServerHealth, whose: &str, now_ms: i64, failure: ServerFailure) {
         let attempt = Attempt { server: 0, probes: false, begun_ms: now_ms };
         server.failed(whose, attempt, now_ms, 0, failure);
@@ -344,7 +347,7 @@ mod tests {
         assert_ne!(server.readiness("bad", 221, true), Readiness::Healthy);
     }
 
-    /// The server that is asked; 9 for none.
+    /// The chosen server; 9 for none.
     fn chosen(servers: &mut ServersHealth, now_ms: i64, urgent: bool) -> (usize, bool) {
         servers.choose("a", &[0, 1], now_ms, urgent).map_or((9, false), |begun| (begun.server, begun.probes))
     }

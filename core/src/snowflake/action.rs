@@ -1,44 +1,45 @@
-//! What a call of the generator returns if it is not one id: a run of ids, or the next action.
+//! The results of a generator's call besides one id: a run of ids, or the next action.
 
 use crate::{Code, Error, Layout, Rules, Utc};
 use alloc::format;
 
-/// The next action of a caller that got no id. Nothing was changed.
+/// The next action of a caller that got no id. The call changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Ask again once the clock reads this, in Unix milliseconds.
+    /// Call again when the clock reads this, in Unix milliseconds.
     WaitUntil(i64),
-    /// Have the next span granted, from [`crate::Snowflake::first_unused`] on, and ask again.
+    /// Grant the next span, from [`crate::Snowflake::first_unused`] on, and call again.
     NeedSpan,
-    /// Refused: the clock is further behind the last id than the bound. Read the clock once more before believing it.
+    /// Refused: the clock is further behind the last id than the bound. Read the clock once more before you report
+    /// this.
     ClockBackwards {
         /// The time of the last id, Unix milliseconds.
         last_ms: i64,
-        /// The time given.
+        /// The time of the call.
         now_ms: i64,
     },
-    /// Refused: the time given lies before the epoch.
+    /// Refused: the time of the call is before the epoch.
     BeforeEpoch {
-        /// The time given.
+        /// The time of the call.
         now_ms: i64,
     },
     /// Refused: the layout's timestamp bits are used up.
     TimeExhausted {
-        /// The time given.
+        /// The time of the call.
         now_ms: i64,
     },
     /// Refused: the generator was sealed.
     Sealed,
 }
 
-/// Ids of one step: `first`, `first + stride`, …, `count` of them, all of one tick.
+/// A run of ids of one tick: `first`, `first + stride`, …, `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first id.
     pub first: i64,
-    /// From one id to the next.
+    /// The distance between two ids.
     pub stride: i64,
-    /// How many.
+    /// The number of ids.
     pub count: usize,
 }
 
@@ -46,17 +47,18 @@ impl Run {
     /// Writes the ids to the front of `out`, which has room for at least `count`.
     pub fn write(&self, out: &mut [i64]) {
         let mut id = self.first;
-        // One addition an id, which the compiler does several of at once; a multiplication it does not.
+        // One addition for each id, of which the compiler does several at once. It does not do that for a
+        // multiplication.
         for slot in out.iter_mut().take(self.count) {
             *slot = id;
-            // Wraps behind the last id at most.
+            // It wraps only behind the last id.
             id = id.wrapping_add(self.stride);
         }
     }
 }
 
 impl Action {
-    /// The error of an action: of a refusal, or of what the caller was waiting for.
+    /// The error of an action: of a refusal, or of the reason for a wait.
     #[cold]
     pub(crate) fn error(self, layout: &Layout, rules: &Rules) -> Error {
         match self {

@@ -1,9 +1,9 @@
-//! When the span of a generator is extended, by how much, and when to look again.
+//! The extension of a generator's span: when, by how much, and when to check again.
 //!
 //! Construct: [`SpanExtension::new`]. Poll: [`SpanExtension::poll`]. Events: [`SpanExtension::written`],
 //! [`SpanExtension::failed`], the two ends of a write. Queries: all others.
 //!
-//! | What is left of the span | Room | Action |
+//! | Rest of the span | Room | Action |
 //! | --- | --- | --- |
 //! | more than half of what a new span would hold | any | not needed |
 //! | some | none | not needed |
@@ -14,38 +14,38 @@
 use crate::{BackOff, Layout, Record, Rules, Span, next_until};
 use core::time::Duration;
 
-/// Spans are extended in the background while ids were issued within this time.
+/// Spans are extended in the background if ids were issued within this time.
 const IN_USE_MS: i64 = 60_000;
 
-/// Extends the span of one generator.
+/// The extension of one generator's span.
 #[derive(Clone, Debug)]
 pub struct SpanExtension {
-    /// When the generator was opened, by the suspend-counting clock.
+    /// The boot time when the generator was opened.
     opened: Duration,
     back_off: BackOff,
 }
 
-/// What the host does next.
+/// The next action of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtensionAction {
     /// Write a record with this span, then grant it.
     Extend(Span),
-    /// Nothing: enough is left.
+    /// Nothing: enough of the span is left.
     NotNeeded,
-    /// Nothing: the logical clock is so far ahead that no span may be given yet.
+    /// Nothing: the logical clock is so far ahead that no span may be granted yet.
     NoRoom,
-    /// Have the lease renewed: it has no more ticks.
+    /// Renew the lease: it has no more ticks.
     LeaseShort,
 }
 
 impl SpanExtension {
-    /// `opened`: the suspend-counting clock.
+    /// `opened` is the boot time, which counts suspended time too.
     pub const fn new(opened: Duration) -> SpanExtension {
         SpanExtension { opened, back_off: BackOff::new() }
     }
 
-    /// The next action. `first_unused`: the generator's; `lease_until`: the first tick outside its lease, `u64::MAX`
-    /// without one; `counted`: the suspend-counting clock.
+    /// The next action. `first_unused` is the generator's. `lease_until` is the first tick outside its lease,
+    /// `u64::MAX` without one. `counted` is the boot time.
     pub fn poll(
         &self,
         rules: &Rules,
@@ -61,7 +61,7 @@ impl SpanExtension {
         let from = record.first_free(position);
         let until = next_until(&record.layout, rules, &record.skipped, from, now_ms, age_ms);
         match until.map(|until| until.min(lease_until)).filter(|until| *until > from) {
-            // Half of what there could be is left.
+            // Half of the possible span is left.
             Some(until) if left > 0 && 2 * left > until - position => ExtensionAction::NotNeeded,
             Some(until) => ExtensionAction::Extend(Span { from, until }),
             None if left > 0 => ExtensionAction::NotNeeded,
@@ -80,17 +80,17 @@ impl SpanExtension {
         self.back_off.failed(0, 0);
     }
 
-    /// Whether the span is to be extended in the background. `waited_for`: a caller has no span.
+    /// Whether the span is to be extended in the background. `waited_for`: a caller waits for a span.
     pub fn is_in_use(layout: &Layout, first_unused: u64, now_ms: i64, waited_for: bool) -> bool {
         waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS
     }
 
-    /// How long until the next poll after an extension that failed.
+    /// How long until the next poll after a failed extension.
     pub const fn rest(&self) -> Duration {
         self.back_off.rest(false)
     }
 
-    /// How long until the next poll otherwise: when half of what is left of a span until `until` is over.
+    /// How long until the next poll otherwise: until half of the rest of a span up to `until` is over.
     pub fn due_in(layout: &Layout, until: u64, first_unused: u64, now_ms: i64) -> Duration {
         let now = layout.tick_at(now_ms).unwrap_or(0);
         let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
@@ -105,7 +105,7 @@ mod tests {
     const OPENED: Duration = Duration::from_secs(100);
     const NO_LEASE: u64 = u64::MAX;
 
-    /// A record whose run began at this tick, with a first span.
+    /// A record whose run starts at this tick, with a first span.
     fn record(from: u64) -> Record {
         let run = Span { from, until: from + 500 };
         Record { run, ..Record::unused(7, Layout::LEAF) }
@@ -130,7 +130,7 @@ mod tests {
             (496, 0, extend(496, 504)),
             (500, 500, extend(500, 1_000)),
             (500, 5_000, extend(5_000, 5_500)),
-            // Behind by more than is bridged.
+            // Behind by more than the rules allow.
             (499, -6_000, NotNeeded),
             (500, -6_000, NoRoom),
         ] {

@@ -1,22 +1,23 @@
-//! The snowflake generator: lock-free, inside the spans granted to it.
+//! The snowflake generator. It is lock-free and issues ids within its granted spans.
 
 use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Action, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
 
-/// A position is `tick << sequence_bits | sequence`: at most 63 bits, so this value is none.
+/// A position is `tick << sequence_bits | sequence`. It has at most 63 bits, so this value is not a position.
 const SEALED: u64 = u64::MAX;
 /// No step ahead of the clock was made yet.
 const NEVER: u64 = u64::MAX;
-/// While ahead, one tick in so many lasts two of the clock's, so that the lead melts even under full load.
+/// While the generator is ahead, one tick in this number lasts two ticks of the clock, so that the lead shrinks even
+/// under full load.
 const MELT: u64 = 256;
-/// How old a reading of the clock may be when it is used: longer than a thread is commonly off the processor.
+/// How old a reading of the clock may be when it is used: longer than a thread usually waits for a processor.
 const LAG_MS: i64 = 50;
 
-/// On a cache line of its own: the one word that every id writes.
+/// On its own cache line: every id writes this word.
 #[repr(align(64))]
 struct Hot(AtomicU64);
 
-/// A generator of one worker id. Ids strictly increase whatever the clock does; any number of threads may call.
+/// A generator of one worker id. Ids strictly increase whatever the clock does. Any number of threads may call it.
 ///
 /// ```
 /// use leafid_core::{Layout, Rules, Snowflake, Span};
@@ -29,9 +30,9 @@ struct Hot(AtomicU64);
 pub struct Snowflake {
     /// The first unused position, or SEALED.
     next: Hot,
-    /// The first tick outside the spans granted.
+    /// The first tick outside the granted spans.
     until: AtomicU64,
-    /// The clock's tick when the logical clock last stepped on ahead of it, or NEVER.
+    /// The clock's tick when the logical clock last made a step ahead of it, or NEVER.
     pace: AtomicU64,
     layout: Layout,
     rules: Rules,
@@ -39,25 +40,25 @@ pub struct Snowflake {
     sequence_mask: u64,
     tick_shift: u32,
     stride: i64,
-    /// The first position of all: a generator that still stands there has issued nothing.
+    /// The first position of all. A generator that is still at it has issued nothing.
     origin: u64,
-    /// The worker id in its place.
+    /// The worker id, shifted to its place.
     worker: i64,
     random_start: u64,
     seed: u64,
 }
 
-/// Where a step may land.
+/// The target of a step.
 struct Target {
     tick: u64,
-    /// Whether the tick has begun, so that its ids go on; else it begins anew.
+    /// Whether the tick has begun, so that its ids continue. Otherwise it starts again.
     begun: bool,
-    /// The value of `pace` that this step must still find, and the one it leaves.
+    /// The value of `pace` that this step must still find, and the new value.
     pace: Option<(u64, u64)>,
 }
 
 impl Snowflake {
-    /// A generator that begins at the tick `from` and has no span yet. `worker_id` is within the layout.
+    /// A generator that starts at the tick `from` and has no span yet. `worker_id` must be within the layout.
     pub fn new(layout: Layout, rules: Rules, worker_id: u32, from: u64, seed: u64) -> Snowflake {
         let (worker_shift, sequence_shift) = layout.shifts();
         let eighth = (u64::from(layout.max_sequence()) + 1) / 8;
@@ -78,7 +79,7 @@ impl Snowflake {
         }
     }
 
-    /// Issues one id, or says what to do first.
+    /// Issues one id, or returns the action to take first.
     #[inline]
     pub fn next(&self, now_ms: i64) -> core::result::Result<i64, Action> {
         match self.one_more(now_ms) {
@@ -87,36 +88,36 @@ impl Snowflake {
         }
     }
 
-    /// Issues up to `most` ids of one tick in one step, at least one, or says what to do first. Ask again for the rest.
+    /// Issues 1 to `most` ids of one tick in one step, or returns the action to take first. Call again for the rest.
     pub fn reserve(&self, now_ms: i64, most: usize) -> core::result::Result<Run, Action> {
-        // More than any tick holds is as good as 2^32, and adds to a position without overflow.
+        // More than any tick holds is as good as 2^32, which adds to a position without overflow.
         let (position, count) = self.step(now_ms, (most as u64).clamp(1, 1 << 32))?;
         Ok(Run { first: self.id(position), stride: self.stride, count: count as usize })
     }
 
-    /// Adds a span. It begins where the last one ended, or above: ticks between are never used.
+    /// Adds a span. It starts where the last one ended, or above. Ticks in between are never used.
     pub fn grant(&self, span: Span) {
         if span.is_empty() || span.until > self.layout.last_tick() + 1 {
             return;
         }
         if span.from > self.until.load(Relaxed) {
-            // Before the bound is raised: no step may land in the gap. A sealed generator stays sealed.
+            // Before the bound is raised, because no step may land in the gap. A sealed generator stays sealed.
             self.next.0.fetch_max(span.from << self.sequence_bits, Relaxed);
         }
         self.until.fetch_max(span.until, Release);
     }
 
-    /// Ends the generator in one atomic step and answers the exact first unused tick; none if it was sealed before.
+    /// Seals the generator in one atomic step and returns the exact first unused tick; `None` if it was sealed before.
     pub fn seal(&self) -> Option<u64> {
         self.first_unused_of(self.next.0.swap(SEALED, Relaxed))
     }
 
-    /// The first tick of which no id was issued; none once sealed.
+    /// The first tick without an issued id; `None` if the generator is sealed.
     pub fn first_unused(&self) -> Option<u64> {
         self.first_unused_of(self.next.0.load(Relaxed))
     }
 
-    /// How many ids one [`Snowflake::reserve`] would give now, as far as the tick goes.
+    /// The number of ids that one [`Snowflake::reserve`] could return now, within the tick.
     pub fn left_in_tick(&self, now_ms: i64) -> usize {
         let at = self.next.0.load(Relaxed);
         let now = self.layout.tick_at(now_ms).unwrap_or(0).min(self.layout.last_tick());
@@ -128,7 +129,7 @@ impl Snowflake {
         ((self.sequence_mask + 1) - (start & self.sequence_mask)) as usize
     }
 
-    /// The first tick outside the spans granted.
+    /// The first tick outside the granted spans.
     pub fn until(&self) -> u64 {
         self.until.load(Acquire)
     }
@@ -143,14 +144,14 @@ impl Snowflake {
         &self.rules
     }
 
-    /// The error of an action: of a refusal, or of what the caller was waiting for.
+    /// The error of an action: of a refusal, or of the reason for a wait.
     #[cold]
     pub fn error(&self, action: Action) -> Error {
         action.error(&self.layout, &self.rules)
     }
 
-    /// One more id of the clock's tick, which has begun and is not used up: what nearly every call comes to. The same as a
-    /// step of one position, without all that it could come to else; none says nothing.
+    /// Issues one more id of the clock's tick, if the tick has begun and is not used up. Nearly every call ends here.
+    /// It is the same as a step of one position, without the other cases. `None` means nothing: make a step.
     #[inline(always)]
     fn one_more(&self, now_ms: i64) -> Option<i64> {
         let now = self.layout.tick_at(now_ms)?;
@@ -159,7 +160,7 @@ impl Snowflake {
             return None;
         }
         let at = self.next.0.load(Relaxed);
-        // Of a tick that has not begun it is 0; of one behind or ahead, or sealed, more than there is.
+        // 0 in a tick that has not begun. Larger than any sequence number in an earlier or later tick, or if sealed.
         let sequence = at.wrapping_sub(now << self.sequence_bits);
         if sequence.wrapping_sub(1) >= self.sequence_mask {
             return None;
@@ -174,7 +175,7 @@ impl Snowflake {
         self.step(now_ms, 1).map(|(position, _)| self.id(position))
     }
 
-    /// The one step: takes up to `want` positions of one tick.
+    /// The only step: takes up to `want` positions of one tick.
     #[inline(always)]
     fn step(&self, now_ms: i64, want: u64) -> core::result::Result<(u64, u64), Action> {
         let Some(now) = self.layout.tick_at(now_ms) else { return Err(Action::BeforeEpoch { now_ms }) };
@@ -187,7 +188,7 @@ impl Snowflake {
             } else {
                 self.ahead(at, now, now_ms)?
             };
-            // Before the shift of `begin`: past the last tick it would lose bits.
+            // Before the shift in `begin`: after the last tick it would lose bits.
             if target.tick >= self.until.load(Acquire) {
                 return Err(self.outside(target.tick, now_ms));
             }
@@ -206,7 +207,7 @@ impl Snowflake {
         }
     }
 
-    /// What to do at a position whose tick lies ahead of the clock.
+    /// The next action at a position whose tick is ahead of the clock.
     #[cold]
     #[inline(never)]
     fn ahead(&self, at: u64, now: u64, now_ms: i64) -> core::result::Result<Target, Action> {
@@ -220,7 +221,7 @@ impl Snowflake {
         let lead_ms = (last - now) as i64 * self.layout.tick_ms();
         if lead_ms > bound {
             if at == self.origin && self.rules.on_clock_backwards == OnClockBackwards::Continue {
-                // Admitted, but no span may be given so far ahead: a restart after a step back begins a little later.
+                // Admitted, but no span may be granted so far ahead: a restart after a step back starts a little later.
                 return Err(Action::WaitUntil(self.layout.tick_start_ms(tick + 1) - bound));
             }
             return Err(Action::ClockBackwards { last_ms: self.layout.tick_start_ms(last), now_ms });
@@ -232,8 +233,8 @@ impl Snowflake {
             return Ok(Target { tick, begun, pace: None });
         }
         let fresh = Target { tick, begun, pace: None };
-        // In whole ticks, so that the wait ends where the step becomes possible, whatever the tick's length. A step
-        // beyond the bound would turn the next call into a refusal.
+        // In whole ticks, so that the wait ends when the step becomes possible, for any length of the tick. After a
+        // step beyond the bound, the next call would be a refusal.
         let soonest = tick.saturating_sub((bound / self.layout.tick_ms()).max(0) as u64);
         if self.rules.on_exhausted == OnExhausted::Borrow {
             return if now >= soonest {
@@ -245,9 +246,10 @@ impl Snowflake {
         if last == now {
             return Err(Action::WaitUntil(self.layout.tick_start_ms(tick)));
         }
-        // Ahead of the clock: step on as the clock does. A clock that reads a little less than at the last step was
-        // read by a thread that slept since, and must not earn a step of its own, or the lead grows with every such
-        // reading; one that reads much less went back: one step, and the count begins anew.
+        // Ahead of the clock: make one step for each tick of the clock. If the clock reads a little less than at the
+        // last step, the calling thread has slept since it read the clock. It must not get its own step, or the lead
+        // grows with every such reading. If the clock reads much less, it went back: make one step, and count from
+        // here.
         let paced = self.pace.load(Relaxed);
         let lag = 1 + (LAG_MS / self.layout.tick_ms()) as u64;
         let anew = paced == NEVER || now + lag < paced;
@@ -264,12 +266,12 @@ impl Snowflake {
         if tick > self.layout.last_tick() { Action::TimeExhausted { now_ms } } else { Action::NeedSpan }
     }
 
-    /// The first position of a fresh tick: a pseudo-random sequence number below `random_start`.
+    /// The first position of a new tick: a pseudo-random sequence number below `random_start`.
     #[inline]
     fn begin(&self, tick: u64) -> u64 {
         let mut position = tick << self.sequence_bits;
         if self.random_start > 1 {
-            // The finisher of splitmix64: every bit of the tick reaches the high bits.
+            // The last steps of splitmix64: every bit of the tick reaches the high bits.
             let mut z = (tick ^ self.seed).wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -285,7 +287,7 @@ impl Snowflake {
 
     #[inline]
     fn composed(&self, tick: u64, sequence: u64) -> i64 {
-        // At most 63 bits, by Layout::new.
+        // At most 63 bits, checked by Layout::new.
         (tick << self.tick_shift) as i64 | self.worker | (sequence as i64 * self.stride)
     }
 

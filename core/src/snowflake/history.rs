@@ -1,16 +1,16 @@
-//! What a record keeps of the past, so that a reset forgets nothing that could be issued twice.
+//! The history in a record, so that after a reset no id is issued twice.
 //!
-//! A clock that was in 2036 for a while left runs there, perhaps several. Once it is corrected and the record reset, all
-//! of them are skipped: time will come there again.
+//! If a clock was in 2036 for a while, runs of that time remain in the record, perhaps several. When the clock is
+//! corrected and the record is reset, all of them are skipped, because time will reach 2036 again.
 
 use crate::{Code, Error, MOST_FORMER, MOST_SKIPPED, Record, Result, Span};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Former runs less apart than this are kept as one.
+/// Former runs with a smaller distance are joined.
 const NEAR_MS: u64 = 60_000;
 impl Record {
-    /// The record of the next run, which begins where [`Record::admit`] says: the last one becomes a former one.
+    /// The record of the next run, which starts where [`Record::admit`] says. The last run becomes a former one.
     pub fn begin(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {
         // No run begins below this one except by a reset, which skips the spans of earlier runs.
         let (passed, skipped) = self.skipped.iter().partition(|span| span.until <= run.from);
@@ -18,8 +18,8 @@ impl Record {
         Record { run, granted_at_ms, owner, skipped, former, ..self.clone() }
     }
 
-    /// The record of the current run with one span more. Ticks left out between, as when the clock leapt, are not
-    /// counted as used, so that no reset skips them.
+    /// The record of the current run with one more span. Ticks in between, such as after a leap of the clock, do not
+    /// count as used, so that no reset skips them.
     pub fn extend(&self, span: Span, granted_at_ms: i64) -> Record {
         let gap = span.from.saturating_sub(self.run.until);
         if !self.run.is_empty() && self.is_near(gap) {
@@ -30,9 +30,9 @@ impl Record {
         Record { run: span, granted_at_ms, former, ..self.clone() }
     }
 
-    /// The record from which ids begin at the clock again, though it lies ahead of it: whatever was ever granted at or
-    /// above the clock is skipped. Of a run from below the clock to more than a year above it, which no rules make, an hour and
-    /// three seconds.
+    /// The record for ids that start at the clock again, although this record is ahead of the clock. It skips all spans
+    /// that were ever granted at or above the clock. No rules write a run from below the clock to more than a year
+    /// above it: of such a run it skips an hour and three seconds.
     ///
     /// Errors: `before_epoch`, `time_exhausted`; `state_io` if there would be too many skipped spans.
     pub fn reset(&self, now_ms: i64) -> Result<Record> {
@@ -61,7 +61,7 @@ impl Record {
             return Err(Error::new(Code::StateIo, message));
         }
         let former = Record { former: Vec::new(), ..self.clone() }.former_with([below, passed].concat());
-        // Granted now, so that a clock that goes back after this is noticed.
+        // Granted now, so that a clock that goes back after this is detected.
         let run = Span { from: now, until: now };
         Ok(Record { run, granted_at_ms: now_ms, skipped, former, ..self.clone() })
     }
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// In order, without empty ones; those that overlap, touch or are `near` are one.
+/// The spans in order, without empty ones. Spans that overlap, touch or are `near` are joined.
 fn joined(mut spans: Vec<Span>, near: impl Fn(u64) -> bool) -> Vec<Span> {
     spans.retain(|span| !span.is_empty());
     spans.sort_unstable();

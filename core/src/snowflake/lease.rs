@@ -1,48 +1,49 @@
-//! Leases: a worker id and a span of its ticks from a source that other hosts ask too.
+//! Leases: a worker id and a span of its ticks, from a source that other hosts use too.
 
 use crate::{Code, Error, Layout, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The answer of a lease source to a claim: a worker id, and a span that no other holder gets.
+/// The result of a claim: a worker id, and a span that no other holder gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease {
     /// The worker id.
     pub worker_id: i64,
-    /// Where the span begins, Unix milliseconds: at or above the `until_ms` of every holder before.
+    /// The start of the span, Unix milliseconds: at or above the `until_ms` of every earlier holder.
     pub from_ms: i64,
-    /// Where the span ends, exclusive, Unix milliseconds. The source has stored it before it answers.
+    /// The end of the span, exclusive, Unix milliseconds. The source stores it before it returns it.
     pub until_ms: i64,
-    /// How long the source keeps the id for this holder without a renewal, milliseconds. Without it: until `until_ms`.
+    /// How long the source reserves the id for this holder without a renewal, milliseconds. Default: until `until_ms`.
     pub lease_ms: Option<i64>,
-    /// The token by which the source knows this holder: sent with each renewal and release.
+    /// The token by which the source identifies this holder. It is sent with each renewal and release.
     pub token: Option<String>,
-    /// What the clocks of other holders read, Unix milliseconds: compared with this one by [`peers_agree`].
+    /// The clocks of other holders, Unix milliseconds. [`peers_agree`] compares them with this clock.
     pub peer_times_ms: Vec<i64>,
 }
 
-/// The answer of a lease source to a renewal.
+/// The result of a renewal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renewal {
-    /// The worker id, where it is said again: the lease's own.
+    /// The worker id, if the source repeats it: that of the lease.
     pub worker_id: Option<i64>,
-    /// Where the span ends now, exclusive, Unix milliseconds; one below the last is no gain and no loss.
+    /// The new end of the span, exclusive, Unix milliseconds. An end below the last one has no effect.
     pub until_ms: i64,
-    /// As [`Lease::lease_ms`]; none keeps the last.
+    /// As [`Lease::lease_ms`]; `None` keeps the last one.
     pub lease_ms: Option<i64>,
-    /// As [`Lease::token`]; none keeps the last.
+    /// As [`Lease::token`]; `None` keeps the last one.
     pub token: Option<String>,
 }
 
-/// The longest lease, in milliseconds: a longer one is a mistake in the unit.
+/// The longest lease, in milliseconds. A longer one is probably an error of the unit.
 const LONGEST_LEASE_MS: i64 = 7 * 86_400_000;
 
 impl Lease {
-    /// The lease's ticks.
+    /// The ticks of the lease.
     ///
-    /// Errors: `invalid_argument` for a worker id outside the layout, a span that is empty or longer than a week ahead;
-    /// `worker_lost` for one that has ended; `worker_in_use` for one that begins further ahead than the rules bridge.
+    /// Errors: `invalid_argument` for a worker id outside the layout, and for a span that is empty or ends more than a
+    /// week ahead; `worker_lost` for a span that has ended; `worker_in_use` for one that starts further ahead than the
+    /// rules allow.
     pub fn span(&self, layout: &Layout, rules: &Rules, now_ms: i64) -> Result<Span> {
         layout.claimed_id(self.worker_id)?;
         check_lease_ms(self.lease_ms)?;
@@ -87,8 +88,8 @@ impl Lease {
         Error::new(Code::WorkerLost, message)
     }
 
-    /// The lease as a renewal leaves it, and the first tick outside it. Errors:
-    /// `invalid_argument`, and `worker_lost` for an end that has passed.
+    /// The lease after a renewal, and the first tick outside it. Errors: `invalid_argument`; `worker_lost` for an end
+    /// that has passed.
     pub fn renewed(&self, renewal: Renewal, layout: &Layout, now_ms: i64) -> Result<(Lease, u64)> {
         if let Some(other) = renewal.worker_id.filter(|id| *id != self.worker_id) {
             let allowed = format!("{}, for a renewal keeps the worker id", self.worker_id);
@@ -112,7 +113,7 @@ impl Lease {
 }
 
 impl Layout {
-    /// The worker id that a claim answered. Errors: `invalid_argument` for one outside the layout.
+    /// Checks the worker id of a claim. Errors: `invalid_argument` for one outside the layout.
     pub fn claimed_id(&self, worker_id: i64) -> Result<u32> {
         let most = self.max_worker_id();
         u32::try_from(worker_id).ok().filter(|id| *id <= most).ok_or_else(|| {
@@ -130,7 +131,7 @@ fn check_lease_ms(lease_ms: Option<i64>) -> Result<()> {
     }
 }
 
-/// The first tick that begins at or after `until_ms`. None before the epoch.
+/// The first tick that starts at or after `until_ms`; `None` before the epoch.
 fn ticks_until(layout: &Layout, until_ms: i64, now_ms: i64) -> Result<Option<u64>> {
     if until_ms.saturating_sub(now_ms) > LONGEST_LEASE_MS {
         let allowed = format!("Unix milliseconds at most a week ahead of the clock, which reads {now_ms}");
@@ -139,13 +140,13 @@ fn ticks_until(layout: &Layout, until_ms: i64, now_ms: i64) -> Result<Option<u64
     Ok(layout.tick_from(until_ms).map(|tick| tick.min(layout.last_tick() + 1)))
 }
 
-/// How far a clock may be from its peers' at the start.
+/// How far a clock may be from the clocks of its peers at the start.
 pub const PEERS_THRESHOLD_MS: i64 = 10_000;
 
-/// The start-up check of Leaf's blog: whether this clock agrees with those of its peers. Their median counts, so that one
-/// wrong clock stops nobody; fewer than three decide nothing.
+/// The start-up check of Leaf's blog: compares this clock with the median of its peers' clocks. So one wrong clock
+/// stops nobody. With fewer than three peers it accepts every clock.
 ///
-/// Errors: `clock_backwards` when the clock is `threshold_ms` or more from the median.
+/// Errors: `clock_backwards` if the clock differs by `threshold_ms` or more from the median.
 pub fn peers_agree(now_ms: i64, samples_ms: &[i64], threshold_ms: i64) -> Result<()> {
     if samples_ms.len() < 3 {
         return Ok(());

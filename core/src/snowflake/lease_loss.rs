@@ -1,4 +1,4 @@
-//! When a generator that lost its lease claims another one.
+//! The claims of a generator that lost its lease: when to claim another one.
 //!
 //! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::sealed`]. Poll: [`LeaseLoss::poll`].
 //! Queries: all others. A claim that succeeds ends the machine: another generator takes over.
@@ -16,40 +16,40 @@ use crate::{BackOff, Code, Error, SHORTEST_REST};
 use alloc::format;
 use core::time::Duration;
 
-/// The least time between two claims, and between two looks at one.
+/// The shortest time between two claims, and between two checks of one.
 const RETRY: Duration = SHORTEST_REST;
 
-/// A lease that was lost, and the claims made since. Times are of the suspend-counting clock.
+/// A lost lease, and the claims made since. Times are boot times.
 #[derive(Clone, Debug)]
 pub struct LeaseLoss {
     worker_id: u32,
     why: Error,
-    /// A claim is in flight, since then.
+    /// The start of the running claim.
     claiming: Option<Duration>,
-    /// Claims made. One that hangs was given up when it is no longer the last.
+    /// The number of claims. A hanging claim was given up if it is not the last one.
     round: u64,
     back_off: BackOff,
-    /// When the last claim failed, and when the next one is due.
+    /// The time when the last claim failed, and the time of the next one.
     failed_at: Duration,
     due: Duration,
     /// The first tick that the next generator may use, once this one is sealed.
     floor: u64,
 }
 
-/// What the host does next.
+/// The next action of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LossAction {
     /// Claim, in this round, and poll again after 200 ms.
     Claim(u64),
-    /// A claim is in flight: poll again after this.
+    /// A claim is running: poll again after this time.
     Wait(Duration),
-    /// The last claim failed with this: poll again after this.
+    /// The last claim failed with this error: poll again after this time.
     Failed(Error, Duration),
 }
 
 impl LeaseLoss {
-    /// `losses`: the leases lost one after another before this one, without a renewal between: they are claimed with ever
-    /// more time between.
+    /// `losses` is the number of leases lost in a row before this one without a renewal in between. The time between
+    /// the claims grows with it.
     pub const fn new(worker_id: u32, why: Error, losses: u32, counted: Duration) -> LeaseLoss {
         let back_off = BackOff::after(losses);
         let rest = if losses == 0 { Duration::ZERO } else { back_off.rest(false) };
@@ -57,7 +57,7 @@ impl LeaseLoss {
         LeaseLoss { worker_id, why, claiming: None, round: 0, back_off, failed_at: counted, due, floor: 0 }
     }
 
-    /// The next action. `patience`: a claim that takes longer is given up. `waited_for`: by a caller that has no span.
+    /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
     pub fn poll(&mut self, counted: Duration, patience: Duration, waited_for: bool) -> LossAction {
         if self.claiming.is_some_and(|since| counted >= since + patience) {
             let why = format!("the claim has not answered for {} ms", patience.as_millis());
@@ -106,17 +106,17 @@ impl LeaseLoss {
         self.floor
     }
 
-    /// Whether this round is the last one: the claim of an earlier round was given up.
+    /// Whether this is the last round. The claims of earlier rounds were given up.
     pub const fn is_current(&self, round: u64) -> bool {
         self.round == round
     }
 
-    /// Whether a claim is in flight.
+    /// Whether a claim is running.
     pub const fn is_claiming(&self) -> bool {
         self.claiming.is_some()
     }
 
-    /// Why callers get no id.
+    /// The error for callers.
     pub const fn why(&self) -> &Error {
         &self.why
     }

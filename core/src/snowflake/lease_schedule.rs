@@ -1,4 +1,4 @@
-//! When a held lease is renewed, and how long it may be used.
+//! The schedule of a held lease: when it is renewed, and how long it may be used.
 //!
 //! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, and [`HeldLease::take`] (the
 //! answer of a renewal). Queries: all others.
@@ -11,82 +11,83 @@
 //! | in flight | begin a call | in flight: never two at once |
 //! | in flight for longer than `patience` | | in flight; counts as failed |
 //! | in flight | renewed | idle until half of the lease is over |
-//! | in flight | failed | idle; backs off, at most for a quarter of what is left |
-//! | in flight | not held, lost | lost: the host gives the lease up |
+//! | in flight | failed | idle; backs off, at most for a quarter of the rest of the lease |
+//! | in flight | not held, lost | lost: the host drops the lease |
 
 use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_REST, Span};
 use alloc::format;
 use core::time::Duration;
 
-/// How far ahead of the clock a span is asked for, where the lease source names no time of its own: an outage of the
-/// source of this length is bridged.
+/// How far ahead of the clock a span is requested, if the lease source sets no time. Ids continue through an outage of
+/// the source of this length.
 pub const SPAN_WISH_MS: i64 = 30_000;
-/// The least time between two calls, however short the spans are that the source gives.
+/// The shortest time between two calls, even if the source returns very short spans.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The least time between two calls after a failure.
+/// The shortest time between two calls after a failure.
 const RETRY: Duration = SHORTEST_REST;
 
-/// A lease that is held. Times are of the suspend-counting clock; the time of an answer is from before its call.
+/// A held lease. Times are boot times; the time of a result is that before its call.
 #[derive(Clone, Debug)]
 pub struct HeldLease {
     lease: Lease,
-    /// The first tick outside it.
+    /// The first tick outside the lease.
     until: u64,
-    /// When it is to be renewed: half-way, or after a failure.
+    /// The time of the next renewal: half-way, or after a failure.
     renew_at: Duration,
-    /// When the source may give the worker id to another holder: no further span is taken from then on.
+    /// The time when the source may lease the worker id to another holder. From then on no further span is used.
     ends: Option<Duration>,
-    /// The calls that failed since the last one that did not, and the last error.
+    /// The number of failed calls since the last success, and the last error.
     back_off: BackOff,
     error: Option<Error>,
-    /// When the last call ended.
+    /// The end of the last call.
     called_at: Duration,
     in_flight: Option<InFlight>,
-    /// A call that takes longer hangs.
+    /// A call that takes longer counts as hanging.
     patience: Duration,
 }
 
-/// The renewal that is under way.
+/// The running renewal.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     since: Duration,
 }
 
-/// What the lease source is called with.
+/// The arguments of a call of the lease source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenewalRequest {
-    /// The lease as it is.
+    /// The current lease.
     pub lease: Lease,
-    /// Where the span is wished to end, Unix milliseconds.
+    /// The requested end of the span, Unix milliseconds.
     pub wish_ms: i64,
 }
 
-/// What the lease source returned.
+/// The result of the lease source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenewalAnswer {
     /// A renewal.
     Renewed(Renewal),
-    /// The worker id is no longer this holder's.
+    /// This holder has lost the worker id.
     NotHeld,
-    /// The source says with this error that the lease is lost.
+    /// The source returned this error, which says that the lease is lost.
     Lost(Error),
-    /// Any other error: it is not known whether the lease was renewed.
+    /// Any other error: it is unknown whether the lease was renewed.
     Failed(Error),
 }
 
-/// How a renewal ended.
+/// The end of a renewal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenewalEnd {
-    /// The lease is held further.
+    /// The lease is still held.
     Kept,
-    /// It was not renewed; what is held may be used to its end.
+    /// It was not renewed. The held lease may be used to its end.
     Failed(Error),
-    /// The worker id is no longer this holder's.
+    /// This holder has lost the worker id.
     Lost(Error),
 }
 
 impl HeldLease {
-    /// `asked`: the suspend-counting clock before the claim. `patience`: a call of the source that takes longer hangs.
+    /// `asked` is the boot time before the claim. A call of the source that takes longer than `patience` counts as
+    /// hanging.
     pub fn new(lease: Lease, span: Span, asked: Duration, now_ms: i64, patience: Duration) -> HeldLease {
         let mut held = HeldLease {
             lease,
@@ -103,8 +104,8 @@ impl HeldLease {
         held
     }
 
-    /// The next call of the lease source, if it is to be made now; then it is in flight. `waited_for`: by a caller that
-    /// has no span.
+    /// The next call of the lease source, if it is due now; then it is in flight. `waited_for`: a caller waits for a
+    /// span.
     pub fn begin_call(&mut self, counted: Duration, now_ms: i64, waited_for: bool) -> Option<RenewalRequest> {
         if waited_for {
             let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
@@ -116,14 +117,14 @@ impl HeldLease {
         }
         begins.then(|| RenewalRequest {
             lease: self.lease.clone(),
-            // Not below what is held, as after a step back.
+            // Not below the held span, such as after a step back.
             wish_ms: now_ms
                 .saturating_add(self.lease.lease_ms.unwrap_or(SPAN_WISH_MS))
                 .max(self.lease.until_ms),
         })
     }
 
-    /// The call in flight has ended. `asked`: the suspend-counting clock before it; `counted` and `now_ms`: the clocks now.
+    /// The call in flight has ended. `asked` is the boot time before it; `counted` and `now_ms` are the current clocks.
     pub fn take(
         &mut self,
         answer: RenewalAnswer,
@@ -170,7 +171,7 @@ impl HeldLease {
         self.error = Some(error);
     }
 
-    /// The lease as it is now.
+    /// The current lease.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
@@ -180,12 +181,12 @@ impl HeldLease {
         if self.has_ended(counted) { 0 } else { self.until }
     }
 
-    /// When the source may give the worker id to another holder, if the lease is not renewed.
+    /// The time when the source may lease the worker id to another holder, without a renewal.
     pub fn ends(&self) -> Option<Duration> {
         self.ends
     }
 
-    /// Whether the source may have given the worker id to another holder.
+    /// Whether the source may have leased the worker id to another holder.
     fn has_ended(&self, counted: Duration) -> bool {
         self.ends.is_some_and(|ends| counted >= ends)
     }
@@ -195,7 +196,7 @@ impl HeldLease {
         self.in_flight.is_some()
     }
 
-    /// Whether the last call failed and the next one is not in flight yet, or the one in flight hangs.
+    /// Whether the last call failed and the next one is not in flight yet, or the call in flight hangs.
     pub fn has_failed(&self, counted: Duration) -> bool {
         self.back_off.failures() > 0 && !self.is_calling() || self.hangs_since(counted).is_some()
     }
@@ -204,19 +205,19 @@ impl HeldLease {
         self.in_flight.map(|call| call.since).filter(|since| counted >= *since + self.patience)
     }
 
-    /// How long until [`HeldLease::begin_call`] is worth a look.
+    /// How long until the next useful call of [`HeldLease::begin_call`].
     pub fn due_in(&self, counted: Duration) -> Duration {
-        // The host takes an answer at once: only a call that hangs needs a look.
+        // The host accepts a result at once, so only a hanging call needs a check.
         let due = self.in_flight.map_or(self.renew_at, |call| call.since + self.patience);
         due.saturating_sub(counted).max(PAUSE)
     }
 
-    /// Whether nothing is left of it, and the source could not be asked for more.
+    /// Whether the lease is used up and its renewal failed.
     pub fn is_over(&self, counted: Duration, now: u64) -> bool {
         self.has_failed(counted) && (self.has_ended(counted) || self.until <= now)
     }
 
-    /// Why no further span can be taken of it.
+    /// Why the lease has no further span.
     pub fn used_up(&self, counted: Duration) -> Error {
         match (self.hangs_since(counted), &self.error) {
             (Some(since), _) => {
@@ -230,8 +231,8 @@ impl HeldLease {
         }
     }
 
-    /// The lease to give back at a close; none if it is lost. `late`: the answer of a renewal that ended after the close,
-    /// whose token is the one to give back.
+    /// The lease to release at a close; `None` if it is lost. `late` is the result of a renewal that ended after the
+    /// close: its token is the one to release.
     pub fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
         match late {
             Some(RenewalAnswer::NotHeld) => None,
@@ -266,7 +267,7 @@ mod tests {
         Duration::from_millis(10_000 + ms)
     }
 
-    /// Asked for at 10 s by the suspend-counting clock; its calls hang after 300 ms.
+    /// Requested at the boot time of 10 s. Its calls hang after 300 ms.
     fn held() -> HeldLease {
         let span = Span { from: 0, until: 3_000 };
         HeldLease::new(lease(), span, at(0), 1_000, Duration::from_millis(300))

@@ -1,63 +1,64 @@
-//! The record of a worker id, and whether a new generator may continue from it.
+//! The record of a worker id, and the decision whether a new generator may continue from it.
 
 use crate::snowflake::span::first_not_skipped;
 use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Former runs kept; beyond that the two that are nearest to one another become one.
+/// The largest number of former runs. Beyond that, the two with the smallest distance are joined.
 pub const MOST_FORMER: usize = 16;
-/// The most skipped spans of a record: so many fit a state file's slot. None is ever given up for another.
+/// The largest number of skipped spans of a record, which fit into a state file's slot. None is ever dropped for
+/// another.
 pub const MOST_SKIPPED: usize = 48;
 
-/// A start is refused whose record ends further ahead of the clock than this. The rules bridge an hour at most, and several
-/// starts on clocks that went back one after another a little more.
+/// A start is refused if its record ends further ahead of the clock than this. The rules allow at most an hour, and
+/// several starts on clocks that went back one after another a little more.
 const MOST_LEAD_MS: i64 = 86_400_000;
-/// No run is so long ahead of the clock and begins below it: clocks that leap end a run's span.
+/// No run starts below the clock and ends this far above it, because a leap of the clock ends a run's span.
 const LONGEST_RUN_AHEAD_MS: i64 = 366 * 86_400_000;
 
-/// The state of a worker id that is made durable: the next holder issues no id that an earlier one may have issued.
+/// The durable state of a worker id. With it, the next holder issues no id that an earlier one may have issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The worker id.
     pub worker_id: u32,
     /// The layout and epoch of its ids.
     pub layout: Layout,
-    /// The current, or last, run: its first tick and the first tick that it may not use.
+    /// The current or the last run: its first tick, and the first tick that it may not use.
     pub run: Span,
-    /// The clock when `run.until` was granted, in Unix milliseconds.
+    /// The time of the clock when `run.until` was granted, Unix milliseconds.
     pub granted_at_ms: i64,
     /// The random number of the generator that wrote it.
     pub owner: u128,
-    /// Spans that a reset gave up: no id of them is ever issued again.
+    /// Spans that a reset skipped. No id of them is ever issued again.
     pub skipped: Vec<Span>,
-    /// The spans of earlier runs, in order: a reset skips these too.
+    /// The spans of earlier runs, in order. A reset skips these too.
     pub former: Vec<Span>,
 }
 
-/// Whether a new generator may begin.
+/// Whether a new generator may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// At this tick; nothing at or above it was ever granted.
+    /// At this tick. No tick at or above it was ever granted.
     From(u64),
-    /// Once the clock reads this.
+    /// When the clock reads this.
     WaitUntil(i64),
-    /// Not: the error says why.
+    /// Not at all, because of this error.
     Refused(Error),
 }
 
 impl Record {
-    /// A record of a worker id that was never used.
+    /// The record of an unused worker id.
     pub fn unused(worker_id: u32, layout: Layout) -> Record {
         let run = Span { from: 0, until: 0 };
         Record { worker_id, layout, run, granted_at_ms: 0, owner: 0, skipped: Vec::new(), former: Vec::new() }
     }
 
-    /// Whether the next generator may begin, and where.
+    /// Decides whether the next generator may start, and at which tick.
     ///
-    /// Under continue it goes on at `run.until` if the record was not granted more than `max_backwards_ms` ahead of
-    /// the clock, and does not end more than a day ahead of it. Under wait it begins once the clock has reached
-    /// `run.until`, which is at most the longest span ahead; the bound of 5 ms is for the running generator.
+    /// Under `continue` it starts at `run.until`, if the record was not granted more than `max_backwards_ms` ahead of
+    /// the clock and does not end more than a day ahead of it. Under `wait` it starts when the clock has reached
+    /// `run.until`, which is at most the longest span ahead. The bound of 5 ms is for a running generator.
     pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
         let Some(now) = self.layout.tick_at(now_ms) else {
             return Admission::Refused(self.layout.before_epoch(now_ms));
@@ -93,9 +94,9 @@ impl Record {
         }
     }
 
-    /// Checks the order and the number of its spans. [`Record::admit`] checks its end, since it knows the clock.
+    /// Checks the order and the number of its spans. [`Record::admit`] checks its end, because it knows the clock.
     ///
-    /// Errors: `state_corrupt` for spans that are not in order, lie outside the layout, or are too many.
+    /// Errors: `state_corrupt` for spans that are out of order, outside the layout, or too many.
     pub fn check(&self) -> Result<()> {
         let end = self.layout.last_tick() + 1;
         let mut flaw = (self.run.from > self.run.until || self.run.until > end)
@@ -122,8 +123,8 @@ impl Record {
         })
     }
 
-    /// Where the run ends, if that is so far ahead of the clock that nobody waits for it. Not where it is empty above what
-    /// a skipped span, however long that is.
+    /// The end of the run in Unix milliseconds, if it is too far ahead of the clock for a wait. `None` for an empty run
+    /// directly above a former span, however long that span is.
     fn false_lead_ms(&self, now_ms: i64) -> Option<i64> {
         let rests =
             self.run.is_empty() && self.former.last().is_some_and(|span| span.until >= self.run.until);
@@ -131,8 +132,8 @@ impl Record {
         (!rests && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms()).then_some(until_ms)
     }
 
-    /// The run as far as it can be believed. One that began below the clock and ends more than a year above it was
-    /// written by no rules: then all that any rules can have granted, whatever stood there before.
+    /// The believable part of the run. No rules write a run that starts below the clock and ends more than a year above
+    /// it. Then it is the longest run that any rules can have granted, whatever the record says.
     pub(crate) fn believed_run(&self, now_ms: i64) -> Span {
         let Span { from, until } = self.run;
         let from_ms = self.layout.tick_start_ms(from);
@@ -145,7 +146,7 @@ impl Record {
         Span { from, until: until.min(most) }
     }
 
-    /// The same record with nothing left below this tick: what another lease source, or ids made elsewhere, may have used.
+    /// The same record with all ticks below this one used: another lease source or another program may have used them.
     pub fn raised_to(mut self, floor: u64) -> Record {
         if floor > self.run.until {
             self.run = Span { from: floor, until: floor };
@@ -153,7 +154,7 @@ impl Record {
         self
     }
 
-    /// The first tick at or above this one that lies in no skipped span.
+    /// The first tick at or above this one that is in no skipped span.
     pub fn first_free(&self, tick: u64) -> u64 {
         first_not_skipped(&self.skipped, tick)
     }

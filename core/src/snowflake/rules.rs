@@ -1,25 +1,25 @@
-//! How a generator behaves when the clock goes back, and when a tick is used up.
+//! The rules of a generator: for a clock that goes back, and for a tick that is used up.
 
 use crate::{Error, Result};
 
-/// The longest span, in milliseconds beyond the clock.
+/// How far ahead of the clock the longest span ends, in milliseconds.
 pub const LONGEST_SPAN_MS: i64 = 3_000;
-/// The first span of a generator that the clock leads; it grows with the generator's age to the longest, so that a
-/// crash loop does not begin seconds ahead of the clock.
+/// How far ahead of the clock the first span ends, in milliseconds. Later spans grow with the generator's age to the
+/// longest, so that a crash loop does not start seconds ahead of the clock.
 pub const FIRST_SPAN_MS: i64 = 500;
 
 /// What a generator does when the clock is behind its last id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum OnClockBackwards {
-    /// Goes on upon the logical clock, which never goes back.
+    /// It continues with the logical clock, which never goes back.
     #[default]
     Continue,
-    /// Waits until the clock has caught up (Leaf's rule).
+    /// It waits until the clock has caught up (Leaf's rule).
     Wait,
 }
 
 impl OnClockBackwards {
-    /// Reads `continue` or `wait`.
+    /// Parses `continue` or `wait`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<OnClockBackwards> {
         match text {
             "continue" => Ok(OnClockBackwards::Continue),
@@ -32,7 +32,7 @@ impl OnClockBackwards {
         }
     }
 
-    /// `continue` or `wait`.
+    /// The name that [`OnClockBackwards::parse`] accepts.
     pub const fn name(self) -> &'static str {
         match self {
             OnClockBackwards::Continue => "continue",
@@ -40,7 +40,7 @@ impl OnClockBackwards {
         }
     }
 
-    /// The default of `max_backwards_ms`: 5000 under continue, 5 (Leaf's) under wait.
+    /// The default of `max_backwards_ms`: 5000 under `continue`, 5 (Leaf's) under `wait`.
     pub const fn default_max_ms(self) -> i64 {
         match self {
             OnClockBackwards::Continue => 5_000,
@@ -48,7 +48,7 @@ impl OnClockBackwards {
         }
     }
 
-    /// The least and the most of `max_backwards_ms`: a bound under 100 ms leaves continue no room for a span.
+    /// The range of `max_backwards_ms`. A bound under 100 ms leaves no room for a span under `continue`.
     pub const fn max_ms_range(self) -> (i64, i64) {
         match self {
             OnClockBackwards::Continue => (100, 3_600_000),
@@ -57,18 +57,18 @@ impl OnClockBackwards {
     }
 }
 
-/// What a generator does when a tick's sequence is used up.
+/// What a generator does when the sequence of a tick is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum OnExhausted {
-    /// Waits for the clock's next tick.
+    /// It waits for the next tick of the clock.
     #[default]
     Wait,
-    /// Steps on ahead of the clock, within the bound of `max_backwards_ms`.
+    /// It uses the next tick ahead of the clock, within the bound of `max_backwards_ms`.
     Borrow,
 }
 
 impl OnExhausted {
-    /// Reads `wait` or `borrow`.
+    /// Parses `wait` or `borrow`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<OnExhausted> {
         match text {
             "wait" => Ok(OnExhausted::Wait),
@@ -77,7 +77,7 @@ impl OnExhausted {
         }
     }
 
-    /// `wait` or `borrow`.
+    /// The name that [`OnExhausted::parse`] accepts.
     pub const fn name(self) -> &'static str {
         match self {
             OnExhausted::Wait => "wait",
@@ -89,13 +89,13 @@ impl OnExhausted {
 /// The rules of one generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
-    /// When the clock is behind the last id.
+    /// The rule for a clock that is behind the last id.
     pub on_clock_backwards: OnClockBackwards,
-    /// How far the clock may be behind, in milliseconds.
+    /// How far the clock may be behind the last id, in milliseconds.
     pub max_backwards_ms: i64,
-    /// When a tick is used up.
+    /// The rule for a tick that is used up.
     pub on_exhausted: OnExhausted,
-    /// A new tick starts its sequence below this number; 0 and 1 always start at 0. Clamped to an eighth of the
+    /// A new tick starts its sequence below this number; 0 and 1 always start at 0. It is reduced to an eighth of the
     /// sequence space.
     pub random_start: u32,
 }
@@ -112,7 +112,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// How far ahead of the clock a generator may begin, in milliseconds: under wait it waits for so long.
+    /// How far ahead of the clock a generator may start, in milliseconds. Under `wait` it waits for this time.
     pub const fn bridged_ms(&self) -> i64 {
         match self.on_clock_backwards {
             OnClockBackwards::Continue => self.max_backwards_ms,
@@ -120,8 +120,8 @@ impl Rules {
         }
     }
 
-    /// The same rules for a generator that must never run ahead of the clock, as its record may not outlive it: where
-    /// others go on or borrow, it waits.
+    /// The same rules for a generator that must never run ahead of the clock, because its record may not survive. Where
+    /// other rules continue or borrow, it waits.
     pub fn never_ahead(self) -> Rules {
         Rules { on_clock_backwards: OnClockBackwards::Wait, on_exhausted: OnExhausted::Wait, ..self }
     }

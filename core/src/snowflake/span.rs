@@ -1,4 +1,4 @@
-//! Spans of ticks: each is granted to one generator, once.
+//! Spans of ticks. Each is granted to one generator, once.
 
 use crate::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Layout, OnClockBackwards, Rules};
 use alloc::vec::Vec;
@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 pub struct Span {
     /// The first tick.
     pub from: u64,
-    /// The first tick that is no longer part of it.
+    /// The first tick after the span.
     pub until: u64,
 }
 
 impl Span {
-    /// Whether no tick is in it.
+    /// Whether it contains no tick.
     pub const fn is_empty(&self) -> bool {
         self.from >= self.until
     }
@@ -22,12 +22,12 @@ impl Span {
 /// The shortest span while the logical clock is ahead.
 const SHORTEST_AHEAD_TICKS: u64 = 8;
 
-/// Where a span that begins at `from` may end, or none while the clock leaves no room for it.
+/// The end of a span that starts at `from`, or `None` while the clock leaves no room for it.
 ///
-/// `from` is the first unused tick, `age_ms` how long the generator has lived. While the clock leads, the span ends
-/// up to 3 s ahead of it. While the logical clock is ahead, it holds 8 ticks or an eighth of the age, if that is
-/// more. Under continue it never ends beyond now + `max_backwards_ms`, so that a crash leaves a record that the next
-/// start admits; `skipped` spans are never entered.
+/// `from` is the first unused tick, `age_ms` the age of the generator. If the clock is ahead of `from`, the span ends
+/// up to 3 s ahead of the clock. If the logical clock is ahead, it contains 8 ticks, or an eighth of the age if that is
+/// more. Under `continue` it never ends above now + `max_backwards_ms`, so that the next start after a crash admits the
+/// record. It never contains ticks of `skipped` spans.
 pub fn next_until(
     layout: &Layout,
     rules: &Rules,
@@ -46,7 +46,7 @@ pub fn next_until(
     if rules.on_clock_backwards == OnClockBackwards::Continue {
         until = until.min(layout.tick_from(now_ms.saturating_add(rules.max_backwards_ms))?);
     }
-    // A skipped span that holds `from` leaves no room either.
+    // A skipped span that contains `from` leaves no room either.
     if let Some(next) = skipped.iter().filter(|span| span.until > from).map(|span| span.from).min() {
         until = until.min(next);
     }
@@ -54,7 +54,7 @@ pub fn next_until(
     (until > from).then_some(until)
 }
 
-/// The first tick at or above `tick` that lies in no skipped span.
+/// The first tick at or above `tick` that is in no skipped span.
 pub(crate) fn first_not_skipped(skipped: &[Span], mut tick: u64) -> u64 {
     let mut spans: Vec<Span> = skipped.to_vec();
     spans.sort_unstable();

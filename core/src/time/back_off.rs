@@ -1,17 +1,17 @@
-//! When to ask again who failed to answer: later each time, and never all at once.
+//! The back-off after failures: longer each time, and with jitter, so that several callers do not retry at one moment.
 
 use core::time::Duration;
 
-/// The first rest, and the shortest: nobody is asked more than five times a second.
+/// The first and shortest back-off: at most five requests a second.
 pub const SHORTEST_MS: i64 = 200;
 /// The same, as a duration.
 pub const SHORTEST_REST: Duration = Duration::from_millis(SHORTEST_MS as u64);
-/// The longest rest while somebody waits, or soon will.
+/// The longest back-off while a caller waits, or soon will.
 pub const URGENT_MS: i64 = 400;
-/// The longest rest otherwise.
+/// The longest back-off otherwise.
 pub const LONGEST_MS: i64 = 10_000;
 
-/// The rests of one source, or of one of its addresses. Times are of a clock that only goes forward, in milliseconds.
+/// The back-off of one source or server. Times are of a clock that only goes forward, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackOff {
     failures: u32,
@@ -20,34 +20,34 @@ pub struct BackOff {
 }
 
 impl BackOff {
-    /// Has not failed.
+    /// Without failures.
     pub const fn new() -> BackOff {
         BackOff { failures: 0, failed_at_ms: 0, seed: 0 }
     }
 
-    /// Has failed this many times.
+    /// After this many failures.
     pub(crate) const fn after(failures: u32) -> BackOff {
         BackOff { failures, failed_at_ms: 0, seed: 0 }
     }
 
-    /// It failed once more; `seed` makes its rest another one than its neighbours'.
+    /// Records a failure. `seed` makes the back-off differ from that of others.
     pub const fn failed(&mut self, now_ms: i64, seed: u64) {
         self.failures = self.failures.saturating_add(1);
         self.failed_at_ms = now_ms;
         self.seed = seed;
     }
 
-    /// It answered.
+    /// Records a success.
     pub const fn succeeded(&mut self) {
         self.failures = 0;
     }
 
-    /// Failures since it answered last.
+    /// The number of failures since the last success.
     pub const fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// When it may be asked again; none when it has not failed. `urgent`: a caller waits, or soon will.
+    /// The end of the back-off; `None` without a failure. `urgent`: a caller waits, or soon will.
     pub const fn ready_at_ms(&self, urgent: bool) -> Option<i64> {
         if self.failures == 0 {
             return None;
@@ -55,7 +55,7 @@ impl BackOff {
         Some(self.failed_at_ms.saturating_add(self.rest_ms(urgent)))
     }
 
-    /// How long it rests after the last failure; as after the first one if it has not failed.
+    /// The length of the back-off after the last failure. Without a failure it is that of the first one.
     pub const fn rest(&self, urgent: bool) -> Duration {
         Duration::from_millis(self.rest_ms(urgent) as u64)
     }
@@ -65,7 +65,7 @@ impl BackOff {
         let doublings = if self.failures < 7 { self.failures.saturating_sub(1) } else { 6 };
         let rest = SHORTEST_MS << doublings;
         let rest = if rest < longest { rest } else { longest };
-        // Down to three quarters of it, but never below the first rest.
+        // Down to three quarters of it, but never below the shortest back-off.
         let jitter = (self.seed % 1_024) as i64 * (rest / 4) / 1_024;
         if rest - jitter < SHORTEST_MS { SHORTEST_MS } else { rest - jitter }
     }

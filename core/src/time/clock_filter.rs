@@ -1,4 +1,4 @@
-//! Filters the readings of a clock: a leap forward is followed only once it has stood for a while.
+//! Filters the readings of a clock: a leap forward is followed only after it has lasted for a while.
 //!
 //! Construct: [`ClockFilter::new`]. Events: [`ClockFilter::filter`] (a reading), [`ClockFilter::observe`] (a record of
 //! another process), [`ClockFilter::mark_used`]. Query: [`ClockFilter::leap`].
@@ -7,59 +7,59 @@
 //! | --- | --- | --- | --- |
 //! | no reading yet | any | following | as read |
 //! | following | at most 60 s ahead | following | as read |
-//! | following | more than 60 s ahead | leap pending | on the old line |
+//! | following | more than 60 s ahead | leap pending | as without the leap |
 //! | leap pending | back | following | as read |
-//! | leap pending | another leap | leap pending, from now | on the old line |
-//! | leap pending | the same leap, for less than 60 s | leap pending | on the old line |
+//! | leap pending | another leap | leap pending, from now | as without the leap |
+//! | leap pending | the same leap, for less than 60 s | leap pending | as without the leap |
 //! | leap pending | the same leap, for 60 s | following | as read |
 
 use crate::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use core::fmt;
 
-/// A clock that is further ahead of the suspend-counting clock than this has leapt.
+/// A clock that is further ahead of the boot time than this has leapt.
 const LEAP_NS: i64 = 60_000_000_000;
-/// A leap that has stood for this long is followed.
+/// A leap that has lasted for this long is followed.
 const STANDS_NS: i64 = 60_000_000_000;
 /// A leap that moves by more than this is a new leap.
 const SAME_NS: i64 = 5_000_000_000;
-/// How long a reading further ahead is remembered after the clock went back: its return is no leap.
+/// How long a larger offset is remembered after the clock went back. Within this time, its return is not a leap.
 const RETURNS_NS: i64 = 3_600_000_000_000;
-/// A process younger than this may have begun during a leap, and has issued little.
+/// A process younger than this may have started during a leap, and has issued few ids.
 const YOUNG_NS: i64 = 5_000_000_000;
 const NONE: i64 = i64::MIN;
 
-/// The offset of a clock from the suspend-counting clock, as it was last accepted.
+/// The last accepted offset of a clock from the boot time, which counts suspended time too.
 ///
-/// Without the filter, a clock that leaps to 2036 for a second would put 2036 into the records, and no id could be issued
-/// after it came back. It holds atomics alone, so that a forked child continues with the state of its parent. All times are
-/// nanoseconds.
+/// Without the filter, a clock that leaps to 2036 for a second would put 2036 into the records, and no id could be
+/// issued after it came back. The filter contains only atomics, so that a forked child continues with the state of its
+/// parent. All times are nanoseconds.
 #[derive(Debug)]
 pub struct ClockFilter {
     offset_ns: AtomicI64,
-    /// The largest offset accepted lately, and when.
+    /// The largest offset accepted lately, and the boot time of that.
     highest_ns: AtomicI64,
     highest_at_ns: AtomicI64,
     leap_ns: AtomicI64,
     since_ns: AtomicI64,
-    /// When the first reading was accepted.
+    /// The boot time of the first accepted reading.
     first_ns: AtomicI64,
-    /// The suspend-counting clock in the latest record that was observed.
+    /// The boot time of the latest observed record.
     observed_ns: AtomicI64,
     /// Whether a generator uses the filtered time.
     used: AtomicBool,
 }
 
-/// What happened to a leap of the clock, for the log.
+/// A change of a leap of the clock, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeapEvent {
-    /// The clock leapt ahead. It is not followed yet.
+    /// The clock leapt ahead. The leap is not followed yet.
     Seen {
-        /// How far it leapt, seconds.
+        /// The size of the leap in seconds.
         seconds: i64,
     },
-    /// The leap has stood for 60 s. It is followed from now on.
+    /// The leap has lasted for 60 s. It is followed from now on.
     Followed {
-        /// How far it leapt, seconds.
+        /// The size of the leap in seconds.
         seconds: i64,
     },
 }
@@ -78,7 +78,7 @@ impl fmt::Display for LeapEvent {
 }
 
 impl ClockFilter {
-    /// Has seen no reading.
+    /// A filter without a reading.
     pub const fn new() -> ClockFilter {
         ClockFilter {
             offset_ns: AtomicI64::new(NONE),
@@ -92,8 +92,8 @@ impl ClockFilter {
         }
     }
 
-    /// The filtered time since the Unix epoch when the clock reads `now_ns` and the suspend-counting clock
-    /// `counted_ns`, and what to log.
+    /// Filters a reading: the clock reads `now_ns` at the boot time `counted_ns`. Returns the filtered time since the
+    /// Unix epoch, and what to log.
     pub fn filter(&self, now_ns: i64, counted_ns: i64) -> (i64, Option<LeapEvent>) {
         let offset = self.offset_ns.load(Relaxed);
         if offset == NONE {
@@ -122,17 +122,17 @@ impl ClockFilter {
         (counted_ns.saturating_add(offset), event)
     }
 
-    /// Takes note of what a record says: another process of this machine had `then`, the filtered time and the
-    /// suspend-counting clock. `now`: both clocks as they read here. `leap`: the leap that was not followed then, and
-    /// since when; it may have stood for long enough over the runs of many processes.
+    /// Observes a record of another process of this machine. `then` is the filtered time and the boot time of the
+    /// record. `leap` is the leap that was not followed then, with its size and its start; it may have lasted long
+    /// enough over the runs of many processes. `now` is the reading of both clocks here. Returns what to log.
     ///
-    /// If this process began during a leap, the first reading that it accepted was of the leap; if it began during a step
-    /// back, the clock's return is no leap. The latest of several records counts. A process that has run for a while
-    /// ignores all of them. Returns what to log.
+    /// If this process started during a leap, the first reading that it accepted belongs to the leap. If it started
+    /// while the clock was set back, the clock's return is not a leap. The latest of several records counts. A process
+    /// that has run for a while ignores all records.
     pub fn observe(&self, then: (i64, i64), leap: Option<(i64, i64)>, now: (i64, i64)) -> Option<LeapEvent> {
         let ((then_ns, then_counted_ns), (now_ns, counted_ns)) = (then, now);
         let young = counted_ns.saturating_sub(self.first_ns.load(Relaxed)) <= YOUNG_NS;
-        // What was counted later is of another start of the machine.
+        // A later boot time belongs to another start of the machine.
         let later = (self.observed_ns.load(Relaxed) + 1..=counted_ns).contains(&then_counted_ns);
         if !young || !later {
             return None;
@@ -159,12 +159,12 @@ impl ClockFilter {
         self.filter(now_ns, counted_ns).1
     }
 
-    /// A generator uses the filtered time from now on.
+    /// Records that a generator uses the filtered time from now on.
     pub fn mark_used(&self) {
         self.used.store(true, Relaxed);
     }
 
-    /// The leap that is not followed yet: how far, and since when by the suspend-counting clock.
+    /// The leap that is not followed yet: its size, and its start as boot time.
     pub fn leap(&self) -> Option<(i64, i64)> {
         let since = self.since_ns.load(Relaxed);
         (since != NONE).then(|| (self.leap_ns.load(Relaxed), since))
@@ -236,7 +236,7 @@ mod tests {
         filter.observe((1_000 * S, 50 * S), None, (9_001 * S, 101 * S));
         assert_eq!(filter.filter(9_002 * S, 102 * S).0, 1_102 * S, "an older record says nothing new");
         assert_eq!(filter.filter(1_103 * S, 103 * S).0, 1_103 * S, "it came back");
-        // It stands over the lives of many processes, each of which began during it.
+        // It lasts over the runs of many processes, each of which started during it.
         let mut held = None;
         for second in (100..160).step_by(7) {
             let filter = ClockFilter::new();
@@ -253,19 +253,19 @@ mod tests {
         filter.filter(9_060 * S, 160 * S);
         filter.observe((1_159 * S, 159 * S), held, (9_060 * S, 160 * S));
         assert_eq!(filter.filter(9_060 * S, 160 * S).0, 9_060 * S, "followed");
-        // One that has stood, by a later record, is none.
+        // A leap that has lasted, by a later record, is not a leap any more.
         let filter = ClockFilter::new();
         filter.filter(9_000 * S, 100 * S);
         filter.observe((1_050 * S, 50 * S), None, (9_000 * S, 100 * S));
         filter.observe((8_999 * S, 99 * S), None, (9_000 * S, 100 * S));
         assert_eq!(filter.filter(9_001 * S, 101 * S).0, 9_001 * S);
-        // A generator goes by it: a record of another worker id changes nothing.
+        // A generator uses the filtered time: a record of another worker id changes nothing.
         let filter = ClockFilter::new();
         filter.filter(9_000 * S, 100 * S);
         filter.mark_used();
         filter.observe((1_090 * S, 90 * S), None, (9_001 * S, 101 * S));
         assert_eq!(filter.filter(9_001 * S, 101 * S).0, 9_001 * S);
-        // A process that has lived, and a record of another start, decide nothing.
+        // A process that has run for a while ignores records, and a record of another start is ignored.
         let filter = ClockFilter::new();
         filter.filter(9_000 * S, 100 * S);
         filter.observe((1_090 * S, 190 * S), None, (9_000 * S, 100 * S));
