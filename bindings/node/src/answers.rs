@@ -1,39 +1,39 @@
-//! Calls of the user's code and their answers, as JavaScript sees them.
+//! Calls of user callbacks and their results, in the form for JavaScript.
 
 use crate::error::code;
 use leafid::{Answer, ClaimRequest, Error, Lease, Renewal};
 use napi_derive::napi;
 
-/// A call for JavaScript to make.
+/// A call that JavaScript must make.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct CallObject {
-    /// `claim`, `renew`, `release`, `times`, or `gone`: nothing will be asked of this use any more.
+    /// `claim`, `renew`, `release`, `times`, or `gone` (this use will make no more calls).
     pub kind: String,
-    /// Which use of a source it is for.
+    /// The number of the use of a source.
     pub used_by: i64,
-    /// Whom to answer; 0 for nobody.
+    /// The ticket of the result; 0 if no result is needed.
     pub ticket: i64,
-    /// Of a claim.
+    /// For a claim.
     pub request: Option<RequestObject>,
-    /// Of a renewal or a release.
+    /// For a renewal or a release.
     pub lease: Option<LeaseObject>,
-    /// Of a renewal or a release, Unix milliseconds.
+    /// For a renewal or a release, Unix milliseconds.
     pub until_ms: Option<i64>,
 }
 
-/// What a worker id is claimed with.
+/// A request for a worker id.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct RequestObject {
     /// The id space.
     pub name: String,
     /// 128 random bits in hex.
     pub instance: String,
-    /// The worker id held before.
+    /// The worker id that was held before.
     pub previous: Option<u32>,
-    /// The clock, Unix milliseconds.
+    /// The time of the clock, Unix milliseconds.
     pub now_ms: i64,
-    /// The wish, Unix milliseconds.
+    /// The requested end, Unix milliseconds.
     pub until_ms: i64,
 }
 
@@ -42,45 +42,45 @@ pub struct RequestObject {
 pub struct LeaseObject {
     /// The worker id.
     pub worker_id: i64,
-    /// Where the span begins, Unix milliseconds.
+    /// The start of the span, Unix milliseconds.
     pub from_ms: i64,
-    /// Where it ends, exclusive, Unix milliseconds.
+    /// The end of the span, exclusive, Unix milliseconds.
     pub until_ms: i64,
-    /// How long the id is kept without a renewal.
+    /// How long the lease source reserves the id without a renewal, milliseconds.
     pub lease_ms: Option<i64>,
-    /// What the giver knows the holder by.
+    /// The token by which the lease source identifies the holder.
     pub token: Option<String>,
-    /// What the clocks of other holders read, Unix milliseconds.
+    /// The clocks of other holders, Unix milliseconds.
     pub peer_times_ms: Option<Vec<i64>>,
 }
 
-/// What a renewal changed.
+/// The result of a renewal.
 #[napi(object, object_to_js = false)]
 pub struct RenewalObject {
-    /// The lease's worker id, where it is said again.
+    /// The lease's worker id, if the source repeats it.
     pub worker_id: Option<i64>,
-    /// Where the span ends now, Unix milliseconds.
+    /// The new end of the span, Unix milliseconds.
     pub until_ms: i64,
-    /// How long the id is kept without a renewal.
+    /// How long the lease source reserves the id without a renewal, milliseconds.
     pub lease_ms: Option<i64>,
-    /// What the giver knows the holder by.
+    /// The token by which the lease source identifies the holder.
     pub token: Option<String>,
 }
 
-/// What the user's code answered: one of these fields, or none for nothing.
+/// The result of a user callback: one of these fields, or none of them for no result.
 #[napi(object, object_to_js = false)]
 pub struct AnswerObject {
-    /// That it failed, with these words.
+    /// The text of a failure.
     pub failed: Option<String>,
-    /// Of a failure: the code's name, where the user's code or a check of its answer said one.
+    /// For a failure: the name of its code, if the callback or a check of its result set one.
     pub code: Option<String>,
-    /// The worker id that a callback answered.
+    /// The worker id that a callback returned.
     pub worker_id: Option<i64>,
-    /// The lease that a claim answered.
+    /// The lease that a claim returned.
     pub lease: Option<LeaseObject>,
-    /// What a renewal answered.
+    /// The result of a renewal.
     pub renewal: Option<RenewalObject>,
-    /// What the clocks of peers read.
+    /// The clocks of peers.
     pub times_ms: Option<Vec<i64>>,
 }
 

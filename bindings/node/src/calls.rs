@@ -1,5 +1,5 @@
-//! Calls of the user's code that leafid's threads wait for: queued here, run by the JavaScript thread that made the
-//! source, answered by ticket.
+//! The queue of calls of user callbacks for which leafid's threads wait. The JavaScript thread that created the source
+//! makes the calls, and returns each result by its ticket.
 
 use crate::answers::{AnswerObject, CallObject};
 use crate::wake::{self, WakeFunction, Wakes};
@@ -18,7 +18,7 @@ pub struct Calls {
 
 #[derive(Default)]
 struct CallsState {
-    /// The environment has ended, or the process is about to.
+    /// The environment has ended, or the process is about to end.
     ended: bool,
     tickets: i64,
     queue: Vec<CallObject>,
@@ -26,9 +26,9 @@ struct CallsState {
 }
 
 enum Waiting {
-    /// The event loop has not come to it: its time has not begun.
+    /// The event loop has not called it yet: its time limit has not started.
     Queued,
-    /// The user's code was called.
+    /// The user callback was called.
     Called(Instant),
     Answered(Box<AnswerObject>),
 }
@@ -38,7 +38,7 @@ impl Calls {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a call that nobody waits for. After the environment's end it is dropped.
+    /// Queues a call without a result. After the environment's end it is dropped.
     pub(crate) fn post(&self, call: CallObject) {
         let mut state = self.state();
         if !state.ended {
@@ -48,8 +48,8 @@ impl Calls {
         }
     }
 
-    /// Queues a call and waits for its answer, for `patience` from when the user's code is called; the event loop may be
-    /// busy for as long as it likes before. Errors: why there is none.
+    /// Queues a call and waits for its result, at most `patience` from the start of the user callback. The event loop
+    /// may be busy for any time before that. Errors: why there is no result.
     pub(crate) fn ask(&self, call: CallObject, patience: Duration) -> Result<AnswerObject, String> {
         let mut state = self.state();
         if state.ended {
@@ -85,7 +85,7 @@ impl Calls {
         }
     }
 
-    /// Drops the calls of this use that the event loop has not come to: its generator is closed.
+    /// Drops the calls of this use that the event loop has not called yet, because the generator is closed.
     pub(crate) fn forget(&self, used_by: i64) {
         let mut state = self.state();
         let CallsState { queue, waiting, .. } = &mut *state;
@@ -114,7 +114,7 @@ impl Wakes for Calls {
     }
 }
 
-/// Has `run` called, with nothing, on this thread's event loop whenever there are calls to take.
+/// Calls `run`, without arguments, on this thread's event loop when there are calls to take.
 #[napi(catch_unwind)]
 pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
     let calls =
@@ -123,7 +123,7 @@ pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
     Ok(External::new(calls))
 }
 
-/// The calls queued, in order; `unasked`: only those that nobody waits for.
+/// The queued calls, in order; `unasked`: only those without a result.
 #[napi(catch_unwind)]
 pub fn take_calls(calls: &External<Arc<Calls>>, unasked: bool) -> Vec<CallObject> {
     let mut state = calls.state();
@@ -138,7 +138,7 @@ pub fn take_calls(calls: &External<Arc<Calls>>, unasked: bool) -> Vec<CallObject
     taken
 }
 
-/// Answers a call. `false`: nobody waits for it any more.
+/// Returns the result of a call. `false`: no thread waits for it any more.
 #[napi(catch_unwind)]
 pub fn answer_call(calls: &External<Arc<Calls>>, ticket: i64, answer: AnswerObject) -> bool {
     let mut state = calls.state();
@@ -148,7 +148,7 @@ pub fn answer_call(calls: &External<Arc<Calls>>, ticket: i64, answer: AnswerObje
     true
 }
 
-/// Answers every call with an error, those to come as well: the process is about to end.
+/// Fails every call, also later ones, because the process is about to end.
 #[napi(catch_unwind)]
 pub fn end_calls(calls: &External<Arc<Calls>>) {
     calls.end();

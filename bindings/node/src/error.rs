@@ -4,7 +4,7 @@ use leafid::{Code, Error};
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-/// Throws `error` and answers the marker that tells Node-API so.
+/// Throws `error` and returns the marker that tells this to Node-API.
 #[cold]
 pub(crate) fn thrown(env: &Env, error: &Error) -> napi::Error {
     match throw(env, error) {
@@ -19,19 +19,19 @@ fn throw(env: &Env, error: &Error) -> napi::Result<()> {
     env.throw(object)
 }
 
-/// A code by its name.
+/// The code with this name.
 pub(crate) fn code(name: &str) -> Option<Code> {
     Code::ALL.into_iter().find(|code| code.name() == name)
 }
 
-/// One line of the table of errors.
+/// A row of the table of errors.
 #[napi(object, object_from_js = false)]
 pub struct CodeRow {
-    /// The number for ever.
+    /// The permanent number.
     pub number: i32,
     /// The name in snake case.
     pub name: String,
-    /// Whether the same call can succeed later with nothing changed by hand.
+    /// Whether the same call can succeed later without a change by hand.
     pub retry: bool,
 }
 
@@ -43,7 +43,7 @@ pub fn codes() -> Vec<CodeRow> {
     Code::ALL.into_iter().map(row).collect()
 }
 
-/// Throws `invalid_argument` for a value that has no counterpart in Rust. `allowed` defaults to the host's text.
+/// Throws `invalid_argument` for a value that Rust does not have. `allowed` defaults to the host's text.
 #[napi(catch_unwind)]
 pub fn refuse(env: &Env, name: String, value: String, allowed: Option<String>) -> napi::Result<()> {
     let allowed = allowed.as_deref().unwrap_or_else(|| leafid::allowed(&name));

@@ -1,7 +1,7 @@
-//! What leafid's threads have to tell the segments and the openings of one environment: queued here, taken by its
-//! JavaScript thread.
+//! The queue of events from leafid's threads for the segments and openings of one environment. Its JavaScript thread
+//! takes them.
 //!
-//! Nobody waits for what is queued; a fetch whose answer never comes has its place here until the environment ends.
+//! No thread waits for a queued event. A fetch without a result keeps its entry until the environment ends.
 
 use crate::error::code;
 use crate::wake::{self, WakeFunction, Wakes};
@@ -21,7 +21,7 @@ pub struct Events {
 struct EventsState {
     /// The environment has ended.
     ended: bool,
-    /// The event loop was woken and has taken nothing since.
+    /// The event loop was woken and has taken no event since.
     rung: bool,
     tickets: i64,
     queue: EventsObject,
@@ -30,47 +30,47 @@ struct EventsState {
     done: BTreeMap<i64, leafid::Result<()>>,
 }
 
-/// What there is to do.
+/// The events to handle.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct EventsObject {
-    /// The numbers of tags whose waiting calls are to be looked at.
+    /// The numbers of tags whose waiting calls must be checked.
     pub woken: Vec<i64>,
-    /// Fetches for the user's code.
+    /// Fetches for the user callback.
     pub fetches: Vec<FetchObject>,
-    /// The tickets of openings, and of deeds of a snowflake, that have ended.
+    /// The tickets of openings, and of actions of a snowflake, that have ended.
     pub ended: Vec<i64>,
-    /// The numbers of segments whose source is asked no more.
+    /// The numbers of segments that will request no more fetches.
     pub gone: Vec<i64>,
 }
 
-/// A fetch for the user's code.
+/// A fetch for the user callback.
 #[napi(object, object_from_js = false)]
 pub struct FetchObject {
-    /// Which segments it is for.
+    /// The number of its segments.
     pub owner: i64,
-    /// What the answer is given with.
+    /// The ticket of the result.
     pub ticket: i64,
-    /// Whose ids.
+    /// The tag whose ids are requested.
     pub tag: String,
-    /// How many.
+    /// The number of ids.
     pub step: i64,
     /// Every id below was given before.
     pub after: BigInt,
 }
 
-/// What the user's code answered: nothing for a tag that it does not know.
+/// The result of the user callback; no field is set for an unknown tag.
 #[napi(object, object_to_js = false)]
 pub struct FetchAnswer {
-    /// That it failed, with these words.
+    /// The text of a failure.
     pub failed: Option<String>,
-    /// Of a failure: the code's name, where there is one.
+    /// For a failure: the name of its code, if there is one.
     pub code: Option<String>,
     /// The first id.
     pub start: Option<BigInt>,
     /// The end, exclusive.
     pub end: Option<BigInt>,
-    /// From one id to the next.
+    /// The distance between two ids.
     pub stride: Option<BigInt>,
 }
 
@@ -79,7 +79,7 @@ impl Events {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues something. `false`: the environment has ended.
+    /// Queues an event. `false`: the environment has ended.
     fn post(&self, deed: impl FnOnce(&mut EventsState)) -> bool {
         let mut state = self.state();
         if state.ended {
@@ -94,12 +94,12 @@ impl Events {
         true
     }
 
-    /// Has the waiting calls of a tag looked at.
+    /// Requests a check of a tag's waiting calls.
     pub(crate) fn wake(&self, tag: i64) {
         self.post(|state| state.queue.woken.push(tag));
     }
 
-    /// Has the user's code asked.
+    /// Queues a fetch for the user callback.
     pub(crate) fn ask(&self, owner: i64, request: FetchRequest, reply: Reply) {
         let mut reply = Some(reply);
         self.post(|state| {
@@ -114,12 +114,12 @@ impl Events {
         }
     }
 
-    /// The source of these segments is asked no more.
+    /// These segments will request no more fetches.
     pub(crate) fn gone(&self, owner: i64) {
         self.post(|state| state.queue.gone.push(owner));
     }
 
-    /// The number of something to come.
+    /// A new ticket.
     pub(crate) fn ticket(&self) -> i64 {
         let mut state = self.state();
         state.tickets += 1;
@@ -134,7 +134,7 @@ impl Events {
         });
     }
 
-    /// A deed of a snowflake has ended.
+    /// An action of a snowflake has ended.
     pub(crate) fn done(&self, ticket: i64, outcome: leafid::Result<()>) {
         self.post(|state| {
             state.done.insert(ticket, outcome);
@@ -142,13 +142,13 @@ impl Events {
         });
     }
 
-    /// How it ended.
+    /// The result of an action.
     pub(crate) fn take_done(&self, ticket: i64) -> leafid::Result<()> {
         let done = self.state().done.remove(&ticket);
         done.unwrap_or_else(|| Err(Error::new(Code::Internal, "no such deed; report this")))
     }
 
-    /// What an opening brought.
+    /// The result of an opening.
     pub(crate) fn take_opened(&self, ticket: i64) -> leafid::Result<Segments> {
         let opened = self.state().opened.remove(&ticket);
         opened.unwrap_or_else(|| Err(Error::new(Code::Internal, "no such opening; report this")))
@@ -165,12 +165,12 @@ impl Wakes for Events {
         state.ended = true;
         let left = std::mem::replace(&mut *state, EventsState { ended: true, ..EventsState::default() });
         drop(state);
-        // With no lock held: a reply that is dropped is an answer.
+        // Without a lock: a dropped reply fails its fetch.
         drop(left);
     }
 }
 
-/// Has `run` called, with nothing, on this thread's event loop whenever there are events to take.
+/// Calls `run`, without arguments, on this thread's event loop when there are events to take.
 #[napi(catch_unwind)]
 pub fn hear(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Events>>> {
     let events = Arc::new(Events { state: Mutex::default(), wake: WakeFunction::default() });
@@ -186,7 +186,7 @@ pub fn take_events(events: &External<Arc<Events>>) -> EventsObject {
     std::mem::take(&mut state.queue)
 }
 
-/// Answers a fetch; one that nobody waits for is let go.
+/// Completes a fetch. A result that no fetch waits for is dropped.
 #[napi(catch_unwind)]
 pub fn answer_fetch(events: &External<Arc<Events>>, ticket: i64, answer: FetchAnswer) {
     let reply = events.state().replies.remove(&ticket);
@@ -209,7 +209,7 @@ impl FetchAnswer {
     }
 }
 
-/// JavaScript passes none that does not fit.
+/// JavaScript passes only values that fit.
 pub(crate) fn whole(value: &BigInt) -> i64 {
     value.get_i64().0
 }

@@ -1,7 +1,7 @@
-//! What is still open when the process ends.
+//! The close of handles that are still open when the process ends.
 //!
-//! Node runs finalizers when a thread or the program comes to its natural end, but neither those nor environment hooks
-//! after `process.exit()` or an uncaught exception: there only the C library's exit handlers run.
+//! Node runs finalizers when a thread or the program ends by itself. After `process.exit()` or an uncaught exception it
+//! runs neither finalizers nor environment hooks: then only the C library's exit handlers run.
 
 use crate::{closing, logs};
 use leafid::{Result, Segments, Snowflake};
@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 use std::time::Duration;
 
-/// How long the end waits at most for what is being closed by other threads: longer than a close lasts.
+/// How long the end waits for closes of other threads: longer than a close lasts.
 const WAITS: Duration = Duration::from_secs(3);
 
 static OPEN: Mutex<Vec<Weak<dyn Closes>>> = Mutex::new(Vec::new());
 
-/// What is closed at the end.
+/// A handle that is closed at the end.
 pub(crate) trait Closes: Send + Sync {
     fn close(&self) -> Result<()>;
 }
@@ -31,7 +31,7 @@ impl Closes for Segments {
     }
 }
 
-/// Has this handle closed when the process exits, should it still be there.
+/// Closes this handle when the process exits, if it still exists.
 pub(crate) fn close_at_exit<T: Closes + 'static>(handle: &Arc<T>) {
     static REGISTERED: Once = Once::new();
     // SAFETY: `close_all` is a plain function that unwinds nowhere, and the addon is linked `nodelete`: it is still
@@ -46,12 +46,12 @@ pub(crate) fn close_at_exit<T: Closes + 'static>(handle: &Arc<T>) {
 }
 
 extern "C" fn close_all() {
-    // No JavaScript runs any more that could be told.
+    // JavaScript no longer runs, so it gets no more records.
     logs::end();
-    // `try_lock`: a thread that was stopped inside must not hold up the exit.
+    // `try_lock`, because a thread that was stopped with the lock must not block the exit.
     let Ok(mut open) = OPEN.try_lock() else { return };
     for handle in open.drain(..).filter_map(|handle| handle.upgrade()) {
-        // Nobody is left to be told of an error, and the record is safe without this: its span is merely longer.
+        // No caller is left for an error. The record is safe without this; its span is only longer.
         let _ = catch_unwind(AssertUnwindSafe(|| handle.close()));
     }
     closing::settle(WAITS);

@@ -1,12 +1,12 @@
-//! A number in memory that JavaScript reads and that a fork wipes, so that parent and child do not both issue the ids in
-//! JavaScript's memory. Node itself never forks; other addons can.
+//! A number in memory that JavaScript reads and that a fork clears, so that parent and child do not both issue the ids
+//! in JavaScript's memory. Node itself never forks, but other addons can.
 
 use napi::bindgen_prelude::Int32Array;
 use napi_derive::napi;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-/// An array of one number, for this environment: another in this process than in any of its ancestors, once JavaScript
-/// has replaced the 0 that a child finds. Where the system wipes nothing it never changes.
+/// An array with one number for this environment. It differs from that of every ancestor process, once JavaScript has
+/// replaced the 0 that a child finds. Where the system cannot clear it in a fork, it never changes.
 #[napi(catch_unwind)]
 pub fn fork_generation() -> Int32Array {
     match wiped_page() {
@@ -20,11 +20,11 @@ pub fn fork_generation() -> Int32Array {
     }
 }
 
-/// Never 0, nor one that an ancestor of this process had.
+/// A number that is not 0, and that no ancestor of this process had.
 #[napi(catch_unwind)]
 pub fn next_generation() -> i32 {
     static LAST: AtomicI32 = AtomicI32::new(0);
-    // Wraps never: once for each environment and fork.
+    // It never wraps: one number for each environment and fork.
     LAST.fetch_add(1, Relaxed) + 1
 }
 

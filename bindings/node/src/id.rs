@@ -1,4 +1,4 @@
-//! Ids to parts and back.
+//! Conversion of ids to parts and back.
 
 use crate::error::thrown;
 use crate::layout::{LayoutArgument, layout};
@@ -6,10 +6,10 @@ use leafid::{Error, Result, allowed, parse_id};
 use napi::bindgen_prelude::{BigInt, Either, Env};
 use napi_derive::napi;
 
-/// What an id says.
+/// The parts of an id.
 #[napi(object, object_from_js = false)]
 pub struct Parts {
-    /// Unix milliseconds, floored to the layout's tick.
+    /// Unix milliseconds, rounded down to the layout's tick.
     pub timestamp_ms: i64,
     /// The worker id.
     pub worker_id: u32,
@@ -17,7 +17,7 @@ pub struct Parts {
     pub sequence: u32,
 }
 
-/// Takes an id, a BigInt or decimal text, apart.
+/// Splits an id, a BigInt or decimal text, into its parts.
 #[napi(catch_unwind)]
 pub fn decode(
     env: &Env,
@@ -51,7 +51,7 @@ fn whole(id: &BigInt) -> Result<i64> {
     }
 }
 
-/// Makes the id of these parts.
+/// Composes the id of these parts.
 #[napi(catch_unwind)]
 pub fn compose(
     env: &Env,
@@ -65,7 +65,7 @@ pub fn compose(
         layout.compose(timestamp_ms, small("worker_id", worker_id)?, small("sequence", sequence)?)
     };
     match id() {
-        // Never negative, so that nothing is lost.
+        // It is never negative, so it keeps its value.
         Ok(id) => Ok(id as u64),
         Err(error) => Err(thrown(env, &error)),
     }

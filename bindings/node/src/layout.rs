@@ -1,10 +1,10 @@
-//! Layouts as JavaScript passes them.
+//! Layouts in the form of JavaScript.
 
 use leafid::{Layout, LayoutFields, Order, Result};
 use napi::bindgen_prelude::Either;
 use napi_derive::napi;
 
-/// A layout by its fields; an absent one is Leaf's.
+/// A layout by its fields. A missing field is Leaf's.
 #[napi(object)]
 pub struct Fields {
     /// Bits of the tick counter.
@@ -24,7 +24,7 @@ pub struct Fields {
 /// A layout: text, or fields.
 pub type LayoutArgument = Either<String, Fields>;
 
-/// Reads a layout argument; absent is Leaf's.
+/// Converts a layout argument. A missing one is Leaf's.
 pub(crate) fn layout(argument: Option<LayoutArgument>) -> Result<Layout> {
     match argument {
         None => Ok(Layout::default()),

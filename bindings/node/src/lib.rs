@@ -1,8 +1,8 @@
-//! The Node binding: what `node/lib` calls. It holds no logic: JavaScript values in, a call of the host, values out.
+//! The Node binding, which `node/lib` calls. It converts values, calls the host, and has no logic.
 //!
-//! The class the user sees lives in JavaScript, since a method of a native class costs ten times a closure. Numbers
-//! arrive here as safe integers, absent options as `undefined`: `node/lib/options.js` sees to that. A failure is thrown
-//! as an `Error` whose `code` is the name of the code; `node/lib/errors.js` makes a `LeafidError` of it.
+//! The public class is written in JavaScript, because a method of a native class costs ten times a closure. Numbers
+//! arrive here as safe integers, and missing options as `undefined`; `node/lib/options.js` checks that. A failure is
+//! thrown as an `Error` whose `code` is the name of the code; `node/lib/errors.js` converts it to a `LeafidError`.
 
 mod answers;
 mod calls;

@@ -1,4 +1,5 @@
-//! leafid's log records for functions of JavaScript's: one an environment, which is the main thread or a worker_thread.
+//! leafid's log records for JavaScript functions: one for each environment, which is the main thread or a
+//! worker_thread.
 
 use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
 use napi::bindgen_prelude::Env;
@@ -8,7 +9,7 @@ use napi_derive::napi;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many records wait for a JavaScript thread that is busy.
+/// The largest number of records that wait for a busy JavaScript thread.
 const MOST_WAITING: usize = 256;
 
 /// One record.
@@ -16,17 +17,17 @@ const MOST_WAITING: usize = 256;
 pub struct LogRecord {
     /// `error`, `warn`, `info` or `debug`.
     pub level: String,
-    /// What is said.
+    /// The message.
     pub message: String,
 }
 
-/// Weak: it does not keep the process alive. What it throws is an uncaught exception of its environment.
+/// Weak: it does not keep the process alive. What it throws becomes an uncaught exception of its environment.
 type Callback = ThreadsafeFunction<LogRecord, (), LogRecord, Status, false, true, MOST_WAITING>;
 
 static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
 static ENVIRONMENTS: Mutex<Vec<Environment>> = Mutex::new(Vec::new());
 
-/// An environment that has set a logger once.
+/// An environment that has set a logger before.
 struct Environment {
     key: usize,
     logger: Option<Logger>,
@@ -35,11 +36,11 @@ struct Environment {
 struct Logger {
     callback: Callback,
     level: LevelFilter,
-    /// Records that found the JavaScript thread too busy.
+    /// The number of records that were dropped because the JavaScript thread was busy.
     dropped: AtomicU64,
 }
 
-/// Has the callback called for records of this level and above, on this thread; none turns it off.
+/// Calls the callback for records of this level and above, on this thread. Without a callback, turns the records off.
 #[napi(catch_unwind)]
 pub fn set_logger(env: &Env, callback: Option<Callback>, level: String) -> napi::Result<()> {
     let key = key(env.raw());
@@ -55,7 +56,7 @@ pub fn set_logger(env: &Env, callback: Option<Callback>, level: String) -> napi:
     let old = found.and_then(|environment| std::mem::replace(&mut environment.logger, logger));
     adopt_level(&environments);
     drop(environments);
-    // With no lock held: it lets the JavaScript function go.
+    // Without a lock: the drop releases the JavaScript function.
     drop(old);
     Ok(())
 }
@@ -64,7 +65,7 @@ fn key(env: sys::napi_env) -> usize {
     env as usize
 }
 
-/// The environment ends.
+/// Removes an environment that ends.
 fn forget(key: usize) {
     let mut environments = environments();
     let at = environments.iter().position(|environment| environment.key == key);
@@ -74,7 +75,7 @@ fn forget(key: usize) {
     drop(ended);
 }
 
-/// No record is made from here on: the process ends.
+/// Creates no more records, because the process ends.
 pub(crate) fn end() {
     LOGGER.install(LevelFilter::Off);
 }
@@ -88,7 +89,7 @@ fn adopt_level(environments: &[Environment]) {
     LOGGER.install(levels.max().unwrap_or(LevelFilter::Off));
 }
 
-/// On leafid's own thread; never waits for JavaScript.
+/// Runs on leafid's own thread, and never waits for JavaScript.
 fn deliver(level: Level, message: &str) {
     for environment in environments().iter() {
         if let Some(logger) = &environment.logger

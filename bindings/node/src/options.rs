@@ -1,4 +1,4 @@
-//! The options of a snowflake as JavaScript passes them.
+//! The options of a snowflake in the form of JavaScript.
 
 use crate::id::existing;
 use crate::layout::{LayoutArgument, layout};
@@ -7,29 +7,29 @@ use napi::bindgen_prelude::{BigInt, Either, Either4};
 use napi_derive::napi;
 use std::collections::BTreeMap;
 
-/// A wait of the JavaScript thread longer than this is `would_block`.
+/// A longer wait of the JavaScript thread returns `would_block`.
 pub(crate) const MAX_WAIT_MS: i64 = 2;
 
 /// A range of worker ids, both ends included.
 #[napi(object, object_to_js = false)]
 pub struct WorkerRange {
-    /// The least id.
+    /// The smallest id.
     pub first: i64,
     /// The largest id.
     pub last: i64,
 }
 
-/// Worker ids: one, the URLs of lease servers, a range, or text. An array is an object, too: it comes first.
+/// Worker ids: one, the URLs of lease servers, a range, or text. The array comes first, because it is an object too.
 pub type WorkerArgument = Either4<i64, Vec<String>, WorkerRange, String>;
 
-/// The options of a snowflake; an absent one is the host's default.
+/// The options of a snowflake. A missing option has the host's default.
 #[napi(object, object_to_js = false)]
 pub struct Options {
-    /// Which worker ids.
+    /// The worker ids.
     pub worker: Option<WorkerArgument>,
     /// The id space.
     pub name: Option<String>,
-    /// Where the records are kept.
+    /// The directory of the records.
     pub state_dir: Option<String>,
     /// The layout.
     pub layout: Option<LayoutArgument>,
@@ -37,21 +37,21 @@ pub struct Options {
     pub epoch_ms: Option<i64>,
     /// `continue` or `wait`.
     pub on_clock_backwards: Option<String>,
-    /// How far the clock may be behind.
+    /// How far the clock may be behind the last id.
     pub max_backwards_ms: Option<i64>,
     /// `wait` or `borrow`.
     pub on_exhausted: Option<String>,
-    /// The bound of a tick's first sequence number.
+    /// The upper bound of a tick's first sequence number.
     pub random_start: Option<i64>,
-    /// The bound of a call.
+    /// The longest wait of a call.
     pub timeout_ms: Option<i64>,
-    /// Whether a record is kept.
+    /// Whether a record is stored.
     pub persist: Option<bool>,
     /// Whether the directory may be on a network file system.
     pub shared_fs: Option<bool>,
-    /// Whether the directory is shared by the members of one group.
+    /// Whether the members of one group share the directory.
     pub shared_group: Option<bool>,
-    /// Whether nobody else was given the range.
+    /// Whether no other container or host has the range.
     pub exclusive_range: Option<bool>,
     /// How long a start without a record issues nothing.
     pub no_record_wait_ms: Option<i64>,
@@ -59,27 +59,27 @@ pub struct Options {
     pub lazy: Option<bool>,
     /// `system` or `coarse`.
     pub clock_source: Option<String>,
-    /// An existing largest id.
+    /// The largest existing id.
     pub start_after: Option<Either<BigInt, String>>,
-    /// What lease servers authorize requests by.
+    /// The token for lease servers.
     pub token: Option<String>,
-    /// What requests to them carry besides.
+    /// More headers for lease servers.
     pub headers: Option<BTreeMap<String, String>>,
-    /// Certificate authorities besides the system's.
+    /// Certificate authorities in addition to the system's.
     pub ca_file: Option<String>,
-    /// The bound of a claim, a renewal or a release.
+    /// The longest duration of a claim, a renewal or a release.
     pub request_timeout_ms: Option<i64>,
-    /// The bound of a connection's beginning.
+    /// The longest duration of a connection.
     pub connect_timeout_ms: Option<i64>,
 }
 
 impl Options {
-    /// For handles that the JavaScript thread asks for ids.
+    /// For handles that the JavaScript thread uses.
     pub(crate) fn builder(self) -> Result<SnowflakeBuilder> {
         Ok(self.waiting_builder()?.max_wait_ms(MAX_WAIT_MS))
     }
 
-    /// For those that other threads wait for.
+    /// For handles that other threads use.
     pub(crate) fn waiting_builder(self) -> Result<SnowflakeBuilder> {
         let mut builder = Snowflake::builder().layout(layout(self.layout)?);
         if let Some(worker) = self.worker {

@@ -1,4 +1,4 @@
-//! The options of segments as JavaScript passes them.
+//! The options of segments in the form of JavaScript.
 
 use crate::events::whole;
 use crate::options::MAX_WAIT_MS;
@@ -7,67 +7,67 @@ use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
 use std::collections::BTreeMap;
 
-/// The options of segments; an absent one is the host's default.
+/// The options of segments. A missing option has the host's default.
 #[napi(object, object_to_js = false)]
 pub struct SegmentsOptions {
-    /// Where segments come from, unless the user's code gives them.
+    /// The servers, unless a user callback returns the segments.
     pub servers: Option<Vec<String>>,
     /// `leaf`, `leaf-snowflake`, `range` or `tinyid`.
     pub protocol: Option<String>,
-    /// Ids a fetch.
+    /// The number of ids of a fetch.
     pub step: Option<i64>,
     /// Whether the step follows the use.
     pub adaptive: Option<bool>,
-    /// When the next segment is fetched, percent.
+    /// The percentage of a segment after which the next one is fetched.
     pub prefetch: Option<i64>,
-    /// The bound of a call.
+    /// The longest wait of a call.
     pub timeout_ms: Option<i64>,
-    /// The bound of a request.
+    /// The longest duration of a request.
     pub request_timeout_ms: Option<i64>,
-    /// The bound of a connection's beginning.
+    /// The longest duration of a connection.
     pub connect_timeout_ms: Option<i64>,
     /// Connections to each server.
     pub connections: Option<i64>,
-    /// Ids that a number of a Leaf stands for.
+    /// The number of ids for which one number of a Leaf stands.
     pub block_size: Option<i64>,
-    /// What requests are authorized by.
+    /// The token for servers.
     pub token: Option<String>,
-    /// What requests carry besides.
+    /// More headers for servers.
     pub headers: Option<BTreeMap<String, String>>,
-    /// Certificate authorities besides the system's.
+    /// Certificate authorities in addition to the system's.
     pub ca_file: Option<String>,
     /// The id space.
     pub name: Option<String>,
-    /// Where the marks are kept.
+    /// The directory of the marks.
     pub state_dir: Option<String>,
-    /// Whether they are.
+    /// Whether the marks are stored.
     pub persist: Option<bool>,
     /// Whether directories may be on a network file system.
     pub shared_fs: Option<bool>,
-    /// Whether directories are shared by the members of one group.
+    /// Whether the members of one group share the directories.
     pub shared_group: Option<bool>,
-    /// Tags that a directory is to have.
+    /// The counters of a directory.
     pub tags: Option<Vec<FileTagObject>>,
-    /// Whether the directory is made.
+    /// Whether the directory is created.
     pub create: Option<bool>,
-    /// Tags that are fetched at once.
+    /// The tags that are fetched at the opening.
     pub prewarm: Option<Vec<String>>,
-    /// Whether those of the last day are.
+    /// Whether the tags of the last day are fetched.
     pub prewarm_last_day: Option<bool>,
-    /// Whether a close keeps what is left.
+    /// Whether a close stores the unused ids.
     pub keep_unused: Option<bool>,
-    /// Whether each segment lies above those before.
+    /// Whether each segment must be above all before it.
     pub ordered_source: Option<bool>,
 }
 
-/// A tag of a directory.
+/// A counter of a directory.
 #[napi(object, object_to_js = false)]
 pub struct FileTagObject {
     /// Its name.
     pub name: String,
     /// Its first id.
     pub start: Option<BigInt>,
-    /// Ids a fetch.
+    /// The number of ids of a fetch.
     pub step: Option<i64>,
 }
 

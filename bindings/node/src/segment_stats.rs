@@ -1,4 +1,4 @@
-//! What segments say of themselves, as JavaScript sees it.
+//! The statistics of segments in the form for JavaScript.
 
 use leafid::Segment;
 use napi::bindgen_prelude::BigInt;
@@ -11,7 +11,7 @@ pub struct SegmentObject {
     pub start: BigInt,
     /// The end, exclusive.
     pub end: BigInt,
-    /// From one id to the next.
+    /// The distance between two ids.
     pub stride: BigInt,
 }
 
@@ -20,7 +20,7 @@ pub struct SegmentObject {
 pub struct ServerStats {
     /// Its URL.
     pub url: String,
-    /// What it failed with last.
+    /// Its last error.
     pub last_error: Option<String>,
 }
 
@@ -29,34 +29,34 @@ pub struct ServerStats {
 pub struct TagStats {
     /// The tag.
     pub tag: String,
-    /// What is left of the segment that is issued.
+    /// The rest of the segment from which ids are issued.
     pub current: Option<SegmentObject>,
     /// The segment after it.
     pub next: Option<SegmentObject>,
-    /// Ids at hand.
+    /// The number of ids in memory.
     pub left: i64,
     /// The step of the last fetch.
     pub step: i64,
-    /// Whether a fetch is under way.
+    /// Whether a fetch is running.
     pub fetching: bool,
-    /// Fetches that have ended.
+    /// The number of fetches that have ended.
     pub fetches: i64,
-    /// Those of them that failed.
+    /// The number of fetches that failed.
     pub failures: i64,
-    /// Calls that found nothing at hand.
+    /// The number of calls that found no id in memory.
     pub waits: i64,
-    /// Calls that wait now.
+    /// The number of calls that wait now.
     pub waiting: i64,
-    /// The last fetch's error.
+    /// The error of the last fetch.
     pub last_error: Option<String>,
 }
 
-/// All tags.
+/// The statistics of segments.
 #[napi(object, object_from_js = false)]
 pub struct SegmentsStats {
     /// The id space.
     pub name: String,
-    /// Where segments come from.
+    /// The source of segments.
     pub source: String,
     /// The servers.
     pub servers: Vec<ServerStats>,

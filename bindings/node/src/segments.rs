@@ -1,4 +1,4 @@
-//! Segments: opened, asked for their tags and statistics, closed.
+//! Segments: their opening, tags, statistics and close.
 
 use crate::error::thrown;
 use crate::events::Events;
@@ -11,13 +11,13 @@ use napi::bindgen_prelude::{Env, External};
 use napi_derive::napi;
 use std::sync::Arc;
 
-/// One handle and the environment that it belongs to.
+/// A handle and its environment.
 pub struct SegmentsHandle {
     segments: Arc<Segments>,
     events: Arc<Events>,
 }
 
-/// Opens segments. `owner`: the number of the user's code that fetches, where there is such.
+/// Opens segments. `owner` is the number of the user callback that fetches, if there is one.
 #[napi(catch_unwind)]
 pub fn open_segments(
     env: &Env,
@@ -29,7 +29,7 @@ pub fn open_segments(
     Ok(handle(events, segments.map_err(|error| thrown(env, &error))?))
 }
 
-/// As `open_segments`, on a thread of its own: answers the ticket of the event that says that it has ended.
+/// As `open_segments`, on its own thread. Returns the ticket of the event at its end.
 #[napi(catch_unwind)]
 pub fn open_segments_soon(
     events: &External<Arc<Events>>,
@@ -49,7 +49,7 @@ pub fn open_segments_soon(
     ticket
 }
 
-/// What an opening brought that has ended.
+/// The result of an opening that has ended.
 #[napi(catch_unwind)]
 pub fn take_opened(
     env: &Env,
@@ -59,7 +59,7 @@ pub fn take_opened(
     Ok(handle(events, events.take_opened(ticket).map_err(|error| thrown(env, &error))?))
 }
 
-/// The tag of this name. `number`: what its waiting calls are known by.
+/// The tag of this name. `number` identifies its waiting calls.
 #[napi(catch_unwind)]
 pub fn segments_tag(
     env: &Env,
@@ -71,7 +71,7 @@ pub fn segments_tag(
     Ok(External::new(TagHandle::new(tag, number, Arc::clone(&handle.events))))
 }
 
-/// How all tags stand.
+/// The statistics of all tags.
 #[napi(catch_unwind)]
 pub fn segments_stats(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<SegmentsStats> {
     Ok(handle.segments.stats().map_err(|error| thrown(env, &error))?.into())
@@ -83,7 +83,7 @@ pub fn segments_name(handle: &External<SegmentsHandle>) -> String {
     handle.segments.name().into()
 }
 
-/// Ends all tags.
+/// Closes all tags.
 #[napi(catch_unwind)]
 pub fn close_segments(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<()> {
     handle.segments.close().map_err(|error| thrown(env, &error))
@@ -95,13 +95,13 @@ fn handle(events: &Arc<Events>, segments: Segments) -> External<SegmentsHandle> 
     External::new(SegmentsHandle { segments, events: Arc::clone(events) })
 }
 
-/// The user's code as a source.
+/// The user callback as a source.
 fn source(events: &Arc<Events>, owner: Option<i64>) -> Option<SegmentSource> {
     let owner = Owner { number: owner?, events: Arc::clone(events) };
     Some(SegmentSource::deferred(move |request, reply| owner.events.ask(owner.number, request, reply)))
 }
 
-/// Whoever holds the user's code for these segments may let it go after them.
+/// Reports when it is dropped that these segments no longer need the user callback.
 struct Owner {
     number: i64,
     events: Arc<Events>,

@@ -17,38 +17,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What a generator says of itself.
+/// The statistics of a generator.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Stats {
     /// The id space.
     pub name: String,
     /// The worker id.
     pub worker_id: u32,
-    /// Where the records are kept.
+    /// The directory of the records.
     pub state_dir: String,
     /// The layout's name or bits.
     pub layout: String,
     /// The layout's epoch, Unix milliseconds.
     pub epoch_ms: i64,
-    /// When the layout ends, Unix milliseconds.
+    /// The end of the layout, Unix milliseconds.
     pub expires_at_ms: i64,
-    /// Up to where the span is durable, Unix milliseconds.
+    /// The end of the durable span, Unix milliseconds.
     pub reserved_until_ms: i64,
-    /// By how much the ids are ahead of the clock.
+    /// How far the logical clock is ahead of the clock, milliseconds.
     pub lead_ms: i64,
-    /// How late the clock may be.
+    /// How late the clock may be, milliseconds.
     pub clock_lag_ms: i64,
-    /// Where the lease ends, Unix milliseconds.
+    /// The end of the lease, Unix milliseconds.
     pub lease_until_ms: Option<i64>,
-    /// The worker ids claimed.
+    /// The number of claims of a worker id.
     pub claims: i64,
-    /// The open handles of the generator.
+    /// The number of open handles of the generator.
     pub handles: i64,
-    /// The spans made durable since the start.
+    /// The number of spans made durable since the start.
     pub renewals: i64,
-    /// The renewals that failed.
+    /// The number of failed renewals.
     pub renewal_failures: i64,
-    /// What the last failure said.
+    /// The last error.
     pub last_error: Option<String>,
 }
 
@@ -75,33 +75,34 @@ impl From<leafid::Stats> for Stats {
 }
 
 /// Opens a generator: `{ layout, next, id, fill, stats, workerId, close, closeSoon }`, usable until it is closed or
-/// collected. `next` leaves the id in the array `id`, from which it is read at half of what an answer costs; where the
-/// engine shares no memory it answers the id itself.
+/// collected. `next` stores the id in the array `id`, which costs half as much to read as a return value. Where the
+/// engine does not share memory, it returns the id itself.
 #[napi(catch_unwind)]
 pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
     Ok(opened(env, options.builder())?.0)
 }
 
-/// The user's code that an opening asks.
+/// The user callbacks that an opening calls.
 #[napi(object, object_to_js = false)]
 pub struct Asked {
-    /// The number of the object that gives worker ids.
+    /// The number of the object that returns worker ids.
     pub source: Option<i64>,
-    /// Whether it gives leases; otherwise worker ids alone.
+    /// Whether it returns leases; otherwise it returns only worker ids.
     pub leases: bool,
-    /// Whether the peers are asked for their clocks.
+    /// Whether there is a callback for the clocks of peers.
     pub times: bool,
-    /// How long the user's code may take, milliseconds.
+    /// The longest duration of a user callback, milliseconds.
     pub patience_ms: u32,
     /// Whether another thread claims, which may wait for the clock.
     pub waits: bool,
 }
 
-/// As `open`, where the user's code is asked: the worker id is claimed by the first call of the handle. A call that
-/// throws because the user's code is to be asked first says so by `wanted`; what is `supply`ed then is there for the
-/// call made again; `settle` ends that, and answers a lease that came to no use; `opened` says that it is open, and that
-/// the calls are asked from now on. `use` is the number in the calls. `claimSoon` claims on a thread of its own: it answers
-/// the ticket of the event that says that this has ended, for `take_done`.
+/// As `open`, with user callbacks. The first call of the handle claims the worker id.
+///
+/// If a call throws because a user callback must be called first, `wanted` returns which one. Its result is passed to
+/// `supply`, and the call is made again. `settle` ends this, and returns a lease that was not used. `opened` reports
+/// that the generator is open: from then on, callbacks go through the queue of calls. `use` is the number in these
+/// calls. `claimSoon` claims on its own thread and returns the ticket of the event at its end, for `take_done`.
 #[napi(catch_unwind)]
 pub fn open_asking<'env>(
     env: &'env Env,
@@ -157,7 +158,7 @@ pub fn open_asking<'env>(
     Ok(handle)
 }
 
-/// Does a deed on a thread of its own. Answers its ticket.
+/// Runs an action on its own thread and returns its ticket.
 fn soon(events: &Arc<Events>, deed: impl FnOnce() -> Result<()> + Send + 'static) -> i64 {
     let ticket = events.ticket();
     let there = Arc::clone(events);
@@ -169,7 +170,7 @@ fn soon(events: &Arc<Events>, deed: impl FnOnce() -> Result<()> + Send + 'static
     ticket
 }
 
-/// Throws if the deed of this ticket failed.
+/// Throws if the action of this ticket failed.
 #[napi(catch_unwind)]
 pub fn take_done(env: &Env, events: &External<Arc<Events>>, ticket: i64) -> napi::Result<()> {
     events.take_done(ticket).map_err(|error| thrown(env, &error))
@@ -203,7 +204,7 @@ fn opened(env: &Env, builder: Result<SnowflakeBuilder>) -> napi::Result<(Object<
     Ok((handle, flake))
 }
 
-/// A number that JavaScript reads as `id[0]`; none where the engine copies memory that is not its own.
+/// A number that JavaScript reads as `id[0]`; `None` where the engine copies memory that is not its own.
 fn shared_number(handle: &mut Object) -> napi::Result<Option<Arc<AtomicI64>>> {
     let number = Arc::new(AtomicI64::new(0));
     let (memory, arrays) = (Arc::as_ptr(&number).cast_mut().cast(), Arc::clone(&number));
@@ -214,7 +215,7 @@ fn shared_number(handle: &mut Object) -> napi::Result<Option<Arc<AtomicI64>>> {
     Ok((seen.as_ptr() == memory.cast_const()).then_some(number))
 }
 
-/// Adds a function without arguments. Node-API's trampoline turns a panic in it into an exception.
+/// Adds a function without arguments. Node-API's trampoline converts a panic in it to an exception.
 fn method<T, F>(
     env: &Env,
     handle: &mut Object,
@@ -234,7 +235,7 @@ where
     handle.set(name, function)
 }
 
-/// The statistics of the generators of this process as Prometheus' text.
+/// The statistics of the generators of this process, in the text format of Prometheus.
 #[napi(catch_unwind)]
 pub fn metrics() -> String {
     leafid::metrics()

@@ -1,8 +1,8 @@
-//! The user's code as the host's source of worker ids and of peers' clocks.
+//! User callbacks as the host's source of worker ids and of peers' clocks.
 //!
-//! The thread that opens a generator is the one that the user's code runs on, so an opening cannot wait for it. It finds
-//! the answer supplied, or ends, saying what is wanted: JavaScript then calls the user's code, supplies its answer, and
-//! opens again. Everything later comes from threads of leafid's, and goes through the environment's calls.
+//! The user callbacks run on the thread that opens a generator, so an opening cannot wait for them. It uses a result
+//! that was supplied, or ends and reports which one it needs. JavaScript then calls the callback, supplies its result
+//! and opens again. All later calls come from threads of leafid, through the environment's queue of calls.
 
 use crate::answers::{AnswerObject, CallObject, LeaseObject, RequestObject};
 use crate::calls::Calls;
@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What an opening misses.
+/// The results that an opening still needs.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct Wanted {
-    /// What the clocks of peers read.
+    /// The clocks of peers.
     pub times: bool,
     /// A worker id.
     pub claim: Option<RequestObject>,
 }
 
-/// One handle's use of the user's code.
+/// The use of the user callbacks by one handle.
 pub(crate) struct Use {
-    /// A number of its own in this process.
+    /// A number that is unique in this process.
     pub(crate) number: i64,
     calls: Arc<Calls>,
     patience: Duration,
     opening: Mutex<Opening>,
-    /// The generator is open: what is asked now is asked for another life of it.
+    /// The generator is open: from now on, claims are for a generator that replaces it.
     opened: AtomicBool,
 }
 
@@ -38,9 +38,9 @@ struct Opening {
     wanted: Option<Wanted>,
     times: Option<Result<Vec<i64>, String>>,
     claim: Option<AnswerObject>,
-    /// When the claim was first wanted, by a clock that stands still in suspend, and by the one that may be set.
+    /// The time of the first request for the claim, by a clock that stops in suspend, and by the clock that may be set.
     asked: Option<(Instant, i64)>,
-    /// How long ago that was when the answer was taken.
+    /// How long before the use of the result that was.
     asked_ago: Duration,
 }
 
@@ -61,12 +61,12 @@ impl Use {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the last opening missed: said once.
+    /// The results that the last opening needed, returned once.
     pub(crate) fn wanted(&self) -> Option<Wanted> {
         self.opening().wanted.take()
     }
 
-    /// Supplies what was wanted: the peers' clocks for as long as the opening lasts, a worker id once.
+    /// Supplies a result: the peers' clocks for the whole opening, a worker id for one use.
     pub(crate) fn supply(&self, answer: AnswerObject) {
         let mut opening = self.opening();
         match answer.times_ms {
@@ -75,22 +75,22 @@ impl Use {
         }
     }
 
-    /// The peers could not be asked.
+    /// The callback for the peers' clocks failed.
     pub(crate) fn supply_no_times(&self, why: String) {
         self.opening().times = Some(Err(why));
     }
 
-    /// Ends an opening: a lease that it had no use for is JavaScript's to give back.
+    /// Ends an opening. Returns a lease that was not used, for JavaScript to release.
     pub(crate) fn settle(&self) -> Option<LeaseObject> {
         std::mem::take(&mut *self.opening()).claim.and_then(|answer| answer.lease)
     }
 
-    /// Notes that the opening is over.
+    /// Records the end of the opening.
     pub(crate) fn opens(&self) {
         self.opened.store(true, Relaxed);
     }
 
-    /// What the clocks of peers read.
+    /// The clocks of peers.
     pub(crate) fn times(&self) -> Answer<Vec<i64>> {
         if self.opened.load(Relaxed) {
             let answer = self.calls.ask(self.call("times"), self.patience)?;
@@ -102,7 +102,7 @@ impl Use {
             Some(Err(why)) => Err(why.clone().into()),
             None => {
                 opening.wanted.get_or_insert_default().times = true;
-                // The one code that ends an opening: others are logged, and it goes on.
+                // Only this code ends an opening. Other errors are logged, and the opening continues.
                 Err(missing(Code::InvalidArgument))
             }
         }
@@ -116,7 +116,7 @@ impl Use {
         let mut opening = self.opening();
         if let Some(answer) = opening.claim.take() {
             let asked = opening.asked.take();
-            // The host counts from now on; the giver from when it was asked, at the latest when it answered.
+            // The host counts from now on. The lease source counts from its call, or at the latest from its result.
             opening.asked_ago = asked.map_or(Duration::ZERO, |(at, now_ms)| {
                 at.elapsed().max(Duration::from_millis((request.now_ms - now_ms).max(0) as u64))
             });
@@ -132,26 +132,26 @@ impl Use {
     }
 }
 
-/// Seen by nobody: JavaScript looks at what is wanted first.
+/// No user sees this error, because JavaScript checks the needed results first.
 fn missing(code: Code) -> Box<Error> {
     Box::new(Error::new(code, "the user's code has to be asked first; report this"))
 }
 
-/// Whoever holds the user's object for this use may let it go.
+/// Reports that this use no longer needs the user's object.
 impl Drop for Use {
     fn drop(&mut self) {
         self.calls.post(self.call("gone"));
     }
 }
 
-/// A source of worker ids; `identity`: the number of the user's object.
+/// A source of worker ids. `identity` is the number of the user's object.
 pub(crate) fn source(used: &Arc<Use>, identity: i64, leases: bool) -> WorkerSource {
     let used = Arc::clone(used);
     let source = match leases {
         true => WorkerSource::leases(Leases(used)),
         false => WorkerSource::callback(move |request| used.claimed(request, |answer| answer.worker_id)),
     };
-    // Never negative: it is counted from 1.
+    // It is never negative, because numbers start at 1.
     source.with_identity((identity as usize, 0))
 }
 
@@ -163,7 +163,7 @@ impl WorkerLeases for Leases {
         if request.previous.is_none() {
             return self.0.claimed(request, pick);
         }
-        // Not an opening: another one in place of a lease that was lost.
+        // This is not an opening, but a claim after a lost lease.
         let call = CallObject { request: Some(request.into()), ..self.0.call("claim") };
         self.0.calls.ask(call, self.0.patience)?.field(pick)
     }

@@ -1,4 +1,4 @@
-//! A tag: its ids for JavaScript's own memory, and the one wait that its waiting calls share.
+//! A tag: its ids for JavaScript's own memory, and the single wait that its waiting calls share.
 
 use crate::error::thrown;
 use crate::events::Events;
@@ -10,15 +10,15 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One tag of one environment.
+/// A tag of an environment.
 pub struct TagHandle {
     tag: Tag,
-    /// What its waiting calls are known by.
+    /// Identifies its waiting calls.
     number: i64,
     events: Arc<Events>,
-    /// What the waiting calls wait for. Boxed: most tags have none at most times.
+    /// The pending take of the waiting calls. Boxed, because most tags have none most of the time.
     attempt: RefCell<Option<Box<Attempt>>>,
-    /// The run taken last: JavaScript's memory has what is left of it, and perhaps ids of earlier ones.
+    /// The last run. JavaScript's memory has its unused ids, and perhaps ids of earlier runs.
     held: Cell<Option<HeldRun>>,
 }
 
@@ -27,7 +27,7 @@ impl TagHandle {
         TagHandle { tag, number, events, attempt: RefCell::new(None), held: Cell::new(None) }
     }
 
-    /// Takes a run into the front of `out`; answers how long it is, 0 when there is nothing at hand.
+    /// Takes a run into the front of `out` and returns its length; 0 if no ids are in memory.
     fn take_run(&self, out: &mut [i64], need: usize) -> Result<usize> {
         loop {
             let Some(held) = self.tag.take_run_for(out.len(), need)? else { return Ok(0) };
@@ -39,7 +39,7 @@ impl TagHandle {
         }
     }
 
-    /// An id for the waiting calls; without one, they are woken when there may be.
+    /// An id for the waiting calls. Without one, they are woken when there may be one.
     fn poll(&self, timeout_ms: i64) -> Result<Option<i64>> {
         let mut waiting = self.attempt.borrow_mut();
         loop {
@@ -67,7 +67,7 @@ impl TagHandle {
                 Err(error) => {
                     let is_late = attempt.is_late();
                     *waiting = None;
-                    // The time of the call that began it is over: those that wait now have more.
+                    // The call that began it has timed out. The calls that wait now have more time.
                     if !waited || !is_late || matches!(error.code(), Code::UnknownTag | Code::Closed) {
                         return Err(error);
                     }
@@ -76,7 +76,7 @@ impl TagHandle {
         }
     }
 
-    /// Puts back ids that were taken and not issued, in the order that they were taken.
+    /// Puts back ids that were taken and not issued, in the order in which they were taken.
     fn put_back(&self, ids: &[i64]) {
         let Some(held) = self.held.get() else { return };
         let mut runs = Vec::new();
@@ -85,7 +85,7 @@ impl TagHandle {
             rest = &rest[run.count..];
             runs.push(run);
         }
-        // The last first: each comes before all that is pending.
+        // The last first, because each comes before all pending ids.
         for run in runs.into_iter().rev() {
             let mut held = held;
             held.run = run;
@@ -94,7 +94,7 @@ impl TagHandle {
     }
 }
 
-/// The longest run that these ids begin with.
+/// The longest run at the start of these ids.
 fn leading_run(ids: &[i64]) -> Option<Run> {
     let first = *ids.first()?;
     let stride = ids.get(1).map_or(1, |second| second - first);
@@ -105,8 +105,8 @@ fn leading_run(ids: &[i64]) -> Option<Run> {
     Some(Run { first, stride, count })
 }
 
-/// Takes a run of ids that are at hand into the front of `out`; answers how many, 0 when there is none: then the next
-/// segment is fetched, of at least `need` ids where the source can.
+/// Takes a run of ids from memory into the front of `out` and returns their number. If it is 0, starts a fetch, of at
+/// least `need` ids if the source can return them.
 #[napi(catch_unwind)]
 pub fn tag_run(
     env: &Env,
@@ -120,7 +120,7 @@ pub fn tag_run(
     Ok(taken as u32)
 }
 
-/// Takes ids that are at hand until `out` is full; answers how many.
+/// Takes ids from memory until `out` is full, and returns their number.
 #[napi(catch_unwind)]
 pub fn tag_at_hand(
     env: &Env,
@@ -136,7 +136,7 @@ pub fn tag_at_hand(
         match tag.take_run(&mut out[filled..], need) {
             Ok(0) => break,
             Ok(taken) => filled += taken,
-            // What it has is issued; the next call says why there is no more.
+            // Its ids are issued. The next call returns the error.
             Err(_) if filled > 0 => break,
             Err(error) => return Err(thrown(env, &error)),
         }
@@ -144,14 +144,14 @@ pub fn tag_at_hand(
     Ok(filled as u32)
 }
 
-/// The next id, waited for at most 2 ms, and not at all for an answer of this event loop's.
+/// The next id. Waits at most 2 ms, and not at all for a result of this event loop.
 #[napi(catch_unwind)]
 pub fn tag_next(env: &Env, tag: &External<TagHandle>) -> napi::Result<u64> {
     // Ids are never negative: as u64 they are BigInts of the same value.
     tag.tag.next_unless(None, &mut || false).map(|id| id as u64).map_err(|error| thrown(env, &error))
 }
 
-/// Fills the array, likewise: all of it, or none.
+/// Fills the array, or writes no id, with the same waits.
 #[napi(catch_unwind)]
 pub fn tag_fill(env: &Env, tag: &External<TagHandle>, mut out: BigInt64ArraySlice) -> napi::Result<()> {
     // SAFETY: as in `tag_run`.
@@ -159,19 +159,19 @@ pub fn tag_fill(env: &Env, tag: &External<TagHandle>, mut out: BigInt64ArraySlic
     tag.tag.fill_unless(out, None, &mut || false).map_err(|error| thrown(env, &error))
 }
 
-/// An id for the calls that wait; none, and an event later, when they have to wait on.
+/// An id for the waiting calls. `None`: they must wait for an event.
 #[napi(catch_unwind)]
 pub fn tag_poll(env: &Env, tag: &External<TagHandle>, timeout_ms: i64) -> napi::Result<Option<u64>> {
     tag.poll(timeout_ms).map(|id| id.map(|id| id as u64)).map_err(|error| thrown(env, &error))
 }
 
-/// Nobody waits any more.
+/// No call waits any more.
 #[napi(catch_unwind)]
 pub fn tag_rest(tag: &External<TagHandle>) {
     *tag.attempt.borrow_mut() = None;
 }
 
-/// Throws what a call answers that has waited so long.
+/// Throws the error of a call that has waited this long.
 #[napi(catch_unwind)]
 pub fn tag_late(env: &Env, tag: &External<TagHandle>, waited_ms: i64) -> napi::Result<()> {
     Err(thrown(env, &tag.tag.late(Duration::from_millis(waited_ms.max(0) as u64))))
@@ -183,7 +183,7 @@ pub fn tag_put_back(tag: &External<TagHandle>, ids: BigInt64ArraySlice) {
     tag.put_back(&ids);
 }
 
-/// How the tag stands.
+/// The statistics of the tag.
 #[napi(catch_unwind)]
 pub fn tag_stats(env: &Env, tag: &External<TagHandle>) -> napi::Result<TagStats> {
     Ok(tag.tag.stats().map_err(|error| thrown(env, &error))?.into())

@@ -1,5 +1,5 @@
-//! A thread-safe function that only wakes an event loop, which then takes what is queued. It carries no data, so a closing
-//! environment that drops calls of it loses nothing.
+//! A thread-safe function that only wakes an event loop, which then takes the queued work. It carries no data, so a
+//! closing environment that drops its calls loses nothing.
 
 use napi::Status;
 use napi::bindgen_prelude::Function;
@@ -29,7 +29,7 @@ impl<T: Wakes> Drop for EndGuard<T> {
 }
 
 impl WakeFunction {
-    /// Does nothing before [`connect`], and once the environment ends: then the queue is dropped as well.
+    /// Does nothing before [`connect`], and after the end of the environment, when the queue is dropped too.
     pub(crate) fn wake(&self) {
         if let Some(wake) = self.0.get() {
             wake.call((), NonBlocking);
@@ -47,7 +47,7 @@ pub(crate) fn connect<T: Wakes>(queue: &Arc<T>, run: &Function<'_, (), ()>) -> n
                 Ok(())
             },
         )?;
-    // Set once, by the maker of the queue.
+    // Set once, by the creator of the queue.
     let _ = queue.wake().0.set(wake);
     Ok(())
 }
