@@ -1,4 +1,5 @@
-//! Python values to the host's: strict, and each refusal names the argument, its value and what is allowed.
+//! Conversion of Python values to the host's. It is strict: each error names the argument, its value and what is
+//! allowed.
 
 use crate::errors;
 use leafid::{Error, allowed};
@@ -7,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
 use std::path::PathBuf;
 
-/// An integer: an int, or what has `__index__` (NumPy's). A bool is one to Python, but never a number meant as such.
+/// An integer: an int, or an object with `__index__` (NumPy's). A bool is refused, although Python counts it as an int.
 pub(crate) fn int(name: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     if value.is_instance_of::<PyBool>() {
         return Err(refused(name, value));
@@ -15,12 +16,12 @@ pub(crate) fn int(name: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|error| conversion(error, name, value))
 }
 
-/// An integer that the host takes as u32.
+/// An integer for a u32 of the host.
 pub(crate) fn small(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(int(name, value)?).map_err(|_| refused(name, value))
 }
 
-/// A number of ids. The host bounds it above.
+/// A number of ids. The host checks the upper bound.
 pub(crate) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     usize::try_from(int(name, value)?).map_err(|_| refused(name, value))
 }
@@ -31,7 +32,7 @@ pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     text.extract().map_err(|error| conversion(error, name, value))
 }
 
-/// A path: text or an `os.PathLike` of text.
+/// A path: text, or an `os.PathLike` of text.
 pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path = value.py().import("os")?.call_method1("fspath", (value,));
     let path = path.map_err(|error| conversion(error, name, value))?;
@@ -41,7 +42,7 @@ pub(crate) fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     path.extract().map_err(|error| conversion(error, name, value))
 }
 
-/// One text, or several in anything that can be iterated.
+/// One text, or several in an iterable.
 pub(crate) fn texts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text(name, value)?]);
@@ -54,13 +55,13 @@ pub(crate) fn texts(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String
     values.map(|value| text(name, &value?)).collect()
 }
 
-/// The headers that servers are sent.
+/// The headers for servers.
 pub(crate) fn headers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
     let pairs = copied(name, value)?;
     pairs.iter().map(|(key, value)| Ok((text(name, &key)?, text(name, &value)?))).collect()
 }
 
-/// A copy of a mapping. Errors: it is none.
+/// A copy of a mapping. Errors: it is not a mapping.
 pub(crate) fn copied<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     if value.cast::<PyMapping>().is_err() {
         return Err(refused(name, value));
@@ -70,7 +71,7 @@ pub(crate) fn copied<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bou
     Ok(copy)
 }
 
-/// True or false, and nothing that merely counts as such.
+/// True or false, and no other value that Python treats as such.
 pub(crate) fn boolean(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.cast::<PyBool>().map(|value| value.is_true()).map_err(|_| refused(name, value))
 }
@@ -86,7 +87,7 @@ pub(crate) fn missing(mapping: &Bound<'_, PyAny>, name: &str) -> PyErr {
     errors::raise(mapping.py(), &Error::invalid(name, without, allowed_value(name)))
 }
 
-/// What only Python says.
+/// The allowed values of arguments that only Python has.
 fn allowed_value(name: &str) -> &'static str {
     match name {
         "claim" => {
@@ -97,7 +98,8 @@ fn allowed_value(name: &str) -> &'static str {
     }
 }
 
-/// Python's own complaint about a value becomes ours; whatever else the value's own code raised goes through.
+/// Python's own error for a value becomes `invalid_argument`. Any other exception of the value's code is raised
+/// unchanged.
 fn conversion(error: PyErr, name: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let py = value.py();
     let ours = error.is_instance_of::<PyTypeError>(py)
@@ -106,13 +108,13 @@ fn conversion(error: PyErr, name: &str, value: &Bound<'_, PyAny>) -> PyErr {
     if ours { refused(name, value) } else { error }
 }
 
-/// How an error shows a value: its repr; where that fails (an int of 5,000 digits), its type.
+/// The form of a value in an error: its repr. If that fails (an int of 5,000 digits), its type.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let repr = value.repr().and_then(|repr| repr.extract::<String>());
     repr.or_else(|_| value.get_type().name().map(|name| format!("of type {name}"))).unwrap_or_default()
 }
 
-/// The repr of an object of leafid's with these fields.
+/// The repr of an object of leafid with these fields.
 pub(crate) fn shown_fields(value: &Bound<'_, PyAny>, class: &str, names: &str) -> PyResult<String> {
     let mut fields = Vec::new();
     for name in names.split(", ") {
@@ -121,7 +123,7 @@ pub(crate) fn shown_fields(value: &Bound<'_, PyAny>, class: &str, names: &str) -
     Ok(format!("leafid.{class}({})", fields.join(", ")))
 }
 
-/// `invalid_argument` for a keyword that is none of `known`. `what`: "option".
+/// `invalid_argument` for a keyword that is not in `known`. `what` is "option", for example.
 pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, known: &str) -> PyErr {
     let allowed = format!("no such {what}; the {what}s are {known}");
     errors::raise(value.py(), &Error::invalid(name, shown(value), &allowed))

@@ -1,7 +1,7 @@
 //! Calls of Python from leafid's own threads.
 //!
-//! Before 3.14, Python ends a thread that wants the interpreter while that is ending, by unwinding it: through the frames
-//! of Rust below, which ends the process instead. Such a thread is held here until the process has ended.
+//! Before 3.14, a thread that attaches while the interpreter ends is ended by Python. Python unwinds it through the
+//! Rust frames below, which would abort the process. So such a thread is held here until the process has ended.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -20,7 +20,7 @@ type UnwindingCall = unsafe extern "C-unwind" fn(
 type Ensure = unsafe extern "C" fn() -> ffi::PyGILState_STATE;
 type UnwindingEnsure = unsafe extern "C-unwind" fn() -> ffi::PyGILState_STATE;
 
-/// Attaches a thread, of whatever kind, for this. None when the interpreter has ended.
+/// Attaches a thread of any kind and runs the action. Returns `None` if the interpreter has ended.
 pub(crate) fn attached<T>(deed: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     if !is_there() {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn is_there() -> bool {
     unsafe { ffi::Py_IsInitialized() != 0 }
 }
 
-/// What ends an attachment.
+/// Ends an attachment when it is dropped.
 struct Attached(ffi::PyGILState_STATE);
 
 impl Drop for Attached {
@@ -54,7 +54,7 @@ impl Drop for Attached {
     }
 }
 
-/// Calls a function written in Python: between it and here no other frames of Rust may lie.
+/// Calls a function written in Python. There must be no other Rust frames between the function and this one.
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     arguments: &Bound<'py, PyTuple>,
@@ -78,7 +78,7 @@ pub(crate) fn call_with<'py>(
     // SAFETY: attached, as the arguments show; all are live; no keywords are NULL.
     let answer = unsafe { call(function.as_ptr(), arguments.as_ptr(), keywords) };
     std::mem::forget(held);
-    // SAFETY: PyObject_Call answers a new reference, or NULL with an exception set.
+    // SAFETY: PyObject_Call returns a new reference, or NULL with an exception set.
     unsafe { Bound::from_owned_ptr_or_opt(function.py(), answer) }.ok_or_else(|| PyErr::fetch(function.py()))
 }
 

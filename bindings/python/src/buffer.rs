@@ -1,4 +1,4 @@
-//! The caller's buffer, filled without a copy.
+//! The caller's buffer, which is filled without a copy.
 
 use crate::errors;
 use leafid::{Error, allowed};
@@ -7,12 +7,12 @@ use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-/// A writable, C-contiguous buffer of 64-bit integers. While it lives its memory stays in place: Python refuses to
-/// resize or free what is exported.
+/// A writable, C-contiguous buffer of 64-bit integers. As long as it exists, its memory stays in place, because Python
+/// refuses to resize or free an exported buffer.
 pub(crate) struct IdBuffer(PyUntypedBuffer);
 
 impl IdBuffer {
-    /// The object's buffer, if it is of the kind that holds ids.
+    /// The object's buffer, if it can hold ids.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<IdBuffer> {
         let buffer = export(object)?;
         let format = buffer.format().to_string_lossy();
@@ -33,7 +33,7 @@ impl IdBuffer {
         }
     }
 
-    /// How many elements it has.
+    /// The number of its elements.
     pub(crate) fn len(&self) -> usize {
         self.0.item_count()
     }
@@ -52,7 +52,7 @@ impl IdBuffer {
 }
 
 impl IdBuffer {
-    /// Writes as many ids as the buffer has elements, and answers it. Errors: it has another number by now.
+    /// Writes as many ids as the buffer has elements, and returns the buffer. Errors: its size has changed.
     pub(crate) fn written<'py>(object: &Bound<'py, PyAny>, ids: &[i64]) -> PyResult<Bound<'py, PyAny>> {
         let mut buffer = IdBuffer::of(object)?;
         match buffer.len() == ids.len() {
@@ -65,7 +65,7 @@ impl IdBuffer {
 
 fn export(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     let py = object.py();
-    // ctypes leaves out the strides that it was asked for; a memoryview of it puts them in.
+    // ctypes omits the strides, although they were requested. A memoryview of it adds them.
     let view = |_| PyMemoryView::from(object).and_then(|view| PyUntypedBuffer::get(&view));
     PyUntypedBuffer::get(object).or_else(view).map_err(|error| {
         let none = error.is_instance_of::<PyTypeError>(py)
@@ -86,7 +86,7 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().fully_qualified_name().map_or_else(|_| "value".to_owned(), |name| name.to_string())
 }
 
-/// Whether a struct format is one integer in this machine's byte order. What `l` is, the caller sees by the size.
+/// Whether a struct format is one integer in this machine's byte order. The caller checks the size, also that of `l`.
 fn is_id(format: &str) -> bool {
     let other_order: &[char] = if cfg!(target_endian = "little") { &['>', '!'] } else { &['<'] };
     let kind = format.strip_prefix(['@', '=', '<', '>', '!']).unwrap_or(format);

@@ -1,18 +1,18 @@
-//! Calls of the host that may wait, write or compute for long: with the interpreter released.
+//! Calls of the host that may wait, write or compute for long. They release the interpreter.
 
 use crate::errors;
 use leafid::{Code, Error, Result};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls the host. A panic becomes `internal`: no `except Exception` would catch pyo3's own.
+/// Calls the host. A panic becomes `internal`, because `except Exception` would not catch pyo3's own exception.
 pub(crate) fn released<T: Send>(py: Python<'_>, call: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     let result =
         py.detach(|| catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(internal(panic))));
     result.map_err(|error| errors::raise(py, &error))
 }
 
-/// Calls the host with a question that it puts during long waits: whether a signal's handler raised, as Ctrl-C does.
+/// Calls the host, which checks during long waits whether a signal handler raised an exception, as Ctrl-C does.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     call: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send,
@@ -20,7 +20,7 @@ pub(crate) fn interruptible<T: Send>(
     let mut raised = None;
     let result = released(py, || {
         call(&mut || {
-            // Once raised, whatever is waited for after it is given up, too.
+            // After an exception, later waits of the call give up too.
             raised.is_some()
                 || match Python::try_attach(|py| py.check_signals()) {
                     Some(Ok(())) => false,
@@ -35,7 +35,7 @@ pub(crate) fn interruptible<T: Send>(
     });
     match raised {
         Some(error) => {
-            // A generator that was opened all the same: to close it may take the user's code.
+            // A generator may have been opened all the same. To close it may call a user callback.
             py.detach(|| drop(result));
             Err(error)
         }

@@ -4,7 +4,7 @@ use crate::call::released;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs a command line, the program's name left out, on this process's streams; answers the exit code.
+/// Runs a command line without the program's name, with the streams of this process, and returns the exit code.
 #[pyfunction]
 #[pyo3(signature = (arguments, /))]
 pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {

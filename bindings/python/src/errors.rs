@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-/// The classes in the order of `Code::ALL`.
+/// The classes, in the order of `Code::ALL`.
 static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
 
 const ROOT_DOC: &str = "The root of leafid's exceptions. `code` is the error's name in every language, `number` its \
@@ -22,14 +22,14 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// The code of an exception of leafid's.
+/// The code of an exception of leafid.
 pub(crate) fn code(py: Python<'_>, error: &PyErr) -> Option<Code> {
     let classes = CLASSES.get(py)?;
     let at = classes.iter().position(|class| error.is_instance(py, class.bind(py)))?;
     Code::ALL.get(at).copied()
 }
 
-/// Makes the classes and adds them to the module.
+/// Creates the classes and adds them to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let exception = py.get_type::<PyException>();
@@ -47,7 +47,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(name.as_str(), &class)?;
         classes.push(class.unbind());
     }
-    // A module that is loaded twice keeps the classes of its first time, which are the ones raised.
+    // If the module is loaded twice, it keeps the classes of the first time, which are the ones that are raised.
     let _ = CLASSES.set(py, classes);
     Ok(())
 }
@@ -55,7 +55,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn class<'py>(name: &str, doc: &str, code: Code, bases: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyType>> {
     let py = bases.py();
     let members = PyDict::new(py);
-    // The public module, so that tracebacks show it and pickle finds the class there.
+    // The public module: tracebacks show it, and pickle finds the class there.
     members.set_item("__module__", "leafid")?;
     members.set_item("__doc__", doc)?;
     members.set_item("code", code.name())?;
@@ -64,7 +64,7 @@ fn class<'py>(name: &str, doc: &str, code: Code, bases: Bound<'py, PyTuple>) -> 
     Ok(py.get_type::<PyType>().call1((name, bases, members))?.cast_into::<PyType>()?)
 }
 
-/// `clock_backwards` is `ClockBackwardsError`.
+/// The class of `clock_backwards` is `ClockBackwardsError`.
 fn class_name(code: Code) -> String {
     let mut name = String::new();
     for word in code.name().split('_') {

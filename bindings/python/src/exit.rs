@@ -1,5 +1,5 @@
-//! Generators, and segments, that are still open when the interpreter ends, or when a cycle of objects is collected, are
-//! closed, so that their last record is exact.
+//! The close of generators and segments that are still open when the interpreter ends, or when a cycle of objects is
+//! collected, so that their last record is exact.
 
 use crate::green;
 use crate::logs;
@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 use std::sync::Arc;
 
-/// A `weakref.WeakValueDictionary` of what is open by address: it keeps none alive.
+/// A `weakref.WeakValueDictionary` of the open objects by address. It keeps none of them alive.
 static OPEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Registers with `atexit`, once.
@@ -25,7 +25,7 @@ pub(crate) fn close_at_exit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Has an object's `close` called at the end of the interpreter, if it is still there.
+/// Calls an object's `close` at the end of the interpreter, if it still exists.
 pub(crate) fn watch(object: &Bound<'_, PyAny>) -> PyResult<()> {
     match OPEN.get(object.py()) {
         Some(open) => open.bind(object.py()).set_item(object.as_ptr() as usize, object),
@@ -33,14 +33,14 @@ pub(crate) fn watch(object: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// Has a generator closed before the collector takes anything from the objects that it was found in a cycle with: a lease
-/// is given back by the user's own object.
+/// Closes a generator before the collector clears the objects of its cycle, because the user's own object releases the
+/// lease.
 pub(crate) fn close_before_collected(
     flake: &Bound<'_, PyAny>,
     closes: Arc<leafid::Snowflake>,
 ) -> PyResult<()> {
     let finalize = flake.py().import("weakref")?.getattr("finalize")?;
-    // `close_all` sees to the end of the interpreter.
+    // `close_all` is responsible for the end of the interpreter.
     finalize.call1((flake, Closer(closes)))?.setattr("atexit", false)
 }
 
@@ -51,17 +51,17 @@ struct Closer(Arc<leafid::Snowflake>);
 #[pymethods]
 impl Closer {
     fn __call__(&self, py: Python<'_>) {
-        // Nobody is there to be told of an error; the host logs it.
+        // No caller is there for an error; the host logs it.
         let _ = py.detach(|| self.0.close());
     }
 }
 
-/// Closes what is open. In a forked child the host knows which are the parent's, and leaves those alone.
+/// Closes the open objects. In a forked child the host knows the parent's objects, and leaves them alone.
 #[pyfunction]
 fn close_all(py: Python<'_>) -> PyResult<()> {
     green::end();
     let Some(open) = OPEN.get(py) else { return Ok(()) };
-    // A list made in one step: other threads may still be opening some.
+    // The list is created in one step, because other threads may open more objects.
     let references = open.bind(py).call_method0("valuerefs")?.cast_into::<PyList>()?;
     for reference in references {
         let object = reference.call0()?;

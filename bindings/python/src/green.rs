@@ -1,4 +1,5 @@
-//! Waits under gevent and eventlet, where they stand in for threads: one that blocks its thread stops every greenlet.
+//! Waits under gevent and eventlet, where greenlets replace threads: a call that blocks its thread stops every
+//! greenlet.
 
 use crate::call;
 use leafid::Result;
@@ -7,13 +8,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whether the interpreter ends: no other greenlet runs any more, and no thread can be made.
+/// Whether the interpreter ends. Then no other greenlet runs any more, and no thread can be started.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// What greenlets of this thread wait by: `leafid._green.Waits`. None where there are none, and no waits are but the
-/// thread's own.
+/// The object with which greenlets of this thread wait: `leafid._green.Waits`. `None` without greenlets: then waits
+/// block the thread.
 pub(crate) fn waits(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
-    // As the interpreter ends there is no such module any more.
+    // While the interpreter ends, this module may be gone.
     let Ok(modules) = py.import("sys").and_then(|sys| sys.getattr("modules")) else { return Ok(None) };
     let used = modules.contains("gevent.monkey")? || modules.contains("eventlet.patcher")?;
     if !used || ENDS.load(Relaxed) {
@@ -23,13 +24,13 @@ pub(crate) fn waits(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     Ok((!waits.is_none()).then_some(waits))
 }
 
-/// From now on waits are the thread's own.
+/// From now on, waits block the thread.
 pub(crate) fn end() {
     ENDS.store(true, Relaxed);
 }
 
-/// [`call::interruptible`], on another thread if greenlets of this one are to run meanwhile. If the greenlet that waits is
-/// ended by an exception, so is the call, and what it answers all the same is dropped.
+/// [`call::interruptible`], on another thread if greenlets of this thread must run meanwhile. If an exception ends the
+/// waiting greenlet, the call ends too, and its result is dropped.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     call: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send + 'static,
@@ -39,7 +40,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let awaited = Arc::downgrade(&answer);
     let call: Deed = Box::new(move |py| {
         let result = call::released(py, || call(&mut || awaited.strong_count() == 0));
-        // A generator that nobody waits for is closed here.
+        // A generator for which no caller waits is closed here.
         py.detach(|| awaited.upgrade().map(|answer| lock(&answer).replace(result)));
     });
     match waits.call_method1("away", (Away(Mutex::new(Some(call))),)) {
@@ -56,7 +57,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
 
 type Deed = Box<dyn FnOnce(Python<'_>) + Send>;
 
-/// Called on that other thread.
+/// Runs on the other thread.
 #[pyclass(frozen, module = "leafid")]
 struct Away(Mutex<Option<Deed>>);
 

@@ -1,5 +1,5 @@
-//! The main interpreter alone: threads that Python did not make attach to it, and exit handlers of others may run where
-//! nothing of this module works any more.
+//! Support of the main interpreter only. Threads that Python did not start attach to that one, and exit handlers of
+//! others may run when this module no longer works.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::{PyResult, Python, ffi};

@@ -126,7 +126,7 @@ impl Layout {
     }
 }
 
-/// An argument that is a Layout or text that names one.
+/// An argument that is a Layout, or text that names one.
 pub(crate) fn layout(value: &Bound<'_, PyAny>) -> PyResult<leafid::Layout> {
     let py = value.py();
     if let Ok(layout) = value.cast::<Layout>() {

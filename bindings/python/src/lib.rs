@@ -1,5 +1,6 @@
-//! The Python binding of leafid, module `leafid._leafid`: it converts arguments, results and errors, and holds no
-//! logic. What is public is documented for Python users in their docstrings and in `python/leafid/_leafid.pyi`.
+//! The Python binding of leafid, module `leafid._leafid`. It converts arguments, results and errors, and has no logic.
+//!
+//! The public names are documented for Python users in their docstrings and in `python/leafid/_leafid.pyi`.
 
 mod arguments;
 mod attach;

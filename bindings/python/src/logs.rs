@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// How long a fork waits for the thread that calls handlers.
 const FORK_WAITS: Duration = Duration::from_millis(100);
-/// How long the end of the interpreter does.
+/// How long the end of the interpreter waits for it.
 const EXIT_WAITS: Duration = Duration::from_secs(1);
 
 static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
-/// Whether the interpreter ends: a thread that then attaches to it never returns.
+/// Whether the interpreter ends. A thread that attaches to it then never returns.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Has records delivered from here on, and forks wait for that.
+/// Delivers records from now on, and makes forks wait for the delivery.
 pub(crate) fn set_up(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     if is_imported(py)? {
@@ -29,8 +29,8 @@ pub(crate) fn set_up(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Whether the program uses logging. It is not imported for it: that takes longer than all of leafid, and on another thread,
-/// during a fork, would have logging release a lock that it did not take.
+/// Whether the program uses logging. leafid does not import it for this: the import takes longer than that of leafid.
+/// And on another thread, during a fork, it would make logging release a lock that it did not take.
 fn is_imported(py: Python<'_>) -> PyResult<bool> {
     py.import("sys")?.getattr("modules")?.contains("logging")
 }
@@ -42,39 +42,39 @@ fn wait_at_forks(py: Python<'_>) -> PyResult<()> {
     py.import("os")?.call_method("register_at_fork", (), Some(&hook)).map(drop)
 }
 
-/// Takes over what the logger lets through, so that no thread is made for what it would leave out.
+/// Adopts the level of the logger, so that no thread is started for records that the logger would drop.
 pub(crate) fn adopt_level(py: Python<'_>) {
     if ENDING.load(Relaxed) {
         return;
     }
     match level(py) {
         Ok(level) => LOGGER.install(level),
-        // What a logger's own class raised: no reason not to open.
+        // An exception of a logger's own class does not prevent an opening.
         Err(error) => error.write_unraisable(py, None),
     }
 }
 
-/// Delivers what waits, for a while, and nothing afterwards.
+/// Delivers the waiting records for a while, and none afterwards.
 pub(crate) fn end(py: Python<'_>) {
     ENDING.store(true, Relaxed);
     LOGGER.install(LevelFilter::Off);
     py.detach(|| leafid::quiesce(EXIT_WAITS));
 }
 
-/// With the interpreter released: the thread may need it to end, and the fork itself holds it.
+/// With the interpreter released: the thread may need it in order to end, and the fork itself holds it.
 #[pyfunction]
 fn before_fork(py: Python<'_>) {
     py.detach(|| leafid::quiesce(FORK_WAITS));
 }
 
-/// Also when the fork failed. In a child nothing is held.
+/// Also called when the fork failed. In a child there is nothing to release.
 #[pyfunction]
 fn after_fork() {
     leafid::resume();
 }
 
-/// The functions in Python that this calls. Imports logging: a hook that is registered after logging's own waits before it,
-/// which takes a lock of its handlers.
+/// The Python functions for this. They import logging: a hook that is registered after logging's own runs before it,
+/// and logging's hook takes a lock of its handlers.
 fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static WAITS: PyOnceLock<()> = PyOnceLock::new();
     let functions = py.import("leafid._logs")?;
@@ -84,7 +84,7 @@ fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 
 fn level(py: Python<'_>) -> PyResult<LevelFilter> {
     if !is_imported(py)? {
-        // What logging lets through where nobody set it up.
+        // The default level of logging.
         return Ok(LevelFilter::Warn);
     }
     let least: i64 = functions(py)?.call_method0("level")?.extract()?;
@@ -93,9 +93,9 @@ fn level(py: Python<'_>) -> PyResult<LevelFilter> {
     Ok(level.map_or(LevelFilter::Off, |level| level.to_level_filter()))
 }
 
-/// On leafid's own thread.
+/// Runs on leafid's own thread.
 fn deliver(level: Level, message: &str) {
-    // None: the interpreter ends.
+    // `None`: the interpreter ends.
     Python::try_attach(|py| {
         if let Err(error) = hand_over(py, number(level), message) {
             error.write_unraisable(py, None);
@@ -105,7 +105,7 @@ fn deliver(level: Level, message: &str) {
 
 fn hand_over(py: Python<'_>, level: u8, message: &str) -> PyResult<()> {
     if !is_imported(py)? {
-        // As logging does where nobody set it up.
+        // As logging does without a configuration.
         let stderr = py.import("sys")?.getattr("stderr")?;
         if stderr.is_none() {
             return Ok(());

@@ -12,17 +12,17 @@ const OPTIONS: &str = "worker, name, state_dir, layout, epoch_ms, on_clock_backw
     random_start, timeout_ms, persist, shared_fs, shared_group, exclusive_range, no_record_wait_ms, clock_source, start_after, lazy, peer_times, token, headers, ca_file, \
     request_timeout_ms, connect_timeout_ms";
 
-/// A snowflake's arguments, for the host.
+/// The arguments of a snowflake, converted for the host.
 pub(crate) struct Options {
     pub(crate) builder: SnowflakeBuilder,
     /// The id space.
     pub(crate) name: String,
-    /// The objects of the user's that the host calls.
+    /// The user's objects that the host calls.
     pub(crate) holds: Vec<UserObjectHandle>,
 }
 
 impl Options {
-    /// None is the same as an option left out.
+    /// None means the same as an omitted option.
     pub(crate) fn parse(
         py: Python<'_>,
         worker: Option<&Bound<'_, PyAny>>,
@@ -91,7 +91,7 @@ fn option(
     })
 }
 
-/// An int, a range of step 1, text, the URLs of lease servers, or what gives worker ids.
+/// An int, a range of step 1, text, the URLs of lease servers, or a source of worker ids.
 fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> PyResult<Worker> {
     if value.is_instance_of::<PyString>() {
         return text("worker", value).map(Worker::Text);
@@ -106,7 +106,7 @@ fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> Py
         }
         return int("worker", value).map(Worker::Id);
     };
-    // Bounds beyond 64 bits do not fit isize: refused like any other bad range.
+    // Bounds beyond 64 bits do not fit into isize. They are refused like any other invalid range.
     match (range.start(), range.stop(), range.step()) {
         (Ok(start), Ok(stop), Ok(1)) if start < stop => {
             Ok(Worker::Range { first: start as i64, last: stop as i64 - 1 })
@@ -115,7 +115,8 @@ fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> Py
     }
 }
 
-/// A list or tuple of texts. One that holds anything else is shown whole: a number in it could be meant as a worker id.
+/// A list or tuple of texts. If it contains anything else, the error shows all of it: a number could be meant as a
+/// worker id.
 fn servers(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let texts = value.try_iter()?.map(|url| text("worker", &url?));
     texts.collect::<PyResult<_>>().map_err(|_| refused("worker", value))

@@ -94,7 +94,7 @@ fn given_layout(value: Option<&Bound<'_, PyAny>>) -> PyResult<leafid::Layout> {
     value.map_or(Ok(leafid::Layout::LEAF), layout)
 }
 
-/// By whole days, seconds and milliseconds: a float would lose the last ones.
+/// Computed from whole days, seconds and milliseconds: a float would lose the last digits.
 fn utc(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
     static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();

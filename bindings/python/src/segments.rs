@@ -146,7 +146,7 @@ impl Segments {
 }
 
 impl Segments {
-    /// The error of a call, with what the user's code raised as its cause.
+    /// The error of a call, with the exception of the user callback as its cause.
     fn explained(&self, py: Python<'_>, tag: &str, error: PyErr) -> PyErr {
         if let Some(fetch) = &self.fetch {
             fetch.explain(py, tag, &error);
@@ -154,7 +154,7 @@ impl Segments {
         error
     }
 
-    /// Errors: this thread is at the fetch that the call would wait for.
+    /// Errors: this thread is running the fetch for which the call would wait.
     fn may_wait(&self, py: Python<'_>, tag: &str) -> PyResult<()> {
         match &self.fetch {
             Some(fetch) if fetch.is_asked_here(tag) => {
@@ -169,7 +169,7 @@ impl Segments {
 }
 
 impl Drop for Segments {
-    /// Closing may write: other threads run meanwhile. While the interpreter ends there is nothing to release.
+    /// Closing may write, so other threads run meanwhile. While the interpreter ends there is nothing to release.
     fn drop(&mut self) {
         let closed = Python::try_attach(|py| py.detach(|| self.segments.close()));
         if closed.is_none() {

@@ -55,7 +55,7 @@ use std::sync::Arc;
 pub(crate) struct Snowflake {
     flake: Arc<leafid::Snowflake>,
     name: String,
-    /// The objects of the user's that it calls.
+    /// The user's objects that it calls.
     holds: Vec<UserObjectHandle>,
 }
 
@@ -178,12 +178,12 @@ impl Snowflake {
         self.holds.iter().try_for_each(|hold| hold.visit(&visit))
     }
 
-    /// It was closed before, by `exit::close_before_collected`.
+    /// `exit::close_before_collected` has already closed it.
     fn __clear__(&self) {
         self.holds.iter().for_each(UserObjectHandle::clear);
     }
 
-    /// Without the worker id: to ask for it may claim one, in a forked child.
+    /// Without the worker id: to read it may claim one in a forked child.
     fn __repr__(&self) -> String {
         format!("<leafid.Snowflake name={:?} layout={}>", self.name, self.flake.layout())
     }
@@ -200,7 +200,7 @@ impl Snowflake {
         self.waiting(py, move |flake, interrupted| flake.take_unless(count, interrupted))
     }
 
-    /// A call that may wait: for the user's code, too.
+    /// A call that may wait, also for a user callback.
     fn waiting<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -213,7 +213,7 @@ impl Snowflake {
 }
 
 impl Drop for Snowflake {
-    /// Closing may write: other threads run meanwhile. While the interpreter ends there is nothing to release.
+    /// Closing may write, so other threads run meanwhile. While the interpreter ends there is nothing to release.
     fn drop(&mut self) {
         let closed = Python::try_attach(|py| py.detach(|| self.flake.close()));
         if closed.is_none() {

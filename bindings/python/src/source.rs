@@ -1,4 +1,4 @@
-//! What the user's own code gives: worker ids by a callback or from a lease object, and the clocks of peers.
+//! User callbacks and objects: worker ids from a callback or a lease object, and the clocks of peers.
 
 mod lease;
 mod user_code;
@@ -16,8 +16,7 @@ use std::sync::Arc;
 use user_code::ask;
 use user_object::{UserObject, claiming};
 
-/// The source of worker ids that this object is, if it is one: what has a `claim` gives leases, what can be called is
-/// a callback.
+/// The source of worker ids for this object, if it is one. An object with `claim` leases ids; a callable is a callback.
 pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(WorkerSource, UserObjectHandle)>> {
     let address = |object: &Bound<'_, PyAny>| object.as_ptr() as usize;
     let leases = value.hasattr("claim")?;
@@ -28,7 +27,7 @@ pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(Worker
     if leases {
         check_methods(value)?;
     } else if value.is_instance(&value.py().import("types")?.getattr("MethodType")?)? {
-        // Each look at a method makes another object.
+        // Each access to a method creates another object.
         identity = (address(&value.getattr("__self__")?), address(&value.getattr("__func__")?));
     }
     let hold = UserObjectHandle::of(value, identity, true);
@@ -40,7 +39,7 @@ pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(Worker
     Ok(Some((source.with_identity(identity), hold)))
 }
 
-/// The callback that asks for the clocks of peers.
+/// The callback for the clocks of peers.
 pub(crate) fn peer_times(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<(impl Fn() -> Answer<Vec<i64>> + Send + Sync + use<>, UserObjectHandle)> {

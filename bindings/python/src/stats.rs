@@ -37,7 +37,7 @@ pub(crate) struct Stats {
     handles: usize,
     /// Spans made durable since the generator was opened, the first one not counted.
     renewals: u64,
-    /// Renewals of spans and leases that failed.
+    /// The number of failed renewals of spans and leases.
     renewal_failures: u64,
     /// The last error of a renewal, None after a success.
     last_error: Option<String>,

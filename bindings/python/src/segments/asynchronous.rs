@@ -1,7 +1,7 @@
-//! Calls for ids that wait in an event loop of asyncio's, or as greenlets.
+//! Calls for ids that wait in an event loop of asyncio, or as greenlets.
 //!
-//! The loop is only told that something changed, by its own `call_soon_threadsafe`, once for all that wait in it then:
-//! each time a thread of leafid's attaches, it may wait for as long as other threads hold the interpreter.
+//! The loop only gets a notice that something changed, with its own `call_soon_threadsafe`, once for all calls that
+//! wait in it. Each time a thread of leafid attaches, it may wait as long as other threads hold the interpreter.
 
 use super::Tag;
 use crate::attach;
@@ -17,17 +17,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// `leafid._waiting.ids`.
 static COROUTINE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// One call. Private: what `leafid._waiting` runs.
+/// One call. Private: `leafid._waiting` runs it.
 #[pyclass(frozen, module = "leafid")]
 pub(crate) struct Call {
     tag: Py<Tag>,
     count: usize,
-    /// Whether the answer is an id, not a list.
+    /// Whether the result is an id and not a list.
     one: bool,
     timeout_ms: Option<i64>,
-    /// The buffer that the ids are written to, instead of a list.
+    /// The buffer that receives the ids, instead of a list.
     out: Option<Py<PyAny>>,
-    /// From the first poll on.
+    /// Set by the first poll.
     attempt: Mutex<Option<Attempt>>,
 }
 
@@ -69,7 +69,7 @@ impl Call {
 
 #[pymethods]
 impl Call {
-    /// The id, if one is at hand and no more are asked for; else None.
+    /// The id, if one is in memory and no more are requested; else None.
     fn ready(&self) -> Option<i64> {
         match self.one && self.timeout_ms.is_none() {
             true => self.tag.get().tag.at_hand(),
@@ -77,7 +77,7 @@ impl Call {
         }
     }
 
-    /// The ids, or None: then the future is set, in its loop, when this is to be called again.
+    /// The ids, or None: then call this again when the future is set in its loop.
     fn poll<'py>(
         &self,
         py: Python<'py>,
@@ -93,7 +93,7 @@ impl Call {
         })
     }
 
-    /// The ids, or None: then this is to be called again soon.
+    /// The ids, or None: then call this again soon.
     fn look<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let tag = self.tag.get();
         tag.segments.get().may_wait(py, tag.tag.name())?;
@@ -101,7 +101,7 @@ impl Call {
         self.answer(py, || || ())
     }
 
-    /// Gives back what it has.
+    /// Puts back its ids.
     fn end(&self, py: Python<'_>) {
         let attempt = lock(&self.attempt).take();
         if attempt.is_some() {
@@ -115,7 +115,7 @@ impl Call {
 }
 
 impl Call {
-    /// The ids, if it has them all; `wake` makes what is called when it may have.
+    /// The ids, if it has all of them. `wake` creates the function to call when it may have them.
     fn answer<'py, W: FnOnce() + Send + 'static>(
         &self,
         py: Python<'py>,
@@ -149,7 +149,7 @@ impl Call {
             let mut ids: Vec<i64> = Vec::new();
             ids.try_reserve_exact(self.count).map_err(|_| no_memory(self.count))?;
             ids.resize(self.count, 0);
-            // If not, they are those of the process that this one was forked from.
+            // Otherwise they belong to the process from which this one was forked.
             if polled.write(&mut ids) {
                 return Ok(Some(ids));
             }
@@ -157,7 +157,7 @@ impl Call {
     }
 }
 
-/// The futures of one event loop that it is to complete. Private.
+/// The futures of one event loop that must be completed. Private.
 #[pyclass(frozen, module = "leafid")]
 pub(crate) struct FutureInbox(Arc<Inbox>);
 
@@ -179,7 +179,7 @@ impl FutureInbox {
 }
 
 impl Inbox {
-    /// From any thread.
+    /// Callable from any thread.
     fn post(self: &Arc<Self>, future: Option<Py<PyAny>>) {
         let first = {
             let mut futures = lock(&self.futures);
@@ -187,7 +187,7 @@ impl Inbox {
             futures.len() == 1
         };
         if first {
-            // None: the interpreter ends, and its loops have ended.
+            // `None`: the interpreter ends, and its loops have ended.
             attach::attached(|py| self.call_soon(py));
         }
     }
@@ -197,14 +197,14 @@ impl Inbox {
             .and_then(|delivery| (delivery,).into_pyobject(py))
             .and_then(|arguments| attach::call(self.call_soon_threadsafe.bind(py), &arguments));
         if delivered.is_err() {
-            // The loop was closed: nobody waits in it any more.
+            // The loop was closed: no call waits in it any more.
             let futures = std::mem::take(&mut *lock(&self.futures));
             drop(futures);
         }
     }
 }
 
-/// What the loop calls.
+/// Called by the loop.
 #[pyclass(frozen, module = "leafid")]
 struct Delivery(Arc<Inbox>);
 
@@ -214,7 +214,7 @@ impl Delivery {
         let futures = std::mem::take(&mut *lock(&self.0.futures));
         for future in futures {
             let future = future.bind(py);
-            // Done: its task was cancelled meanwhile.
+            // Already done: its task was cancelled.
             if !future.call_method0("done")?.is_truthy()? {
                 future.call_method1("set_result", (py.None(),))?;
             }

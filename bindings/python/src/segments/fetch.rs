@@ -1,6 +1,6 @@
-//! The user's callable that gives segments.
+//! The user callback that returns segments.
 //!
-//! The handle shows its references to Python's collector; the host holds none, so that a callable that holds its own
+//! The handle shows its references to Python's collector. The host holds none, so that a callable that holds its own
 //! segments can be collected.
 
 use crate::arguments::{refused, shown};
@@ -15,14 +15,14 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Exceptions that are kept for who may be told of them, each of another tag.
+/// The number of exceptions that are stored for callers, each of another tag.
 const MOST_RAISED: usize = 64;
 
-/// The callable. Locks here are held by attached threads that run no Python code meanwhile.
+/// The callable. Only attached threads hold its locks, and they run no Python code meanwhile.
 pub(crate) struct Fetch {
     callable: Mutex<Option<Py<PyAny>>>,
     takes_after: bool,
-    /// Of the last fetch of a tag, none after one that raised nothing; the newest last.
+    /// The exceptions of the last fetch of each tag, without those that succeeded; the newest last.
     raised: Mutex<VecDeque<Raised>>,
 }
 
@@ -33,12 +33,12 @@ struct Raised {
 }
 
 thread_local! {
-    /// The fetches that this thread is at, by the callable's address and the tag.
+    /// The fetches that this thread runs, by the callable's address and the tag.
     static FETCHES: RefCell<Vec<(usize, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Fetch {
-    /// Errors: it cannot be called.
+    /// Errors: it is not callable.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Arc<Fetch>> {
         if !value.is_callable() {
             return Err(refused("fetch", value));
@@ -50,20 +50,20 @@ impl Fetch {
         }))
     }
 
-    /// For the host.
+    /// The source for the host.
     pub(crate) fn source(self: &Arc<Self>) -> SegmentSource {
         let fetch = Arc::clone(self);
         SegmentSource::callback(move |request| fetch.ask(request))
     }
 
-    /// Sets the cause of an error that tells of what the callable raised.
+    /// Sets the cause of an error that describes an exception of the callable.
     pub(crate) fn explain(&self, py: Python<'_>, tag: &str, error: &PyErr) {
         let raised = {
             let raised = lock(&self.raised);
             let raised = raised.iter().find(|raised| raised.tag == tag);
             raised.map(|raised| (raised.text.clone(), raised.exception.clone_ref(py)))
         };
-        // An error cannot be looked into while the interpreter ends.
+        // An error cannot be inspected while the interpreter ends.
         let (Some((text, cause)), true) = (raised, attach::is_there()) else { return };
         let message = error.value(py).str().and_then(|text| text.extract::<String>());
         if message.is_ok_and(|message| message.contains(&text)) {
@@ -71,13 +71,13 @@ impl Fetch {
         }
     }
 
-    /// Whether this thread is at the tag's fetch.
+    /// Whether this thread runs the tag's fetch.
     pub(crate) fn is_asked_here(&self, tag: &str) -> bool {
         let this = self.address();
         FETCHES.with_borrow(|fetches| fetches.iter().any(|(of, name)| *of == this && name == tag))
     }
 
-    /// Drops what was raised: nobody is told of it any more.
+    /// Drops the exceptions, because no caller will get them any more.
     pub(crate) fn forget(&self) {
         let raised = std::mem::take(&mut *lock(&self.raised));
         drop(raised);
@@ -85,7 +85,7 @@ impl Fetch {
 
     /// Shows the references to the collector.
     pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // Not taken while the collector runs. If they were: what is not shown is kept alive.
+        // Nothing holds the lock while the collector runs. If it were held: objects that are not shown are kept alive.
         if let Ok(callable) = self.callable.try_lock() {
             visit.call(&*callable)?;
         }
@@ -95,7 +95,7 @@ impl Fetch {
         Ok(())
     }
 
-    /// Drops the references: the collector ends the cycle that they were part of.
+    /// Drops the references: the collector breaks the cycle to which they belonged.
     pub(crate) fn clear(&self) {
         let callable = lock(&self.callable).take();
         drop(callable);
@@ -136,7 +136,7 @@ impl Fetch {
     }
 
     fn note(&self, tag: &str, raised: Option<Raised>) {
-        // What is dropped, is that outside the lock: it may be the user's code.
+        // Dropped outside the lock, because the drop may run user code.
         let mut surplus = Vec::new();
         let mut kept = lock(&self.raised);
         if let Some(at) = kept.iter().position(|raised| raised.tag == tag) {
@@ -155,7 +155,7 @@ impl Fetch {
     }
 }
 
-/// Whether a callable has a parameter of this name. One that cannot be looked into has not.
+/// Whether a callable has a parameter of this name. False if it cannot be inspected.
 fn takes_after(callable: &Bound<'_, PyAny>) -> PyResult<bool> {
     let inspect = callable.py().import("inspect")?;
     let Ok(signature) = inspect.call_method1("signature", (callable,)) else { return Ok(false) };
@@ -168,7 +168,7 @@ fn takes_after(callable: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(kind.eq(class.getattr("POSITIONAL_OR_KEYWORD")?)? || kind.eq(class.getattr("KEYWORD_ONLY")?)?)
 }
 
-/// A range, a pair, or None for an unknown tag.
+/// Converts a range, a pair, or None for an unknown tag.
 fn segment(tag: &str, answer: &Bound<'_, PyAny>) -> Answer<Option<Fetched>> {
     if answer.is_none() {
         return Ok(None);
@@ -198,7 +198,7 @@ fn bounds(answer: &Bound<'_, PyAny>) -> Option<(i64, i64, i64)> {
     Some((bound(0)?, bound(1)?, 1))
 }
 
-/// Has it known, while it lives, which fetch this thread is at.
+/// While it exists, it records which fetch this thread runs.
 struct Here;
 
 impl Here {

@@ -12,7 +12,7 @@ const OPTIONS: &str = "servers, fetch, protocol, step, adaptive, prefetch, timeo
     connect_timeout_ms, connections, block_size, token, headers, ca_file, name, state_dir, persist, shared_fs, shared_group, tags, create, prewarm, \
     keep_unused, ordered_source";
 
-/// The arguments for the host, and the callable among them. None is the same as an option left out.
+/// The arguments for the host, and the callable among them. None means the same as an omitted option.
 pub(crate) fn parse(
     servers: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
@@ -71,7 +71,7 @@ fn option(to: SegmentsBuilder, name: &str, value: &Bound<'_, PyAny>) -> PyResult
     })
 }
 
-/// Mappings of `start` and `step`, each of which may be left out.
+/// Mappings of `start` and `step`, each of which may be omitted.
 fn tags(value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, FileTag)>> {
     let mut tags = Vec::new();
     for (tag, fields) in &copied("tags", value)? {

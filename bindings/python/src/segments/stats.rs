@@ -108,7 +108,7 @@ impl TagStats {
         self.0.step
     }
 
-    /// Whether a fetch is under way.
+    /// Whether a fetch is running.
     #[getter]
     fn fetching(&self) -> bool {
         self.0.fetching
@@ -120,7 +120,7 @@ impl TagStats {
         self.0.fetches
     }
 
-    /// Fetches that failed.
+    /// The number of fetches that failed.
     #[getter]
     fn failures(&self) -> u64 {
         self.0.failures

@@ -19,7 +19,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[pyclass(frozen, weakref, module = "leafid")]
 pub(crate) struct Tag {
     pub(super) tag: leafid::Tag,
-    /// What the callable belongs to.
+    /// The segments of the callable.
     pub(super) segments: Py<Segments>,
 }
 
@@ -170,7 +170,7 @@ impl Tag {
     #[cold]
     fn next_within(slf: &Bound<'_, Self>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
         let (tag, timeout_ms) = (&slf.get().tag, timeout(timeout_ms)?);
-        // Refuses a time that is none, with an id at hand too.
+        // Refuses an invalid time, even if an id is in memory.
         tag.attempt(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
         match tag.at_hand() {
             Some(id) => Ok(id),

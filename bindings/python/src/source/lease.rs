@@ -145,7 +145,7 @@ impl Lease {
     }
 }
 
-/// What a claim answered: a Lease, a mapping of its fields, or None.
+/// Converts the result of a claim: a Lease, a mapping of its fields, or None.
 pub(crate) fn lease(answer: &Bound<'_, PyAny>) -> PyResult<Option<leafid::Lease>> {
     if answer.is_none() {
         return Ok(None);
@@ -165,7 +165,7 @@ pub(crate) fn lease(answer: &Bound<'_, PyAny>) -> PyResult<Option<leafid::Lease>
     }))
 }
 
-/// What a renewal answered: the new until_ms, a Lease, a mapping of its fields of which until_ms is needed, or None.
+/// Converts the result of a renewal: the new until_ms, a Lease, a mapping of its fields with until_ms, or None.
 pub(crate) fn renewal(answer: &Bound<'_, PyAny>) -> PyResult<Option<Renewal>> {
     if answer.is_none() {
         return Ok(None);
@@ -190,10 +190,10 @@ pub(crate) fn renewal(answer: &Bound<'_, PyAny>) -> PyResult<Option<Renewal>> {
     }))
 }
 
-/// Integers of anything that can be iterated.
+/// The integers of an iterable.
 pub(crate) fn times_of(name: &str, times: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let py = times.py();
-    // Text can be iterated, too.
+    // Text is iterable too.
     let list = py.import("builtins")?.getattr("list")?;
     if times.is_instance_of::<pyo3::types::PyString>() || times.try_iter().is_err() {
         return Err(refused(name, times));
@@ -205,7 +205,7 @@ pub(crate) fn times_of(name: &str, times: &Bound<'_, PyAny>) -> PyResult<Vec<i64
 struct Fields<'py>(Bound<'py, PyDict>);
 
 impl<'py> Fields<'py> {
-    /// A copy, so that a mapping's own code runs here only. Errors: no mapping, or a key that is no field's.
+    /// A copy, so that a mapping's own code runs only here. Errors: not a mapping, or an unknown key.
     fn of(asked: &str, answer: &Bound<'py, PyAny>) -> PyResult<Fields<'py>> {
         let py = answer.py();
         if answer.cast::<PyMapping>().is_err() {
@@ -222,7 +222,7 @@ impl<'py> Fields<'py> {
         Ok(Fields(fields))
     }
 
-    /// None where the field is left out, or is None.
+    /// `None` if the field is omitted or is None.
     fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
     }

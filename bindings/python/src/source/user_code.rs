@@ -1,4 +1,4 @@
-//! Calls of the user's code, on threads of leafid's.
+//! Calls of user callbacks on threads of leafid.
 
 use super::user_object::UserObject;
 use crate::attach::{attached, call};
@@ -7,7 +7,7 @@ use leafid::{Answer, Error};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// Calls the target's method, or itself, and converts the answer. What is raised becomes the host's error.
+/// Calls the target's method, or the target itself, and converts the result. An exception becomes the host's error.
 pub(crate) fn ask<T>(
     target: &UserObject,
     method: Option<&str>,
@@ -28,7 +28,7 @@ fn ask_attached<'py, T>(
     let Some(object) = target.object(py) else { return Err("its object was collected".into()) };
     let answer = arguments.into_pyobject(py).map_err(Into::into).and_then(|arguments| {
         let callable = match method {
-            // By Python's own getattr: a property is the user's code, too.
+            // With Python's own getattr, because a property runs user code too.
             Some(method) => {
                 call(&py.import("builtins")?.getattr("getattr")?, &(&object, method).into_pyobject(py)?)?
             }
@@ -40,7 +40,7 @@ fn ask_attached<'py, T>(
     answer.and_then(|answer| convert(&answer)).map_err(|error| told(py, &error).1)
 }
 
-/// The answer of an `async def`, run to its end in an event loop of its own.
+/// The result of an `async def`, which runs to its end in its own event loop.
 pub(crate) fn awaited(answer: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if !answer.hasattr("__await__")? {
         return Ok(answer);
@@ -51,11 +51,11 @@ pub(crate) fn awaited(answer: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     call(&asyncio.getattr("run")?, &(answer,).into_pyobject(py)?)
 }
 
-/// What was raised as text, and as the host's error: leafid's own keep their code.
+/// The text of an exception, and the host's error for it. Exceptions of leafid keep their code.
 pub(crate) fn told(py: Python<'_>, raised: &PyErr) -> (String, Box<dyn std::error::Error + Send + Sync>) {
     let value = raised.value(py);
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    // An exception's own text is the user's code.
+    // An exception's own text runs user code.
     let text = (value,).into_pyobject(py).and_then(|value| call(py.get_type::<PyString>().as_any(), &value));
     let text = text.and_then(|text| text.extract::<String>()).unwrap_or_default();
     if let Some(code) = errors::code(py, raised) {

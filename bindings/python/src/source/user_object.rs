@@ -1,8 +1,8 @@
-//! An object of the user's that leafid calls, shared by all the handles that were opened with it.
+//! A user object that leafid calls. All handles that were opened with it share it.
 //!
-//! Each handle has a reference of its own, which Python's collector is shown: an object that holds its own generator can
-//! be collected. The host holds none; after the last handle the rest keep one until they are gone themselves, so that a
-//! lease that was answered too late can still be given back.
+//! Each handle has its own reference, which Python's collector sees, so that an object that holds its own generator can
+//! be collected. The host holds none. After the last handle, the other users keep a reference until they are gone, so
+//! that a lease that was granted too late can still be released.
 
 use crate::errors;
 use leafid::{Code, Error};
@@ -12,14 +12,14 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What tells one object from others, while a reference to it is held.
+/// Identifies an object as long as a reference to it is held.
 type Identity = (usize, usize);
 
-/// Those of this process. Locks here are held by attached threads that run no Python code meanwhile.
+/// The objects of this process. Only attached threads hold these locks, and they run no Python code meanwhile.
 static KNOWN: Mutex<Vec<Weak<UserObject>>> = Mutex::new(Vec::new());
 static HANDLES: AtomicU64 = AtomicU64::new(0);
 
-/// The object.
+/// A user object.
 pub(crate) struct UserObject {
     identity: Identity,
     state: Mutex<State>,
@@ -29,14 +29,14 @@ pub(crate) struct UserObject {
 struct State {
     /// By the handle's number.
     handles: Vec<(u64, Py<PyAny>)>,
-    /// When no handle is left.
+    /// Set when no handle is left.
     last: Option<Py<PyAny>>,
-    /// Calls under way that want to know what the object raises.
+    /// The number of running calls that need the object's exceptions.
     asking: usize,
     raised: Option<PyErr>,
 }
 
-/// A handle's part in it.
+/// The share of a handle in a user object.
 pub(crate) struct UserObjectHandle {
     target: Arc<UserObject>,
     number: u64,
@@ -45,16 +45,16 @@ pub(crate) struct UserObjectHandle {
 }
 
 impl UserObject {
-    /// A new reference. None when the handles were cleared by the collector.
+    /// A new reference; `None` if the collector cleared the handles.
     pub(crate) fn object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let state = lock(&self.state);
         let object = state.handles.first().map(|(_, object)| object).or(state.last.as_ref());
         object.map(|object| object.bind(py).clone())
     }
 
-    /// Keeps what the object raised for who waits for it.
+    /// Stores an exception of the object for the waiting caller.
     pub(crate) fn note(&self, raised: &PyErr, py: Python<'_>) {
-        // What is dropped, and cloned, is that outside the lock: it may be the user's code.
+        // Cloned and dropped outside the lock, because that may run user code.
         let raised = Some(raised.clone_ref(py));
         let mut state = lock(&self.state);
         let surplus = match state.asking {
@@ -69,9 +69,9 @@ impl UserObject {
 impl UserObjectHandle {
     /// A handle of this object. `fails`: whether a call fails when the object raises.
     pub(crate) fn of(object: &Bound<'_, PyAny>, identity: Identity, fails: bool) -> UserObjectHandle {
-        // Outside the lock: the last reference to one may end an object of the user's.
+        // Outside the lock: the drop of a last reference may end a user object.
         let known: Vec<_> = lock(&KNOWN).iter().filter_map(Weak::upgrade).collect();
-        // One without a reference has an address that may be another object's now.
+        // The address of an object without a reference may belong to another object now.
         let found =
             known.iter().find(|target| target.identity == identity && target.object(object.py()).is_some());
         let target = found.map(Arc::clone).unwrap_or_else(|| {
@@ -86,20 +86,20 @@ impl UserObjectHandle {
         UserObjectHandle { target, number, fails }
     }
 
-    /// The object, to be called later on.
+    /// The object, for later calls.
     pub(crate) fn target(&self) -> Arc<UserObject> {
         Arc::clone(&self.target)
     }
 
     /// Shows the reference to the collector.
     pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // Not taken while the collector runs. If it were: what is not shown is kept alive.
+        // Nothing holds the lock while the collector runs. If it were held: objects that are not shown are kept alive.
         let Ok(state) = self.target.state.try_lock() else { return Ok(()) };
         let own = state.handles.iter().find(|(number, _)| *number == self.number);
         own.map_or(Ok(()), |(_, object)| visit.call(object))
     }
 
-    /// Drops the reference: the collector ends the cycle that it was part of.
+    /// Drops the reference: the collector breaks the cycle to which it belonged.
     pub(crate) fn clear(&self) {
         drop(self.take());
     }
@@ -125,7 +125,7 @@ impl Drop for UserObjectHandle {
 }
 
 thread_local! {
-    /// The claims that this thread is in, by the target's address and the id space.
+    /// The claims that this thread runs, by the target's address and the id space.
     static CLAIMS: RefCell<Vec<(usize, String)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -137,9 +137,9 @@ pub(crate) fn claiming<T>(target: &Arc<UserObject>, name: &str, run: impl FnOnce
     result
 }
 
-/// Makes a call of the host that may call these objects: what one of them raised is the cause of the call's error.
+/// Makes a call of the host that may call these objects. An exception of one of them is the cause of the call's error.
 ///
-/// Errors: a claim that asks the very generator which waits for it; each time that one gave up it would begin anew.
+/// Errors: a claim that asks the same generator that waits for it. Each time that one gave up, it would begin again.
 pub(crate) fn asking<T>(
     py: Python<'_>,
     holds: &[UserObjectHandle],
