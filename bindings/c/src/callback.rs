@@ -1,4 +1,4 @@
-//! What all callbacks share: the pointer that is the user's, and how an error comes back.
+//! Callbacks: the user's pointer, and how a callback returns an error.
 
 use leafid::{Code, Error};
 use std::borrow::Cow;
@@ -14,15 +14,15 @@ use std::ffi::{c_char, c_int, c_void};
 /// leafid.
 pub type leafid_free_fn = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
-/// A pointer that is only passed on, and given back when the last that may pass it on is gone.
+/// A user's pointer, which leafid only passes on. It is freed when nothing can pass it on any more.
 pub(crate) struct UserData {
     pointer: *mut c_void,
     free: leafid_free_fn,
     process: u32,
 }
 
-// SAFETY: leafid never looks through the pointer; that the functions it is passed to may be called on any thread is
-// their giver's duty, said in the header.
+// SAFETY: leafid never reads through the pointer. The caller that passed it must allow calls of its functions on any
+// thread, as the header says.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
@@ -50,36 +50,36 @@ impl Drop for UserData {
     }
 }
 
-/// Bytes for the text of a callback's error, its NUL included.
+/// The size of the text of a callback's error, with its NUL.
 const ERROR_CAP: usize = 1024;
 
-/// Why a callback failed, as it said it.
+/// The error that a callback returned.
 pub(crate) struct Said {
     status: c_int,
     text: String,
 }
 
-/// Runs a callback, which is given room for an error's text.
+/// Runs a callback, which gets a buffer for the text of an error.
 pub(crate) fn call(run: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), Said> {
     let mut text = [0_u8; ERROR_CAP];
     let status = run(text.as_mut_ptr().cast(), text.len());
     if status == 0 {
         return Ok(());
     }
-    // A text that was not ended ends with the room.
+    // A text without a NUL ends with the buffer.
     let length = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let text = String::from_utf8_lossy(&text[..length]).into_owned();
     Err(Said { status, text })
 }
 
 impl Said {
-    /// Whether it is this status and no more.
+    /// Whether it is this status without a text.
     pub(crate) fn is_bare(&self, code: Code) -> bool {
         self.status == code.number() && self.text.is_empty()
     }
 
-    /// The error, of the status' code; of none when the status is none, so that the host chooses. `doing`: what
-    /// failed.
+    /// The error with the status' code, or without a code if the status is not a known one; then the host chooses.
+    /// `doing` is the failed operation.
     pub(crate) fn into_error(self, doing: &str) -> Box<dyn StdError + Send + Sync> {
         let Said { status, text } = self;
         let text = match text.is_empty() {
@@ -93,7 +93,7 @@ impl Said {
     }
 }
 
-/// The refusal of a function that is NULL.
+/// The error of a function that is NULL.
 pub(crate) fn missing(name: &str) -> Error {
     Error::invalid(name, "NULL", "a function")
 }

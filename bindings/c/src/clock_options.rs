@@ -1,4 +1,4 @@
-//! The options that say what time ids are made of.
+//! The options for the time in ids.
 
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;

@@ -1,14 +1,14 @@
-//! The one way from a body that may fail or panic to a status.
+//! The guard that converts an error or a panic of a body to a status.
 
 use crate::{last_error, leafid_status};
 use leafid::{Code, Error, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `body`. An error or a panic becomes the thread's last error; success leaves that alone.
+/// Runs `body`. An error or a panic becomes the thread's last error. A success does not change that.
 #[inline(always)]
 pub(crate) fn guard(body: impl FnOnce() -> Result<()>) -> leafid_status {
-    // Unwind safe: a handle is the host's, which answers for its own state; options are changed in one assignment.
+    // Unwind safe: the host is responsible for the state of a handle, and options change in one assignment.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => leafid_status::LEAFID_OK,
         Ok(Err(error)) => failed(error),

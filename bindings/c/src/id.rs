@@ -1,4 +1,4 @@
-//! Ids to parts and back.
+//! Conversion of ids to parts and back.
 
 use crate::guard::guard;
 use crate::layout::or_leaf;
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn leafid_compose(
     })
 }
 
-/// A number that may not even fit the host's type; the host judges the rest.
+/// Checks a number that may not fit the host's type. The host checks the rest.
 fn part(name: &str, value: i64, most: u32) -> Result<u32> {
     u32::try_from(value).map_err(|_| Error::invalid(name, value, &format!("0 to {most}")))
 }

@@ -9,7 +9,7 @@ thread_local! {
     static LAST_ERROR: RefCell<Option<Error>> = const { RefCell::new(None) };
 }
 
-/// Keeps `error` for the calling thread. Does nothing while the thread's locals are being destroyed.
+/// Stores `error` for the calling thread. Does nothing while the thread's locals are being destroyed.
 pub(crate) fn set(error: Error) {
     let _ = LAST_ERROR.try_with(|last| last.replace(Some(error)));
 }

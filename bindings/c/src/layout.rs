@@ -39,7 +39,7 @@ pub struct leafid_layout {
 impl From<Layout> for leafid_layout {
     fn from(layout: Layout) -> leafid_layout {
         let fields = layout.fields();
-        // The casts keep their values: the bits of a checked layout are at most 62.
+        // The casts keep their values, because the bits of a checked layout are at most 62.
         leafid_layout {
             epoch_ms: fields.epoch_ms,
             tick_ms: fields.tick_ms,
@@ -72,7 +72,7 @@ impl leafid_layout {
     }
 }
 
-/// The layout a function was given; NULL stands for Leaf's.
+/// The layout argument of a function; NULL means Leaf's.
 ///
 /// # Safety
 /// When not NULL, `layout` points to a live struct.

@@ -1,4 +1,4 @@
-//! A lease as C sees it.
+//! Leases in the form for C.
 
 use leafid::{Error, Lease, Renewal, Result};
 use std::ffi::{CStr, c_char};
@@ -54,7 +54,7 @@ pub struct leafid_lease {
 }
 
 impl leafid_lease {
-    /// What a claim fills in: with a worker id that is none, so that one left out is refused.
+    /// The struct for a claim to fill in. Its worker id is invalid, so that a missing one is refused.
     pub(crate) fn empty() -> leafid_lease {
         leafid_lease {
             size: size_of::<leafid_lease>(),
@@ -68,7 +68,7 @@ impl leafid_lease {
         }
     }
 
-    /// A lease that is held, without the peers: they count at the claim.
+    /// A held lease without the peers, which count only at the claim.
     pub(crate) fn of(lease: &Lease) -> leafid_lease {
         let mut out = leafid_lease {
             worker_id: lease.worker_id,
@@ -77,14 +77,14 @@ impl leafid_lease {
             lease_ms: lease.lease_ms.unwrap_or(0),
             ..leafid_lease::empty()
         };
-        // It fits with its NUL: it was read from a field of this size.
+        // It fits with its NUL, because it was read from a field of this size.
         for (to, from) in out.token.iter_mut().zip(lease.token.iter().flat_map(|token| token.bytes())) {
             *to = from as c_char;
         }
         out
     }
 
-    /// What a claim answered.
+    /// The result of a claim.
     pub(crate) fn read(&self) -> Result<Lease> {
         let peers = self.peer_times_ms.get(..self.peers).ok_or_else(|| {
             Error::invalid("peers", self.peers, &format!("as the claim's answer 0 to {LEAFID_MOST_PEERS}"))
@@ -99,7 +99,7 @@ impl leafid_lease {
         })
     }
 
-    /// What a renewal left.
+    /// The result of a renewal.
     pub(crate) fn renewal(&self) -> Result<Renewal> {
         Ok(Renewal {
             worker_id: Some(self.worker_id),

@@ -1,11 +1,11 @@
-//! The C interface of leafid. `include/leafid.h` is made from this crate; its first comment is the contract.
+//! The C interface of leafid. `include/leafid.h` is generated from this crate; its first comment is the contract.
 //!
-//! A function here converts its arguments, calls the host crate (`leafid`) and converts the result, inside one guard
-//! that turns errors and panics into a status. No function is made by a macro: cbindgen does not see those.
+//! Each function converts its arguments, calls the host crate (`leafid`) and converts the result, inside one guard that
+//! converts errors and panics to a status. No function is created by a macro, because cbindgen does not see those.
 
-// The Rust names are the C names, so that a line of the header is found by searching for it here.
+// The Rust names are the C names, so that a search for a line of the header finds it here.
 #![allow(non_camel_case_types)]
-// What every function asks of its pointers is said once, in the first comment of the header.
+// The first comment of the header states once what every function requires of its pointers.
 #![allow(clippy::missing_safety_doc)]
 
 mod callback;

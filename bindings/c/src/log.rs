@@ -1,4 +1,4 @@
-//! leafid's log records for a function of the user's.
+//! leafid's log records for a user callback.
 
 use crate::guard::guard;
 use crate::leafid_status;
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn leafid_set_log(
     })
 }
 
-/// How long the records that wait are delivered for when the callback is turned off.
+/// How long the waiting records are delivered when the callback is turned off.
 const FLUSH: Duration = Duration::from_secs(1);
 
 struct Callback {
@@ -71,12 +71,12 @@ struct Callback {
 }
 
 static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
-/// Null when there is none. An atomic: a forked child has it as it was, where a lock might stand as taken.
+/// Null without a callback. It is an atomic, which a forked child can read; a lock might be held there for ever.
 static CALLBACK: AtomicPtr<Callback> = AtomicPtr::new(ptr::null_mut());
 
 fn replace(callback: *mut Callback) {
     let old = CALLBACK.swap(callback, SeqCst);
-    // Who delivers has read the new one, or its delivery has ended afterwards, or this is called by that delivery.
+    // A delivery has read the new one, or it has ended after this, or this call comes from that delivery.
     log_queue::wait_for_delivery();
     if !old.is_null() {
         // SAFETY: made by Box::into_raw, taken out once, and nobody reads it any more.

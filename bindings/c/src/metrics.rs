@@ -1,4 +1,4 @@
-//! The generators of this process as Prometheus reads them.
+//! Metrics of the generators of this process, in the text format of Prometheus.
 
 use crate::guard::guard;
 use crate::leafid_status;

@@ -1,4 +1,4 @@
-//! The options of a snowflake, set one by one.
+//! The options of a snowflake: one setter for each.
 
 use crate::guard::{guard, quietly};
 use crate::pointer::{Out, shared};
@@ -33,7 +33,7 @@ pub enum leafid_on_exhausted {
 /// again, so you need to check only its status.
 pub struct leafid_snowflake_options(Settings<SnowflakeOptions>);
 
-/// The host's options; headers are added one by one, and gathered first.
+/// The host's options, and the headers, which are added one by one.
 #[derive(Default)]
 struct SnowflakeOptions {
     builder: SnowflakeBuilder,
@@ -41,14 +41,14 @@ struct SnowflakeOptions {
 }
 
 impl leafid_snowflake_options {
-    /// The host's options, or the first error a setter met.
+    /// The host's options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<SnowflakeBuilder> {
         let SnowflakeOptions { builder, headers } = self.0.check()?;
         Ok(builder.clone().headers(headers.iter().cloned()))
     }
 }
 
-/// What all setters but that of headers do.
+/// The common part of all setters except that of headers.
 ///
 /// # Safety
 /// When not NULL, `options` is live and used by nobody else.
@@ -69,7 +69,7 @@ pub(crate) unsafe fn set(
     }
 }
 
-/// Adds a header, which `read` reads.
+/// Adds the header that `read` returns.
 ///
 /// # Safety
 /// As of `set`.

@@ -1,8 +1,8 @@
-//! Pointers from C, checked for what can be checked: NULL and alignment.
+//! Pointers from C, with the possible checks: NULL and alignment.
 
 use leafid::{Error, Result};
 
-/// The pointee of `pointer`, which the caller calls `name`.
+/// The target of `pointer`. `name` is its name for the caller.
 ///
 /// # Safety
 /// When not NULL and aligned, it points to a live `T` that nobody changes during `'a`.
@@ -15,7 +15,7 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a 
     Ok(unsafe { &*pointer })
 }
 
-/// As [`shared`], to be changed.
+/// As [`shared`], but mutable.
 ///
 /// # Safety
 /// When not NULL and aligned, it points to a live `T` that nobody else uses during `'a`.
@@ -28,7 +28,7 @@ pub(crate) unsafe fn unique<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mu
     Ok(unsafe { &mut *pointer })
 }
 
-/// Where a result goes; what stands there before need not be a valid `T`.
+/// The place of a result. Its old content need not be a valid `T`.
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
@@ -42,7 +42,7 @@ impl<T> Out<T> {
         Ok(Out(pointer))
     }
 
-    /// Writes the result. By value: a result is written once, on success.
+    /// Writes the result. It consumes the place, because a result is written once, on success.
     #[inline(always)]
     pub(crate) fn write(self, value: T) {
         // SAFETY: neither NULL nor misaligned, and writable by the duty of `new`.

@@ -1,4 +1,4 @@
-//! Segments from a function of the user's.
+//! Segments from a user callback.
 
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
 }
 
 impl leafid_segment {
-    /// What a callback fills in: with a start that is none, so that one left out is refused.
+    /// The struct for a callback to fill in. Its start is invalid, so that a missing one is refused.
     fn empty(after: i64) -> leafid_segment {
         leafid_segment { size: size_of::<leafid_segment>(), start: -1, end: 0, stride: 0, after }
     }

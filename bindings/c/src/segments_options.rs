@@ -1,4 +1,4 @@
-//! The options of segments, set one by one.
+//! The options of segments: one setter for each.
 
 use crate::guard::{guard, quietly};
 use crate::leafid_status;
@@ -15,7 +15,7 @@ use std::mem;
 #[derive(Default)]
 pub struct leafid_segments_options(Settings<SegmentsOptions>);
 
-/// The host's options; what is added one by one is gathered first.
+/// The host's options, and the lists whose entries are added one by one.
 #[derive(Default)]
 pub(crate) struct SegmentsOptions {
     builder: SegmentsBuilder,
@@ -26,7 +26,7 @@ pub(crate) struct SegmentsOptions {
 }
 
 impl SegmentsOptions {
-    /// Cannot fail: a value is read before.
+    /// Cannot fail, because the value was read before.
     pub(crate) fn change(&mut self, change: impl FnOnce(SegmentsBuilder) -> SegmentsBuilder) -> Result<()> {
         self.builder = change(mem::take(&mut self.builder));
         Ok(())
@@ -34,7 +34,7 @@ impl SegmentsOptions {
 }
 
 impl leafid_segments_options {
-    /// The host's options, or the first error a setter met.
+    /// The host's options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<SegmentsBuilder> {
         let SegmentsOptions { builder, servers, headers, tags, prewarm } = self.0.check()?;
         let builder = builder.clone().servers(servers).prewarm(prewarm.clone());
@@ -42,7 +42,7 @@ impl leafid_segments_options {
     }
 }
 
-/// What all setters do. `change` fails before it changes anything.
+/// The common part of all setters. `change` fails before it changes anything.
 ///
 /// # Safety
 /// When not NULL, `options` is live and used by nobody else.

@@ -1,4 +1,4 @@
-//! The options that say which servers, or which directory, segments come from.
+//! The options for the servers or the directory of segments.
 
 use crate::leafid_status;
 use crate::segments_options::{leafid_segments_options, set};

@@ -1,4 +1,4 @@
-//! What segments and their tags say of themselves.
+//! The statistics of segments and their tags.
 
 use crate::guard::guard;
 use crate::leafid_status;
@@ -58,7 +58,7 @@ impl From<&TagStats> for leafid_tag_stats_t {
     }
 }
 
-/// The size of the struct in the first version that had it: a smaller one is a mistake.
+/// The size of the struct in its first version. A smaller size is a mistake.
 const LEAST_SIZE: usize = 88;
 
 /// Writes the numbers of a tag. `size` is sizeof(leafid_tag_stats_t) with which the caller was compiled: a library

@@ -1,4 +1,4 @@
-//! The options of the lease servers that a snowflake's worker names by their URLs.
+//! The options for the lease servers whose URLs are in a snowflake's worker.
 
 use crate::leafid_status;
 use crate::options::{add_header, leafid_snowflake_options, set};

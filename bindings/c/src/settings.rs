@@ -1,11 +1,11 @@
-//! What the options of both kinds of ids do alike.
+//! The common part of the options of snowflakes and segments.
 
 use crate::guard::guard;
 use crate::leafid_status;
 use crate::pointer::unique;
 use leafid::{Error, Result};
 
-/// Options that setters change, and the first error that one met.
+/// Options that setters change, and the first error of a setter.
 #[derive(Default)]
 pub(crate) struct Settings<T> {
     wanted: T,
@@ -13,7 +13,7 @@ pub(crate) struct Settings<T> {
 }
 
 impl<T> Settings<T> {
-    /// What was set, or the first error a setter met.
+    /// The options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<&T> {
         match &self.first_error {
             Some(error) => Err(error.clone()),
@@ -22,7 +22,8 @@ impl<T> Settings<T> {
     }
 }
 
-/// What all setters do. `change` fails before it changes anything. `settings`: those of an options struct.
+/// The common part of all setters. `change` fails before it changes anything. `settings` returns those of an options
+/// struct.
 ///
 /// # Safety
 /// When not NULL, `options` is live and used by nobody else.
@@ -40,7 +41,7 @@ pub(crate) unsafe fn set<O, T>(
     })
 }
 
-/// What C passes for true and false.
+/// Converts C's true and false.
 pub(crate) fn flag(name: &str, value: i32) -> Result<bool> {
     match value {
         0 => Ok(false),

@@ -1,14 +1,14 @@
-//! Structs that grow: the caller says how large its own is.
+//! Structs that may grow in later versions: the caller passes the size of its own.
 
 use crate::pointer::Out;
 use leafid::{Error, Result};
 use std::ptr;
 
-/// A future struct of 64 KiB is not to be expected: such a size is a mistake.
+/// A future struct never has 64 KiB, so such a size is a mistake.
 pub(crate) const TOO_LARGE: usize = 1 << 16;
 
-/// Writes a struct of which the caller has `size` bytes, `least` of them in the first version: fields it does not know
-/// are left out, fields that only it knows are 0. `name`: the type's.
+/// Writes a struct for a caller with `size` bytes, of which the first version has `least`. Fields that the caller does
+/// not know are omitted. Fields that only the caller knows are 0. `name` is the name of the type.
 ///
 /// # Safety
 /// `size` bytes at `out` are writable, and `T` has no padding.

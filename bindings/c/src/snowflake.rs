@@ -139,7 +139,7 @@ pub unsafe extern "C" fn leafid_snowflake_free(flake: *mut leafid_snowflake) {
     }
 }
 
-/// The caller's memory for `n` ids; for none it may be NULL.
+/// The caller's memory for `n` ids. For 0 ids it may be NULL.
 ///
 /// # Safety
 /// When not NULL and aligned, `out` has room for `n` ids.
@@ -156,7 +156,7 @@ pub(crate) unsafe fn room<'a>(out: *mut i64, n: usize) -> Result<&'a mut [i64]> 
     Ok(unsafe { std::slice::from_raw_parts_mut(out.as_ptr(), n) })
 }
 
-/// Ids for the caller to free; NULL for none.
+/// Ids that the caller frees; NULL for none.
 pub(crate) fn given(ids: Vec<i64>) -> *mut i64 {
     match ids.is_empty() {
         true => ptr::null_mut(),
@@ -164,7 +164,7 @@ pub(crate) fn given(ids: Vec<i64>) -> *mut i64 {
     }
 }
 
-/// Keeps a wild `n` from becoming a slice.
+/// Refuses an `n` that is too large for a slice.
 pub(crate) fn count(n: usize) -> Result<()> {
     if n <= MOST_IDS { Ok(()) } else { Err(Error::invalid("n", n, allowed("n"))) }
 }

@@ -1,4 +1,4 @@
-//! Worker ids from functions of the user's.
+//! Worker ids from user callbacks.
 
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_leases(
 unsafe fn read(functions: *const leafid_worker_leases) -> Result<leafid_worker_leases> {
     // SAFETY: the first field is there by the caller's duty.
     let size = *unsafe { shared(functions.cast::<usize>(), "functions") }?;
-    // A later struct is longer.
+    // A later version of the struct is longer.
     if !(size_of::<leafid_worker_leases>()..TOO_LARGE).contains(&size) {
         return Err(Error::invalid("size", size, "sizeof(leafid_worker_leases)"));
     }

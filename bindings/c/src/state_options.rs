@@ -1,4 +1,4 @@
-//! The options that say what is recorded, and when.
+//! The options for the record.
 
 use crate::leafid_status;
 use crate::options::{leafid_snowflake_options, set};

@@ -1,4 +1,4 @@
-//! What a generator says of itself.
+//! The statistics of a generator.
 
 use crate::guard::guard;
 use crate::pointer::Out;
@@ -55,7 +55,7 @@ impl From<&Stats> for leafid_snowflake_stats_t {
     }
 }
 
-/// The size of the struct in the first version that had it: a smaller one is a mistake.
+/// The size of the struct in its first version. A smaller size is a mistake.
 const LEAST_SIZE: usize = 64;
 
 /// Writes the numbers of a generator. `size` is sizeof(leafid_snowflake_stats_t) with which the caller was compiled:

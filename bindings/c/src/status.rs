@@ -62,7 +62,7 @@ impl From<Code> for leafid_status {
             Code::SourceInvalid => leafid_status::LEAFID_SOURCE_INVALID,
             Code::WouldBlock => leafid_status::LEAFID_WOULD_BLOCK,
             Code::Closed => leafid_status::LEAFID_CLOSED,
-            // `Code` may grow; tests/status.rs fails until the new one stands above.
+            // `Code` may grow. tests/status.rs fails until the new code is above.
             _ => leafid_status::LEAFID_INTERNAL,
         }
     }

@@ -1,4 +1,4 @@
-//! Text in and out.
+//! Text arguments and text results.
 
 use crate::pointer::Out;
 use leafid::{Code, Error, Result, allowed};
@@ -20,14 +20,14 @@ pub(crate) unsafe fn read<'a>(text: *const c_char, name: &str) -> Result<&'a str
     })
 }
 
-/// Writes at most `cap` - 1 bytes of `text`, cut between characters, and a NUL. Answers the length of all of it.
+/// Writes at most `cap` - 1 bytes of `text`, cut between characters, and a NUL. Returns the length of the whole text.
 ///
 /// # Safety
 /// `buf` is NULL or has `cap` writable bytes.
 pub(crate) unsafe fn write(text: &str, buf: *mut c_char, cap: usize) -> usize {
     if !buf.is_null() && cap > 0 {
         let most = text.len().min(cap - 1);
-        // 0 is a boundary of every text.
+        // 0 is a character boundary of every text.
         let fits = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         // SAFETY: `fits` + 1 <= `cap` bytes are writable by the caller's duty; `text` is not in the caller's memory.
         unsafe {
@@ -56,7 +56,7 @@ pub(crate) unsafe fn write_sized(text: &str, buf: *mut c_char, cap: usize, neede
     Ok(())
 }
 
-/// The host's own text for C.
+/// The host's text in the form for C.
 pub(crate) fn write_c(text: &str) -> Result<CString> {
     CString::new(text)
         .map_err(|_| Error::new(Code::Internal, format!("{text:?} holds a NUL; please report it")))
