@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) trait ClockReader: Send + Sync {
     /// Nanoseconds since the Unix epoch; negative before it.
     fn now_ns(&self) -> i64;
-    /// Time since the machine started, with suspended time. It never goes back.
+    /// Time since the machine started, including suspended time. It never goes back.
     fn boot_time(&self) -> Duration;
     /// Sleeps.
     fn sleep(&self, time: Duration);
@@ -123,7 +123,7 @@ impl Clock {
         }
     }
 
-    /// Time since the machine started, with suspended time.
+    /// Time since the machine started, including suspended time.
     pub(crate) fn boot_time(&self) -> Duration {
         match self {
             Clock::System | Clock::Coarse => boot_time(),
@@ -194,7 +194,7 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
     }
 }
 
-/// Time since the machine started, with suspended time.
+/// Time since the machine started, including suspended time.
 pub(crate) fn boot_time() -> Duration {
     let time = rustix::time::clock_gettime(ClockId::Boottime);
     // Never negative, because it counts from the machine's start.

@@ -236,7 +236,7 @@ impl HighWaterMarks {
             }
             store.write(mark)?;
             let Some(kept) = &mark.kept else { break };
-            // If they never agree, as under another time, a later reader drops the unused ids.
+            // If they never agree, such as with a faked clock, a later reader drops the unused ids.
             if kept.is_as_written(store.changed_ms()?) {
                 break;
             }

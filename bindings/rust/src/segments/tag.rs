@@ -111,7 +111,7 @@ impl Tag {
         }
     }
 
-    /// [`Tag::next`] that returns `would_block` if `interrupted` returns true during a wait.
+    /// As [`Tag::next`], but returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn next_unless(&self, timeout_ms: Option<i64>, interrupted: Interrupted<'_>) -> Result<i64> {
         if timeout_ms.is_none()
@@ -128,7 +128,7 @@ impl Tag {
         }
     }
 
-    /// [`Tag::take`] that returns `would_block` if `interrupted` returns true during a wait.
+    /// As [`Tag::take`], but returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn take_unless(
         &self,
@@ -147,7 +147,7 @@ impl Tag {
         Ok(ids)
     }
 
-    /// [`Tag::fill`] that returns `would_block` if `interrupted` returns true during a wait.
+    /// As [`Tag::fill`], but returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
     pub fn fill_unless(
         &self,

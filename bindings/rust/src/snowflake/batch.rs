@@ -21,7 +21,7 @@ impl Snowflake {
         self.take_unless(n, &mut || false)
     }
 
-    /// [`Snowflake::take`] that returns `would_block` if `interrupted` returns true.
+    /// As [`Snowflake::take`], but returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
     pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
         check_n(n)?;
@@ -38,7 +38,7 @@ impl Snowflake {
         self.fill_unless(out, &mut || false)
     }
 
-    /// [`Snowflake::fill`] that returns `would_block` if `interrupted` returns true.
+    /// As [`Snowflake::fill`], but returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
     pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
         check_n(out.len())?;

@@ -140,9 +140,9 @@ impl SnowflakeBuilder {
     /// How long a start without a record of its worker id issues nothing, in milliseconds, 0 to 3,600,000. Default
     /// `LEAFID_NO_RECORD_WAIT_MS`, else 0 (off).
     ///
-    /// Set it to how far the clock of another host that used the worker id before may be ahead. Until then a call
-    /// waits, or returns `clock_backwards` if the rest is longer than `timeout_ms`. Refused with leases, which need no
-    /// wait.
+    /// Set it to how far the clock of another host that used the worker id before may be ahead. Meanwhile a call waits,
+    /// or returns `clock_backwards` if the rest of the wait is longer than `timeout_ms`. Refused with leases, which
+    /// need no wait.
     pub fn no_record_wait_ms(mut self, ms: i64) -> Self {
         self.options.no_record_wait_ms = Some(ms);
         self
@@ -231,7 +231,7 @@ impl SnowflakeBuilder {
         self.open_unless(&mut || false)
     }
 
-    /// [`SnowflakeBuilder::open`] that returns `would_block` if `interrupted` returns true during a wait for a user
+    /// As [`SnowflakeBuilder::open`], but returns `would_block` if `interrupted` returns true during a wait for a user
     /// callback.
     #[doc(hidden)]
     pub fn open_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<Snowflake> {

@@ -27,7 +27,7 @@ const STUCK: Duration = Duration::from_millis(100);
 /// A generator of this process. All handles of the same settings share it.
 pub(crate) struct Generator {
     pub(crate) core: Core,
-    /// The clock that issues ids.
+    /// The clock that is read for each id.
     pub(crate) clock: Clock,
     pub(crate) worker_id: u32,
     pub(crate) env: Arc<Env>,
@@ -158,7 +158,7 @@ impl Generator {
                 }
             }
             if !helped && asked.elapsed() > STUCK && self.span_writer.try_lock().is_ok() {
-                // Another generator's disk blocks the thread, and this generator's disk does not.
+                // The disk of another generator blocks the thread, not the disk of this one.
                 helped = true;
                 let generator = Arc::clone(self);
                 with_timeout::run(deadline.saturating_duration_since(Instant::now()), move || {

@@ -80,7 +80,7 @@ impl Snowflake {
         (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(id)
     }
 
-    /// [`Snowflake::next`] that returns `would_block` if `interrupted` returns true during a long wait.
+    /// As [`Snowflake::next`], but returns `would_block` if `interrupted` returns true during a long wait.
     #[doc(hidden)]
     pub fn next_unless(&self, interrupted: &mut dyn FnMut() -> bool) -> Result<i64> {
         self.step(interrupted, |generator, now_ms| generator.core.next(now_ms)).map(|(id, _)| id)
@@ -137,7 +137,8 @@ impl Snowflake {
         self.generator_unless(&mut || false)
     }
 
-    /// [`Snowflake::generator`] that returns `would_block` if `interrupted` returns true during the wait for a claim.
+    /// As [`Snowflake::generator`], but returns `would_block` if `interrupted` returns true during the wait for a
+    /// claim.
     pub(crate) fn generator_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Generator>> {
         if self.closed.load(Acquire) {
             return Err(closed());

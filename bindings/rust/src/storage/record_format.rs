@@ -16,7 +16,7 @@ pub(crate) struct Writer {
     pub(crate) host: String,
     pub(crate) started: String,
     /// The start of the machine. With it and `counted_ms`, the next process of the same start detects a leap of the
-    /// clock that happened before it ran. `counted_ms` is the time since that start, with suspended time, when the
+    /// clock that happened before it ran. `counted_ms` is the time since that start, including suspended time, when the
     /// record was written.
     #[serde(default)]
     pub(crate) boot: String,

@@ -33,7 +33,7 @@ pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
 
 /// A job of a thread of the pool.
 pub(crate) trait Job: Send {
-    /// The address of its fetcher, to compare.
+    /// The address of its owner, to compare.
     fn owner(&self) -> usize;
     /// A thread that runs it for longer than this counts as held up.
     fn may_take(&self) -> Duration;
@@ -161,7 +161,7 @@ pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     let left = pool.with_lock(|work| {
         work.owners
             .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::addr_eq(other.as_ptr(), &**owner));
-        // Otherwise the jobs would keep the fetcher until another job runs.
+        // Otherwise the jobs would keep the owner until another job runs.
         let its = work.jobs.take_all(Arc::as_ptr(owner) as usize);
         if work.owners.is_empty() {
             work.due.clear();
@@ -175,7 +175,7 @@ pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
     }
 }
 
-/// The open fetchers of this process.
+/// The open owners of this process.
 pub(crate) fn owners() -> Vec<Arc<dyn Owner>> {
     let Some(pool) = POOL.get() else { return Vec::new() };
     pool.with_lock(|work| work.open_owners()).unwrap_or_default()

@@ -131,7 +131,7 @@ impl LeaseCache {
             // After an error the file may hold the old or the new content.
             self.file = Some(id);
             store.write(&CacheFile { held: Some(held), ..self.empty.clone() })?;
-            // If the stamps never agree, as under another time, a later reader ignores the file.
+            // If the times never agree, such as with a faked clock, a later reader ignores the file.
             if shared_file::is_stamp_of(store.changed_ms()?, written_ms) {
                 break;
             }

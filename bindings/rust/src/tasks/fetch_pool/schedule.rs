@@ -20,7 +20,7 @@ pub(crate) struct PoolState {
     pub(crate) due: BTreeMap<TimerKey, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
-    /// For each busy thread: when it starts to count as held up, and the address of its fetcher, to compare.
+    /// For each busy thread: when it starts to count as held up, and the address of its owner, to compare.
     pub(crate) busy: BTreeMap<u64, (Instant, usize)>,
     pub(crate) threads: Vec<RunningThread>,
     pub(crate) timer: bool,
@@ -28,7 +28,7 @@ pub(crate) struct PoolState {
     pub(crate) stop: bool,
     /// No thread is started for work that no caller waits for.
     pub(crate) paused: bool,
-    /// The open fetchers, each with its number of concurrent requests.
+    /// The open owners, each with its number of concurrent requests.
     pub(crate) owners: Vec<(Weak<dyn Owner>, usize)>,
 }
 
