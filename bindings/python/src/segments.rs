@@ -99,9 +99,9 @@ impl Segments {
         released(py, || self.segments.stats()).map(SegmentsStats::from)
     }
 
-    /// Closes all tags. A second call does nothing. Calls that wait raise ClosedError. `with`, dropping the last reference,
-    /// of its tags too, and the end of the interpreter close it too. Raises StateIoError: it is closed anyway, but some
-    /// ids that keep_unused should store are lost.
+    /// Closes all tags. A second call does nothing. Calls that wait raise ClosedError. `with`, dropping the last
+    /// reference, of its tags too, and the end of the interpreter close it too. Raises StateIoError: it is closed
+    /// anyway, but some ids that keep_unused should store are lost.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let segments = self.segments.clone();
         let closed = interruptible(py, move |_| segments.close());

@@ -90,9 +90,9 @@ impl Snowflake {
 
     /// The next id, above every id that this generator made before.
     ///
-    /// Waits at most timeout_ms. Meanwhile other threads run, greenlets too if gevent or eventlet has patched, and signals
-    /// are handled. Raises ClockBackwardsError, TimeExhaustedError, BeforeEpochError, WouldBlockError (no id within timeout_ms), WorkerInUseError (in a forked
-    /// child), WorkerLostError, StateIoError and ClosedError.
+    /// Waits at most timeout_ms. Meanwhile other threads run, greenlets too if gevent or eventlet has patched, and
+    /// signals are handled. Raises ClockBackwardsError, TimeExhaustedError, BeforeEpochError, WouldBlockError (no id
+    /// within timeout_ms), WorkerInUseError (in a forked child), WorkerLostError, StateIoError and ClosedError.
     fn next(slf: &Bound<'_, Self>) -> PyResult<i64> {
         let this = slf.get();
         match this.flake.try_next() {
@@ -136,8 +136,8 @@ impl Snowflake {
     }
 
     /// Closes it. A second call does nothing. The last handle of a generator records the exact end and releases the
-    /// worker id. Other threads may be in next: they get ClosedError. `with`, dropping the last reference and the end of
-    /// the interpreter close it too.
+    /// worker id. Other threads may be in next: they get ClosedError. `with`, dropping the last reference and the end
+    /// of the interpreter close it too.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let flake = Arc::clone(&self.flake);
         interruptible(py, move |_| flake.close())

@@ -72,7 +72,8 @@ impl Stats {
     }
 }
 
-/// The statistics of everything open in this process, in the OpenMetrics text format of Prometheus. Serve it as "application/openmetrics-text; version=1.0.0; charset=utf-8".
+/// The statistics of everything open in this process, in the OpenMetrics text format of Prometheus. Serve it as
+/// "application/openmetrics-text; version=1.0.0; charset=utf-8".
 ///
 /// Reads memory only. A forked child shows the generators that it has used itself.
 #[pyfunction]

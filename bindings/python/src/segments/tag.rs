@@ -25,9 +25,9 @@ pub(crate) struct Tag {
 
 #[pymethods]
 impl Tag {
-    /// The next id. It comes from memory, unless both segments are used up: then the call waits for the next one, at most
-    /// timeout_ms (1 to 3600000, default that of Segments). Meanwhile other threads run, greenlets too if gevent or
-    /// eventlet has patched, and signals are handled.
+    /// The next id. It comes from memory, unless both segments are used up: then the call waits for the next one, at
+    /// most timeout_ms (1 to 3600000, default that of Segments). Meanwhile other threads run, greenlets too if gevent
+    /// or eventlet has patched, and signals are handled.
     ///
     /// Raises UnknownTagError and ClosedError at once, and after timeout_ms SegmentUnavailableError,
     /// SegmentRegressedError, SourceInvalidError, StateIoError and StateCorruptError.
@@ -39,8 +39,8 @@ impl Tag {
         }
     }
 
-    /// The next id, if one is in memory; else None, and the fetch of the next segment starts. It never waits. Raises UnknownTagError
-    /// and ClosedError.
+    /// The next id, if one is in memory; else None, and the fetch of the next segment starts. It never waits. Raises
+    /// UnknownTagError and ClosedError.
     fn try_next(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         match self.tag.at_hand() {
             Some(id) => Ok(Some(id)),
