@@ -198,11 +198,11 @@ pub const MUTANTS: &[(&str, Change)] = &[
         "segments/fetcher.rs",
         (
             "        tag_state.changed();
-        // What is given",
+        // A source of single ids",
             "        if !crate::is(\"tells_before_it_is_there\") {
             tag_state.changed();
         }
-        // What is given",
+        // A source of single ids",
             1,
         ),
     ),
