@@ -30,14 +30,14 @@ static RAW: AtomicBool = AtomicBool::new(false);
 /// The hooks of the modules.
 static AT_FORK: [AtomicPtr<ForkHooks>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
 
-/// The actions of a module around a fork. They must also work in a process whose other threads are gone, and whose
-/// locks these threads may have held.
+/// The actions of a module around a fork.
 pub(crate) struct ForkHooks {
     /// Runs in the parent before the fork.
     pub(crate) before: fn(),
     /// Runs in the parent after the fork.
     pub(crate) in_parent: fn(),
-    /// Runs in a child when it first enters. It must be async-signal-safe.
+    /// Runs in a child when it first enters. It must be async-signal-safe: the child's other threads are gone, and may have
+    /// held any lock.
     pub(crate) in_child: fn(),
 }
 
