@@ -20,6 +20,7 @@ help:
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
 	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes)"
 	@echo "make shuttle       random interleavings of the threads of segments, under shuttle (a minute); SEED=… MODEL=… replays one"
+	@echo "make model         every order of a few events and faults, with the real core (five minutes); BOUNDS=small takes one"
 	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls for so long a target; TARGETS='answers c_calls' runs some"
 	@echo "make sanitize      the C tests and all that has threads under address, behaviour and thread sanitizers (nightly Rust)"
 	@echo "make bench         speed, each figure beside its floor and other libraries (half an hour); PEERS=0 without those"
@@ -40,6 +41,7 @@ help:
 -include tests/chaos/chaos.mk
 -include tests/loom/loom.mk
 -include tests/shuttle/shuttle.mk
+-include tests/model/model.mk
 -include tests/sanitize/sanitize.mk
 -include bench/bench.mk
 -include bench/check/check.mk
@@ -62,7 +64,7 @@ tools:
 check: tools check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for crate in tests/no_std tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
+	@for crate in tests/no_std tests/loom tests/shuttle tests/model fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 

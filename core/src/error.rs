@@ -12,10 +12,10 @@ pub type Result<T> = core::result::Result<T, Error>;
 /// An error: what happened, with the numbers, and what to do.
 ///
 /// It is as large as one pointer, so that a result with an id stays in registers.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Inner {
     code: Code,
     message: String,

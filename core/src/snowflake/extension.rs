@@ -18,7 +18,7 @@ use core::time::Duration;
 const IN_USE_MS: i64 = 60_000;
 
 /// The extension of one generator's span.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SpanExtension {
     /// The boot time when the generator was opened.
     opened: Duration,

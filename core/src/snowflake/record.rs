@@ -18,7 +18,7 @@ const MOST_LEAD_MS: i64 = 86_400_000;
 const LONGEST_RUN_AHEAD_MS: i64 = 366 * 86_400_000;
 
 /// The durable state of a worker id. With it, the next holder issues no id that an earlier one may have issued.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The worker id.
     pub worker_id: u32,

@@ -12,7 +12,7 @@ pub const URGENT_MS: i64 = 400;
 pub const LONGEST_MS: i64 = 10_000;
 
 /// The back-off of one source or server. Times are of a clock that only goes forward, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BackOff {
     failures: u32,
     failed_at_ms: i64,
