@@ -386,6 +386,58 @@ mod tests {
         assert_eq!((servers.rest_ms(200, true), servers.is_ready(0, "a", 200, true)), (None, true));
     }
 
+    /// Three failures in a row, after which it backs off for 800 ms from 0 ms on, or 400 for a caller that waits.
+    fn fail_thrice(servers: &mut ServersHealth, server: usize) {
+        for begun_ms in -2..=0 {
+            let attempt = Attempt { server, probes: false, begun_ms };
+            servers.failed(attempt, "a", begun_ms, 0, failure(true, false));
+        }
+    }
+
+    #[test]
+    fn a_server_is_asked_sooner_only_for_a_caller_that_waits_while_no_other_is_healthy() {
+        let mut servers = ServersHealth::new(2);
+        let ready =
+            |servers: &ServersHealth| [true, false].map(|urgent| servers.is_ready(0, "a", 400, urgent));
+        fail_thrice(&mut servers, 0);
+        assert_eq!(ready(&servers), [false, false], "the other one is healthy");
+        fail_thrice(&mut servers, 1);
+        assert_eq!(ready(&servers), [true, false]);
+        assert_eq!([799, 800].map(|now_ms| servers.is_ready(0, "a", now_ms, false)), [false, true]);
+    }
+
+    #[test]
+    fn a_server_that_is_probed_may_be_asked_after_200_ms() {
+        let mut servers = ServersHealth::new(1);
+        fail_thrice(&mut servers, 0);
+        assert!(servers.choose("a", &[0], 900, true).is_some_and(|attempt| attempt.probes));
+        assert_eq!(servers.rest_ms(900, true), Some(PROBE_MS));
+    }
+
+    #[test]
+    fn a_server_that_answers_has_no_failure_any_more() {
+        let mut servers = ServersHealth::new(1);
+        fail_thrice(&mut servers, 0);
+        let attempt = Attempt { server: 0, probes: false, begun_ms: 800 };
+        servers.failed(attempt, "a", 800, 0, failure(true, true));
+        assert!(servers.denies("a"));
+        servers.succeeded(attempt, "a");
+        assert!(!servers.denies("a"));
+        assert_eq!(servers.error("a").message(), "no server could be asked in time");
+    }
+
+    #[test]
+    fn a_tag_that_is_denied_is_asked_for_only_at_a_server_that_does_not_back_off() {
+        let mut servers = ServersHealth::new(1);
+        let attempt = Attempt { server: 0, probes: false, begun_ms: 0 };
+        servers.failed(attempt, "a", 0, 0, failure(false, false));
+        assert_eq!(servers.choose("a", &[0], 1, true), None, "a wrong response is no denial");
+        servers.failed(attempt, "a", 0, 0, failure(false, true));
+        assert!(servers.choose("a", &[0], 1, true).is_some());
+        servers.failed(attempt, "b", 1, 0, failure(true, false));
+        assert_eq!(servers.choose("a", &[0], 2, true), None);
+    }
+
     #[test]
     fn a_tag_that_all_servers_deny_is_asked_for_again_at_any_time() {
         let mut servers = ServersHealth::new(2);

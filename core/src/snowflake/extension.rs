@@ -176,6 +176,9 @@ mod tests {
             SpanExtension::due_in(&layout, from + 500, from + first_unused, now_ms(from) + clock).as_millis()
         };
         assert_eq!([due_ms(0, 0), due_ms(100, 0), due_ms(0, 300), due_ms(0, 900)], [251, 201, 101, 1]);
+        let (layout, tick_ms) = (Layout::SONYFLAKE, Layout::SONYFLAKE.tick_start_ms(from));
+        let due_ms = |ticks| SpanExtension::due_in(&layout, from + ticks, from, tick_ms).as_millis();
+        assert_eq!([due_ms(500), due_ms(3)], [2_501, 16]);
         let mut extension = SpanExtension::new(OPENED);
         let rests = [(); 3].map(|()| {
             extension.failed();

@@ -285,6 +285,28 @@ mod tests {
     }
 
     #[test]
+    fn another_record_of_the_same_moment_says_nothing_new() {
+        let filter = ClockFilter::new();
+        filter.filter(9_000 * S, 100 * S);
+        filter.observe((1_090 * S, 90 * S), None, (9_000 * S, 100 * S));
+        filter.observe((8_990 * S, 90 * S), None, (9_000 * S, 100 * S));
+        assert_eq!(filter.filter(9_001 * S, 101 * S).0, 1_101 * S);
+    }
+
+    #[test]
+    fn a_record_that_a_clock_is_ahead_of_by_60_s_is_followed() {
+        for (ahead, followed) in [(60, true), (61, false)] {
+            let filter = ClockFilter::new();
+            filter.filter(1_100 * S, 100 * S);
+            filter.mark_used();
+            filter.observe((90 * S, 90 * S), None, ((101 + ahead) * S, 101 * S));
+            // Back at its first reading, it leaps from where it was followed to.
+            let filtered = if followed { 102 + ahead } else { 1_102 };
+            assert_eq!(filter.filter(1_102 * S, 102 * S).0, filtered * S, "{ahead}");
+        }
+    }
+
+    #[test]
     fn a_leap_that_moves_begins_anew() {
         let filter = ClockFilter::new();
         filter.filter(1_000 * S, 0);

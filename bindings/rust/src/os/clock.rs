@@ -205,6 +205,7 @@ pub(crate) fn boot_time() -> Duration {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn the_coarse_clock_reads_about_the_time_and_has_the_timer_s_lag() {
@@ -214,6 +215,58 @@ mod tests {
         assert!((before - 60_000..=after).contains(&coarse), "{before} {coarse} {after}");
         let step = rustix::time::clock_getres(ClockId::RealtimeCoarse).tv_nsec;
         assert!((0..1_000_000).contains(&(lag * 1_000_000 - step)), "{lag} ms for {step} ns");
+    }
+
+    /// The readings to come; the last one stays.
+    struct Scripted(Mutex<Vec<(i64, u64)>>);
+
+    impl Scripted {
+        /// Milliseconds since the epoch, and since the start of the machine.
+        fn clock(readings: &[(i64, u64)]) -> Clock {
+            let readings = readings.iter().rev().copied().collect();
+            Clock::Other(Arc::new(Scripted(Mutex::new(readings))), Arc::new(ClockFilter::new()))
+        }
+    }
+
+    impl ClockReader for Scripted {
+        fn now_ns(&self) -> i64 {
+            self.0.lock().unwrap().last().unwrap().0 * 1_000_000
+        }
+        /// Read after the other one, but for the first time: then comes the next reading.
+        fn boot_time(&self) -> Duration {
+            let mut readings = self.0.lock().unwrap();
+            let (_, boot_ms) =
+                if readings.len() > 1 { readings.pop() } else { readings.last().copied() }.unwrap();
+            Duration::from_millis(boot_ms)
+        }
+        fn sleep(&self, _: Duration) {}
+        fn boot_id(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn both_clocks_are_read_within_a_second() {
+        for (second, found) in [((2_000, 999), (2_000, 999)), ((2_000, 1_000), (3_000, 1_500))] {
+            // The second one is read for both, the third one in a second try.
+            let clock = Scripted::clock(&[(1_000, 0), second, (3_000, 1_500)]);
+            let found = (found.0 * 1_000_000, found.1 * 1_000_000);
+            assert_eq!(clock.both(), found, "{second:?}");
+        }
+    }
+
+    #[test]
+    fn a_leap_is_known_until_it_is_followed() {
+        let clock = Scripted::clock(&[(1_000_000, 10_000)]);
+        assert_eq!((clock.now_ms(), clock.filtered_ms(), clock.leap_ms()), (1_000_000, 1_000_000, None));
+        clock.observe(900_000, 9_999, None);
+        assert_eq!((clock.now_ms(), clock.filtered_ms()), (1_000_000, 900_001));
+        assert_eq!(clock.leap_ms(), Some((99_999, 10_000)));
+        let used = Scripted::clock(&[(1_000_000, 10_000)]);
+        assert_eq!(used.filtered_ms(), 1_000_000);
+        used.mark_used();
+        used.observe(900_000, 9_999, None);
+        assert_eq!((used.filtered_ms(), used.leap_ms()), (1_000_000, None));
     }
 
     #[test]
