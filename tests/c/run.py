@@ -32,8 +32,8 @@ PROGRAMS = [
     ("threads", ["threads.c"], True),
     ("operating", ["operating.c"], False),
     ("raii", ["raii.cpp"], True),
-    ("clocks", ["clocks.c"], True),
-    ("callbacks", ["callbacks.c"], True),
+    ("clock_options", ["clock_options.c"], True),
+    ("worker_sources", ["worker_sources.c"], True),
     ("leases", ["leases.c", "giver.c"], True),
     ("lease_loss", ["lease_loss.c", "giver.c"], True),
     ("segments", ["segments.c", "counter.c"], True),
@@ -53,7 +53,7 @@ PROGRAMS = [
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
     ("shared_memory", ["shared_memory.c", "counter.c"], False),
     ("small_stacks", ["small_stacks.c", "counter.c"], False),
-    ("interrupted", ["interrupted.c"], False),
+    ("signals", ["signals.c"], False),
 ]
 #: Seconds a program may take.
 LIMIT, VALGRIND_LIMIT = 120, 600

@@ -19,11 +19,11 @@ TARGET = "x86_64-unknown-linux-gnu"
 LIMIT = 900
 #: Rust's tests in which threads meet. The others have none, or are of what one thread does after another.
 CORE = ["threads", "buffer", "seal"]
-HOST = ["generate", "handles", "first_use", "exclusive", "log_queue", "segments", "servers", "leaf_servers", "leases",
+HOST = ["generate", "handles", "first_use", "exclusive", "logging", "segments", "segment_servers", "leaf_servers", "leases",
         "lease_servers", "segment_forks"]
 #: A raw clone leaves ThreadSanitizer's own locks as they are.
 NOT_WATCHED = ["a_child_of_a_raw_clone"]
-C_THREADS = ["threads", "segment_threads", "callbacks", "lease_loss"]
+C_THREADS = ["threads", "segment_threads", "worker_sources", "lease_loss"]
 #: Of a sanitizer, in what a program says.
 FOUND = re.compile(r"^(SUMMARY: \w+Sanitizer|==\d+==ERROR: |.*: runtime error: |ThreadSanitizer: |FATAL: )", re.M)
 # Leaks are left to valgrind (tests/system/memory.py): a forked child leaves what it has of its parent's where it is.
