@@ -32,6 +32,8 @@ mod server;
 mod snowflake;
 mod time;
 mod utc;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use code::Code;
 pub use error::{Error, Result};
@@ -42,7 +44,7 @@ pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 pub use segment::fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
 pub use segment::guard::{Guard, IdOrder, MOST_REMEMBERED};
 pub use segment::pending::PendingSegments;
-pub use segment::segment::Segment;
+pub use segment::segment::{Fetched, Segment};
 pub use segment::single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
 pub use segment::stock::Stock;
 pub use segment::turns::Turns;

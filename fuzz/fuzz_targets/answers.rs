@@ -1,41 +1,50 @@
 //! What servers of each dialect answer: a segment or a lease is what the body says, to the letter.
 #![no_main]
 
-use leafid::fuzzing::{Dialect, answer, claimed, refusal, renewed};
-use leafid::{Fetched, Segment};
+use leafid::{Error, Fetched, Segment};
+use leafid_core::RenewalAnswer;
+use leafid_core::wire::leaf::LeafMode;
+use leafid_core::wire::range::RangeRequest;
+use leafid_core::wire::tinyid::TinyidRequest;
+use leafid_core::wire::{Response, lease_server};
 use leafid_fuzz::{Input, check};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 const STATUS: [u16; 12] = [200, 200, 200, 200, 204, 301, 400, 401, 404, 409, 500, 503];
 const TAG: &str = "order-x100";
-const NONCE: &str = "0123456789abcdef0123456789abcdef";
+const NONCE: u128 = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
+const RANGE: RangeRequest<'_> = RangeRequest { tag: TAG, step: 0, after: 0, ordered: false };
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
     let (kind, status) = (input.byte() % 8, STATUS[input.below(STATUS.len() - 1)]);
     let body = &input.long()[..];
+    let reply = Response::new("http://127.0.0.1", status, body, "servers");
     match kind {
-        0 | 1 => range(status, body),
-        2 => leaf(Dialect::Leaf { block_size: 1 }, status, body, 1),
-        3 => leaf(Dialect::Leaf { block_size: 100 }, status, body, 100),
-        4 => leaf(Dialect::LeafSnowflake, status, body, 1),
-        5 => tinyid(status, body),
-        6 => claim(status, body),
-        _ => renewal(status, body),
+        0 | 1 => range(&reply),
+        2 => leaf(LeafMode::Segment { block_size: 1 }, &reply),
+        3 => leaf(LeafMode::Segment { block_size: 100 }, &reply),
+        4 => leaf(LeafMode::Snowflake, &reply),
+        5 => tinyid(&reply),
+        6 => claim(&reply),
+        _ => renewal(&reply),
     }
 });
 
-fn segment(dialect: Dialect, status: u16, body: &[u8]) -> Option<Fetched> {
-    let fetched = answer(dialect, status, body, TAG, NONCE).map_err(|error| check(&error)).ok()?;
-    assert_eq!(status, 200);
-    let segment = fetched.segment;
+fn nonce() -> String {
+    format!("{NONCE:032x}")
+}
+
+fn segment(reply: &Response, judged: Result<Segment, Error>) -> Option<Segment> {
+    let segment = judged.map_err(|error| check(&error)).ok()?;
+    assert_eq!(reply.status, 200);
     let (count, stride) = (segment.len(), i128::from(segment.stride()));
     assert!(segment.start() >= 0 && stride >= 1 && count >= 1 && segment.last() < segment.end());
     assert!(i128::from(segment.last()) + stride >= i128::from(segment.end()), "{segment:?}");
     assert_eq!(segment.id(0), Some(segment.start()));
     assert_eq!((segment.id(count - 1), segment.id(count)), (Some(segment.last()), None));
-    Some(fetched)
+    Some(segment)
 }
 
 /// A number in the one way in which it may be written.
@@ -50,35 +59,36 @@ fn object(body: &[u8]) -> Option<Value> {
     value
 }
 
-fn range(status: u16, body: &[u8]) {
-    let Some(Fetched { segment, step }) = self::segment(Dialect::Range { ordered: true }, status, body)
-    else {
-        return;
-    };
-    let Some(said) = object(body) else { return };
+fn range(reply: &Response) {
+    let judged = RANGE.judge(reply, NONCE).into_result();
+    let step = judged.as_ref().ok().and_then(|fetched| fetched.step);
+    let Some(segment) = segment(reply, judged.map(|fetched| fetched.segment)) else { return };
+    let Some(said) = object(&reply.body) else { return };
     let number = |name: &str| said[name].as_str().and_then(canonical);
-    assert_eq!((said["tag"].as_str(), said["nonce"].as_str()), (Some(TAG), Some(NONCE)));
+    assert_eq!((said["tag"].as_str(), said["nonce"].as_str()), (Some(TAG), Some(&nonce()[..])));
     assert_eq!((number("start"), number("end")), (Some(segment.start()), Some(segment.end())));
     assert_eq!((said["stride"].as_i64(), said["step"].as_i64()), (Some(segment.stride()), step));
     assert!(step.is_none_or(|step| step >= 1));
     let written = serde_json::json!({
-        "tag": TAG, "nonce": NONCE, "stride": segment.stride(), "step": step,
+        "tag": TAG, "nonce": nonce(), "stride": segment.stride(), "step": step,
         "start": segment.start().to_string(), "end": segment.end().to_string(),
     });
-    let again = answer(Dialect::Range { ordered: true }, 200, written.to_string().as_bytes(), TAG, NONCE);
-    assert_eq!(again, Ok(Fetched { segment, step }));
+    let again = Response { body: written.to_string().into(), ..reply.clone() };
+    assert_eq!(RANGE.judge(&again, NONCE).into_result(), Ok(Fetched { segment, step }));
 }
 
-fn leaf(dialect: Dialect, status: u16, body: &[u8], each: i64) {
-    let Some(Fetched { segment, .. }) = self::segment(dialect, status, body) else { return };
-    let number = std::str::from_utf8(body).ok().and_then(canonical).expect("bare digits");
+fn leaf(mode: LeafMode, reply: &Response) {
+    let Some(segment) = segment(reply, mode.judge(reply, TAG).into_result()) else { return };
+    let each = mode.each();
+    let number = std::str::from_utf8(&reply.body).ok().and_then(canonical).expect("bare digits");
     assert!(number > 0, "0 is no id");
     assert_eq!(Ok(segment), Segment::new(number * each, number * each + each, 1));
 }
 
-fn tinyid(status: u16, body: &[u8]) {
-    let Some(Fetched { segment, .. }) = self::segment(Dialect::Tinyid, status, body) else { return };
-    let text = std::str::from_utf8(body).expect("digits");
+fn tinyid(reply: &Response) {
+    let request = TinyidRequest { tag: TAG, token: "" };
+    let Some(segment) = segment(reply, request.judge_ids(reply).into_result()) else { return };
+    let text = std::str::from_utf8(&reply.body).expect("digits");
     let numbers: Vec<i128> = text.split(',').map(|n| canonical(n).expect("digits").into()).collect();
     let [current, _, most, delta, remainder] = numbers[..] else { panic!("{text}") };
     let (first, last) = (i128::from(segment.start()), i128::from(segment.last()));
@@ -93,14 +103,15 @@ fn token(token: Option<String>, said: &Value) {
     assert!((1..=1_024).contains(&token.len()) && !token.contains(char::is_control));
 }
 
-fn claim(status: u16, body: &[u8]) {
-    told(status, body);
-    let lease = match claimed(status, body, NONCE) {
+fn claim(reply: &Response) {
+    told(reply);
+    let lease = match lease_server::judge_claim(reply, "shop", &nonce()).into_result() {
         Ok(lease) => lease,
         Err(error) => return check(&error),
     };
-    let Some(said) = object(body) else { return };
-    assert_eq!(said["instance"], NONCE);
+    assert_eq!(reply.status, 200);
+    let Some(said) = object(&reply.body) else { return };
+    assert_eq!(said["instance"], nonce());
     let numbers = [lease.worker_id, lease.from_ms, lease.until_ms, lease.lease_ms.expect("a time")];
     let names = ["worker_id", "from", "until", "lease_ms"];
     assert_eq!(names.map(|name| said[name].as_i64()), numbers.map(Some));
@@ -111,14 +122,16 @@ fn claim(status: u16, body: &[u8]) {
     token(lease.token, &said);
 }
 
-fn renewal(status: u16, body: &[u8]) {
-    told(status, body);
-    let renewal = match renewed(status, body, NONCE) {
-        Ok(renewal) => renewal,
-        Err(error) => return check(&error),
+fn renewal(reply: &Response) {
+    told(reply);
+    let renewal = match lease_server::judge_renewal(reply, &nonce()).into_result() {
+        Ok(RenewalAnswer::Renewed(renewal)) => renewal,
+        Ok(RenewalAnswer::Lost(error) | RenewalAnswer::Failed(error)) | Err(error) => return check(&error),
+        Ok(RenewalAnswer::NotHeld) => panic!("a server says it in an error"),
     };
-    let Some(said) = object(body) else { return };
-    assert_eq!(said["nonce"], NONCE);
+    assert_eq!(reply.status, 200);
+    let Some(said) = object(&reply.body) else { return };
+    assert_eq!(said["nonce"], nonce());
     assert_eq!(
         (said["until"].as_i64(), said["lease_ms"].as_i64()),
         (Some(renewal.until_ms), renewal.lease_ms)
@@ -128,9 +141,9 @@ fn renewal(status: u16, body: &[u8]) {
 }
 
 /// What a server says of a refusal goes into a message: in one short line.
-fn told(status: u16, body: &[u8]) {
-    if let Some((code, told)) = refusal(status, body) {
-        assert!(object(body).is_none_or(|said| said["error"] == code.name()));
+fn told(reply: &Response) {
+    if let Some((code, told)) = lease_server::refusal(reply) {
+        assert!(object(&reply.body).is_none_or(|said| said["error"] == code.name()));
         assert!(told.len() <= 2_048 && !told.contains(char::is_control), "{told:?}");
     }
 }

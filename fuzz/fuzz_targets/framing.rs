@@ -1,7 +1,8 @@
 //! Answers as bytes on a connection: an id is used only if all of the bytes say that it is the whole answer.
 #![no_main]
 
-use leafid::fuzzing::{Dialect, ask};
+use leafid::fuzzing::ask;
+use leafid_core::wire::leaf::LeafMode;
 use leafid_fuzz::{Input, check};
 use libfuzzer_sys::fuzz_target;
 use std::io::{Read, Write};
@@ -11,21 +12,21 @@ use std::sync::{Mutex, OnceLock};
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
-    let dialect = match input.byte() % 3 {
-        0 => Dialect::Leaf { block_size: 1 },
-        1 => Dialect::LeafSnowflake,
-        _ => Dialect::Tinyid,
+    let leaf = match input.byte() % 3 {
+        0 => Some(LeafMode::Segment { block_size: 1 }),
+        1 => Some(LeafMode::Snowflake),
+        _ => None,
     };
     let answer = input.long();
     let (url, server) = server();
     server.lock().expect("the server").send(answer.clone()).expect("the server");
-    match ask(dialect, url, "order", 0, 0) {
+    match ask(leaf, url) {
         Ok(segment) => {
             let body = body(&answer).unwrap_or_else(|why| panic!("{why}: {segment:?}"));
             let text = std::str::from_utf8(&body).expect("digits");
-            match dialect {
-                Dialect::Tinyid => assert_eq!(text.split(',').count(), 5, "{text}"),
-                _ => assert_eq!(text, segment.start().to_string()),
+            match leaf {
+                None => assert_eq!(text.split(',').count(), 5, "{text}"),
+                Some(_) => assert_eq!(text, segment.start().to_string()),
             }
         }
         Err(error) => check(&error),

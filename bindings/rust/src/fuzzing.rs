@@ -4,10 +4,7 @@
 
 #![allow(missing_docs)]
 
-pub use crate::segments::fuzzing::{
-    Dialect, accept, answer, ask, segments_options, stored_of_segments, take,
-};
-pub use crate::worker::fuzzing::{claimed, refusal, renewed};
+pub use crate::segments::fuzzing::{accept, ask, segments_options, stored_of_segments, take};
 
 use crate::http::ServerUrl;
 use crate::os::env;

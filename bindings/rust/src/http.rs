@@ -8,7 +8,6 @@
 
 mod connection;
 mod deadline;
-mod request;
 mod resolve;
 mod response;
 mod settings;
@@ -20,17 +19,14 @@ mod tls_roots;
 mod trailing_bytes;
 mod url;
 
-pub(crate) use request::{Body, Request, Verdict};
-pub(crate) use response::Response;
 pub(crate) use settings::HttpOptions;
-pub(crate) use ureq::http::Method;
 #[cfg(fuzzing)]
 pub(crate) use url::ServerUrl;
-pub(crate) use url::percent_encoded;
 
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Deadlines;
+use leafid_core::wire::{Request, Response, Verdict};
 use leafid_core::{Attempt, Code, Error, Result, ServerFailure, ServersHealth};
 use settings::Settings;
 use std::sync::Mutex;
@@ -78,26 +74,26 @@ impl ServerPool {
     /// It starts with the first server that does not back off. If all of them back off, it returns the last error at
     /// once. It runs on a thread of leafid.
     ///
-    /// `ask` creates each request from its number. `read` judges the response, which may be a failure, with that
-    /// number. `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller waits. `seed` makes
-    /// the back-off times differ.
+    /// `ask` creates each request from its nonce: `nonce` and the next ones. `read` judges the response, which may be a
+    /// failure, with that nonce. `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller
+    /// waits. The nonce also makes the back-off times differ.
     ///
     /// Errors: those of `read`; `segment_unavailable`, `source_invalid`, `closed`.
     pub(crate) fn ask<T>(
         &self,
         whose: &str,
         urgent: bool,
-        seed: u64,
-        ask: &dyn Fn(u32) -> Request,
-        read: &dyn Fn(u32, &Response) -> Verdict<T>,
+        nonce: u128,
+        ask: &dyn Fn(u128) -> Request,
+        read: &dyn Fn(u128, &Response) -> Verdict<T>,
     ) -> Result<T> {
         let process = self.process();
         let endings = self.endings.load(Acquire);
         let answer_by = Instant::now() + self.settings.request_timeout;
         let mut untried: Vec<usize> = (0..self.settings.servers.len()).collect();
         // With `once`, the response of the same server is awaited.
-        let may_share = !ask(0).once;
-        let (mut last, mut said, mut number, mut again) = (None, None, 0, None);
+        let may_share = !ask(nonce).once;
+        let (mut last, mut said, mut number, mut again) = (None, None, 0u64, None);
         loop {
             if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
@@ -125,7 +121,8 @@ impl ServerPool {
             let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
             let bounds =
                 Deadlines { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
-            let asked = self.one(process, at, bounds, &ask(number), &|reply| read(number, reply));
+            let own = nonce.wrapping_add(number.into());
+            let asked = self.one(process, at, bounds, &ask(own), &|reply| read(own, reply));
             number += 1;
             let failure = match asked {
                 Ok(Verdict::Answer(answer)) => {
@@ -155,7 +152,7 @@ impl ServerPool {
                 Err(failed) => failed.failure,
             };
             last = Some(failure.error.clone());
-            let seed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let seed = (nonce as u64).wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             // Rounded up: a back-off is never too short.
             let now_ms = self.now_ms() + 1;
             process.with(|servers| servers.failed(attempt, whose, now_ms, seed, failure));
@@ -239,12 +236,7 @@ impl ServerPool {
         let url = server.join(&ask.path);
         let (reply, exchange) =
             response::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
-        let failure = |error: Error, is_denied| ServerFailure {
-            of_server: reply.of_server(&server.to_string(), error.code()),
-            is_whole: reply.is_of_server(),
-            is_denied,
-            error,
-        };
+        let failure = |error, is_denied| reply.server_failure(&server.to_string(), error, is_denied);
         let verdict = match read(&reply) {
             Verdict::Answer(answer) => Verdict::Answer(answer),
             Verdict::Refused(error) => Verdict::Refused(error),

@@ -3,14 +3,10 @@
 pub(crate) mod acquire;
 pub(crate) mod claim;
 pub(crate) mod claim_context;
-#[cfg(all(fuzzing, feature = "http"))]
-pub(crate) mod fuzzing;
 pub(crate) mod grant;
 pub(crate) mod lease_cache;
 #[cfg(feature = "http")]
 pub(crate) mod lease_client;
-#[cfg(feature = "http")]
-pub(crate) mod lease_protocol;
 pub(crate) mod lease_servers;
 pub(crate) mod leases;
 pub(crate) mod offline_start;

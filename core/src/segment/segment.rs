@@ -11,6 +11,21 @@ pub struct Segment {
     stride: i64,
 }
 
+/// The result of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The ids.
+    pub segment: Segment,
+    /// The source's own step, if it has one.
+    pub step: Option<i64>,
+}
+
+impl From<Segment> for Fetched {
+    fn from(segment: Segment) -> Fetched {
+        Fetched { segment, step: None }
+    }
+}
+
 impl Segment {
     /// A segment that a source returned; `end` is exclusive. Errors: `source_invalid`.
     ///

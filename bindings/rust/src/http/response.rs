@@ -1,11 +1,10 @@
 //! One request to one server, and its response.
 
 use super::deadline::{Deadlines, Exchange};
-use super::request::{Body, Request, Verdict};
 use super::settings::Settings;
+use leafid_core::wire::{Method, Request, Response, quoted};
 use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
-use serde::Deserialize;
 use std::io::{self, Read};
 use std::time::Duration;
 use ureq::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
@@ -13,23 +12,8 @@ use ureq::{Agent, Timeout};
 
 /// No correct response is longer.
 const LARGEST_BODY: u64 = 64 * 1024;
-/// The number of characters of a body that messages quote.
-const QUOTED: usize = 100;
 /// How long to wait for the text of a response without an end.
 const HURRY: Duration = Duration::from_millis(100);
-
-/// A response, correct or not.
-pub(crate) struct Response {
-    /// The requested URL without its query.
-    pub(crate) url: String,
-    pub(crate) status: u16,
-    pub(crate) body: Vec<u8>,
-    location: Option<String>,
-    /// An error in the head of the response.
-    flaw: Option<String>,
-    /// The user's option that names the server.
-    option: &'static str,
-}
 
 /// A request without a response.
 pub(super) struct Failed {
@@ -57,15 +41,18 @@ pub(super) fn ask(
 ) -> Result<(Response, Exchange), Failed> {
     let shown = url.split('?').next().unwrap_or(url);
     let exchange = Exchange::begin(bounds);
-    let mut request = ureq::http::Request::builder().method(ask.method.clone()).uri(url);
+    let mut request = match ask.method {
+        Method::Get => ureq::http::Request::get(url),
+        Method::Post => ureq::http::Request::post(url),
+    };
     if let Some(all) = request.headers_mut() {
         all.extend(settings.headers.iter().cloned());
-        if let Some(Body { content_type, .. }) = ask.body {
-            all.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        if let Some(body) = &ask.body {
+            all.insert(header::CONTENT_TYPE, HeaderValue::from_static(body.content_type));
         }
     }
     // An empty body is sent with its length, which a POST needs.
-    let body = ask.body.as_ref().map_or(&[][..], |body| &body.bytes);
+    let body = ask.body.as_ref().map_or(&[][..], |body| body.text.as_bytes());
     let answered = request.body(body).map_err(ureq::Error::Http).and_then(|request| agent.run(request));
     match answered {
         Ok(response) => {
@@ -79,12 +66,12 @@ pub(super) fn ask(
                 flaw: flaw(head.version, head.status, &head.headers),
                 option: settings.option,
             };
-            reply.read(body, &exchange).map_err(|error| {
+            read(&mut reply, body, &exchange).map_err(|error| {
                 let unanswered = |url| unanswered(url, &error, settings.option);
                 Failed::unanswered(unanswered(shown), unanswered(server))
             })?;
             if exchange.has_extra_bytes() {
-                reply.wrong("goes on after its end (Content-Length is too small)".into());
+                reply.flaw.get_or_insert("goes on after its end (Content-Length is too small)".into());
             }
             Ok((reply, exchange))
         }
@@ -96,119 +83,31 @@ pub(super) fn ask(
     }
 }
 
-impl Response {
-    /// A response without a flaw.
-    #[cfg(any(fuzzing, test))]
-    pub(crate) fn of(status: u16, body: &[u8]) -> Response {
-        let url = "http://127.0.0.1".into();
-        Response { url, status, body: body.into(), location: None, flaw: None, option: "servers" }
+/// Reads the body. Records what is wrong with its frame as the response's flaw.
+fn read(reply: &mut Response, body: ureq::Body, exchange: &Exchange) -> Result<(), ureq::Error> {
+    if reply.flaw.is_some() {
+        exchange.shorten(HURRY);
     }
-
-    fn read(&mut self, body: ureq::Body, exchange: &Exchange) -> Result<(), ureq::Error> {
-        if self.flaw.is_some() {
-            exchange.shorten(HURRY);
+    let mut reader = body.into_reader().take(LARGEST_BODY + 1);
+    let ended = reader.read_to_end(&mut reply.body);
+    if reply.body.len() as u64 > LARGEST_BODY {
+        reply.flaw.get_or_insert(format!("is longer than {LARGEST_BODY} bytes"));
+    }
+    match ended {
+        Ok(_) => Ok(()),
+        // The bytes that came are enough for the error message.
+        Err(_) if reply.flaw.is_some() => Ok(()),
+        Err(error) => {
+            let ends_early = error.kind() == io::ErrorKind::UnexpectedEof;
+            let flaw = match ureq::Error::from(error) {
+                ureq::Error::BodyStalled => "ends before its end".into(),
+                _ if ends_early => "ends before its end".into(),
+                error @ ureq::Error::Protocol(_) => format!("is not framed as HTTP says ({error})"),
+                error => return Err(error),
+            };
+            reply.flaw = Some(flaw);
+            Ok(())
         }
-        let mut reader = body.into_reader().take(LARGEST_BODY + 1);
-        let ended = reader.read_to_end(&mut self.body);
-        if self.body.len() as u64 > LARGEST_BODY {
-            self.wrong(format!("is longer than {LARGEST_BODY} bytes"));
-        }
-        match ended {
-            Ok(_) => Ok(()),
-            // The bytes that came are enough for the error message.
-            Err(_) if self.flaw.is_some() => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                self.wrong("ends before its end".into());
-                Ok(())
-            }
-            Err(error) => match ureq::Error::from(error) {
-                ureq::Error::BodyStalled => {
-                    self.wrong("ends before its end".into());
-                    Ok(())
-                }
-                error @ ureq::Error::Protocol(_) => {
-                    self.wrong(format!("is not framed as HTTP says ({error})"));
-                    Ok(())
-                }
-                error => Err(error),
-            },
-        }
-    }
-
-    fn wrong(&mut self, flaw: String) {
-        self.flaw.get_or_insert(flaw);
-    }
-
-    /// The URL, the status and the first characters of the body.
-    pub(crate) fn said(&self) -> String {
-        match self.body.is_empty() {
-            true => format!("{} answered {} without a body", self.url, self.status),
-            false => format!("{} answered {} {}", self.url, self.status, quoted(&self.body)),
-        }
-    }
-
-    /// The error of a failed response, whatever was requested; `None` if the body has to be checked.
-    pub(crate) fn failure(&self) -> Option<Error> {
-        let unavailable =
-            |advice: &str| Some(Error::new(Code::SegmentUnavailable, format!("{}; {advice}", self.said())));
-        match self.status {
-            300..=399 => {
-                let to = self.location.as_deref().unwrap_or("nowhere");
-                Some(self.invalid(&format!(
-                    "redirects to {to}, which is not followed: put that into `{}`",
-                    self.option
-                )))
-            }
-            401 | 403 => unavailable("see `token` and `headers`"),
-            408 | 429 | 500.. => unavailable("it is asked again later; see the server's log"),
-            _ => self.flaw.as_ref().map(|flaw| self.invalid(flaw)),
-        }
-    }
-
-    /// Whether the failure is independent of the request: the server, or a proxy in front of it, is busy or broken.
-    pub(super) fn is_of_server(&self) -> bool {
-        matches!(self.status, 408 | 429 | 500..)
-    }
-
-    /// The error for callers that requested something else from this server.
-    pub(super) fn of_server(&self, server: &str, code: Code) -> Error {
-        let advice = match self.status {
-            401 | 403 => "see `token` and `headers`",
-            300..=399 | 404 | 405 => "see its URL, and `protocol`",
-            200..=299 => "see what answers there",
-            _ => "it is asked again later; see its log",
-        };
-        Error::new(code, format!("{server} answered {} to other requests; {advice}", self.status))
-    }
-
-    /// The verdict on a wrong response with this error: `Denied` if its status says that the server does not want the
-    /// request.
-    pub(crate) fn wrongly<T>(&self, error: Error) -> Verdict<T> {
-        match self.status {
-            408 | 409 | 425 | 429 => Verdict::BadServer(error),
-            300..=499 if self.flaw.is_none() => Verdict::Denied(error),
-            _ => Verdict::BadServer(error),
-        }
-    }
-
-    /// Parses the body as a JSON object. An array that lists the values would also be accepted by serde.
-    pub(crate) fn object<'a, T: Deserialize<'a>>(&'a self) -> std::result::Result<T, String> {
-        if self.body.trim_ascii_start().first() != Some(&b'{') {
-            return Err("it is no JSON object".into());
-        }
-        // The error may contain a value of the response, which may be long.
-        serde_json::from_slice(&self.body).map_err(|error| error.to_string().chars().take(QUOTED).collect())
-    }
-
-    /// `source_invalid` for a response with a flaw, whatever its status.
-    pub(crate) fn flawed(&self) -> Option<Error> {
-        self.flaw.as_ref().map(|flaw| self.invalid(flaw))
-    }
-
-    /// `source_invalid`; `why` completes the sentence "the answer …".
-    pub(crate) fn invalid(&self, why: &str) -> Error {
-        let message = format!("{}: the answer {why}; no id of it is used", self.said());
-        Error::new(Code::SourceInvalid, message)
     }
 }
 
@@ -230,15 +129,6 @@ fn flaw(version: Version, status: StatusCode, headers: &HeaderMap) -> Option<Str
             "says in two ways, or an unknown one, where it ends (Content-Length, Transfer-Encoding)".into(),
         ),
     }
-}
-
-/// The first characters, with invalid bytes escaped.
-fn quoted(bytes: &[u8]) -> String {
-    // No character has more than four bytes.
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED)]);
-    let first: String = text.chars().take(QUOTED).collect();
-    let more = if bytes.len() > first.len() { "…" } else { "" };
-    format!("{first:?}{more}")
 }
 
 fn is_disconnected(error: &ureq::Error) -> bool {
@@ -323,16 +213,4 @@ fn tls_advice(error: &rustls::Error, option: &str) -> String {
         _ => "see what TLS it speaks",
     };
     advice.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_quoted_is_short_and_has_no_control_characters() {
-        assert_eq!(quoted(b"<html>\r\n\x1b[2J\"\xff"), "\"<html>\\r\\n\\u{1b}[2J\\\"\u{fffd}\"");
-        assert_eq!(quoted("é".repeat(100).as_bytes()), format!("\"{}\"", "é".repeat(100)));
-        assert_eq!(quoted("é".repeat(101).as_bytes()), format!("\"{}\"…", "é".repeat(100)));
-    }
 }

@@ -84,35 +84,10 @@ impl fmt::Display for ServerUrl {
     }
 }
 
-/// Encodes a part of a path or of a query: all but letters, digits and `-._~` as `%XX`. RFC 3986, section 2.3
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'-' | b'.' | b'_' | b'~' => encoded.push(byte.into()),
-            byte if byte.is_ascii_alphanumeric() => encoded.push(byte.into()),
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tags_are_encoded_as_in_the_vectors() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/tags.json");
-        let vectors: serde_json::Value =
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        for case in vectors["cases"].as_array().unwrap() {
-            if let Some(path) = case["path"].as_str() {
-                assert_eq!(percent_encoded(case["tag"].as_str().unwrap()), path, "{case}");
-            }
-        }
-    }
 
     #[test]
     fn what_is_taken() {
@@ -160,10 +135,5 @@ mod tests {
         }
         let error = ServerUrl::parse("servers", "https://ann:secret@leaf").unwrap_err();
         assert!(!error.message().contains("secret"), "{error}");
-    }
-
-    #[test]
-    fn percent_encoding() {
-        assert_eq!(percent_encoded("a-Z_0.~/ \u{e9}?%"), "a-Z_0.~%2F%20%C3%A9%3F%25");
     }
 }

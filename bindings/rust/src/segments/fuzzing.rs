@@ -1,65 +1,25 @@
-//! Responses of sources and stored files of segments, for the fuzz targets.
+//! Connections of sources and stored files of segments, for the fuzz targets.
 
 #![allow(missing_docs)]
 
 use super::builder::SegmentsBuilder;
 use super::high_water::{self, HighWaterMarks};
 use super::settings::SegmentsSettings;
-use super::source::callback::{FetchRequest, Fetched};
+use super::source::callback::FetchRequest;
 use super::source::file::{self, FileSource};
-use super::source::leaf::{LeafServers, Mode};
-use super::source::range::{self, RangeSource};
-use super::source::tinyid::{self, TinyidServers};
-use crate::http::{HttpOptions, Response, Verdict};
+use super::source::leaf::LeafServers;
+use super::source::tinyid::TinyidServers;
+use crate::http::HttpOptions;
 use crate::os::env;
+use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{IdOrder, Result, Segment};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    Range { ordered: bool },
-    Leaf { block_size: i64 },
-    LeafSnowflake,
-    Tinyid,
-}
-
-impl Dialect {
-    fn mode(self) -> Mode {
-        match self {
-            Dialect::Leaf { block_size } => Mode::Segment { block_size },
-            _ => Mode::Snowflake,
-        }
-    }
-}
-
-/// The meaning of a response.
-pub fn answer(dialect: Dialect, status: u16, body: &[u8], tag: &str, nonce: &str) -> Result<Fetched> {
-    let reply = Response::of(status, body);
-    let verdict = match dialect {
-        Dialect::Range { .. } => range::read(&reply, tag, nonce),
-        Dialect::Tinyid => tinyid::read(&reply, tag),
-        Dialect::Leaf { .. } | Dialect::LeafSnowflake => match dialect.mode().read(&reply, tag) {
-            Verdict::Answer(segment) => Verdict::Answer(segment.into()),
-            Verdict::Refused(error)
-            | Verdict::TryNext(error)
-            | Verdict::BadServer(error)
-            | Verdict::Denied(error) => Verdict::BadServer(error),
-        },
-    };
-    match verdict {
-        Verdict::Answer(fetched) => Ok(fetched),
-        Verdict::Refused(error)
-        | Verdict::TryNext(error)
-        | Verdict::BadServer(error)
-        | Verdict::Denied(error) => Err(error),
-    }
-}
-
-/// Sends a request to a server, on its own connection.
-pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> Result<Segment> {
+/// Sends a request for the tag `order` to a Leaf, or to a tinyid, on its own connection.
+pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
     let options = HttpOptions {
         option: "servers",
         servers: vec![url.into()],
@@ -70,13 +30,10 @@ pub fn ask(dialect: Dialect, url: &str, tag: &str, after: i64, nonce: u128) -> R
         connect_timeout: Duration::from_secs(5),
         connections: 1,
     };
-    let request = FetchRequest { tag: tag.into(), step: 0, after, urgent: true };
-    match dialect {
-        Dialect::Range { ordered } => {
-            RangeSource::new(options, ordered)?.fetch(&request, nonce).map(|fetched| fetched.segment)
-        }
-        Dialect::Tinyid => TinyidServers::new(options)?.fetch(&request, nonce).map(|batch| batch.segments[0]),
-        _ => LeafServers::new(options, dialect.mode(), Arc::clone(env::of_process()))?.get(tag),
+    let request = FetchRequest { tag: "order".into(), step: 0, after: 0, urgent: true };
+    match leaf {
+        Some(mode) => LeafServers::new(options, mode, Arc::clone(env::of_process()))?.get(&request.tag),
+        None => TinyidServers::new(options)?.fetch(&request, 0),
     }
 }
 

@@ -37,11 +37,3 @@ impl<'de> Deserialize<'de> for Triple {
         Segment::new(start.0, end.0, stride.0).map(Triple).map_err(D::Error::custom)
     }
 }
-
-/// Parses a number that has only one spelling: no sign, no leading zero, below 2^63.
-#[cfg(feature = "http")]
-pub(crate) fn canonical(text: &str) -> Option<i64> {
-    let is_canonical =
-        text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    if is_canonical { text.parse().ok() } else { None }
-}

@@ -1,15 +1,13 @@
 //! The client of lease servers.
 
-use super::lease_protocol::{self, LeaseRequest};
-#[cfg(test)]
-use crate::http::Request;
-use crate::http::{HttpOptions, Response, ServerPool, Verdict};
+use crate::http::{HttpOptions, ServerPool};
 use crate::os::PerProcess;
 use crate::os::env;
 use crate::os::mutex::lock;
 use crate::tasks::user_calls::Answer;
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
-use leafid_core::{Code, Error, Lease, Renewal, Result};
+use leafid_core::wire::{Request, Response, Verdict, lease_server};
+use leafid_core::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
@@ -47,9 +45,6 @@ struct Unanswered {
     asked: Duration,
 }
 
-/// What a server decided: a success, or an error that each server would return.
-type Said<T> = std::result::Result<T, Error>;
-
 impl HttpLeases {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions, name: String) -> Result<HttpLeases> {
@@ -86,44 +81,23 @@ impl HttpLeases {
         self.options == named_alike && self.name == other.name
     }
 
-    /// Sends a request to any reachable server. `read` judges its response; `None` for a response without a meaning.
+    /// Sends a request to any reachable server. `judge` judges its response.
     ///
-    /// Errors: `source_invalid` for the response to another request, `worker_lost` for a wrong one; else the reason why
-    /// no server responded.
-    fn ask<T>(
-        &self,
-        request: &LeaseRequest,
-        read: &dyn Fn(&Response) -> Option<Result<Said<T>>>,
-    ) -> Result<Said<T>> {
-        let verdict = |_: u32, reply: &Response| {
-            if matches!(reply.status, 502..=504) {
-                // From a proxy in front of a server that is down, or from a server without its database.
-                return Verdict::BadServer(
-                    reply.failure().unwrap_or_else(|| lease_protocol::wrong(reply, "is none")),
-                );
+    /// Errors: those of `judge`; else the reason why no server responded.
+    fn ask<T>(&self, request: &Request, judge: &dyn Fn(&Response) -> Verdict<T>) -> Result<T> {
+        let read = |_: u128, reply: &Response| {
+            if lease_server::is_servers_own(reply) {
+                self.reached.store(true, Release);
             }
-            self.reached.store(true, Release);
-            if let Some(error) = reply.failure() {
-                return Verdict::BadServer(Error::new(Code::WorkerLost, error.message()));
-            }
-            match read(reply) {
-                Some(Ok(said)) => Verdict::Answer(said),
-                Some(Err(error)) => Verdict::BadServer(error),
-                None => Verdict::BadServer(lease_protocol::wrong(reply, "is no lease server's")),
-            }
+            judge(reply)
         };
         #[cfg(test)]
         if let Some(simulated) = &self.simulated {
             let lost = || Error::new(Code::SegmentUnavailable, "no answer came");
-            return match verdict(0, &(simulated.exchange)(&request.ask()).ok_or_else(lost)?) {
-                Verdict::Answer(said) => Ok(said),
-                Verdict::Refused(error)
-                | Verdict::TryNext(error)
-                | Verdict::BadServer(error)
-                | Verdict::Denied(error) => Err(error),
-            };
+            return read(0, &(simulated.exchange)(request).ok_or_else(lost)?).into_result();
         }
-        self.http.ask("", true, request.seed(), &|_| request.ask(), &verdict)
+        let seed = request.body.as_ref().map_or(0, |body| crc32fast::hash(body.text.as_bytes()));
+        self.http.ask("", true, seed.into(), &|_| request.clone(), &read)
     }
 
     /// Claims a lease. Also returns how long before this call it was requested.
@@ -152,24 +126,9 @@ impl HttpLeases {
 
     pub(crate) fn try_claim(&self, request: &ClaimRequest) -> Result<Lease> {
         self.reached.store(false, Release);
-        let said = self.ask(&LeaseRequest::claim(request)?, &|reply| match (
-            reply.status,
-            lease_protocol::refusal(reply),
-        ) {
-            (200, _) => Some(lease_protocol::claimed(reply, &request.instance).map(Ok)),
-            (409, Some((Code::WorkerInUse, told))) => {
-                let message = format!(
-                    "no free worker id for {:?}: {told}; end a process, or widen the pool",
-                    self.name
-                );
-                Some(Ok(Err(Error::new(Code::WorkerInUse, message))))
-            }
-            (400, Some((Code::InvalidArgument, told))) => {
-                Some(Ok(Err(Error::new(Code::InvalidArgument, format!("the claim was refused: {told}")))))
-            }
-            _ => None,
-        });
-        said?
+        let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
+        let claim = lease_server::claim(name, instance, *now_ms, *until_ms);
+        self.ask(&claim, &|reply| lease_server::judge_claim(reply, &self.name, instance))
     }
 
     /// Whether the last claim failed because no server was reachable: none responded to it, nor to its last request
@@ -190,20 +149,6 @@ impl HttpLeases {
     pub(crate) fn urls(&self) -> &[String] {
         &self.options.servers
     }
-
-    fn is_lost(&self, reply: &Response) -> Option<Error> {
-        let (code, told) = lease_protocol::refusal(reply).filter(|_| reply.status == 409)?;
-        let message = format!(
-            "the lease is no longer this holder's: {told}; a new one is claimed by itself, ask again"
-        );
-        (code == Code::WorkerLost).then(|| Error::new(Code::WorkerLost, message))
-    }
-
-    /// The error of a renewal or a release that every server would return.
-    fn refused<T>(&self, reply: &Response) -> Option<Result<Said<T>>> {
-        let (_, told) = lease_protocol::refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
-        Some(Ok(Err(Error::new(Code::InvalidArgument, format!("it was refused: {told}")))))
-    }
 }
 
 impl WorkerLeases for HttpLeases {
@@ -211,29 +156,21 @@ impl WorkerLeases for HttpLeases {
         Ok(Some(self.claim_since(request)?.0))
     }
 
-    fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+    fn renew(&self, held: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
         let nonce = format!("{:032x}", self.number()?);
-        let request = LeaseRequest::renewal(&self.name, lease, until_ms, &nonce)?;
-        let said = self.ask(&request, &|reply| match reply.status {
-            200 => Some(lease_protocol::renewed(reply, &nonce).map(Ok)),
-            _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
-        });
-        match said {
-            Ok(Ok(renewal)) => Ok(Some(renewal)),
-            Ok(Err(lost)) if lost.code() == Code::WorkerLost => Err(lost.into()),
-            Ok(Err(error)) => Err(error.message().into()),
+        let request = lease_server::renewal(&self.name, held, until_ms, &nonce);
+        match self.ask(&request, &|reply| lease_server::judge_renewal(reply, &nonce)) {
+            Ok(RenewalAnswer::Renewed(renewal)) => Ok(Some(renewal)),
+            Ok(RenewalAnswer::NotHeld) => Ok(None),
+            Ok(RenewalAnswer::Lost(error)) => Err(error.into()),
             Err(error) if error.code() == Code::SourceInvalid => Err(error.into()),
             // As text only: a server that is unreachable has not said that the lease is lost.
-            Err(error) => Err(error.message().into()),
+            Ok(RenewalAnswer::Failed(error)) | Err(error) => Err(error.message().into()),
         }
     }
 
-    fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-        let request = LeaseRequest::release(&self.name, lease, until_ms)?;
-        let said = self.ask(&request, &|reply| match reply.status {
-            204 => Some(Ok(Ok(()))),
-            _ => self.is_lost(reply).map(|lost| Ok(Err(lost))).or_else(|| self.refused(reply)),
-        });
-        Ok(said??)
+    fn release(&self, held: &Lease, until_ms: i64) -> Answer<()> {
+        let request = lease_server::release(&self.name, held, until_ms);
+        Ok(self.ask(&request, &lease_server::judge_release)?)
     }
 }

@@ -3,6 +3,8 @@
 use super::completion::Completion;
 use crate::tasks::user_calls::Answer;
 use leafid_core::{Code, Error, Result, Segment};
+
+pub use leafid_core::Fetched;
 use smallvec::{SmallVec, smallvec};
 use std::error::Error as StdError;
 use std::fmt;
@@ -25,15 +27,6 @@ pub struct FetchRequest {
     pub(crate) urgent: bool,
 }
 
-/// The result of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fetched {
-    /// The ids.
-    pub segment: Segment,
-    /// The source's own step, if it has one.
-    pub step: Option<i64>,
-}
-
 /// The result of one fetch: at least one segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
@@ -45,12 +38,6 @@ pub(crate) struct Batch {
 impl From<Fetched> for Batch {
     fn from(Fetched { segment, step }: Fetched) -> Batch {
         Batch { segments: smallvec![segment], step }
-    }
-}
-
-impl From<Segment> for Fetched {
-    fn from(segment: Segment) -> Fetched {
-        Fetched { segment, step: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sources that are servers, one for each protocol.
 
 use super::callback::{FetchRequest, SegmentSource};
-use super::leaf::{LeafServers, Mode};
+use super::leaf::LeafServers;
 use super::range::RangeSource;
 use super::select::{Origin, Servers, ordered};
 use super::tinyid::TinyidServers;
@@ -10,7 +10,8 @@ use crate::config::http_options::opened;
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
 use crate::segments::builder::{Protocol, SegmentsBuilder};
-use leafid_core::{Error, IdOrder, LARGEST_STEP, Result};
+use leafid_core::wire::leaf::LeafMode;
+use leafid_core::{Error, Fetched, IdOrder, LARGEST_STEP, Result};
 use std::sync::Arc;
 
 /// Connections to each server, and concurrent requests to a Leaf.
@@ -70,11 +71,11 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
                 return Err(Error::invalid("ordered_source", true, allowed));
             }
             let mode = match protocol {
-                Protocol::Leaf => Mode::Segment { block_size: block_size(builder)? },
-                _ => Mode::Snowflake,
+                Protocol::Leaf => LeafMode::Segment { block_size: block_size(builder)? },
+                _ => LeafMode::Snowflake,
             };
             let servers = Arc::new(opened(what, move || LeafServers::new(options, mode, env))?);
-            let order = if mode == Mode::Snowflake { IdOrder::Sparse } else { IdOrder::Ranges };
+            let order = if mode == LeafMode::Snowflake { IdOrder::Sparse } else { IdOrder::Ranges };
             let origin = Origin::new(servers.source(connections), protocol.name().into(), true, order);
             Origin { servers: Some(servers), one_by_one: true, ..origin }
         }
@@ -96,7 +97,10 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
                 if builder.ordered_source == Some(true) { IdOrder::Ascending } else { IdOrder::Ranges };
             let source = Arc::new(opened(what, move || TinyidServers::new(options))?);
             let asks = Arc::clone(&source);
-            let fetch = move |request: &_| asks.fetch(&pressed(request), env.number()?).map(Some);
+            let fetch = move |request: &_| {
+                let segment = asks.fetch(&pressed(request), env.number()?)?;
+                Ok(Some(Fetched::from(segment).into()))
+            };
             let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
             Origin { servers: Some(source), ..origin }
         }

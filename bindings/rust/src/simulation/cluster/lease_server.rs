@@ -3,10 +3,10 @@
 
 use super::machine::{Draw, Machine, Machines};
 use super::network::{Answer as Reply, Asked, Network};
-use crate::http::Response as Read;
 use crate::os::mutex::lock;
 use crate::worker::lease_client::{HttpLeases, Simulated};
 use crate::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases};
+use leafid_core::wire;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -185,10 +185,10 @@ impl Client {
     /// A client on the machine with this number.
     pub(crate) fn new(lease_server: &Arc<LeaseServer>, from: usize) -> Client {
         let (server, numbers) = (Arc::clone(lease_server), Arc::clone(lease_server));
-        let exchange = move |ask: &crate::http::Request| {
-            let body = ask.body.as_ref().map(|body| body.bytes.clone()).unwrap_or_default();
+        let exchange = move |ask: &wire::Request| {
+            let body = ask.body.as_ref().map(|body| body.text.clone().into_bytes()).unwrap_or_default();
             let (status, body) = server.asked(&Asked { from, path: ask.path.clone(), body })?;
-            Some(Read::of(status, &body))
+            Some(wire::Response::new("http://127.0.0.1", status, &body, "worker"))
         };
         let number = move || u128::from(lock(&numbers.state).draw.number());
         let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(number) };

@@ -3,13 +3,13 @@
 use super::issued::IssuedIds;
 use super::machine::{Draw, Machine, World};
 use super::network::{Answer, Asked, Network};
-use crate::http::{Response, Verdict};
 use crate::os::env::Env;
 use crate::os::simulated;
 use crate::segments::high_water::HighWaterMarks;
 use crate::segments::source::file::FileSource;
-use crate::segments::source::range;
 use crate::{FetchRequest, FileTag};
+use leafid_core::wire::Response;
+use leafid_core::wire::range::RangeRequest;
 use leafid_core::{DoubleBuffer, Empty, Filler, IdOrder, Result, Segment};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
@@ -77,8 +77,10 @@ impl Ranges {
         draw: &mut Draw,
         count: &mut dyn FnMut(&'static str),
     ) -> Option<Segment> {
-        let nonce = format!("{:032x}", draw.number());
-        let asked = Asked { from: machine, path: range::path(request, &nonce), body: Vec::new() };
+        let nonce = draw.number().into();
+        let FetchRequest { tag, step, after, .. } = request;
+        let wire = RangeRequest { tag, step: *step, after: *after, ordered: false };
+        let asked = Asked { from: machine, path: wire.request(nonce).path, body: Vec::new() };
         let mut network = std::mem::take(&mut self.network);
         let (mut theirs, mut met) = (Draw::new(draw.number()), Vec::new());
         let mut serve = |asked: &Asked| self.serve(asked, &mut theirs, &mut |kind| met.push(kind));
@@ -86,10 +88,8 @@ impl Ranges {
         met.into_iter().for_each(count);
         self.network = network;
         let (status, body) = answer?;
-        match range::read(&Response::of(status, &body), &request.tag, &nonce) {
-            Verdict::Answer(fetched) => Some(fetched.segment),
-            _ => None,
-        }
+        let reply = Response::new("http://127.0.0.1", status, &body, "servers");
+        wire.judge(&reply, nonce).into_result().ok().map(|fetched| fetched.segment)
     }
 
     fn serve(&mut self, asked: &Asked, draw: &mut Draw, count: &mut dyn FnMut(&'static str)) -> Answer {

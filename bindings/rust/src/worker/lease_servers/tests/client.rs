@@ -1,15 +1,17 @@
 //! Tests of the client: the meaning of each response to a renewal, and which clients are equal.
 
 use crate::Snowflake;
-use crate::http::Response;
 use crate::worker::lease_client::{HttpLeases, Simulated};
 use crate::worker::leases::WorkerLeases;
+use leafid_core::wire::Response;
 use leafid_core::{Code, Error, Lease};
 
 /// A client whose servers always return this response, or none. `option` names the servers.
 fn client(option: &'static str, url: &str, answer: Option<(u16, &'static str)>) -> HttpLeases {
     let options = Snowflake::builder().options.access.to(option, vec![url.into()], 1).unwrap();
-    let exchange = move |_: &_| answer.map(|(status, body)| Response::of(status, body.as_bytes()));
+    let url = url.to_owned();
+    let exchange =
+        move |_: &_| answer.map(|(status, body)| Response::new(&url, status, body.as_bytes(), option));
     let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(|| 7) };
     HttpLeases::new(options, "shop".into()).unwrap().over(simulated)
 }

@@ -1,19 +1,114 @@
-//! Requests to lease servers and their responses: JSON of leafid's own protocol.
+//! leafid's own protocol of lease servers: JSON over POST.
 
-use crate::http::{Body, Method, Request, Response};
-use crate::worker::leases::ClaimRequest;
-use leafid_core::{Code, Error, Lease, Renewal, Result};
+use super::{Body, Method, Request, Response, Verdict};
+use crate::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
+use alloc::borrow::{Cow, ToOwned};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::borrow::Cow;
 
-/// If it is sent again, its response is the same.
-const CLAIM: &str = "/api/worker/claim";
 /// The largest length of a token, which is stored and sent back.
 const LONGEST_TOKEN: usize = 1_024;
 /// The largest number of characters of a server's message that is shown.
 const TOLD: usize = 300;
+
+/// A claim. If it is sent again, its response is the same.
+pub fn claim(name: &str, instance: &str, now_ms: i64, until_ms: i64) -> Request {
+    post("claim", &ClaimBody { name, instance, now: now_ms, until: until_ms })
+}
+
+/// A renewal until about `until_ms`. `nonce` belongs to this renewal alone.
+pub fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Request {
+    Request { once: true, ..post("renew", &HolderBody::of(name, lease, until_ms, Some(nonce))) }
+}
+
+/// A release: no id at or after `until_ms` was or will be issued.
+pub fn release(name: &str, lease: &Lease, until_ms: i64) -> Request {
+    Request { once: true, ..post("release", &HolderBody::of(name, lease, until_ms, None)) }
+}
+
+fn post(call: &str, body: &impl Serialize) -> Request {
+    // Texts and numbers are always JSON.
+    let text = serde_json::to_string(body).unwrap_or_default();
+    let body = Some(Body { content_type: "application/json", text });
+    Request { method: Method::Post, path: format!("/api/worker/{call}"), body, once: false }
+}
+
+/// Whether the response comes from the server itself: not from a proxy in front of one that is down, or from one without
+/// its database.
+pub fn is_servers_own(reply: &Response) -> bool {
+    !matches!(reply.status, 502..=504)
+}
+
+/// The meaning of the response to the claim of this `instance`. Errors: `source_invalid` for the response to another
+/// request, `worker_lost` for a wrong one, `worker_in_use`, `invalid_argument`.
+pub fn judge_claim(reply: &Response, name: &str, instance: &str) -> Verdict<Lease> {
+    judge(reply, || match (reply.status, refusal(reply)) {
+        (200, _) => Some(read(claimed(reply, instance))),
+        (409, Some((Code::WorkerInUse, told))) => {
+            let message = format!("no free worker id for {name:?}: {told}; end a process, or widen the pool");
+            Some(Verdict::Refused(Error::new(Code::WorkerInUse, message)))
+        }
+        (400, Some((Code::InvalidArgument, told))) => {
+            let message = format!("the claim was refused: {told}");
+            Some(Verdict::Refused(Error::new(Code::InvalidArgument, message)))
+        }
+        _ => None,
+    })
+}
+
+/// The meaning of the response to the renewal with this `nonce`. Errors: `source_invalid` for the response to another
+/// request, `worker_lost` for a wrong one, which says nothing about the lease.
+pub fn judge_renewal(reply: &Response, nonce: &str) -> Verdict<RenewalAnswer> {
+    judge(reply, || match reply.status {
+        200 => Some(read(renewed(reply, nonce).map(RenewalAnswer::Renewed))),
+        _ => Some(Verdict::Answer(match refused(reply)? {
+            error if error.code() == Code::WorkerLost => RenewalAnswer::Lost(error),
+            error => RenewalAnswer::Failed(error),
+        })),
+    })
+}
+
+/// The meaning of the response to a release. Errors: as [`judge_renewal`]; `worker_lost` and `invalid_argument` from the
+/// server.
+pub fn judge_release(reply: &Response) -> Verdict<()> {
+    judge(reply, || match reply.status {
+        204 => Some(Verdict::Answer(())),
+        _ => refused(reply).map(Verdict::Refused),
+    })
+}
+
+/// `read` returns `None` for a response without a meaning.
+fn judge<T>(reply: &Response, read: impl FnOnce() -> Option<Verdict<T>>) -> Verdict<T> {
+    match reply.failure() {
+        Some(error) if is_servers_own(reply) => {
+            Verdict::BadServer(Error::new(Code::WorkerLost, error.message()))
+        }
+        Some(error) => Verdict::BadServer(error),
+        None => read().unwrap_or_else(|| Verdict::BadServer(wrong(reply, "is no lease server's"))),
+    }
+}
+
+fn read<T>(answer: Result<T>) -> Verdict<T> {
+    answer.map_or_else(Verdict::BadServer, Verdict::Answer)
+}
+
+/// The error of a renewal or a release that every server would return; `worker_lost` if the lease is lost.
+fn refused(reply: &Response) -> Option<Error> {
+    let (code, told) = refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
+    Some(match (reply.status, code) {
+        (409, Code::WorkerLost) => {
+            let message = format!(
+                "the lease is no longer this holder's: {told}; a new one is claimed by itself, ask again"
+            );
+            Error::new(Code::WorkerLost, message)
+        }
+        _ => Error::new(Code::InvalidArgument, format!("it was refused: {told}")),
+    })
+}
 
 #[derive(Serialize)]
 struct ClaimBody<'a> {
@@ -70,46 +165,6 @@ struct LeaseRefusal<'a> {
     message: Cow<'a, str>,
 }
 
-/// A request, the same for each server.
-pub(crate) struct LeaseRequest {
-    path: &'static str,
-    bytes: Vec<u8>,
-}
-
-impl LeaseRequest {
-    pub(crate) fn claim(request: &ClaimRequest) -> Result<LeaseRequest> {
-        let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
-        LeaseRequest::new(CLAIM, &ClaimBody { name, instance, now: *now_ms, until: *until_ms })
-    }
-
-    /// A renewal until about `until_ms`. `nonce` belongs to this renewal alone.
-    pub(crate) fn renewal(name: &str, lease: &Lease, until_ms: i64, nonce: &str) -> Result<LeaseRequest> {
-        LeaseRequest::new("/api/worker/renew", &HolderBody::of(name, lease, until_ms, Some(nonce)))
-    }
-
-    /// A release: no id at or after `until_ms` was or will be issued.
-    pub(crate) fn release(name: &str, lease: &Lease, until_ms: i64) -> Result<LeaseRequest> {
-        LeaseRequest::new("/api/worker/release", &HolderBody::of(name, lease, until_ms, None))
-    }
-
-    fn new(path: &'static str, body: &impl Serialize) -> Result<LeaseRequest> {
-        let bytes = serde_json::to_vec(body).map_err(|error| {
-            Error::new(Code::Internal, format!("a request is no JSON: {error}; report this"))
-        })?;
-        Ok(LeaseRequest { path, bytes })
-    }
-
-    pub(crate) fn ask(&self) -> Request {
-        let body = Body { content_type: "application/json", bytes: self.bytes.clone() };
-        Request { method: Method::POST, path: self.path.into(), body: Some(body), once: self.path != CLAIM }
-    }
-
-    /// Makes the back-off times of servers differ between clients.
-    pub(crate) fn seed(&self) -> u64 {
-        crc32fast::hash(&self.bytes).into()
-    }
-}
-
 impl<'a> HolderBody<'a> {
     fn of(name: &'a str, lease: &'a Lease, until_ms: i64, nonce: Option<&'a str>) -> HolderBody<'a> {
         let token = lease.token.as_deref().unwrap_or_default();
@@ -119,7 +174,7 @@ impl<'a> HolderBody<'a> {
 
 /// Parses the response to the claim of this `instance`. Errors: `source_invalid` for the response to another request;
 /// `worker_lost` for an invalid response.
-pub(crate) fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
+fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is no lease: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
@@ -143,7 +198,7 @@ pub(crate) fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
 }
 
 /// Parses the response to the renewal with this `nonce`. Errors: as [`claimed`].
-pub(crate) fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
+fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is no renewal: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
@@ -183,7 +238,7 @@ fn check(reply: &Response, lease_ms: i64, token: &str) -> Result<()> {
 }
 
 /// The error code that the server names, and its message.
-pub(crate) fn refusal(reply: &Response) -> Option<(Code, String)> {
+pub fn refusal(reply: &Response) -> Option<(Code, String)> {
     let LeaseRefusal { error, message } = reply.object().ok()?;
     let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
     // Control characters are removed, above all because the text goes to a log.
@@ -193,7 +248,7 @@ pub(crate) fn refusal(reply: &Response) -> Option<(Code, String)> {
 }
 
 /// `worker_lost`; `why` completes the sentence "the answer …".
-pub(crate) fn wrong(reply: &Response, why: &str) -> Error {
+fn wrong(reply: &Response, why: &str) -> Error {
     let advice = "see the URL in `worker`, and what answers there";
     // With status 200 the body may contain a token, which nobody else may see.
     let said = match (reply.status, reply.object::<IgnoredAny>()) {
@@ -201,18 +256,4 @@ pub(crate) fn wrong(reply: &Response, why: &str) -> Error {
         _ => reply.said(),
     };
     Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_claim_may_be_made_again() {
-        let claim = ClaimBody { name: "shop", instance: "x", now: 1, until: 2 };
-        assert!(!LeaseRequest::new(CLAIM, &claim).unwrap().ask().once);
-        let lease = Lease::default();
-        assert!(LeaseRequest::renewal("shop", &lease, 9, "nonce").unwrap().ask().once);
-        assert!(LeaseRequest::release("shop", &lease, 9).unwrap().ask().once);
-    }
 }
