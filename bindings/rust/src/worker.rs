@@ -2,7 +2,6 @@
 
 pub(crate) mod acquire;
 pub(crate) mod claim;
-pub(crate) mod claim_context;
 pub(crate) mod grant;
 pub(crate) mod lease_cache;
 #[cfg(feature = "http")]
@@ -17,5 +16,4 @@ pub(crate) mod renewable_lease;
 pub(crate) mod reset;
 pub(crate) mod settings;
 pub(crate) mod source;
-pub(crate) mod usable_lease;
 pub(crate) mod worker_ids;

@@ -2,8 +2,7 @@
 
 use super::report::{Report, Status};
 use crate::os::env::Env;
-use crate::worker::acquire::check_server_clocks;
-use crate::worker::acquire::{guarded_claim, request};
+use crate::worker::acquire::{check_server_clocks, guarded_claim, request};
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Error, Result};
@@ -17,7 +16,7 @@ pub(super) fn check_lease_servers(
 ) -> io::Result<()> {
     let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
     let claimed = request(env, &settings.key.space.name, None).and_then(|request| {
-        let grant = guarded_claim(source, &request)?;
+        let grant = guarded_claim(source, &request, env.clock.boot_time())?;
         let fits = (|| -> Result<i64> {
             check_server_clocks(env, &grant)?;
             if let Some((_, lease)) = &grant.lease {

@@ -4,8 +4,8 @@ use super::*;
 use crate::Answer;
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::tasks::renewal_timer::RenewalTimer;
-use crate::worker::claim;
-use crate::worker::claim_context::ClaimContext;
+use crate::worker::acquire::Acquired;
+use crate::worker::claim::{self, ClaimContext};
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use crate::worker::source::WorkerSource;
 use leafid_core::{Lease, Renewal};
@@ -222,14 +222,8 @@ fn a_long_line_of_successors_ends_on_a_small_stack() {
     let (env, renewer) = (Arc::new(world.env()), Arc::new(RenewalTimer::new()));
     let mut next: Option<Arc<Generator>> = None;
     for _ in 0..2_000 {
-        let context = ClaimContext {
-            rules,
-            floor: 0,
-            grant: None,
-            offline_start: None,
-            forgets: false,
-            inherited: false,
-        };
+        let context =
+            ClaimContext { rules, floor: 0, acquired: Acquired::Nothing, forgets: false, inherited: false };
         let claim = claim::claim(&env, &first.settings, &context).unwrap();
         let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
         let generator =

@@ -6,7 +6,6 @@ use crate::snowflake::generator::Generator;
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
-use crate::worker::grant::Grant;
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::{LateAnswer, RenewableLease, RenewalCall, renewal_answer};
 use crate::worker::source::WorkerSource;
@@ -155,13 +154,7 @@ impl Generator {
                 return;
             }
         }
-        let Some((source, lease)) = lease.into_released() else { return };
-        let grant = Grant {
-            generation: self.generation,
-            asked_ago: Duration::ZERO,
-            worker_id: lease.worker_id,
-            lease: Some((source, lease)),
-        };
+        let Some(grant) = lease.into_grant() else { return };
         let patience = deadline.saturating_duration_since(Instant::now());
         let release = move || grant.release(until_ms);
         if let Timed::Out =

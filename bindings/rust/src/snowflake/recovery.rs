@@ -5,10 +5,8 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::life::Heal;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
-use crate::worker::acquire::{check_server_clocks, is_held_here};
-use crate::worker::acquire::{guarded_claim, request};
-use crate::worker::claim;
-use crate::worker::claim_context::ClaimContext;
+use crate::worker::acquire::{Acquired, check_server_clocks, guarded_claim, is_held_here, request};
+use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, LeaseLoss, LossAction, Result, SHORTEST_REST};
 use std::sync::Arc;
@@ -118,9 +116,7 @@ impl Generator {
             peers.check(|| self.env.clock.filtered_ms())?;
         }
         let request = request(&self.env, &self.settings.key.space.name, Some(self.worker_id))?;
-        let asked = self.env.clock.boot_time();
-        let grant = guarded_claim(source, &request)?;
-        let asked = asked.saturating_sub(grant.asked_ago);
+        let grant = guarded_claim(source, &request, self.env.clock.boot_time())?;
         let unused = |error: &Error| {
             if !is_held_here(&self.env, &self.settings, Some(&grant), error) {
                 grant.clone().release_unused();
@@ -142,15 +138,14 @@ impl Generator {
         let floor = self.with_life(|life| life.lost.as_ref().map_or(0, LeaseLoss::floor)).unwrap_or(0);
         let context = ClaimContext {
             floor: floor.max(self.context.floor),
-            grant: Some((grant.clone(), asked)),
-            offline_start: None,
+            acquired: Acquired::Granted(grant.clone()),
             inherited: false,
             ..self.context.clone()
         };
         let claim = claim::claim(&self.env, &self.settings, &context).inspect_err(unused)?;
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
         let settings = Arc::clone(&self.settings);
-        let context = ClaimContext { grant: None, ..context };
+        let context = ClaimContext { acquired: Acquired::Nothing, ..context };
         let losses = if self.kept.load(Acquire) { 1 } else { self.losses.saturating_add(1) };
         Ok(Some(Generator::new(env, renewer, settings, context, claim, self.renewal_log(), losses)))
     }

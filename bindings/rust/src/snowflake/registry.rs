@@ -14,8 +14,7 @@ use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout;
 use crate::tasks::with_timeout::Timed;
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
-use crate::worker::claim::{self, Claim};
-use crate::worker::claim_context::ClaimContext;
+use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{Code, Error, OnExhausted, Result};
@@ -128,25 +127,24 @@ impl Registry {
         let busy = BusyEntry { registry: self, directory, key: &settings.key };
         let (begun, mut tries) = (Instant::now(), 0);
         let (context, claim) = loop {
-            let Acquired { grant, offline_start } =
-                acquire::acquire(&self.env, settings, parents, interrupted)?;
-            let context = ClaimContext { rules, floor: 0, grant, offline_start, forgets, inherited };
+            let acquired = acquire::acquire(&self.env, settings, parents, interrupted)?;
+            let context = ClaimContext { rules, floor: 0, acquired, forgets, inherited };
             tries += 1;
             match self.claim(settings, context.clone(), interrupted) {
                 Ok(claim) => break (context, claim),
                 Err(error) => {
-                    let grant = context.grant.as_ref().map(|(grant, _)| grant);
-                    match acquire::is_held_here(&self.env, settings, grant, &error) {
+                    let grant = context.acquired.into_grant();
+                    match acquire::is_held_here(&self.env, settings, grant.as_ref(), &error) {
                         true if tries < MOST_HELD_HERE && begun.elapsed() < settings.timeout => continue,
                         true => {}
-                        false => return_grant(context.grant, settings),
+                        false => return_grant(grant, settings),
                     }
                     return Err(error);
                 }
             }
         };
         let leased = claim.lease.is_some();
-        let context = ClaimContext { grant: None, offline_start: None, ..context };
+        let context = ClaimContext { acquired: Acquired::Nothing, ..context };
         let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
         let generator = Arc::new(Generator::new(
             env,

@@ -18,13 +18,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The results of these calls.
-#[derive(Default)]
-pub(crate) struct Acquired {
-    /// The grant of the worker id source, and the boot time before the source was called.
-    pub(crate) grant: Option<(Grant, Duration)>,
-    /// The cached leases that may be used, if no lease server was reachable.
-    pub(crate) offline_start: Option<OfflineStart>,
+/// What a claim of a worker id starts with.
+#[derive(Clone, Default)]
+pub(crate) enum Acquired {
+    /// The options name the worker ids.
+    #[default]
+    Nothing,
+    /// The grant of the worker id source.
+    Granted(Grant),
+    /// The cached leases that may be used, because no lease server was reachable.
+    Offline(OfflineStart),
+}
+
+impl Acquired {
+    pub(crate) fn into_grant(self) -> Option<Grant> {
+        match self {
+            Acquired::Granted(grant) => Some(grant),
+            Acquired::Nothing | Acquired::Offline(_) => None,
+        }
+    }
 }
 
 /// Requests the clocks of peers and, if a source gives it, a worker id from user callbacks and lease servers.
@@ -49,13 +61,13 @@ pub(crate) fn acquire(
             Timed::NoThread => unknown(user_calls::no_thread_error(&"for peer_times")),
         }
     }
-    let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::default()) };
+    let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::Nothing) };
     let request = request(env, &settings.key.space.name, parents)?;
     let asked = env.clock.boot_time();
     let slot: Arc<Mutex<PendingGrant>> = Arc::default();
     let (theirs, asks) = (Arc::clone(&slot), source.clone());
     let call = move || {
-        let answer = guarded_claim(&asks, &request);
+        let answer = guarded_claim(&asks, &request, asked);
         let mut slot = lock(&theirs);
         if !slot.given_up {
             slot.answer = Some(answer);
@@ -89,14 +101,12 @@ pub(crate) fn acquire(
                 && source.is_unreachable()
                 && generation == os::process::generation() =>
         {
-            let offline_start = OfflineStart::find(env, settings, &source, why)?;
-            return Ok(Acquired { grant: None, offline_start: Some(offline_start) });
+            return OfflineStart::find(env, settings, &source, why).map(Acquired::Offline);
         }
         Err(error) => return Err(error),
     };
-    check_server_clocks(env, &grant).inspect_err(|_| return_grant(Some((grant.clone(), asked)), settings))?;
-    let asked = asked.saturating_sub(grant.asked_ago);
-    Ok(Acquired { grant: Some((grant, asked)), offline_start: None })
+    check_server_clocks(env, &grant).inspect_err(|_| return_grant(Some(grant.clone()), settings))?;
+    Ok(Acquired::Granted(grant))
 }
 
 fn late(what: &str, settings: &SnowflakeSettings) -> Error {
@@ -143,8 +153,8 @@ pub(crate) fn is_held_here(
 }
 
 /// Releases a lease that was not used, within `timeout_ms`.
-pub(crate) fn return_grant(grant: Option<(Grant, Duration)>, settings: &SnowflakeSettings) {
-    if let Some((grant, _)) = grant {
+pub(crate) fn return_grant(grant: Option<Grant>, settings: &SnowflakeSettings) {
+    if let Some(grant) = grant {
         let release = move || grant.release_unused();
         let _ = with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, &mut || false, release);
     }
@@ -163,9 +173,9 @@ pub(crate) fn request(env: &Env, name: &str, previous: Option<u32>) -> Result<Cl
     })
 }
 
-/// Calls the source. A panic of a user callback becomes an error.
-pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest) -> Result<Grant> {
-    catch_unwind(AssertUnwindSafe(|| source.claim(request))).unwrap_or_else(|_| {
+/// Calls the source. `asked` is the boot time. A panic of a user callback becomes an error.
+pub(crate) fn guarded_claim(source: &WorkerSource, request: &ClaimRequest, asked: Duration) -> Result<Grant> {
+    catch_unwind(AssertUnwindSafe(|| source.claim(request, asked))).unwrap_or_else(|_| {
         Err(Error::new(
             Code::WorkerLost,
             "the claim of a worker id panicked; see the code that gives worker ids, then try again",

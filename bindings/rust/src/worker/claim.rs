@@ -6,10 +6,10 @@ use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::record_format::Writer;
 use crate::storage::state_file::{self, StateFile};
-use crate::worker::claim_context::ClaimContext;
+use crate::worker::acquire::Acquired;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::usable_lease::{UsableLease, of_servers};
+use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::{
     Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
@@ -26,6 +26,20 @@ const PARENT_EXITS: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(3);
 /// The pause between two searches through a range whose ids are held for longer than a race lasts.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
+
+/// The inputs of a claim besides the settings.
+#[derive(Clone)]
+pub(crate) struct ClaimContext {
+    /// The rules of the settings, or stricter ones if the record may not survive the machine's next start.
+    pub(crate) rules: Rules,
+    /// No id is issued below this tick.
+    pub(crate) floor: u64,
+    pub(crate) acquired: Acquired,
+    /// Whether the ids of an earlier holder may not be recorded anywhere.
+    pub(crate) forgets: bool,
+    /// Whether this is a forked child whose parent held an id.
+    pub(crate) inherited: bool,
+}
 
 /// A worker id that is held, with its first span durable.
 pub(crate) struct Claim {
@@ -114,18 +128,18 @@ pub(crate) fn while_in_use<T>(
 
 /// Claims the first free id of the range. Ids whose record lies behind the clock come first.
 fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pass: Pass) -> Result<Claim> {
-    if let Some(offline_start) = &context.offline_start {
-        return offline_start
-            .first(pass.last, |worker_id| claim_one(env, settings, context, worker_id, false));
-    }
-    let (from, to) = match (&settings.key.workers, &context.grant) {
+    let (from, to) = match (&settings.key.workers, &context.acquired) {
+        (_, Acquired::Offline(offline_start)) => {
+            return offline_start
+                .first(pass.last, |worker_id| claim_one(env, settings, context, worker_id, false));
+        }
         (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
-        (WorkerIds::FromSource(_), Some((grant, _))) => {
+        (WorkerIds::FromSource(_), Acquired::Granted(grant)) => {
             let id = settings.key.space.layout.claimed_id(grant.worker_id);
             let id = id.map_err(|error| of_servers(settings, error))?;
             (id, id)
         }
-        (WorkerIds::FromSource(_), None) => {
+        (WorkerIds::FromSource(_), Acquired::Nothing) => {
             return Err(Error::new(
                 Code::Internal,
                 "a worker id was claimed without its source; report this",
@@ -229,8 +243,15 @@ fn claim_one(
     };
     let rules = &context.rules;
     let now_ms = env.clock.filtered_ms();
-    let usable = UsableLease::of(env, settings, context, &file, now_ms)?;
-    let lowest = usable.as_ref().map_or(0, |usable| usable.span.from).max(context.floor);
+    let grant = match &context.acquired {
+        Acquired::Nothing => None,
+        Acquired::Granted(grant) => Some(grant.clone()),
+        Acquired::Offline(offline_start) => Some(offline_start.grant(env, settings, &file)?),
+    };
+    let lease = grant.as_ref().and_then(|grant| grant.lease.as_ref());
+    let span = lease.map(|(_, lease)| lease.span(&key.space.layout, rules, now_ms)).transpose();
+    let span = span.map_err(|error| of_servers(settings, error))?;
+    let lowest = span.map_or(0, |span| span.from).max(context.floor);
     check_start(settings, rules, now_ms)?;
     let record = file.record().clone().raised_to(lowest.max(key.start));
     let unrecorded = is_unused(file.record());
@@ -245,7 +266,7 @@ fn claim_one(
         from = record.first_free(from.max(key.space.layout.tick_at(now_ms).unwrap_or(0) + 1));
     }
     let skipped = record.skipped.clone();
-    let bound = usable.as_ref().map_or(u64::MAX, |usable| usable.span.until);
+    let bound = span.map_or(u64::MAX, |span| span.until);
     let until = match waits_from {
         // This tells the next start that the wait is not over.
         Some(from) => from,
@@ -256,7 +277,8 @@ fn claim_one(
     };
     let begins_ms = waits_from.map(|from| key.space.layout.tick_start_ms(from));
     let random = env.number()?;
-    let lease = usable.map(|usable| usable.held(now_ms, settings.call_bound()));
+    let patience = settings.call_bound();
+    let lease = grant.zip(span).and_then(|(grant, span)| RenewableLease::new(grant, span, now_ms, patience));
     let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;
@@ -275,6 +297,21 @@ fn claim_one(
         if unrecorded && key.persist { ", no earlier record" } else { "" }
     );
     Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+}
+
+/// The error for an unusable lease. From servers it is never an invalid argument of the user.
+fn of_servers(settings: &SnowflakeSettings, error: Error) -> Error {
+    match settings.key.workers.source().and_then(WorkerSource::as_servers) {
+        Some((_, urls)) if error.code() == Code::InvalidArgument => {
+            let message = format!(
+                "{} leased what cannot be used: {}; see the server",
+                urls.join(", "),
+                error.message()
+            );
+            Error::new(Code::WorkerLost, message)
+        }
+        _ => error,
+    }
 }
 
 /// Logs that a user who cannot open the record holds a worker id of the range.

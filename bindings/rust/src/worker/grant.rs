@@ -12,8 +12,8 @@ pub(crate) struct Grant {
     /// The generation of the process that sent the request. A child of a later fork releases nothing: the grant is its
     /// parent's.
     pub(crate) generation: u64,
-    /// How long before the result the user callback was called, if it was called before this call.
-    pub(crate) asked_ago: Duration,
+    /// The boot time before the source was called. A lease may have started then.
+    pub(crate) asked: Duration,
     pub(crate) worker_id: i64,
     pub(crate) lease: Option<(Arc<dyn WorkerLeases>, Lease)>,
 }
@@ -49,6 +49,7 @@ mod tests {
     use leafid_core::{Lease, Renewal};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::time::Duration;
 
     #[derive(Default)]
     struct Counts(Arc<AtomicUsize>);
@@ -77,7 +78,7 @@ mod tests {
             now_ms: 0,
             until_ms: 0,
         };
-        let grant = WorkerSource::leases(counts).claim(&request).unwrap();
+        let grant = WorkerSource::leases(counts).claim(&request, Duration::ZERO).unwrap();
         // SAFETY: the child runs this test's own code and ends at once.
         let child = unsafe { libc::fork() };
         if child == 0 {

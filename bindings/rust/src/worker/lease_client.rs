@@ -100,17 +100,15 @@ impl HttpLeases {
         self.http.ask("", true, seed.into(), &|_| request.clone(), &read)
     }
 
-    /// Claims a lease. Also returns how long before this call it was requested.
-    pub(crate) fn claim_since(&self, request: &ClaimRequest) -> Result<(Lease, Duration)> {
-        let now = env::of_process().clock.boot_time();
+    /// Claims a lease. `asked` is the boot time. Also returns the boot time before the lease was requested first.
+    pub(crate) fn claim_since(&self, request: &ClaimRequest, asked: Duration) -> Result<(Lease, Duration)> {
         let unanswered = UNANSWERED.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
         // No other thread sends the same claim meanwhile: both would get the same lease.
         let before = lock(unanswered).remove(&key);
-        let claim = before.unwrap_or_else(|| Unanswered { instance: request.instance.clone(), asked: now });
-        let asked_ago = now.saturating_sub(claim.asked);
+        let claim = before.unwrap_or_else(|| Unanswered { instance: request.instance.clone(), asked });
         match self.try_claim(&ClaimRequest { instance: claim.instance.clone(), ..request.clone() }) {
-            Ok(lease) => Ok((lease, asked_ago)),
+            Ok(lease) => Ok((lease, claim.asked)),
             Err(error) => {
                 if !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument) {
                     lock(unanswered).insert(key, claim);
@@ -153,7 +151,7 @@ impl HttpLeases {
 
 impl WorkerLeases for HttpLeases {
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
-        Ok(Some(self.claim_since(request)?.0))
+        Ok(Some(self.claim_since(request, env::of_process().clock.boot_time())?.0))
     }
 
     fn renew(&self, held: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {

@@ -1,15 +1,16 @@
 //! A start while no lease server is reachable: it uses a cached lease, or fails.
 
+use crate::os;
 use crate::os::env::Env;
 use crate::storage::state_file::StateFile;
 use crate::tasks::with_timeout;
+use crate::worker::grant::Grant;
 use crate::worker::lease_cache;
 use crate::worker::leases::WorkerLeases;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
-use leafid_core::{Code, Error, Lease, Result};
+use leafid_core::{Code, Error, Result};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The worker ids whose leases are cached.
 #[derive(Clone)]
@@ -68,17 +69,13 @@ impl OfflineStart {
         }
     }
 
-    /// The lease of the worker id whose record was just locked. Errors: `worker_lost` if no cached lease is usable.
-    pub(crate) fn lease(
-        &self,
-        env: &Env,
-        settings: &SnowflakeSettings,
-        file: &StateFile,
-    ) -> Result<(Arc<dyn WorkerLeases>, Lease, Duration)> {
+    /// The cached grant of the worker id whose record was just locked. Errors: `worker_lost` if none is usable.
+    pub(crate) fn grant(&self, env: &Env, settings: &SnowflakeSettings, file: &StateFile) -> Result<Grant> {
         let record = file.record();
         let found = lease_cache::find_cached(env, settings, &self.servers, record.worker_id, record.owner)?;
         let (lease, asked) = found.ok_or_else(|| refused(&self.why, NONE))?;
-        Ok((Arc::clone(&self.source), lease, asked))
+        let (generation, worker_id) = (os::process::generation(), lease.worker_id);
+        Ok(Grant { generation, asked, worker_id, lease: Some((Arc::clone(&self.source), lease)) })
     }
 }
 

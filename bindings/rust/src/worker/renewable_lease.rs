@@ -1,9 +1,10 @@
 //! A lease that a generator holds, with the source that renews it.
 
 use crate::tasks::user_calls::Answer;
+use crate::worker::grant::Grant;
 use crate::worker::leases::WorkerLeases;
 use crate::worker::source;
-use leafid_core::{Code, Error, HeldLease, Lease, Renewal, RenewalAnswer, RenewalRequest};
+use leafid_core::{Code, Error, HeldLease, Renewal, RenewalAnswer, RenewalRequest, Span};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ pub(crate) struct RenewableLease {
     pub(crate) source: Arc<dyn WorkerLeases>,
     pub(crate) held: HeldLease,
     late: LateAnswer,
+    /// As [`Grant::generation`].
+    generation: u64,
 }
 
 /// The result of a renewal that ended after the generator was closed.
@@ -24,8 +27,13 @@ pub(crate) struct RenewalCall {
 }
 
 impl RenewableLease {
-    pub(crate) fn new(source: Arc<dyn WorkerLeases>, held: HeldLease) -> RenewableLease {
-        RenewableLease { source, held, late: LateAnswer::default() }
+    /// The lease of a grant, with the span that is used of it. A call of its source that takes longer than `patience`
+    /// counts as hanging. `None` if the worker id comes without a lease.
+    pub(crate) fn new(grant: Grant, span: Span, now_ms: i64, patience: Duration) -> Option<RenewableLease> {
+        let Grant { generation, asked, lease, .. } = grant;
+        let (source, lease) = lease?;
+        let held = HeldLease::new(lease, span, asked, now_ms, patience);
+        Some(RenewableLease { source, held, late: LateAnswer::default(), generation })
     }
 
     /// As [`HeldLease::begin_call`].
@@ -44,10 +52,11 @@ impl RenewableLease {
         self.held.is_calling() && self.late.get().is_none()
     }
 
-    /// The lease to release, and its source; `None` if the lease is lost.
-    pub(crate) fn into_released(self) -> Option<(Arc<dyn WorkerLeases>, Lease)> {
+    /// The grant to release; `None` if the lease is lost.
+    pub(crate) fn into_grant(self) -> Option<Grant> {
         let lease = self.held.into_released(self.late.get().cloned())?;
-        Some((self.source, lease))
+        let (generation, worker_id) = (self.generation, lease.worker_id);
+        Some(Grant { generation, asked: Duration::ZERO, worker_id, lease: Some((self.source, lease)) })
     }
 }
 

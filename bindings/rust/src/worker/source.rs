@@ -56,9 +56,10 @@ impl WorkerSource {
         WorkerSource { identity: Some(identity), ..self }
     }
 
-    /// Claims a worker id from the user's source.
-    pub(crate) fn claim(&self, request: &ClaimRequest) -> Result<Grant> {
+    /// Claims a worker id. `asked` is the boot time.
+    pub(crate) fn claim(&self, request: &ClaimRequest, asked: Duration) -> Result<Grant> {
         let generation = os::process::generation();
+        let failed = |error| failed("the claim of a worker id", error);
         let none = || {
             let message = format!(
                 "the claim found no free worker id for {:?}; end a process, or widen the pool",
@@ -66,28 +67,22 @@ impl WorkerSource {
             );
             Error::new(Code::WorkerInUse, message)
         };
-        match &self.kind {
+        let (source, lease, asked): (Arc<dyn WorkerLeases>, Lease, Duration) = match &self.kind {
             WorkerSourceKind::Callback(claim) => {
-                let answer = claim(request).map_err(|error| failed("the claim of a worker id", error))?;
-                Ok(Grant {
-                    generation,
-                    asked_ago: Duration::ZERO,
-                    worker_id: answer.ok_or_else(none)?,
-                    lease: None,
-                })
+                let worker_id = claim(request).map_err(failed)?.ok_or_else(none)?;
+                return Ok(Grant { generation, asked, worker_id, lease: None });
             }
             WorkerSourceKind::Leases(leases) => {
-                let lease =
-                    leases.claim(request).map_err(|error| failed("the claim of a worker id", error))?;
-                let (lease, asked_ago) = (lease.ok_or_else(none)?, leases.asked_ago());
-                Ok(granted(Arc::clone(leases), lease, asked_ago, generation))
+                let lease = leases.claim(request).map_err(failed)?.ok_or_else(none)?;
+                (Arc::clone(leases), lease, asked.saturating_sub(leases.asked_ago()))
             }
             #[cfg(feature = "http")]
             WorkerSourceKind::Servers(servers) => {
-                let (lease, asked_ago) = servers.claim_since(request)?;
-                Ok(granted(Arc::clone(servers) as _, lease, asked_ago, generation))
+                let (lease, asked) = servers.claim_since(request, asked)?;
+                (Arc::clone(servers) as _, lease, asked)
             }
-        }
+        };
+        Ok(Grant { generation, asked, worker_id: lease.worker_id, lease: Some((source, lease)) })
     }
 
     /// The lease servers and their URLs; `None` for another source.
@@ -128,10 +123,6 @@ impl WorkerSource {
             WorkerSourceKind::Servers(servers) => (Arc::as_ptr(servers) as usize, 0),
         })
     }
-}
-
-fn granted(leases: Arc<dyn WorkerLeases>, lease: Lease, asked_ago: Duration, generation: u64) -> Grant {
-    Grant { generation, asked_ago, worker_id: lease.worker_id, lease: Some((leases, lease)) }
 }
 
 /// The error of a user callback.

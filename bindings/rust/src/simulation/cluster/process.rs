@@ -11,8 +11,8 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
-use crate::worker::claim::Claim;
-use crate::worker::claim_context::ClaimContext;
+use crate::worker::acquire::Acquired;
+use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{Action, Run, Span};
 use std::sync::Arc;
@@ -48,14 +48,8 @@ impl Process {
             rules,
             lease: None,
         };
-        let context = ClaimContext {
-            rules,
-            floor: 0,
-            grant: None,
-            offline_start: None,
-            forgets: false,
-            inherited: false,
-        };
+        let context =
+            ClaimContext { rules, floor: 0, acquired: Acquired::Nothing, forgets: false, inherited: false };
         let (renewer, settings) = (Arc::clone(&self.registry.renewer), Arc::clone(settings));
         let copy = Generator::new(env, renewer, settings, context, claim, RenewalLog::default(), 0);
         copy.core.grant(first);
