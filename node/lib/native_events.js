@@ -42,11 +42,11 @@ function serve() {
   for (const number of new Set(woken)) waiting.get(number)?.pump()
 }
 
-function ask({ owner, ticket, tag, step, after }) {
-  const answer = given => native.answerFetch(events, ticket, given)
-  const fetcher = owners.get(owner)?.deref()?.fetcher
-  if (fetcher) fetcher.ask({ tag, step, after, answer })
-  else answer({ failed: 'the segments are gone' })
+function ask(fetch) {
+  const answer = given => native.answerFetch(events, fetch.ticket, given)
+  const userFetch = owners.get(fetch.owner)?.deref()?.userFetch
+  if (userFetch) userFetch.ask(fetch, answer)
+  else answer({ failed: 'the segments were closed' })
 }
 
 /** Waits until what other threads do has ended. */

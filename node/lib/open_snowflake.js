@@ -10,16 +10,9 @@ const { ended, theEvents } = require('./native_events.js')
 const native = require('./native.js')
 const { times } = require('./options.js')
 const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')
-const { clearTimeout, now, setImmediate, setTimeout } = require('./time.js')
+const { clearTimeout, setTimeout } = require('./time.js')
 
 const DEFAULT_TIMEOUT_MS = 2000
-// A record under onClockBackwards 'wait' is at most the longest span, 3 s, ahead of the clock.
-const WAITS_MS = 4000
-const PAUSE_MS = 20
-/** A lease that could not be used yet is given back, and another one claimed. */
-const LEASE_PAUSE_MS = 200
-
-const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
 
 const isSource = worker => typeof worker === 'function' || typeof worker?.claim === 'function'
 
@@ -39,18 +32,15 @@ function outcome(call) {
   }
 }
 
-const UNDER_WAY = 'the worker id is being claimed by code of this event loop; return to it, and ask again'
+const UNDER_WAY = 'the worker id is being claimed; return to the event loop, and call again'
 
 class Opening {
   #peerTimes
   #source = null
   #timeoutMs
   #opened = false
-  /** Of a lazy one: that it is under way, or how it failed. */
-  #claiming = false
-  #failed = null
 
-  /** `awaited`: for `soon` alone, of a handle that nobody asks for ids. */
+  /** `awaited`: for `soon` alone. The handle is then used by other threads, which may wait for the clock and the disk. */
   constructor({ worker, peerTimes, ...given }, awaited = false) {
     const options = { ...given }
     if (isSource(worker)) this.#source = sourceOf(worker)
@@ -63,7 +53,7 @@ class Opening {
       times: peerTimes !== undefined,
       // Out of its bounds it is refused by the host.
       patienceMs: Math.min(Math.max(this.#timeoutMs, 1), 3_600_000),
-      waits: awaited && this.#source === null,
+      waits: awaited,
     }
     this.handle = guarded(() => native.openAsking(options, theCalls(), theEvents(), asked))
     const leased = this.#source?.leases === true
@@ -87,29 +77,23 @@ class Opening {
   }
 
   /**
-   * Claims, and waits for the user's promises, each for `timeoutMs`; for a record ahead of the clock as well. `keep`: what
-   * keeps the process alive for what other threads do.
+   * Claims, and waits for the user's promises, each for `timeoutMs`. `keep`: what keeps the process alive for what other
+   * threads do.
    */
   async soon(keep = promise => promise) {
-    const end = now() + Math.max(WAITS_MS, this.#timeoutMs)
+    const source = this.#source
     let ours = null
     try {
       let claimed
       for (;;) {
-        let wanted
-        try {
-          wanted = this.#source ? this.#attach(claimed) : await this.#attachSoon(keep)
-        } catch (error) {
-          if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' || 'cause' in error || now() > end) throw error
-          await sleep(claimed?.answer.lease ? LEASE_PAUSE_MS : PAUSE_MS)
-          // The worker id that a function gave stays ours: it is not asked again.
-          if (claimed && !claimed.answer.lease) this.handle.supply(claimed.answer)
-          continue
-        }
+        const before = source?.opening
+        if (before?.claims && before !== ours) await before.done
+        // Without a claim's answer it ends at once; with one it writes the record.
+        const wanted = source && !claimed ? this.#attach() : await this.#attachSoon(keep, claimed)
         if (!wanted) return
         if (wanted.times) this.#supplyTimes(await this.#settled(() => this.#peerTimes.call(undefined)))
         if (wanted.claim) {
-          const before = this.#source.opening
+          const before = source.opening
           if (before && before !== ours) {
             // One claim at a time: what it brings may serve both.
             const error = await before.done
@@ -117,8 +101,9 @@ class Opening {
             continue
           }
           if (!ours) ours = this.#begin(wanted.claim.name)
-          const late = value => this.#source.releaseLate(value)
-          claimed = this.#supplyClaim(await this.#settled(() => this.#source.claim(wanted.claim), late))
+          const late = value => source.releaseLate(value)
+          claimed = this.#supplyClaim(await this.#settled(() => source.claim(wanted.claim), late))
+          ours.claims = true
         }
       }
     } catch (error) {
@@ -137,31 +122,12 @@ class Opening {
     serve(true)
   }
 
-  /** What a call of the handle threw: of a lazy one perhaps that the claim is to be made first, which begins now. */
-  failed(error) {
-    if (!this.handle.wanted()) return translate(error)
-    if (this.#failed) {
-      const failed = this.#failed
-      this.#failed = null
-      return failed
-    }
-    if (!this.#claiming) {
-      this.#claiming = true
-      // Not in the middle of what the caller does.
-      setImmediate(() => {
-        this.soon()
-          .catch(failed => (this.#failed = failed))
-          .finally(() => (this.#claiming = false))
-      })
-    }
-    return wouldBlock(UNDER_WAY)
-  }
-
   /** Says to others that this opening asks the source, until `end`. */
   #begin(name) {
     const source = this.#source
     let tell
-    const opening = { name, done: new Promise(done => (tell = done)) }
+    // `claims`: another thread claims with what it answered.
+    const opening = { name, claims: false, done: new Promise(done => (tell = done)) }
     opening.end = error => {
       if (source.opening === opening) source.opening = null
       tell(error)
@@ -172,8 +138,22 @@ class Opening {
 
   /** Claims with what is supplied. Answers what is wanted first, nothing when it is done. */
   #attach(claimed) {
+    return this.#tried(() => this.handle.workerId(), claimed)
+  }
+
+  /** As `#attach`, off this thread: it waits for a server, the disk or the clock. */
+  async #attachSoon(keep, claimed) {
+    const ticket = this.handle.claimSoon()
+    await keep(ended(ticket))
+    return this.#tried(() => {
+      native.takeDone(theEvents(), ticket)
+      this.#opened = true
+    }, claimed)
+  }
+
+  #tried(attempt, claimed) {
     try {
-      this.handle.workerId()
+      attempt()
       this.handle.opened()
       return null
     } catch (error) {
@@ -182,22 +162,6 @@ class Opening {
       const thrown = translate(error, claimed?.answer.failed)
       if (claimed && 'cause' in claimed) thrown.cause = claimed.cause
       throw thrown
-    }
-  }
-
-  /** As `#attach`, off this thread: what is asked is a server, or the disk. */
-  async #attachSoon(keep) {
-    const ticket = this.handle.claimSoon()
-    await keep(ended(ticket))
-    try {
-      native.takeDone(theEvents(), ticket)
-      this.#opened = true
-      this.handle.opened()
-      return null
-    } catch (error) {
-      const wanted = this.handle.wanted()
-      if (wanted) return wanted
-      throw translate(error)
     }
   }
 
@@ -255,4 +219,4 @@ class Opening {
   }
 }
 
-module.exports = { Opening, asks }
+module.exports = { Opening, UNDER_WAY, asks }

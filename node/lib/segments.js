@@ -1,11 +1,11 @@
 'use strict'
 
 const { guarded, named, refuse, translate } = require('./errors.js')
-const { Fetcher } = require('./fetcher.js')
 const { ended, kept, open, owners, theEvents } = require('./native_events.js')
 const native = require('./native.js')
 const { segmentsOptions } = require('./segment-options.js')
 const { MADE, Tag } = require('./tag.js')
+const { UserFetch } = require('./user_fetch.js')
 
 const DEFAULT_TIMEOUT_MS = 2000
 const BOUND = ['tag', 'stats', 'close']
@@ -23,7 +23,7 @@ class Owner {
 
   constructor({ fetch, options }) {
     this.number = fetch === null ? undefined : native.uniqueNumber()
-    this.fetcher = fetch === null ? null : new Fetcher(fetch)
+    this.userFetch = fetch === null ? null : new UserFetch(fetch)
     this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
     if (fetch !== null) owners.set(this.number, this.ref)
     open.add(this.ref)
@@ -36,8 +36,7 @@ class Owner {
 
   /** An error of the addon's; one of the user's function has what it threw as its cause. */
   explain(error, tag) {
-    const failed = this.fetcher?.failures.get(tag)
-    const theirs = failed && String(error?.message).endsWith(failed.text) ? failed : undefined
+    const theirs = this.userFetch?.failureIn(error?.message, tag)
     const thrown = translate(error, theirs?.text)
     if (theirs) thrown.cause = theirs.error
     return thrown

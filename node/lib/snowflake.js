@@ -3,7 +3,7 @@
 const { MOST, filled } = require('./arrays.js')
 const { LeafidError, guarded, named, refuse, translate } = require('./errors.js')
 const { kept } = require('./native_events.js')
-const { asksServers, openLater } = require('./lazy_lease.js')
+const { asksServers, openLater } = require('./lazy_claim.js')
 const native = require('./native.js')
 const { Opening, asks } = require('./open_snowflake.js')
 const { integer, snowflakeOptions } = require('./options.js')
@@ -12,11 +12,13 @@ const { serve } = require('./sources.js')
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close']
 
+const failed = error => (error instanceof LeafidError ? error : translate(error))
+
 class Snowflake {
   // The addon's closures over one handle: calling one costs a tenth of a native method.
   #handle
-  /** Where the user's code is asked at the opening. */
-  #opening = null
+  /** Whether the user's code is asked. */
+  #asks
   #closed = false
   /** Whether the last close tells a lease server. */
   #told
@@ -36,11 +38,12 @@ class Snowflake {
   }
 
   #opened(given) {
-    if (given.lazy && this.#told) return openLater(given, handle => (this.#handle = handle))
-    if (!asks(given)) return guarded(() => native.open(given))
-    this.#opening = new Opening(given)
-    if (!given.lazy) this.#opening.now()
-    return this.#opening.handle
+    this.#asks = asks(given)
+    if (given.lazy && (this.#asks || this.#told)) return openLater(given, handle => (this.#handle = handle))
+    if (!this.#asks) return guarded(() => native.open(given))
+    const opening = new Opening(given)
+    opening.now()
+    return opening.handle
   }
 
   static async open(options) {
@@ -69,7 +72,7 @@ class Snowflake {
     try {
       id = handle.next()
     } catch (error) {
-      throw self.#failed(error)
+      throw failed(error)
     }
     return id === undefined ? handle.id[0] : id
   }
@@ -84,13 +87,8 @@ class Snowflake {
     try {
       return this.#handle[name](argument)
     } catch (error) {
-      throw this.#failed(error)
+      throw failed(error)
     }
-  }
-
-  #failed(error) {
-    if (error instanceof LeafidError) return error
-    return this.#opening ? this.#opening.failed(error) : translate(error)
   }
 
   next() {
@@ -131,7 +129,7 @@ class Snowflake {
     try {
       self.#call(self.#told ? 'closeSoon' : 'close')
     } finally {
-      if (self.#opening) serve(true)
+      if (self.#asks) serve(true)
     }
   }
 

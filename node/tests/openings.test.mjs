@@ -3,12 +3,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
+import { until } from './counter.mjs'
 import { Giver, sleep } from './giver.mjs'
 import { space, thrown } from './support.mjs'
 
 const timeout = 60_000
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
+
+/** What the call returns or throws once the claim of a lazy one has ended. */
+async function claimed(call) {
+  const ended = await until('the claim', () => {
+    try {
+      return { value: call() }
+    } catch (error) {
+      return error.code === WOULD_BLOCK ? null : { error }
+    }
+  })
+  if ('error' in ended) throw ended.error
+  return ended.value
+}
 
 /** What open is rejected with. */
 const rejected = options =>
@@ -102,8 +116,7 @@ test('lazy: the claim begins with the first id, from the event loop, and is not 
       inside = false
       assert.deepEqual([error.code, error.retry], [WOULD_BLOCK, true])
     }
-    await sleep(20)
-    assert.equal(decode(flake.next()).workerId, 7)
+    assert.equal(decode(await claimed(flake.next)).workerId, 7)
     assert.equal(asked, 1)
     flake.close()
   }
@@ -118,12 +131,10 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
   }
   const flake = await Snowflake.open({ ...space(), worker, lazy: true })
   assert.equal(thrown(flake.stats).code, WOULD_BLOCK)
-  await sleep(20)
-  const error = thrown(() => flake.workerId)
+  const error = await claimed(() => flake.workerId).catch(error => error)
   assert.deepEqual([error.code, error.cause], [LOST, mine])
   assert.equal(thrown(() => flake.take(3)).code, WOULD_BLOCK)
-  await sleep(20)
-  assert.equal(flake.workerId, 7)
+  assert.equal(await claimed(() => flake.workerId), 7)
   assert.equal(asked, 2)
   flake.close()
 })
@@ -136,7 +147,7 @@ test('closed while the claim is under way: what it brings goes back', { timeout 
   assert.equal(thrown(flake.next).code, WOULD_BLOCK)
   await sleep(5)
   flake.close()
-  await sleep(40)
+  await until('the release', () => giver.called('release').length > 0)
   assert.deepEqual(giver.calls.map(([kind]) => kind), ['claim', 'release'])
   assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
 })

@@ -1,12 +1,15 @@
-//! A circuit breaker for a source: while the source is down, one key at a time probes it, and the others wait.
+//! A circuit breaker for a source: while the source is down, one key at a time probes it, and the others wait. It also
+//! limits the concurrent calls of a source that has no threads to limit them.
 //!
-//! A key identifies a fetch, such as a tag. Construct: [`CircuitBreaker::new`]. Events:
+//! A key identifies a fetch, such as a tag. Construct: [`CircuitBreaker::new`], [`CircuitBreaker::limited`]. Events:
 //! [`CircuitBreaker::enter`], [`CircuitBreaker::cancelled`], [`CircuitBreaker::ended`], [`CircuitBreaker::timer`]; each
-//! returns the next action. Query: [`CircuitBreaker::is_down`].
+//! returns the next action. Queries: all others.
 //!
 //! | State | Event | Next state | Action |
 //! | --- | --- | --- | --- |
 //! | closed | a key enters | closed | it asks the source |
+//! | closed, with as many calls as may run | a key enters | closed: the key is queued | wait, or wake when a call is slow |
+//! | closed, with a queue | a call ends, or is slow | closed | the next of the queue ask the source |
 //! | closed | a fetch fails, and too many have failed | open | wait, or wake at the end of the back-off |
 //! | open | a key enters | open: the key is queued | wait, or wake at the end of the back-off |
 //! | open | the back-off is over | half open | the first of the queue probes |
@@ -14,7 +17,7 @@
 //! | half open | the probe takes longer than 1 s | half open | the next one probes |
 //! | half open | the probe was not needed | open | the next one probes |
 //! | half open | the probe fails | open, for longer | wait, or wake at the end of the back-off |
-//! | open, half open | a fetch gets a response | closed | all of the queue ask the source |
+//! | open, half open | a fetch gets a response | closed | the queue asks the source, as far as the limit allows |
 
 use crate::BackOff;
 use alloc::collections::VecDeque;
@@ -29,6 +32,9 @@ const DOWN_FOR: usize = 8;
 /// A source that is down gets at most this number of requests within [`PER_MS`], with those that ran when it went down.
 const MOST_ASKED: usize = 5;
 const PER_MS: i64 = 1_000;
+/// The number of concurrent calls of a limited source: at first and after a failure, and after many responses.
+const FEW: usize = 4;
+const MANY: usize = 16;
 
 /// The state of the circuit breaker of one source. Times are boot times in milliseconds.
 #[derive(Clone, Debug)]
@@ -44,15 +50,45 @@ pub struct CircuitBreaker<K> {
     probing_since_ms: Option<i64>,
     /// The waiting keys, in order.
     queue: VecDeque<K>,
-    /// The time of the latest [`BreakerAction::WakeAt`].
+    /// The time at which [`CircuitBreaker::timer`] was requested.
     due_ms: Option<i64>,
+    calls: Option<Calls<K>>,
+}
+
+/// The running calls of a limited source.
+#[derive(Clone, Debug)]
+struct Calls<K> {
+    /// Each call and its start. A call that runs for [`PER_MS`] is slow: it is not counted any more.
+    running: Vec<(K, i64)>,
+    most: usize,
+}
+
+impl<K: PartialEq> Calls<K> {
+    fn contains(&self, key: &K) -> bool {
+        self.running.iter().any(|(running, _)| running == key)
+    }
+
+    fn ended(&mut self, key: &K) {
+        self.running.retain(|(running, _)| running != key);
+    }
+
+    /// The number of calls that may begin.
+    fn free(&mut self, now_ms: i64) -> usize {
+        self.running.retain(|(_, since_ms)| since_ms + PER_MS > now_ms);
+        self.most.saturating_sub(self.running.len())
+    }
+
+    /// The time at which the oldest call is slow.
+    fn slow_ms(&self) -> Option<i64> {
+        self.running.iter().map(|(_, since_ms)| since_ms + PER_MS).min()
+    }
 }
 
 /// The next action of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BreakerAction<K> {
-    /// The source responds again: all of these keys ask it now.
-    ReleaseAll(VecDeque<K>),
+    /// All of these keys ask the source now. If there is a time, call [`CircuitBreaker::timer`] then.
+    Release(VecDeque<K>, Option<i64>),
     /// This key probes the source.
     Probe(K),
     /// Call [`CircuitBreaker::timer`] at this time.
@@ -97,12 +133,28 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
             probing_since_ms: None,
             queue: VecDeque::new(),
             due_ms: None,
+            calls: None,
         }
+    }
+
+    /// As `new`, for a source that starts any number of calls at once: 4 run concurrently, up to 16 while it responds.
+    pub fn limited() -> CircuitBreaker<K> {
+        CircuitBreaker { calls: Some(Calls { running: Vec::new(), most: FEW }), ..CircuitBreaker::new() }
     }
 
     /// Whether the source is down.
     pub const fn is_down(&self) -> bool {
         self.down_until_ms.is_some()
+    }
+
+    /// Whether as many calls of a limited source run as may.
+    pub fn is_full(&self) -> bool {
+        self.calls.as_ref().is_some_and(|calls| calls.running.len() >= calls.most)
+    }
+
+    /// A key whose fetch failed since the last response.
+    pub fn last_failed(&self) -> Option<&K> {
+        self.failing.last()
     }
 
     /// A key wants to ask the source. Returns `None` if it may. Otherwise the key is queued, and the next action is
@@ -112,8 +164,20 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
     /// come first, because a failed key may be at fault itself, and not the source.
     pub fn enter(&mut self, key: &K, probes: bool, failed: bool, now_ms: i64) -> Option<BreakerAction<K>> {
         if probes || !self.is_down() {
-            return None;
+            let calls = self.calls.as_mut()?;
+            if calls.contains(key) {
+                return None;
+            }
+            // A probe is a single call, so it may exceed the limit.
+            if probes || (self.queue.is_empty() && calls.free(now_ms) > 0) {
+                calls.running.push((key.clone(), now_ms));
+                return None;
+            }
+            self.queue.push_back(key.clone());
+            return Some(self.poll(now_ms));
         }
+        // The source went down after the key was released.
+        self.calls.iter_mut().for_each(|calls| calls.ended(key));
         match failed {
             true => self.queue.push_back(key.clone()),
             false => self.queue.push_front(key.clone()),
@@ -127,15 +191,22 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.poll(now_ms)
     }
 
-    /// The chosen key did not need to probe the source.
-    pub fn cancelled(&mut self, now_ms: i64) -> BreakerAction<K> {
-        self.probing_since_ms = None;
+    /// The key did not need to ask the source. `probes`: it was chosen to probe it.
+    pub fn cancelled(&mut self, key: &K, probes: bool, now_ms: i64) -> BreakerAction<K> {
+        if probes {
+            self.probing_since_ms = None;
+        }
+        self.calls.iter_mut().for_each(|calls| calls.ended(key));
         self.poll(now_ms)
     }
 
     /// A fetch has ended. `seed` makes the back-off differ between processes.
     pub fn ended(&mut self, key: &K, end: FetchEnd, now_ms: i64, seed: u64) -> BreakerAction<K> {
         self.probing_since_ms = None;
+        if let Some(calls) = &mut self.calls {
+            calls.ended(key);
+            calls.most = if end == FetchEnd::Answered { MANY.min(calls.most + 1) } else { FEW };
+        }
         let FetchEnd::Failed { requests, servers } = end else {
             self.back_off.succeeded();
             self.failing.clear();
@@ -162,11 +233,9 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.poll(now_ms)
     }
 
-    /// Chooses the next probe, if its time has come.
+    /// Chooses the next probe, or the next calls, if their time has come.
     fn poll(&mut self, now_ms: i64) -> BreakerAction<K> {
-        let Some(rested_ms) = self.down_until_ms else {
-            return BreakerAction::ReleaseAll(take(&mut self.queue));
-        };
+        let Some(rested_ms) = self.down_until_ms else { return self.release(now_ms) };
         let often = self.failed_ms.front().filter(|_| self.failed_ms.len() == MOST_ASKED);
         let asked_ms = often.map_or(rested_ms, |first_ms| rested_ms.max(first_ms + PER_MS));
         let ready_ms = self.probing_since_ms.map_or(asked_ms, |since_ms| asked_ms.max(since_ms + PER_MS));
@@ -180,6 +249,16 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         let Some(key) = self.queue.pop_front() else { return BreakerAction::Wait };
         self.probing_since_ms = Some(now_ms);
         BreakerAction::Probe(key)
+    }
+
+    fn release(&mut self, now_ms: i64) -> BreakerAction<K> {
+        let Some(calls) = &mut self.calls else { return BreakerAction::Release(take(&mut self.queue), None) };
+        let count = calls.free(now_ms).min(self.queue.len());
+        let released: VecDeque<K> = self.queue.drain(..count).collect();
+        calls.running.extend(released.iter().map(|key| (key.clone(), now_ms)));
+        let slow_ms = calls.slow_ms().filter(|_| !self.queue.is_empty() && self.due_ms.is_none());
+        self.due_ms = self.due_ms.or(slow_ms);
+        BreakerAction::Release(released, slow_ms)
     }
 }
 
@@ -220,7 +299,7 @@ mod tests {
             let key = 100 + now_ms as usize;
             match breaker.enter(&key, false, true, now_ms) {
                 None | Some(BreakerAction::Probe(_)) => made.push(now_ms),
-                Some(BreakerAction::ReleaseAll(_)) => unreachable!("it is down"),
+                Some(BreakerAction::Release(..)) => unreachable!("it is down"),
                 Some(BreakerAction::WakeAt(_) | BreakerAction::Wait) => continue,
             }
             breaker.ended(&key, failed(servers(now_ms)), now_ms, 0);
@@ -269,7 +348,7 @@ mod tests {
         assert_eq!(waits, Some(BreakerAction::WakeAt(1_500)), "one probes it");
         assert_eq!(breaker.enter(&10, true, true, 501), None, "that one");
         let released = breaker.ended(&10, FetchEnd::Answered, 502, 0);
-        assert_eq!(released, BreakerAction::ReleaseAll([11, 12].into()));
+        assert_eq!(released, BreakerAction::Release([11, 12].into(), None));
         assert_eq!(breaker.enter(&13, false, true, 503), None);
     }
 
@@ -289,7 +368,7 @@ mod tests {
         assert!(breaker.enter(&10, false, true, 1).is_some());
         assert!(breaker.enter(&11, false, true, 2).is_some());
         assert_eq!(breaker.timer(500), BreakerAction::Probe(10));
-        assert_eq!(breaker.cancelled(501), BreakerAction::Probe(11));
+        assert_eq!(breaker.cancelled(&10, true, 501), BreakerAction::Probe(11));
     }
 
     #[test]
@@ -313,5 +392,85 @@ mod tests {
         assert!(breaker.is_down());
         breaker.ended(&bad, FetchEnd::Answered, 21, 0);
         assert!(!breaker.is_down());
+    }
+
+    /// A limited circuit breaker with four running calls at 0 ms, 1 to 4.
+    fn full() -> CircuitBreaker<u32> {
+        let mut breaker = CircuitBreaker::limited();
+        (1..=4).for_each(|key| assert_eq!(breaker.enter(&key, false, false, 0), None));
+        breaker
+    }
+
+    fn release<const N: usize>(keys: [u32; N], wake_ms: Option<i64>) -> BreakerAction<u32> {
+        BreakerAction::Release(keys.into(), wake_ms)
+    }
+
+    #[test]
+    fn calls_of_a_limited_source_wait_in_order_and_more_run_while_it_answers() {
+        let mut breaker = full();
+        assert!(breaker.is_full() && !CircuitBreaker::<u32>::new().is_full());
+        assert_eq!(
+            breaker.enter(&5, false, false, 10),
+            Some(release([], Some(1_000))),
+            "wake when it is slow"
+        );
+        (6..40).for_each(|key| assert_eq!(breaker.enter(&key, false, false, 11), Some(release([], None))));
+        assert_eq!(
+            breaker.ended(&1, FetchEnd::Answered, 20, 0),
+            release([5, 6], None),
+            "one more than before"
+        );
+        assert_eq!(breaker.enter(&5, false, false, 21), None, "it was released");
+        assert_eq!(breaker.cancelled(&6, false, 22), release([7], None), "it leaves its turn to the next");
+        let mut running: VecDeque<u32> = [2, 3, 4, 5, 7].into();
+        for _ in 0..12 {
+            let BreakerAction::Release(keys, _) = breaker.ended(&running[0], FetchEnd::Answered, 30, 0)
+            else {
+                unreachable!("it is closed")
+            };
+            running.pop_front();
+            running.extend(keys);
+        }
+        assert_eq!(running.len(), MANY);
+        breaker.ended(&running[0], failed(UNKNOWN), 40, 0);
+        assert_eq!(
+            breaker.ended(&running[1], FetchEnd::Answered, 50, 0),
+            release([], None),
+            "few after a failure"
+        );
+    }
+
+    #[test]
+    fn a_slow_call_of_a_limited_source_keeps_no_other_from_being_made() {
+        let mut breaker = full();
+        assert_eq!(breaker.ended(&4, FetchEnd::Answered, 500, 0), release([], None));
+        assert_eq!(
+            (5..=6).map(|key| breaker.enter(&key, false, false, 500)).collect::<Vec<_>>(),
+            [None, None]
+        );
+        assert_eq!(breaker.enter(&7, false, false, 501), Some(release([], Some(1_000))));
+        assert_eq!(breaker.enter(&8, false, false, 502), Some(release([], None)));
+        assert_eq!(breaker.timer(999), release([], Some(1_000)));
+        assert_eq!(breaker.timer(1_000), release([7, 8], None));
+        assert_eq!(breaker.ended(&1, FetchEnd::Answered, 1_001, 0), release([], None), "it was not counted");
+    }
+
+    #[test]
+    fn a_limited_source_that_goes_down_is_probed_by_the_released_and_the_queued() {
+        let mut breaker = full();
+        for key in 5..=7 {
+            assert!(breaker.enter(&key, false, false, 1).is_some());
+        }
+        assert_eq!(breaker.ended(&1, failed(UNKNOWN), 2, 0), release([5], None));
+        assert_eq!(breaker.ended(&2, failed(UNKNOWN), 2, 0), release([6], None));
+        breaker.ended(&3, failed(UNKNOWN), 2, 0);
+        assert!(breaker.is_down());
+        assert_eq!(breaker.last_failed(), Some(&3));
+        for key in [6, 5] {
+            assert!(breaker.enter(&key, false, false, 3).is_some(), "it waits with the others");
+        }
+        assert_eq!(breaker.timer(500), BreakerAction::Probe(5));
+        assert_eq!(breaker.enter(&5, true, false, 500), None);
+        assert_eq!(breaker.ended(&5, FetchEnd::Answered, 501, 0), release([6, 7], None));
     }
 }

@@ -79,12 +79,17 @@ impl Fetcher {
     ) -> Arc<Fetcher> {
         // They are taken from the end.
         prewarm.reverse();
+        // The threads limit the calls of other sources.
+        let breaker = match settings.max_wait.is_some() && settings.origin.source.is_deferred() {
+            true => CircuitBreaker::limited(),
+            false => CircuitBreaker::new(),
+        };
         let fetcher = Arc::new(Fetcher {
             settings,
             marks,
             env,
             tags: Mutex::default(),
-            breaker: Mutex::new(CircuitBreaker::new()),
+            breaker: Mutex::new(breaker),
             prewarm: Mutex::new(prewarm),
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
@@ -216,21 +221,24 @@ impl Fetcher {
         event: impl FnOnce(&mut CircuitBreaker<Arc<TagState>>) -> BreakerAction<Arc<TagState>>,
     ) {
         match lock_signal_safe(&self.breaker, self.generation, event) {
-            Some(BreakerAction::ReleaseAll(tags)) => {
-                tags.into_iter().for_each(|tag_state| self.push(tag_state, false))
+            Some(BreakerAction::Release(tags, wake_ms)) => {
+                tags.into_iter().for_each(|tag_state| self.push(tag_state, false));
+                wake_ms.into_iter().for_each(|at_ms| self.wake_breaker(at_ms));
             }
             Some(BreakerAction::Probe(tag_state)) => self.push(tag_state, true),
-            Some(BreakerAction::WakeAt(at_ms)) => {
-                let fetcher = Arc::downgrade(self);
-                let look = move || {
-                    if let Some(fetcher) = fetcher.upgrade() {
-                        fetcher.breaker_timer();
-                    }
-                };
-                fetch_pool::schedule(self.instant(at_ms), Box::new(look));
-            }
+            Some(BreakerAction::WakeAt(at_ms)) => self.wake_breaker(at_ms),
             Some(BreakerAction::Wait) | None => {}
         }
+    }
+
+    fn wake_breaker(self: &Arc<Self>, at_ms: i64) {
+        let fetcher = Arc::downgrade(self);
+        let look = move || {
+            if let Some(fetcher) = fetcher.upgrade() {
+                fetcher.breaker_timer();
+            }
+        };
+        fetch_pool::schedule(self.instant(at_ms), Box::new(look));
     }
 
     fn push(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
@@ -255,9 +263,7 @@ impl Fetcher {
             Some((plan, urgent, std::mem::replace(&mut state.looked, true)))
         });
         let Some(Some((plan, urgent, looked))) = plan else {
-            if tries {
-                self.pass(|breaker| breaker.cancelled(now_ms));
-            }
+            self.pass(|breaker| breaker.cancelled(&tag_state, tries, now_ms));
             return tag_state.changed();
         };
         if self.settings.keep_unused && !looked {
@@ -287,10 +293,8 @@ impl Fetcher {
             kept.into_iter().for_each(|segment| state.pending.push_back(segment));
             tag_state.refill(state);
         });
-        if tries {
-            let now_ms = self.now_ms();
-            self.pass(|breaker| breaker.cancelled(now_ms));
-        }
+        let now_ms = self.now_ms();
+        self.pass(|breaker| breaker.cancelled(tag_state, tries, now_ms));
         tag_state.changed();
         self.prewarm_next();
     }
@@ -415,8 +419,19 @@ impl Fetcher {
                 Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
             }
             (None, asked) => {
+                let down = if asked_at.is_none() { self.why_down() } else { None };
+                if let Some((tag, error)) = down {
+                    let message = format!(
+                        "no id of the tag {:?} within {waited} ms: its source is down, so it was not asked for this tag; see the \
+                         source, or raise timeout_ms; it failed for the tag {tag:?}: {}",
+                        tag_state.name,
+                        error.message()
+                    );
+                    return Error::new(Code::SegmentUnavailable, message);
+                }
                 let why = asked.unwrap_or_else(|| match asked_at {
                     Some(_) => "requests for other tags took all `connections`".into(),
+                    None if self.is_full() => "its source has not answered requests for other tags".into(),
                     None => "its source was not asked yet".into(),
                 });
                 let message = format!(
@@ -426,6 +441,19 @@ impl Fetcher {
                 Error::new(Code::SegmentUnavailable, message)
             }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_full()).unwrap_or(false)
+    }
+
+    /// While the source is down: a tag for which it failed, and the error.
+    fn why_down(&self) -> Option<(Arc<str>, Error)> {
+        let failed = lock_signal_safe(&self.breaker, self.generation, |breaker| {
+            breaker.last_failed().filter(|_| breaker.is_down()).cloned()
+        })??;
+        let error = failed.locked(|state| state.fetch.error().cloned())??;
+        Some((Arc::clone(&failed.name), error))
     }
 
     /// Fetches tags before their first use, a few at a time.

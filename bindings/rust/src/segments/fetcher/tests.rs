@@ -329,6 +329,38 @@ fn a_source_that_is_down_is_tried_with_a_tag_that_did_not_fail() {
 }
 
 #[test]
+fn an_event_loop_s_source_has_four_calls_at_first_and_those_that_wait_learn_why_it_is_down() {
+    let event_loop = |settings: &mut SegmentsSettings| settings.max_wait = Some(Duration::ZERO);
+    let play = Play::open(thousand(), event_loop);
+    let tags: Vec<_> = (0..8).map(|n| play.tag(&format!("t{n}"))).collect();
+    tags.iter().for_each(|tag_state| drop(play.want(tag_state, Some(1))));
+    play.work();
+    assert_eq!(play.tags_asked(), ["t0", "t1", "t2", "t3"]);
+    play.answer(Ok(Some(ids(1, 10).into())));
+    assert_eq!(play.tags_asked(), ["t1", "t2", "t3", "t4", "t5"], "one more than before");
+    let late = || play.fetcher.late(&tags[7], Duration::from_millis(300));
+    assert!(late().message().contains(": its source has not answered requests for other tags;"));
+    (0..3).for_each(|_| play.answer(Err("away".into())));
+    assert!(is_down(&play));
+    let late = late();
+    assert_eq!(
+        (late.code(), late.message()),
+        (
+            Code::SegmentUnavailable,
+            "no id of the tag \"t7\" within 300 ms: its source is down, so it was not asked for this tag; see the \
+             source, or raise timeout_ms; it failed for the tag \"t3\": the fetch of a segment failed: away"
+        )
+    );
+    play.set_clock(BEGIN_MS + 5_000);
+    play.fetcher.breaker_timer();
+    play.work();
+    let probe = play.tags_asked().pop();
+    assert_eq!(probe.as_deref(), Some("t7"), "it did not fail");
+    play.answer(Ok(Some(ids(1, 10).into())));
+    assert!(!is_down(&play));
+}
+
+#[test]
 fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
     let tags: Vec<String> = (0..20).map(|n| format!("t{n:02}")).collect();
     let play = Play::prewarmed(thousand(), |_| {}, tags.clone());

@@ -1,11 +1,13 @@
 'use strict'
 
-// A lazy snowflake whose worker id a lease server gives: the first call begins the claim, off this thread, and is told to
-// come again, as are others until it has ended. So no call for an id waits for a server.
+// A lazy snowflake whose worker id a lease server or the user's code gives: the first call begins the claim, off this
+// thread, and is would_block, as are others until the claim has ended. So no call for an id waits for a server, and none
+// runs the user's code.
 
 const { LeafidError, guarded } = require('./errors.js')
 const native = require('./native.js')
-const { Opening } = require('./open_snowflake.js')
+const { Opening, UNDER_WAY, asks } = require('./open_snowflake.js')
+const { setImmediate } = require('./time.js')
 
 const isUrl = text => /^\s*https?:\/\//i.test(text)
 
@@ -14,8 +16,6 @@ function asksServers({ worker = process.env.LEAFID_WORKER }) {
   return Array.isArray(worker) || (typeof worker === 'string' && isUrl(worker))
 }
 
-const UNDER_WAY = 'the worker id is being claimed from a lease server; ask again'
-
 /**
  * The handle for these options until `open` is called with the one that has its worker id.
  *
@@ -23,17 +23,19 @@ const UNDER_WAY = 'the worker id is being claimed from a lease server; ask again
  * @param {(handle: object) => void} open
  */
 function openLater(given, open) {
-  const { peerTimes, ...options } = given
-  const handle = guarded(() => native.open(options))
+  const handle = asks(given) && !asksServers(given) ? new Opening(given).handle : unclaimed(given)
   let [claiming, closed, failed] = [false, false, null]
 
   async function claim() {
+    // Not in the middle of what the caller does.
+    await new Promise(setImmediate)
     // It holds the generator open until the handle has found it.
     const opening = new Opening(given, true)
     try {
       await opening.soon()
       if (closed) return
       handle.workerId()
+      handle.opened?.()
       open(handle)
     } finally {
       opening.close()
@@ -56,11 +58,13 @@ function openLater(given, open) {
     throw new LeafidError('ERR_LEAFID_WOULD_BLOCK', UNDER_WAY)
   }
 
-  const closeSoon = () => {
+  const close = () => {
     closed = true
     handle.close()
   }
-  return { layout: handle.layout, next: ask, fill: ask, stats: ask, workerId: ask, closeSoon }
+  return { layout: handle.layout, next: ask, fill: ask, stats: ask, workerId: ask, close, closeSoon: close }
 }
+
+const unclaimed = ({ peerTimes, ...options }) => guarded(() => native.open(options))
 
 module.exports = { asksServers, openLater }
