@@ -116,23 +116,23 @@ fn wrong_ranges() {
         (r#""start":"1000""#, r#""start":"01000""#, "has start \"01000\""),
         (r#""start":"1000""#, r#""start":"+1000""#, "has start \"+1000\""),
         (r#""start":"1000""#, r#""start":"""#, "has start \"\""),
-        (r#""start":"1000""#, r#""start":1000"#, "is no range"),
-        (r#""end":"2000""#, r#""end":"9223372036854775808""#, "no decimal below 2^63"),
+        (r#""start":"1000""#, r#""start":1000"#, "is not a range"),
+        (r#""end":"2000""#, r#""end":"9223372036854775808""#, "not a decimal number below 2^63"),
         (r#""end":"2000""#, r#""end":"2e3""#, "has end \"2e3\""),
         (r#""stride":1"#, r#""stride":0"#, "stride is below 1"),
-        (r#""stride":1"#, r#""stride":"1""#, "is no range"),
-        (r#""stride":1"#, r#""stride":1.0"#, "is no range"),
+        (r#""stride":1"#, r#""stride":"1""#, "is not a range"),
+        (r#""stride":1"#, r#""stride":1.0"#, "is not a range"),
         (r#""stride":1,"#, "", "missing field `stride`"),
         (r#""step":1000"#, r#""step":-1"#, "has the step -1"),
         (r#""step":1000"#, r#""step":0"#, "has the step 0"),
-        (r#""step":1000"#, r#""step":true"#, "is no range"),
+        (r#""step":1000"#, r#""step":true"#, "is not a range"),
         (r#""tag":"order""#, r#""tag":"Order""#, "is for another tag than \"order\""),
         (r#""nonce":""#, r#""nonce":"0"#, "is to another request"),
         (r#""nonce":""#, r#""once":""#, "missing field `nonce`"),
         (r#""stride":1"#, r#""stride":1,"stride":1"#, "duplicate field"),
-        ("{", "[{", "no JSON object"),
+        ("{", "[{", "not a JSON object"),
         ("}", "}}", "trailing characters"),
-        ("{", "<html>{", "no JSON object"),
+        ("{", "<html>{", "not a JSON object"),
     ] {
         let wrong = body().replacen(from, to, 1);
         let Verdict::BadServer(error) = judged(&answer(200, &wrong)) else { panic!("{wrong}") };
@@ -144,7 +144,7 @@ fn wrong_ranges() {
     }
     let list = format!(r#"["order","1000","2000",1,1000,"{NONCE:032x}"]"#);
     let error = judged(&answer(200, &list)).into_result().unwrap_err();
-    assert!(error.message().contains("no JSON object"), "{error}");
+    assert!(error.message().contains("not a JSON object"), "{error}");
     for (from, to, step) in [
         ("", "", Some(1_000)),
         (r#""step":1000,"#, "", None),
@@ -192,11 +192,11 @@ fn wrong_statuses() {
         (404, html, Kind::Denied, SourceInvalid, "see the URL in `servers`"),
         (404, known, Kind::Refused, UnknownTag, "there is no tag order"),
         (409, crossed, Kind::Refused, SegmentRegressed, "900 was given"),
-        (409, html, Kind::Bad, SourceInvalid, "no error of leafid's"),
+        (409, html, Kind::Bad, SourceInvalid, "nor an error of leafid"),
         (400, r#"{"error":"invalid_argument"}"#, Kind::Refused, InvalidArgument, "answered 400"),
         (400, r#"{"error":"segment_unavailable"}"#, Kind::Bad, SegmentUnavailable, "answered 400"),
-        (400, r#"{"error":"worker_lost"}"#, Kind::Bad, SourceInvalid, "means nothing here"),
-        (400, r#"{"error":7}"#, Kind::Denied, SourceInvalid, "no error of leafid's"),
+        (400, r#"{"error":"worker_lost"}"#, Kind::Bad, SourceInvalid, "unexpected error"),
+        (400, r#"{"error":7}"#, Kind::Denied, SourceInvalid, "nor an error of leafid"),
         (204, "", Kind::Bad, SourceInvalid, "answered 204"),
         (201, known, Kind::Refused, UnknownTag, "answered 201"),
         (301, "", Kind::Denied, SourceInvalid, "redirects to nowhere"),
@@ -380,7 +380,7 @@ fn what_a_lease_server_may_say_of_a_held_lease() {
     assert_eq!((renewal.until_ms, renewal.lease_ms, renewal.token), (9, Some(4), Some("t".into())));
     let lost = r#"{"error":"worker_lost","message":"b\u0007ell"}"#;
     let Verdict::Answer(RenewalAnswer::Lost(error)) = renewed(409, lost) else { unreachable!() };
-    assert!(error.message().contains("holder's: bell (http://127.0.0.1 answered 409)"), "{error}");
+    assert!(error.message().contains("held here: bell (http://127.0.0.1 answered 409)"), "{error}");
     for (status, body) in [(400, lost), (409, r#"{"error":"worker_in_use"}"#)] {
         let Verdict::Answer(RenewalAnswer::Failed(error)) = renewed(status, body) else { unreachable!() };
         assert_eq!(error.code(), Code::InvalidArgument, "{error}");

@@ -92,7 +92,7 @@ fn a_renewal_never_lowers_and_keeps_what_it_does_not_say() {
     assert_eq!(renew(more).unwrap_err().code(), Code::InvalidArgument);
     let other = Renewal { worker_id: Some(8), until_ms: NOW + 60_000, ..Renewal::default() };
     let error = renew(other).unwrap_err();
-    assert_eq!(error.message(), "worker_id is 8; allowed: 7, for a renewal keeps the worker id");
+    assert_eq!(error.message(), "worker_id is 8; allowed: 7, because a renewal keeps the worker id");
 }
 
 #[test]

@@ -66,7 +66,7 @@ function failure(error) {
   if (error instanceof LeafidError) {
     return { failed: error.message, code: error.code.slice('ERR_LEAFID_'.length).toLowerCase() }
   }
-  let failed = 'it threw what has no text'
+  let failed = 'it threw a value without a text'
   try {
     failed = String(error instanceof Error && error.message ? error.message : error)
   } catch {

@@ -21,7 +21,7 @@ const asks = ({ worker, peerTimes }) => isSource(worker) || peerTimes !== undefi
 
 const wouldBlock = message => new LeafidError('ERR_LEAFID_WOULD_BLOCK', message)
 const PROMISED = what =>
-  `${what} answered a promise, for which a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
+  `${what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
 /** What the user's code did: `{ value }`, `{ error }`, or `{ promise }`. */
 function outcome(call) {
   try {

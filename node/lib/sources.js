@@ -103,7 +103,7 @@ function serve(unasked) {
   for (const call of native.takeCalls(calls, unasked)) {
     const use = uses.get(call.usedBy)
     if (call.kind === 'gone') uses.delete(call.usedBy)
-    else if (use === undefined) native.answerCall(calls, call.ticket, { failed: 'its source is gone' })
+    else if (use === undefined) native.answerCall(calls, call.ticket, { failed: 'its source was closed' })
     else if (call.kind === 'renew') renewAlone(use, call)
     else if (call.kind === 'claim') claim(use, call)
     else if (call.kind === 'times') askTimes(use, call)

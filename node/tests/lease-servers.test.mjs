@@ -202,7 +202,7 @@ test('an answer that is another\'s, or does not say whose it is, is source_inval
   for (const [fault, says] of [
     [{ duplicate: true }, /has the instance of another request/],
     [{ answer: { instance: null } }, /does not repeat the instance of its request.*A lease server must repeat the instance/],
-    [{ answer: { instance: [] } }, /has an instance that is no text/],
+    [{ answer: { instance: [] } }, /has an instance that is not text/],
   ]) {
     await tell({ do: 'fault', fault, tag: 'claim' })
     await assert.rejects(Snowflake.open(other), { code, message: says })

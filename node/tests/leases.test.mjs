@@ -136,7 +136,7 @@ test('null, or a LeafidError worker_lost, is a loss: another id is claimed at on
 test('options are named as here, but not in what the user says', { timeout }, async () => {
   const told = {
     'worker_lost: the renewal of the lease failed: unknown column worker_id': () => Promise.reject(new Error('unknown column worker_id')),
-    'invalid_argument: workerId is 5; allowed: 3, for a renewal keeps the worker id': lease => ({ ...lease, workerId: 5 }),
+    'invalid_argument: workerId is 5; allowed: 3, because a renewal keeps the worker id': lease => ({ ...lease, workerId: 5 }),
   }
   for (const [text, renew] of Object.entries(told)) {
     const giver = new Giver({ spanMs: 4000 })

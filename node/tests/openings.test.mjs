@@ -44,7 +44,7 @@ test('the constructor refuses a promise, says what to do, and gives back what it
   await sleep(5)
   assert.equal(giver.called('release').length, 1)
   const error = thrown(() => new Snowflake({ ...space(), worker: 1, peerTimes: async () => [] }))
-  assert.match(error.message, /^peerTimes answered a promise.*Snowflake\.open/)
+  assert.match(error.message, /^peerTimes returned a promise.*Snowflake\.open/)
 })
 
 test('openings at the same time make one claim, and fail as one', { timeout }, async () => {

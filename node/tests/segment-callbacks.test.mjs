@@ -82,7 +82,7 @@ test('what it throws, or is rejected with, is an error with its own text and cau
     [() => ({ then: (_, reject) => reject(boom) }), boom, /no such table/],
     [() => Promise.reject('text'), 'text', /failed: text$/],
     [() => Promise.reject(undefined), undefined, /failed: undefined$/],
-    [() => { throw new Odd() }, undefined, /no text$/],
+    [() => { throw new Odd() }, undefined, /without a text$/],
   ]
   for (const [fetch, cause, message] of cases) {
     const ids = open(fetch)

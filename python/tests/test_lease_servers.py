@@ -130,7 +130,7 @@ def test_without_another_id_it_is_worker_lost(space, fake_server):
     [
         ({"duplicate": True}, "has the instance of another request"),
         ({"answer": {"instance": None}}, "does not repeat the instance of its request"),
-        ({"answer": {"instance": 7}}, "has an instance that is no text"),
+        ({"answer": {"instance": 7}}, "has an instance that is not text"),
     ],
     ids=["another's", "without", "a number"],
 )

@@ -169,7 +169,7 @@ def test_a_renewal_of_another_id_is_refused(space):
     leases.renew = lambda lease, until_ms: leafid.Lease(lease.worker_id + 1, 0, until_ms)
     with leafid.Snowflake(leases, **space) as flake:
         ids_for(flake, 0.3)
-        assert "worker_id is 1; allowed: 0, for a renewal keeps the worker id" in flake.stats().last_error
+        assert "worker_id is 1; allowed: 0, because a renewal keeps the worker id" in flake.stats().last_error
 
 
 def test_a_mapping_will_do(space):

@@ -133,7 +133,7 @@ static void renewals_that_are_none(void) {
         const char *says;
     } spoilt[] = {
         {NULL, "the renewal of the lease failed: the giver is away"},
-        {another_worker, "worker_id is 5; allowed: 0, for a renewal keeps the worker id"},
+        {another_worker, "worker_id is 5; allowed: 0, because a renewal keeps the worker id"},
         {endless_token, "token is \"ttttt"},
         {wild_until, "until_ms is 9223372036854775807"},
         {negative_lease, "lease_ms is -5"},

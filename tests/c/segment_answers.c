@@ -52,7 +52,7 @@ static void failures(void) {
     static char endless[4096];
     memset(endless, 'x', sizeof endless - 1);
     fails(-1, "the table is locked", LEAFID_SEGMENT_UNAVAILABLE, "the fetch of a segment failed: the table is locked");
-    fails(-1, NULL, LEAFID_SEGMENT_UNAVAILABLE, "failed: it answered -1, and no text");
+    fails(-1, NULL, LEAFID_SEGMENT_UNAVAILABLE, "failed: it returned -1 without a text");
     fails(99, "odd", LEAFID_SEGMENT_UNAVAILABLE, "failed: odd");
     fails(INT_MIN, "\377\376", LEAFID_SEGMENT_UNAVAILABLE, "failed: \357\277\275");
     fails(-1, endless, LEAFID_SEGMENT_UNAVAILABLE, "failed: xxxxxxxx");

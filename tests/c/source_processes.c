@@ -124,7 +124,7 @@ static void callback_in_clones(void) {
         alarm(20);
         bool good = leafid_snowflake_next(flake, &id) == LEAFID_STATE_IO;
         leafid_last_error(said, sizeof said);
-        _exit(good && strstr(said, "gives no thread") && strstr(said, "raw clone") ? 0 : 1);
+        _exit(good && strstr(said, "cannot start a thread") && strstr(said, "raw clone") ? 0 : 1);
     }
     reap(child);
     CHECK_NUMBER(atomic_load(&pool->calls), 1);

@@ -120,7 +120,7 @@ static void every_answer(void) {
         {{.id = INT64_C(1) << 32}, LEAFID_INVALID_ARGUMENT, "worker_id is 4294967296; allowed: "},
         {{.keeps_id = true}, LEAFID_INVALID_ARGUMENT, "worker_id is -1; allowed: "},
         {{.status = -1, .text = "the table is locked"}, LEAFID_WORKER_LOST, "failed: the table is locked"},
-        {{.status = -1}, LEAFID_WORKER_LOST, "failed: it answered -1, and no text"},
+        {{.status = -1}, LEAFID_WORKER_LOST, "failed: it returned -1 without a text"},
         {{.status = 99, .text = "odd"}, LEAFID_WORKER_LOST, "failed: odd"},
         {{.status = INT_MIN, .text = "\377\376"}, LEAFID_WORKER_LOST, "failed: \357\277\275"},
         {{.status = -1, .text = endless}, LEAFID_WORKER_LOST, "failed: xxxxxxxx"},

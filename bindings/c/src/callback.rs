@@ -83,7 +83,7 @@ impl Said {
     pub(crate) fn into_error(self, doing: &str) -> Box<dyn StdError + Send + Sync> {
         let Said { status, text } = self;
         let text = match text.is_empty() {
-            true => Cow::from(format!("it answered {status}, and no text")),
+            true => Cow::from(format!("it returned {status} without a text")),
             false => Cow::from(text),
         };
         match Code::from_number(status) {

@@ -138,7 +138,7 @@ pub unsafe extern "C" fn leafid_tag_free(tag: *mut leafid_tag) {
 fn none_at_hand(tag: &Tag) -> Error {
     let name = tag.name();
     let message = format!(
-        "no id of the tag {name:?} is at hand, and its fetch is under way: ask again, or wait for next"
+        "no id of the tag {name:?} is at hand, and its fetch is running: call again, or wait for next"
     );
     Error::new(Code::WouldBlock, message)
 }

@@ -145,7 +145,7 @@ impl Events {
     /// The result of an action.
     pub(crate) fn take_done(&self, ticket: i64) -> leafid::Result<()> {
         let done = self.state().done.remove(&ticket);
-        done.unwrap_or_else(|| Err(Error::new(Code::Internal, "no such deed; report this")))
+        done.unwrap_or_else(|| Err(Error::new(Code::Internal, "no such action; report this")))
     }
 
     /// The result of an opening.

@@ -43,7 +43,7 @@ pub fn open_segments_soon(
         there.opened(ticket, segments);
     };
     if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(open) {
-        let message = format!("the system gives no thread to open segments on ({error}); see its limits");
+        let message = format!("the system cannot start a thread to open segments ({error}); see its limits");
         events.opened(ticket, Err(Error::new(Code::StateIo, message)));
     }
     ticket

@@ -164,7 +164,8 @@ fn soon(events: &Arc<Events>, deed: impl FnOnce() -> Result<()> + Send + 'static
     let there = Arc::clone(events);
     let run = move || there.done(ticket, deed());
     if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(run) {
-        let message = format!("the system gives no thread to open a snowflake on ({error}); see its limits");
+        let message =
+            format!("the system cannot start a thread to open a snowflake ({error}); see its limits");
         events.done(ticket, Err(Error::new(Code::StateIo, message)));
     }
     ticket

@@ -134,7 +134,7 @@ impl Use {
 
 /// No user sees this error, because JavaScript checks the needed results first.
 fn missing(code: Code) -> Box<Error> {
-    Box::new(Error::new(code, "the user's code has to be asked first; report this"))
+    Box::new(Error::new(code, "the user callback must be called first; report this"))
 }
 
 /// Reports that this use no longer needs the user's object.

@@ -24,7 +24,7 @@ use streams::{End, Outcome, Streams};
 #[command(
     name = "leafid",
     version,
-    about = "Unique 64-bit ids: decode them, make them, see that this host can, look after the records of worker ids",
+    about = "Unique 64-bit ids: decode and create them, check this host, manage the records of worker ids",
     disable_help_subcommand = true
 )]
 struct Arguments {

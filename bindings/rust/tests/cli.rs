@@ -202,7 +202,7 @@ fn a_check_says_what_is_wrong() {
         let out = text(&output.stdout);
         assert!(out.lines().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}: {out}");
     };
-    said(&output, &["FAILED   state directory", "is no directory"]);
+    said(&output, &["FAILED   state directory", "is not a directory"]);
     said(&output, &["FAILED   layout", "is past the layout uid-generator"]);
     // 40 bits of milliseconds from 1995 on end within the next years.
     let soon = fs::metadata(&file).unwrap().modified().unwrap();

@@ -540,7 +540,7 @@ fn a_lease_that_was_lost_is_not_given_back() {
     table.rows.lock().unwrap().extend((1..8).map(|id| (id, (u64::MAX, now_ms() + 60_000))));
     table.losing.store(true, SeqCst);
     // Not before it is lost: a renewal that is only late is a failure, too.
-    let lost = |error: Option<String>| error.is_some_and(|error| error.contains("no longer this holder's"));
+    let lost = |error: Option<String>| error.is_some_and(|error| error.contains("no longer held here"));
     while !lost(flake.stats().unwrap().last_error) {
         let _ = flake.next();
     }

@@ -80,7 +80,7 @@ impl Action {
                 Error::new(Code::StateIo, "the next span was not made durable in time; try again")
             }
             Action::WaitUntil(ms) => {
-                let message = format!("no id before {ms} ms ({}); ask again then", Utc(ms));
+                let message = format!("no id before {ms} ms ({}); call again then", Utc(ms));
                 Error::new(Code::WouldBlock, message)
             }
         }

@@ -92,7 +92,7 @@ impl Lease {
     /// that has passed.
     pub fn renewed(&self, renewal: Renewal, layout: &Layout, now_ms: i64) -> Result<(Lease, u64)> {
         if let Some(other) = renewal.worker_id.filter(|id| *id != self.worker_id) {
-            let allowed = format!("{}, for a renewal keeps the worker id", self.worker_id);
+            let allowed = format!("{}, because a renewal keeps the worker id", self.worker_id);
             return Err(Error::invalid("worker_id", other, &allowed));
         }
         check_lease_ms(renewal.lease_ms)?;

@@ -88,8 +88,8 @@ impl LeaseLoss {
         self.failed_at = counted;
         self.claiming = None;
         let message = format!(
-            "the lease of worker id {} was lost, and no other could be claimed: {}; it is tried again by itself, ask \
-             again later",
+            "the lease of worker id {} was lost, and no other could be claimed: {}; leafid tries again; call again \
+             later",
             self.worker_id,
             error.message()
         );

@@ -146,7 +146,7 @@ impl HeldLease {
                 Err(error) => error,
             },
             RenewalAnswer::NotHeld => {
-                return RenewalEnd::Lost(self.lost("is no longer this holder's, as its source says"));
+                return RenewalEnd::Lost(self.lost("is no longer held here, as its source reports"));
             }
             RenewalAnswer::Lost(error) => return RenewalEnd::Lost(error),
             RenewalAnswer::Failed(error) => error,
@@ -224,9 +224,8 @@ impl HeldLease {
                 let waited = (counted - since).as_millis();
                 self.lost(&format!("was used to its end, and its renewal has not answered for {waited} ms"))
             }
-            (None, Some(error)) => {
-                self.lost(&format!("was used to its end, for it could not be renewed ({})", error.message()))
-            }
+            (None, Some(error)) => self
+                .lost(&format!("was used to its end, because it could not be renewed ({})", error.message())),
             (None, None) => self.lost("was used to its end"),
         }
     }
@@ -245,7 +244,7 @@ impl HeldLease {
 
     fn lost(&self, what: &str) -> Error {
         let message = format!(
-            "the lease of worker id {} {what}; a new one is claimed by itself, ask again",
+            "the lease of worker id {} {what}; leafid claims a new one; call again",
             self.lease.worker_id
         );
         Error::new(Code::WorkerLost, message)
@@ -339,7 +338,7 @@ mod tests {
         let RenewalEnd::Lost(why) = ends(&mut held(), RenewalAnswer::NotHeld, 500) else {
             panic!("it is kept")
         };
-        assert!(why.message().contains("no longer this holder's"), "{why}");
+        assert!(why.message().contains("no longer held here"), "{why}");
         assert_eq!(ends(&mut held(), RenewalAnswer::Lost(down()), 500), RenewalEnd::Lost(down()));
         let passed = Renewal { until_ms: 2_000, ..Renewal::default() };
         let end = ends(&mut held(), RenewalAnswer::Renewed(passed), 5_000);

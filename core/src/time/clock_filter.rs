@@ -68,10 +68,10 @@ impl fmt::Display for LeapEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LeapEvent::Seen { seconds } => {
-                write!(f, "the clock leapt {seconds} s ahead; it is followed if that stands for 60 s")
+                write!(f, "the clock jumped {seconds} s ahead; leafid follows it if it stays there for 60 s")
             }
             LeapEvent::Followed { seconds } => {
-                write!(f, "the clock's leap of {seconds} s has stood for 60 s and is followed")
+                write!(f, "the clock has stayed {seconds} s ahead for 60 s; leafid follows it now")
             }
         }
     }
@@ -213,7 +213,7 @@ mod tests {
         let followed = LeapEvent::Followed { seconds: 8_000 };
         assert_eq!(filter.filter(9_080 * S, 80 * S), (9_080 * S, Some(followed)));
         assert_eq!(filter.filter(9_081 * S, 81 * S), (9_081 * S, None));
-        assert_eq!(followed.to_string(), "the clock's leap of 8000 s has stood for 60 s and is followed");
+        assert_eq!(followed.to_string(), "the clock has stayed 8000 s ahead for 60 s; leafid follows it now");
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl LeafMode {
         let id = core::str::from_utf8(&reply.body).ok().filter(|_| reply.status == 200).and_then(canonical);
         let id = id.ok_or_else(|| {
             reply.invalid(
-                "is no id in decimal digits, as Leaf gives it: see the URL in `servers`, and `protocol`",
+                "is not an id in decimal digits, as Leaf returns it: see the URL in `servers`, and `protocol`",
             )
         })?;
         if is_off(reply) {

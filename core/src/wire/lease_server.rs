@@ -88,7 +88,7 @@ fn judge<T>(reply: &Response, read: impl FnOnce() -> Option<Verdict<T>>) -> Verd
             Verdict::BadServer(Error::new(Code::WorkerLost, error.message()))
         }
         Some(error) => Verdict::BadServer(error),
-        None => read().unwrap_or_else(|| Verdict::BadServer(wrong(reply, "is no lease server's"))),
+        None => read().unwrap_or_else(|| Verdict::BadServer(wrong(reply, "is not from a lease server"))),
     }
 }
 
@@ -101,9 +101,8 @@ fn refused(reply: &Response) -> Option<Error> {
     let (code, told) = refusal(reply).filter(|_| matches!(reply.status, 400 | 409))?;
     Some(match (reply.status, code) {
         (409, Code::WorkerLost) => {
-            let message = format!(
-                "the lease is no longer this holder's: {told}; a new one is claimed by itself, ask again"
-            );
+            let message =
+                format!("the lease is no longer held here: {told}; leafid claims a new one; call again");
             Error::new(Code::WorkerLost, message)
         }
         _ => Error::new(Code::InvalidArgument, format!("it was refused: {told}")),
@@ -175,7 +174,7 @@ impl<'a> HolderBody<'a> {
 /// Parses the response to the claim of this `instance`. Errors: `source_invalid` for the response to another request;
 /// `worker_lost` for an invalid response.
 fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
-    let none = |why| wrong(reply, &format!("is no lease: {why}"));
+    let none = |why| wrong(reply, &format!("is not a lease: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
     let answer: ClaimedBody = reply.object().map_err(none)?;
@@ -199,7 +198,7 @@ fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
 
 /// Parses the response to the renewal with this `nonce`. Errors: as [`claimed`].
 fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
-    let none = |why| wrong(reply, &format!("is no renewal: {why}"));
+    let none = |why| wrong(reply, &format!("is not a renewal: {why}"));
     let echo: Echo = reply.object().map_err(none)?;
     check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
     let answer: RenewedBody = reply.object().map_err(none)?;
@@ -214,7 +213,7 @@ fn check_echo(reply: &Response, name: &str, echo: Option<&Value>, sent: &str) ->
     let what = match echo {
         Some(Value::String(echo)) if echo == sent => return Ok(()),
         Some(Value::String(_)) => format!("has the {name} of another request"),
-        Some(_) => format!("has {} {name} that is no text", if name == "instance" { "an" } else { "a" }),
+        Some(_) => format!("has {} {name} that is not text", if name == "instance" { "an" } else { "a" }),
         None => format!("does not repeat the {name} of its request"),
     };
     let message = format!(

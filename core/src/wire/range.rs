@@ -78,7 +78,7 @@ fn above(segment: Segment, after: i64) -> Result<()> {
 
 fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
     let answer: RangeAnswer<'_> =
-        reply.object().map_err(|why| reply.invalid(&format!("is no range: {why}")))?;
+        reply.object().map_err(|why| reply.invalid(&format!("is not a range: {why}")))?;
     if answer.tag != tag {
         return Err(reply.invalid(&format!("is for another tag than {tag:?}")));
     }
@@ -87,8 +87,9 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
         return Err(reply.invalid(&why));
     }
     let decimal = |name: &str, text: &str| {
-        canonical(text)
-            .ok_or_else(|| reply.invalid(&format!("has {name} {text:?}, which is no decimal below 2^63")))
+        canonical(text).ok_or_else(|| {
+            reply.invalid(&format!("has {name} {text:?}, which is not a decimal number below 2^63"))
+        })
     };
     let (start, end) = (decimal("start", &answer.start)?, decimal("end", &answer.end)?);
     if let Some(step) = answer.step.filter(|&step| step < 1) {
@@ -101,7 +102,7 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
 /// The error that the server names.
 fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
     let Ok(RangeRefusal { error }) = reply.object() else {
-        let why = "is no range, and no error of leafid's: see the URL in `servers`, and `protocol`";
+        let why = "is neither a range nor an error of leafid: see the URL in `servers`, and `protocol`";
         return reply.wrongly(reply.invalid(why));
     };
     let known = Code::ALL.into_iter().find(|code| code.name() == error);
@@ -116,6 +117,6 @@ fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
             Verdict::Refused(Error::new(code, said))
         }
         Some(Code::SegmentUnavailable) => Verdict::BadServer(Error::new(Code::SegmentUnavailable, said)),
-        _ => Verdict::BadServer(reply.invalid("is no range, and an error that means nothing here")),
+        _ => Verdict::BadServer(reply.invalid("is not a range, but an unexpected error")),
     }
 }

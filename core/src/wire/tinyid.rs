@@ -98,7 +98,7 @@ impl TinyidRequest<'_> {
 fn segment(reply: &Response) -> Result<Segment> {
     let numbers = numbers(&reply.body).filter(|_| reply.status == 200).ok_or_else(|| {
         reply.invalid(
-            "is no tinyid segment, currentId,loadingId,maxId,delta,remainder in digits below 2^63: see the URL in \
+            "is not a tinyid segment, currentId,loadingId,maxId,delta,remainder in digits below 2^63: see the URL in \
              `servers`, and `protocol`",
         )
     })?;

@@ -124,7 +124,7 @@ impl Response {
         let advice = match self.status {
             401 | 403 => "see `token` and `headers`",
             300..=399 | 404 | 405 => "see its URL, and `protocol`",
-            200..=299 => "see what answers there",
+            200..=299 => "check which program answers there",
             _ => "it is asked again later; see its log",
         };
         let of_server = format!("{server} answered {} to other requests; {advice}", self.status);
@@ -150,7 +150,7 @@ impl Response {
     /// Parses the body as a JSON object. An array that lists the values would also be accepted by serde.
     pub fn object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
         if self.body.trim_ascii_start().first() != Some(&b'{') {
-            return Err("it is no JSON object".into());
+            return Err("it is not a JSON object".into());
         }
         // The error may contain a value of the response, which may be long.
         serde_json::from_slice(&self.body).map_err(|error| error.to_string().chars().take(QUOTED).collect())

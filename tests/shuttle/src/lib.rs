@@ -26,7 +26,7 @@ pub(crate) mod tasks {
         pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
 
         pub(crate) fn interrupted() -> crate::Error {
-            crate::Error::new(crate::Code::WouldBlock, "interrupted while waiting; ask again")
+            crate::Error::new(crate::Code::WouldBlock, "interrupted while waiting; call again")
         }
     }
     pub(crate) mod with_timeout {

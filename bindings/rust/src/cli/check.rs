@@ -31,9 +31,9 @@ use std::time::{Duration, Instant};
 /// A layout that ends earlier gets a warning.
 const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
 
-/// See that this host can make ids: the state directory, its locks, the clock, forks, the layout
+/// Check that this host can create ids: the state directory, its locks, the clock, forks, the layout
 ///
-/// One line a check, with ok, warning or FAILED; nothing is left behind.
+/// Prints one line for each check, with ok, warning or FAILED. Leaves no file behind.
 #[derive(Args)]
 pub(super) struct CheckArguments {
     #[command(flatten)]
@@ -99,7 +99,8 @@ fn state_directory(
             Ok(Some(existing.to_owned()))
         }
         Ok(_) => {
-            let about = format!("{about}: {} is no directory; set state_dir elsewhere", existing.display());
+            let about =
+                format!("{about}: {} is not a directory; set state_dir elsewhere", existing.display());
             report.line(Status::Failed, "state directory", about)?;
             Ok(None)
         }
@@ -218,7 +219,7 @@ fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
         Ok(false) => report.line(
             Status::Warning,
             what,
-            "not to be had here: processes with other state directories do not see a held worker id; give all of them \
+            "not available here: processes with other state directories do not see a held worker id; give all of them \
              one state directory",
         ),
         Err(error) => report.line(Status::Failed, what, error),

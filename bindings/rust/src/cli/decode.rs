@@ -9,9 +9,9 @@ use std::io;
 /// A longer line holds no id, and the rest of it is not stored.
 const LONGEST_LINE: usize = 256;
 
-/// Show what ids are made of: from arguments, or one a line from standard input
+/// Show the parts of ids, from arguments or one per line from standard input
 ///
-/// Each is a line of the id, its time, worker id and sequence number, separated by tabs.
+/// Prints one line for each: the id, its time, worker id and sequence number, separated by tabs.
 #[derive(Args)]
 pub(super) struct DecodeArguments {
     /// The ids
@@ -19,7 +19,7 @@ pub(super) struct DecodeArguments {
     ids: Vec<String>,
     #[command(flatten)]
     bits: Bits,
-    /// Show each as a line of JSON
+    /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
 }

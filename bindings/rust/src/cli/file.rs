@@ -9,27 +9,27 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Look after directories of counters, the source file:DIR of segments
+/// Manage directories of counters, the source file:DIR of segments
 #[derive(Subcommand)]
 pub(super) enum FileCommand {
     Create(Create),
     Show(ShowFile),
 }
 
-/// Make a directory of counters, or counters in one that is there
+/// Create a directory of counters, or counters in an existing one
 ///
-/// A counter that is there keeps what is not given, and is never lowered.
+/// An existing counter keeps the values that are not given, and is never lowered.
 #[derive(Args)]
 pub(super) struct Create {
     #[command(flatten)]
     directory: Directory,
-    /// A tag that gets a counter; may be given several times
+    /// A tag that gets a counter; can be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// The first id, of each tag given; of a counter that is there the next one at least [default: 1]
+    /// The first id of each given tag; for an existing counter, the smallest next id [default: 1]
     #[arg(long, value_name = "N", requires = "tags")]
     start: Option<i64>,
-    /// How many ids a fetch gets that does not say, of each tag given [default: 1000]
+    /// The number of ids of a fetch that requests no number, for each given tag [default: 1000]
     #[arg(long, value_name = "N", requires = "tags")]
     step: Option<i64>,
     /// The members of one group share it: files of mode 0660, directories 2770 [default: LEAFID_SHARED_GROUP]
@@ -37,12 +37,12 @@ pub(super) struct Create {
     shared_group: bool,
 }
 
-/// Show the counters of a directory; nothing is locked for it
+/// Show the counters of a directory; locks nothing
 #[derive(Args)]
 pub(super) struct ShowFile {
     #[command(flatten)]
     directory: Directory,
-    /// Show each as a line of JSON
+    /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +52,7 @@ struct Directory {
     /// The directory
     #[arg(value_name = "DIR")]
     path: PathBuf,
-    /// It may be on a network: its locks work between all hosts that use it
+    /// The directory may be on a network: its locks work between all hosts that use it
     #[arg(long)]
     shared_fs: bool,
 }
@@ -133,7 +133,7 @@ fn as_json(tag: &str, counter: &Counter, damaged: bool) -> Value {
 
 fn as_text(tag: &str, counter: &Counter, damaged: bool) -> String {
     let damage = if damaged {
-        "\tone of two slots is damaged; the next fetch goes on above all that may have been given"
+        "\tone of two slots is damaged; the next fetch continues above all ids that may have been given"
     } else {
         ""
     };

@@ -8,26 +8,26 @@ use crate::{Error, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// Look after the marks of segments: below them every id of a tag was given
+/// Manage the marks of segments: every id of a tag below its mark was given
 #[derive(Subcommand)]
 pub(super) enum MarksCommand {
     Show(ShowMarks),
     Forget(Forget),
 }
 
-/// Show the mark of each tag; nothing is locked for it
+/// Show the mark of each tag; locks nothing
 #[derive(Args)]
 pub(super) struct ShowMarks {
     #[command(flatten)]
     space: Space,
-    /// Show each as a line of JSON
+    /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Forget a tag's mark, so that its source may give any range again
 ///
-/// For a mark that a wrong answer has left, or after a jump of the counter that is meant. End the processes that use the
+/// For a mark that a wrong response has left, or after an intended jump of the counter. End the processes that use the
 /// tag first, and see that the source's counter is above every id in use: a range that was given before is not refused
 /// after this.
 #[derive(Args)]
@@ -104,7 +104,7 @@ fn as_text(listed: &Listed) -> String {
 fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
     let Forget { tag, protocol, confirm, space } = arguments;
     if confirm != tag {
-        let allowed = format!("{tag:?}, the tag whose mark is to be forgotten, to show that it is meant");
+        let allowed = format!("{tag:?}, the tag whose mark is forgotten, as a confirmation");
         return Err(Error::invalid("confirm", format!("{confirm:?}"), &allowed).into());
     }
     let settings = space.settings()?;

@@ -7,10 +7,10 @@ use clap::Args;
 /// The number of ids that are created before they are written.
 const AT_ONCE: u64 = 4_096;
 
-/// Make new ids, one a line: claims a worker id, and lets it go in the end
+/// Create new ids, one per line: claims a worker id and releases it at the end
 #[derive(Args)]
 pub(super) struct NextArguments {
-    /// How many
+    /// The number of ids
     #[arg(short = 'n', value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     #[command(flatten)]

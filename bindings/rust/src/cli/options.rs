@@ -30,7 +30,7 @@ pub(super) struct Space {
     /// The id space [default: default]
     #[arg(long)]
     name: Option<String>,
-    /// Where the records are [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user's own]
+    /// The directory of the records [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user's own]
     #[arg(long, value_name = "DIR")]
     pub(super) state_dir: Option<PathBuf>,
 }
@@ -46,7 +46,8 @@ pub(super) struct ClaimOptions {
     /// No other container or host was given this range, or all that were share the state directory
     #[arg(long)]
     exclusive_range: bool,
-    /// How long a start that finds no record issues nothing, milliseconds [default: LEAFID_NO_RECORD_WAIT_MS, else 0]
+    /// How long a start without a record waits for its first id, milliseconds [default: LEAFID_NO_RECORD_WAIT_MS, else
+    /// 0]
     #[arg(long, value_name = "N")]
     no_record_wait_ms: Option<i64>,
 }

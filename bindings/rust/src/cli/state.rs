@@ -15,14 +15,14 @@ use std::fmt::{Display, Write as _};
 use std::io;
 use std::path::Path;
 
-/// Look after the records of worker ids
+/// Manage the records of worker ids
 #[derive(Subcommand)]
 pub(super) enum StateCommand {
     Show(ShowState),
     Reset(ResetOne),
 }
 
-/// Show what is recorded of a worker id, and whether it is held; nothing is locked for it
+/// Show the record of a worker id, and whether it is held; locks nothing
 #[derive(Args)]
 pub(super) struct ShowState {
     /// A worker id, or "all"
@@ -30,14 +30,15 @@ pub(super) struct ShowState {
     worker: Which,
     #[command(flatten)]
     space: Space,
-    /// Show each as a line of JSON
+    /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Give up a record that lies ahead of the clock, so that ids begin at the clock again
 ///
-/// What was granted ahead is burnt: it will not be issued when the clock comes there. Correct the clock first.
+/// The time that was granted ahead is skipped: no id is issued for it when the clock gets there. Correct the clock
+/// first.
 #[derive(Args)]
 pub(super) struct ResetOne {
     /// The worker id
@@ -200,7 +201,10 @@ fn as_text(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> String {
         line("refused", &error.message());
     }
     if slots.damaged {
-        line("damaged", &"one of two slots; the next start goes on above all that may have been issued");
+        line(
+            "damaged",
+            &"one of two slots; the next start continues above all ids that may have been issued",
+        );
     }
     text
 }
@@ -223,7 +227,7 @@ fn run(record: &Record) -> String {
 fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
     let worker_id = arguments.worker;
     if arguments.confirm != worker_id {
-        let allowed = format!("{worker_id}, the worker id to reset, to show that it is meant");
+        let allowed = format!("{worker_id}, the worker id to reset, as a confirmation");
         return Err(Error::invalid("confirm", arguments.confirm, &allowed).into());
     }
     let settings = arguments.space.settings()?;

@@ -45,7 +45,9 @@ pub(super) fn addresses(uri: &Uri, by: Instant) -> Result<Vec<SocketAddr>, Error
         Timed::Done(found) => Ok(found?),
         Timed::Out | Timed::Interrupted => Err(Error::Timeout(Timeout::Resolve)),
         Timed::TooMany => Err(io::Error::other("too many calls hang in this process").into()),
-        Timed::NoThread => Err(io::Error::other("the system gives no thread to look the name up on").into()),
+        Timed::NoThread => {
+            Err(io::Error::other("the system cannot start a thread to look the name up").into())
+        }
         Timed::Forked => Err(io::Error::other("this is a forked child").into()),
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn ask(
                 Failed::unanswered(unanswered(shown), unanswered(server))
             })?;
             if exchange.has_extra_bytes() {
-                reply.flaw.get_or_insert("goes on after its end (Content-Length is too small)".into());
+                reply.flaw.get_or_insert("continues after its end (Content-Length is too small)".into());
             }
             Ok((reply, exchange))
         }
@@ -102,7 +102,7 @@ fn read(reply: &mut Response, body: ureq::Body, exchange: &Exchange) -> Result<(
             let flaw = match ureq::Error::from(error) {
                 ureq::Error::BodyStalled => "ends before its end".into(),
                 _ if ends_early => "ends before its end".into(),
-                error @ ureq::Error::Protocol(_) => format!("is not framed as HTTP says ({error})"),
+                error @ ureq::Error::Protocol(_) => format!("is not framed as HTTP requires ({error})"),
                 error => return Err(error),
             };
             reply.flaw = Some(flaw);
@@ -125,9 +125,9 @@ fn flaw(version: Version, status: StatusCode, headers: &HeaderMap) -> Option<Str
         // It has no body by its status. RFC 9110, section 15.3.5
         (0, 0) if status == StatusCode::NO_CONTENT => None,
         (0, 0) => Some("does not say where it ends (no Content-Length, not chunked)".into()),
-        _ => Some(
-            "says in two ways, or an unknown one, where it ends (Content-Length, Transfer-Encoding)".into(),
-        ),
+        _ => {
+            Some("gives its end in two ways, or in an unknown one (Content-Length, Transfer-Encoding)".into())
+        }
     }
 }
 
@@ -164,7 +164,7 @@ fn unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
         ),
         ureq::Error::Protocol(error) => Error::new(
             Code::SourceInvalid,
-            format!("{url} answered what is no HTTP ({error}); {other_scheme}"),
+            format!("{url} sent a response that is not HTTP ({error}); {other_scheme}"),
         ),
         ureq::Error::LargeResponseHeader(..) => Error::new(
             Code::SourceInvalid,

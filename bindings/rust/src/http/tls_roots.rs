@@ -17,7 +17,7 @@ pub(crate) fn tls(ca_file: Option<&Path>) -> Result<TlsConfig> {
     };
     let system = rustls_native_certs::load_native_certs();
     for error in &system.errors {
-        log::warn!("leafid: an authority of the system's is left out: {error}");
+        log::warn!("leafid: a certificate authority of the system is left out: {error}");
     }
     trusted.extend(system.certs);
     if trusted.is_empty() {

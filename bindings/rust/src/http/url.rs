@@ -22,7 +22,7 @@ impl ServerUrl {
         let wrong = |why: &str| Error::invalid(option, format!("{text:?}"), &format!("{ALLOWED} ({why})"));
         if text.contains('@') {
             // The value is not shown, because the text before the @ may be a password.
-            let allowed = format!("{ALLOWED}; a user belongs into `token` or `headers`");
+            let allowed = format!("{ALLOWED}; a user belongs in `token` or `headers`");
             return Err(Error::invalid(option, "a URL with an @", &allowed));
         }
         if text.contains(['?', '#']) {

@@ -96,7 +96,7 @@ impl Disk for SystemDisk {
             }
             Ok(()) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "its lock was given twice, as by a file system whose locks do not lock",
+                "its lock was granted twice: the locks of this file system do not work",
             )),
             Err(Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
@@ -170,7 +170,7 @@ fn tell_of_others(file: &ForkSafeFd, path: &Path) {
         |directory: &Path| fs::metadata(directory).is_ok_and(|found| found.mode() & 0o001 != 0);
     if mode & 0o004 != 0 && path.parent().is_some_and(may_be_reached) && !TOLD.swap(true, Relaxed) {
         log::info!(
-            "leafid: any user of this host may read {}, and so hold its lock and stop who needs it: chmod o-rwx it and \
+            "leafid: any user of this host may read {}, and so hold its lock and block others: chmod o-rwx it and \
              the files beside it",
             path.display()
         );

@@ -147,7 +147,7 @@ impl Env {
     /// A random number. Errors: `state_io`.
     pub(crate) fn number(&self) -> Result<u128> {
         self.random.number().map_err(|error| {
-            Error::new(Code::StateIo, format!("the system gives no random numbers: {error}; try again"))
+            Error::new(Code::StateIo, format!("the system returned no random numbers: {error}; try again"))
         })
     }
 }

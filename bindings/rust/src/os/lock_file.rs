@@ -55,7 +55,7 @@ pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<O
             LockAttempt::Retry => {}
         }
     }
-    Err(io::Error::new(io::ErrorKind::Interrupted, "others make and remove it all the time"))
+    Err(io::Error::new(io::ErrorKind::Interrupted, "other processes create and remove it all the time"))
 }
 
 enum LockAttempt {
@@ -68,7 +68,7 @@ enum LockAttempt {
 fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<LockAttempt> {
     let found = rustix::fs::fstat(descriptor.fd()?)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a file"));
     }
     match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}

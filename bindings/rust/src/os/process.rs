@@ -158,7 +158,7 @@ fn page() -> &'static AtomicU64 {
             WIPES_ON_FORK.store(wiped, Relaxed);
             if !wiped {
                 log::warn!(
-                    "leafid: MADV_WIPEONFORK is not to be had here; forks that skip pthread_atfork are not seen"
+                    "leafid: MADV_WIPEONFORK is not available here; forks that skip pthread_atfork are not seen"
                 );
             }
             // SAFETY: just published.

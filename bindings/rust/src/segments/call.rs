@@ -306,8 +306,8 @@ pub(super) fn may_fetch(name: &str) -> Result<()> {
 /// For event loops: the error of a thread that may not wait.
 fn would_block(fetcher: &Fetcher, tag_state: &TagState) -> Error {
     let why = match fetcher.is_deferred() {
-        true => "its fetch needs this thread's event loop: return to it, and ask again, or await next",
-        false => "its fetch is under way: ask again, or await next",
+        true => "its fetch needs this thread's event loop: return to it and call again, or await next",
+        false => "its fetch is running: call again, or await next",
     };
     Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tag_state.name))
 }

@@ -271,7 +271,7 @@ impl Fetcher {
                 Ok(kept) if !kept.is_empty() => return self.use_unused(&tag_state, kept, tries),
                 Ok(_) => {}
                 Err(error) => {
-                    log::warn!("leafid: what was kept of the tag {:?} is not used: {error}", tag_state.name)
+                    log::warn!("leafid: the stored ids of the tag {:?} are not used: {error}", tag_state.name)
                 }
             }
         }
@@ -520,7 +520,7 @@ impl Fetcher {
             Timed::Forked => Ok(()),
             _ => {
                 let message =
-                    "the disk did not answer in time; some of what was left of the segments is not kept";
+                    "the disk did not answer in time; some unused ids of the segments are not stored";
                 Err(Error::new(Code::StateIo, message))
             }
         }

@@ -190,7 +190,7 @@ impl HighWaterMarks {
         let rest = kept.valid(&start, store.id()?, self.env.clock.filtered_ms());
         if other_start {
             log::info!(
-                "leafid: what was kept unused of {tag:?} is left out: the machine was started anew since, or is another one"
+                "leafid: the stored ids of {tag:?} are left out: the machine was restarted since, or is another one"
             );
         }
         self.save(&mut store, &mut mark)?;
@@ -255,7 +255,7 @@ impl HighWaterMarks {
             // The unreadable slot may have said that the unused ids were taken.
             mark.kept = None;
             log::warn!(
-                "leafid: one slot of {} is damaged; the other one serves, and the segment given last may be unknown to it",
+                "leafid: one slot of {} is damaged; the other one is used, and may not know the last segment",
                 path.display()
             );
         }

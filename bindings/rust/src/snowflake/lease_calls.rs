@@ -106,7 +106,7 @@ impl Generator {
         };
         drop(cache);
         log::warn!(
-            "leafid: worker id {} is not released, for its lease is still remembered: {error}; it ends by itself",
+            "leafid: worker id {} is not released, because its lease is still remembered: {error}; it ends by itself",
             self.worker_id
         );
         false
@@ -134,7 +134,7 @@ impl Generator {
             None => "by code that runs on this thread's event loop",
         };
         let message = format!(
-            "the lease of worker id {} is being renewed, or another one claimed, {by}; return to the event loop, and ask \
+            "the lease of worker id {} is being renewed, or another one claimed, {by}; return to the event loop and call \
              again",
             self.worker_id
         );
@@ -150,7 +150,7 @@ impl Generator {
         while waits && lease.waits_for_late_answer() {
             // A renewal that closes its own generator would wait for itself.
             if user_calls::is_this_thread() || !pause.until(deadline) {
-                log::warn!("leafid: worker id {} is not released: a renewal is under way", self.worker_id);
+                log::warn!("leafid: worker id {} is not released: a renewal is running", self.worker_id);
                 return;
             }
         }

@@ -70,7 +70,7 @@ impl<'a> Wait<'a> {
         if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
             let message = format!(
                 "no record of worker id {} was found at the start, so nothing is issued before {} (no_record_wait_ms): \
-                 the first id is to be had in {left_ms} ms, longer than timeout_ms ({}) allows; ask again then",
+                 the first id is available in {left_ms} ms, longer than timeout_ms ({}) allows; call again then",
                 generator.worker_id,
                 Utc(ms),
                 self.settings.timeout.as_millis()
@@ -96,7 +96,7 @@ impl<'a> Wait<'a> {
                 false => (Code::WouldBlock, "the ids of this tick are used up"),
             };
             let message = format!(
-                "{why}: the next id is to be had in {} ms, longer than timeout_ms ({timeout}) allows; ask again then, \
+                "{why}: the next id is available in {} ms, longer than timeout_ms ({timeout}) allows; call again then, \
                  or raise timeout_ms",
                 left.as_millis() + 1
             );

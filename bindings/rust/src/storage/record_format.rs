@@ -140,7 +140,7 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
             "{} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
-             max_backwards_ms (5000) and three seconds more have passed since its last use, for ids may run so far ahead of the clock",
+             max_backwards_ms (5000) and three seconds more have passed since its last use, because ids may run so far ahead of the clock",
             path.display()
         );
         Error::new(Code::StateCorrupt, message)

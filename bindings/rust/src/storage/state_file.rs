@@ -140,7 +140,7 @@ impl StateFile {
         if damaged {
             assume_the_worst(&mut newest.record, space, env.clock.filtered_ms());
             log::warn!(
-                "leafid: one slot of {} is damaged; the other one serves, and ids go on at {}",
+                "leafid: one slot of {} is damaged; the other one is used, and ids continue at {}",
                 path.display(),
                 Utc(space.layout.tick_start_ms(newest.record.run.until))
             );

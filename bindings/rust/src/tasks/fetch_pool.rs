@@ -251,7 +251,7 @@ impl Pool {
         self.worker_wake.notify_one();
         if let Some(Some((error, jobs))) = failed {
             let message = format!(
-                "the system gives no thread to ask the source of segments on ({error}); see its limits"
+                "the system cannot start a thread to ask the source of segments ({error}); see its limits"
             );
             jobs.for_each(|job| job.fail(Error::new(Code::StateIo, message.clone())));
         }

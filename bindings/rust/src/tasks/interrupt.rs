@@ -7,5 +7,5 @@ pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The error of an interrupted call.
 pub(crate) fn interrupted() -> Error {
-    Error::new(Code::WouldBlock, "interrupted while waiting; ask again")
+    Error::new(Code::WouldBlock, "interrupted while waiting; call again")
 }

@@ -69,7 +69,7 @@ pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
 /// The error while too many calls are stuck.
 pub(crate) fn too_many_stuck() -> Error {
     let message = format!(
-        "{MOST_STUCK_CALLS} calls of code that leafid was given hang in this process; see what they wait for, and start it anew"
+        "{MOST_STUCK_CALLS} user callbacks hang in this process; see what they wait for, and restart it"
     );
     Error::new(Code::WorkerLost, message)
 }
@@ -78,7 +78,7 @@ pub(crate) fn too_many_stuck() -> Error {
 /// signal handler.
 pub(crate) fn no_thread_error(error: &dyn fmt::Display) -> Error {
     let message = format!(
-        "the system gives no thread to call the source of worker ids on ({error}); see its limits. A child of _Fork or a \
+        "the system cannot start a thread to call the source of worker ids ({error}); see its limits. A child of _Fork or a \
          raw clone can use no such source"
     );
     Error::new(Code::StateIo, message)

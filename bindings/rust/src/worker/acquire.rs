@@ -52,7 +52,7 @@ pub(crate) fn acquire(
     if let Some(peers) = settings.peer_times.clone() {
         let env = Arc::clone(env);
         let check = move || peers.check(|| env.clock.filtered_ms());
-        let unknown = |error: Error| log::warn!("leafid: {error}; the start goes on without peer_times");
+        let unknown = |error: Error| log::warn!("leafid: {error}; the start continues without peer_times");
         match with_timeout::run_unless(settings.timeout, os::ThreadKind::UserCode, interrupted, check) {
             Timed::Done(checked) => checked?,
             Timed::Out | Timed::Forked => unknown(late("peer_times", settings)),

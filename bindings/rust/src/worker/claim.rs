@@ -91,7 +91,7 @@ pub(crate) fn claim(env: &Env, settings: &SnowflakeSettings, context: &ClaimCont
             warned = true;
             log::warn!(
                 "leafid: every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice \
-                 as many ids as processes nobody waits, also while processes are replaced",
+                 as many ids as processes none waits, also while processes are replaced",
                 settings.key.space.name,
                 patience.as_millis()
             );
@@ -212,11 +212,11 @@ fn claim_one(
             false => None,
         };
         let no_holder = stranger.map_or_else(String::new, |_| {
-            ", which cannot open this record and so is no holder of it, but may be one of another directory".into()
+            ", which cannot open this record, so it does not hold it, but may hold it in another directory".into()
         });
         let advice = match holder.starts_with(host_lock::THIS_PROCESS) {
             _ if key.workers.source().is_some_and(|source| source.as_servers().is_some()) => {
-                "its lease has ended, as the server says: end that process, or let it go on"
+                "its lease has ended, as the server says: end that process, or let it continue"
             }
             true => "close that generator, or open this one with the same options to share it",
             false => {
@@ -304,7 +304,7 @@ fn of_servers(settings: &SnowflakeSettings, error: Error) -> Error {
     match settings.key.workers.source().and_then(WorkerSource::as_servers) {
         Some((_, urls)) if error.code() == Code::InvalidArgument => {
             let message = format!(
-                "{} leased what cannot be used: {}; see the server",
+                "{} returned a lease that cannot be used: {}; see the server",
                 urls.join(", "),
                 error.message()
             );
@@ -463,7 +463,8 @@ impl Refusals {
                     self.in_use,
                     patience(settings, false).as_millis(),
                     match settings.max_wait.is_some() && settings.lazy {
-                        true => "; here nobody waits longer, `await Snowflake.open` without lazy does",
+                        true =>
+                            "; a lazy handle does not wait longer, `await Snowflake.open` without lazy does",
                         false => "",
                     }
                 );

@@ -52,7 +52,7 @@ impl OfflineStart {
             match claim(worker_id) {
                 Ok(claim) => {
                     log::warn!(
-                        "leafid: {}; worker id {worker_id} goes on with the lease that it still holds",
+                        "leafid: {}; worker id {worker_id} continues with the lease that it still holds",
                         self.why
                     );
                     return Ok(claim);

@@ -35,7 +35,7 @@ impl PeerTimes {
 }
 
 fn warn(error: &dyn fmt::Display) -> Result<()> {
-    log::warn!("leafid: the clocks of the peers are not known: {error}; the start goes on without them");
+    log::warn!("leafid: the clocks of the peers are not known: {error}; the start continues without them");
     Ok(())
 }
 

@@ -74,7 +74,7 @@ impl SnowflakeSettings {
             Some(most) if left > most => {
                 let ms = left.as_millis() + 1;
                 let message = format!(
-                    "the next id is to be had in {ms} ms, more than this thread may wait; ask again then"
+                    "the next id is available in {ms} ms, longer than this thread may wait; call again then"
                 );
                 Err(Error::new(Code::WouldBlock, message))
             }

@@ -58,7 +58,7 @@ fn answers_that_are_wrong_are_worker_lost_and_say_how() {
 #[test]
 fn what_is_no_lease_at_all() {
     for (status, body, code, says) in [
-        (200, "[0,0,9,9,9,[],\"x\"]", Code::WorkerLost, "it is no JSON object"),
+        (200, "[0,0,9,9,9,[],\"x\"]", Code::WorkerLost, "it is not a JSON object"),
         (200, "", Code::WorkerLost, "without a body"),
         (200, "{\"instance\":1,\"instance\":2}", Code::WorkerLost, "duplicate field"),
         (200, "<html>busy</html>", Code::WorkerLost, "<html>busy</html>"),
@@ -66,7 +66,7 @@ fn what_is_no_lease_at_all() {
             404,
             "where?",
             Code::WorkerLost,
-            "answered 404 \"where?\": the answer is no lease server's; see the URL",
+            "answered 404 \"where?\": the answer is not from a lease server; see the URL",
         ),
         (204, "", Code::WorkerLost, "answered 204"),
         (302, "", Code::WorkerLost, "redirects to nowhere"),
@@ -95,7 +95,7 @@ fn what_is_no_lease_at_all() {
         (&b"HTTP/1.1 200 OK\r\nAge: 5\r\nContent-Length: 2\r\n\r\n{}"[..], "Age: \"5\""),
         (b"HTTP/1.1 200 OK\r\n\r\n{}", "does not say where it ends"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n{}", "ends before its end"),
-        (b"220 smtp\r\n", "no HTTP"),
+        (b"220 smtp\r\n", "not HTTP"),
         (b"", "without an answer"),
     ] {
         let error = opening(move |_| Reaction::Raw(bytes.into())).unwrap_err();

@@ -45,9 +45,9 @@ fn a_claim_s_answer_without_its_instance_is_source_invalid() {
         (Value::Null, "the answer does not repeat the instance of its request"),
         (json!(""), "has the instance of another request"),
         (json!("0123456789abcdef0123456789abcdef"), "has the instance of another request"),
-        (json!(7), "has an instance that is no text"),
-        (json!(["x"]), "has an instance that is no text"),
-        (json!({}), "has an instance that is no text"),
+        (json!(7), "has an instance that is not text"),
+        (json!(["x"]), "has an instance that is not text"),
+        (json!({}), "has an instance that is not text"),
     ] {
         let (place, server) = (Place::new(), Server::new(20_000));
         let wrong = json!({"instance": instance});
@@ -162,7 +162,7 @@ fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
         for (nonce, says) in [
             (Value::Null, "the answer does not repeat the nonce of its request"),
             (json!("0123456789abcdef0123456789abcdef"), "has the nonce of another request"),
-            (json!(7), "has a nonce that is no text"),
+            (json!(7), "has a nonce that is not text"),
         ] {
             scope.spawn(move || {
                 let (place, server) = (Place::new(), Server::new(1_000));

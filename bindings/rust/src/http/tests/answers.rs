@@ -71,13 +71,13 @@ fn longer(seen: &Seen) -> Reaction {
 fn an_answer_that_goes_on_after_its_end() {
     let (code, message) = refused(longer);
     assert_eq!(code, Code::SourceInvalid);
-    assert!(message.contains("goes on after its end"), "{message}");
+    assert!(message.contains("continues after its end"), "{message}");
     let authority = Authority::new();
     let server = authority.server(&["localhost"], |_| {}, longer);
     let url = format!("https://localhost:{}", server.address.port());
     let options = HttpOptions { ca_file: Some(authority.file()), ..options(&[url]) };
     let error = fetch(&RangeSource::new(options, true).unwrap(), "order").unwrap_err();
-    assert!(error.message().contains("goes on after its end"), "{error}");
+    assert!(error.message().contains("continues after its end"), "{error}");
 }
 
 #[test]
@@ -106,13 +106,13 @@ fn wrong_frames() {
         (|seen| plain("", &seen.body()), Code::SourceInvalid, "does not say where it ends"),
         (|_| plain("", "7"), Code::SourceInvalid, "does not say where it ends"),
         (|seen| plain("Content-Length: 500\r\n", &seen.body()), Code::SourceInvalid, "ends before its end"),
-        (|seen| plain("Content-Length: 9\r\n", &seen.body()), Code::SourceInvalid, "goes on after its end"),
-        (|seen| plain("Content-Length: x\r\n", &seen.body()), Code::SourceInvalid, "is no HTTP"),
-        (|seen| http("200 OK", "Content-Length: 3\r\n", &seen.body()), Code::SourceInvalid, "is no HTTP"),
+        (|seen| plain("Content-Length: 9\r\n", &seen.body()), Code::SourceInvalid, "continues after its end"),
+        (|seen| plain("Content-Length: x\r\n", &seen.body()), Code::SourceInvalid, "is not HTTP"),
+        (|seen| http("200 OK", "Content-Length: 3\r\n", &seen.body()), Code::SourceInvalid, "is not HTTP"),
         (
             |seen| http("200 OK", "Transfer-Encoding: chunked\r\n", &seen.body()),
             Code::SourceInvalid,
-            "says in two ways",
+            "gives its end in two ways",
         ),
         (
             |seen| plain("Transfer-Encoding: gzip, chunked\r\n", &seen.body()),
@@ -127,14 +127,14 @@ fn wrong_frames() {
         (
             |_| plain("Transfer-Encoding: chunked\r\n", "zz\r\nab\r\n0\r\n\r\n"),
             Code::SourceInvalid,
-            "is not framed as HTTP says",
+            "is not framed as HTTP requires",
         ),
         (
             |seen| http("200 OK", "", &(seen.body() + &" ".repeat(10_000_000))),
             Code::SourceInvalid,
             "longer than 65536",
         ),
-        (|_| b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), Code::SourceInvalid, "what is no HTTP"),
+        (|_| b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), Code::SourceInvalid, "a response that is not HTTP"),
         (|_| Vec::new(), Code::SegmentUnavailable, "closed the connection without an answer"),
     ];
     for (make, code, said) in bytes {

@@ -81,7 +81,7 @@ impl FileSource {
 
     fn unknown(&self, tag: &str) -> Error {
         let known = match self.directory.tags(&self.env) {
-            Err(error) => format!("which it has cannot be told ({error})"),
+            Err(error) => format!("its counters cannot be listed ({error})"),
             Ok(tags) if tags.is_empty() => "it has none".into(),
             Ok(tags) => format!("it has {}", list(&tags)),
         };

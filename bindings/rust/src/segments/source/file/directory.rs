@@ -263,7 +263,7 @@ fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
 
 fn unmarked(path: &Path) -> Error {
     let message = format!(
-        "{0} is no directory of leafid's counters: there is no {MARKER} in it. If it was one, see that the right disk is \
+        "{0} is not a directory of leafid counters: there is no {MARKER} in it. If it was one, see that the right disk is \
          mounted there, or restore it; if not, make it by create = true or: leafid file create {0}",
         path.display()
     );
