@@ -16,14 +16,25 @@
 //!
 //! An event often returns the next action itself, so that the host cannot forget to poll. The file of each machine
 //! starts with a table of its states.
+//!
+//! # Features
+//!
+//! None is on by default: then the core has no dependency. The host turns them on.
+//!
+//! * `format`: the formats of files. It needs `serde_json` and `crc32fast`, both without std.
+//! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod atomic;
 mod code;
 mod error;
+#[cfg(feature = "format")]
+pub mod format;
 mod id;
 mod layout;
 mod presets;

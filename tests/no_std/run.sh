@@ -46,11 +46,14 @@ done
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 CARGO_TARGET_DIR=$target
 export CARGO_TARGET_DIR
-check "the core builds into a program without std, libc and start files" \
-  cargo build --release --quiet --manifest-path "$here/Cargo.toml"
-[ "$failed" -eq 0 ] || end
-check "its own start is in it" has_symbols
-check "no symbol is left for a library to bring" no_undefined_symbols
-check "it needs no shared library" not_dynamic
-check "compose, decode, spans, next, reserve, seal and errors work in it" runs
+for features in "" format wire; do
+  with=${features:+, with the feature $features}
+  check "the core builds into a program without std, libc and start files$with" \
+    cargo build --release --quiet --features "$features" --manifest-path "$here/Cargo.toml"
+  [ "$failed" -eq 0 ] || end
+  check "its own start is in it" has_symbols
+  check "no symbol is left for a library to bring" no_undefined_symbols
+  check "it needs no shared library" not_dynamic
+  check "compose, decode, spans, next, reserve, seal, errors and the feature's own work in it" runs
+done
 end

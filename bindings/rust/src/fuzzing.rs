@@ -8,13 +8,13 @@ pub use crate::segments::fuzzing::{accept, ask, segments_options, stored_of_segm
 
 use crate::http::ServerUrl;
 use crate::os::env;
-use crate::storage::record_format;
-use crate::storage::two_slots::SLOT_BYTES;
 use crate::worker::lease_cache;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::{WorkerIds, of_hostname};
 use crate::{SnowflakeBuilder, Worker};
 use leafid_core::ClockFilter;
+use leafid_core::format::state::{self, SlotPair};
+use leafid_core::format::two_slots::SLOT_BYTES;
 use leafid_core::{Layout, Lease, Record, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,7 @@ pub struct State {
 }
 
 pub fn state(bytes: &[u8]) -> Result<State> {
-    let record_format::SlotPair { newest, spare, damaged } =
-        record_format::read_file(Path::new("file"), bytes)?;
+    let SlotPair { newest, spare, damaged } = state::read_file("file", bytes)?;
     // The clock filter gets the times of its writer, for the same start of the machine.
     let (writer, filter, ns) = (&newest.writer, ClockFilter::new(), |ms: i64| ms.saturating_mul(1_000_000));
     let then = (ns(newest.record.granted_at_ms), ns(writer.counted_ms));

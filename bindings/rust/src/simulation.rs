@@ -125,12 +125,8 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
                     assert!(id > last, "seed {seed}: {id} after {last}");
                     last = id;
                     let durable = lock(&world.0.files).values().next().cloned().unwrap();
-                    let until = crate::storage::record_format::read_file(Path::new("x"), &durable)
-                        .unwrap()
-                        .newest
-                        .record
-                        .run
-                        .until;
+                    let until =
+                        leafid_core::format::state::read_file("x", &durable).unwrap().newest.record.run.until;
                     assert!(
                         layout.decode(id).unwrap().timestamp_ms < layout.tick_start_ms(until),
                         "seed {seed}"
@@ -166,11 +162,11 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
             world.pass(1);
             let mut files = lock(&world.0.files);
             let file = files.values_mut().next().unwrap();
-            let newest = crate::storage::record_format::read_file(Path::new("x"), file).unwrap();
+            let newest = leafid_core::format::state::read_file("x", file).unwrap();
             let survivor =
-                crate::storage::record_format::read_slot(file, newest.spare).unwrap().record.run.until;
+                leafid_core::format::state::read_slot(file, newest.spare).unwrap().record.run.until;
             if last >= open.generator.core.layout().tick_start_ms(survivor) {
-                let at = (1 - newest.spare) * crate::storage::two_slots::SLOT_BYTES + 20;
+                let at = (1 - newest.spare) * leafid_core::format::two_slots::SLOT_BYTES + 20;
                 file[at] ^= 1;
                 break (last, survivor);
             }

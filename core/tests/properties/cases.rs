@@ -5,6 +5,7 @@
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+use std::string::String;
 
 /// Holds a property to `cases` cases.
 pub(crate) fn holds<S: Strategy>(

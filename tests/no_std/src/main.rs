@@ -9,14 +9,13 @@ mod memory;
 mod system;
 
 use alloc::string::ToString;
-use leafid_core::wire::{Response, lease_server};
 use leafid_core::{Action, Code, Layout, Record, Rules, Snowflake, Span, next_until, parse_id};
 
 const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;
 
 /// Names each check by its place, so that the exit status tells which one failed.
-fn checks() -> [bool; 10] {
+fn checks() -> [bool; 11] {
     let leaf = Layout::LEAF;
     let rules = Rules { random_start: 0, ..Rules::default() };
     let from = leaf.tick_at(NOW_MS).unwrap_or(0);
@@ -29,9 +28,6 @@ fn checks() -> [bool; 10] {
     let reserved = flake.reserve(NOW_MS, 10_000).map(|run| run.count) == Ok(4_095);
     let wide = Layout::parse("35|5|23").and_then(|layout| layout.with_epoch_ms(1_767_225_600_000));
     let refused = leaf.compose(NOW_MS, 1_024, 0);
-    let renewal = br#"{"until":9,"lease_ms":4,"token":"t","nonce":"n"}"#;
-    let renewed =
-        lease_server::judge_renewal(&Response::new("http://a", 200, renewal, "worker"), "n").into_result();
     [
         leaf.compose(NOW_MS, 39, 3_448) == Ok(ID),
         leaf.decode(ID).is_ok_and(|parts| (parts.worker_id, parts.sequence) == (39, 3_448)),
@@ -46,8 +42,38 @@ fn checks() -> [bool; 10] {
                 && error.to_string().ends_with("worker_id is 1024; allowed: 0 to 1023")
         }),
         Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
-        renewed.is_ok(),
+        formats(),
+        wire(),
     ]
+}
+
+/// A record is written and read.
+#[cfg(feature = "format")]
+fn formats() -> bool {
+    use leafid_core::format::state::{StoredRecord, Writer, read_file, unused_file};
+    let record = Record::unused(39, Layout::LEAF);
+    let stored = StoredRecord { number: 0, name: "orders".into(), record, writer: Writer::default() };
+    let bytes = unused_file(stored.clone());
+    let found = bytes.and_then(|bytes| read_file("worker-39.state", &bytes));
+    found.is_ok_and(|found| found.newest == StoredRecord { number: 1, ..stored } && !found.damaged)
+}
+
+#[cfg(not(feature = "format"))]
+fn formats() -> bool {
+    true
+}
+
+/// A response is read.
+#[cfg(feature = "wire")]
+fn wire() -> bool {
+    use leafid_core::wire::{Response, lease_server};
+    let renewal = br#"{"until":9,"lease_ms":4,"token":"t","nonce":"n"}"#;
+    lease_server::judge_renewal(&Response::new("http://a", 200, renewal, "worker"), "n").into_result().is_ok()
+}
+
+#[cfg(not(feature = "wire"))]
+fn wire() -> bool {
+    true
 }
 
 /// Where the program begins, called by `_start` with an aligned stack.

@@ -3,9 +3,10 @@
 use super::streams::{Outcome, Streams};
 use crate::config::http_options::{SHARED_GROUP, flag};
 use crate::os::env::{Env, Sharing};
-use crate::segments::source::file::{Counter, CounterDirectory, FileTag};
+use crate::segments::source::file::{CounterDirectory, FileTag};
 use crate::storage::file_names::check_tag;
 use clap::{Args, Subcommand};
+use leafid_core::format::counter::Counter;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -125,7 +126,7 @@ fn describe(directory: &CounterDirectory, streams: &mut Streams<'_>) -> std::io:
 fn as_json(tag: &str, counter: &Counter, damaged: bool) -> Value {
     json!({
         "tag": tag,
-        "next": counter.next.0.to_string(),
+        "next": counter.next().to_string(),
         "step": counter.step,
         "one_slot_damaged": damaged,
     })
@@ -137,5 +138,5 @@ fn as_text(tag: &str, counter: &Counter, damaged: bool) -> String {
     } else {
         ""
     };
-    format!("{tag}\tnext {}\tstep {}{damage}", counter.next.0, counter.step)
+    format!("{tag}\tnext {}\tstep {}{damage}", counter.next(), counter.step)
 }

@@ -4,11 +4,11 @@ use super::holder;
 use super::options::Space;
 use super::streams::{Outcome, Streams};
 use crate::os::env::Env;
-use crate::storage::record_format::{self, SlotPair};
 use crate::storage::state_file;
 use crate::worker::reset::{Reset, reset};
 use crate::{Error, Result, Utc};
 use clap::{Args, Subcommand};
+use leafid_core::format::state::{self, SlotPair};
 use leafid_core::{Layout, Record, Span};
 use serde_json::{Value, json};
 use std::fmt::{Display, Write as _};
@@ -135,7 +135,7 @@ fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<SlotPair> {
         let allowed = format!("a worker id that was used: there is no {}", path.display());
         Error::invalid("worker", worker_id, &allowed)
     };
-    record_format::read_file(&path, &bytes.ok_or_else(missing)?)
+    state::read_file(path.display(), &bytes.ok_or_else(missing)?)
 }
 
 fn in_ms(layout: &Layout, span: &Span) -> (i64, i64) {

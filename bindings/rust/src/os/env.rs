@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The size of each file in bytes: two pages, one for each slot.
-pub(crate) const FILE_BYTES: usize = 2 * 4096;
+pub(crate) use leafid_core::format::two_slots::FILE_BYTES;
 
 /// The clock, the disk and the random numbers of this process. A forked child has its own.
 pub(crate) fn of_process() -> &'static Arc<Env> {

@@ -6,9 +6,6 @@
 #[cfg(feature = "cli")]
 mod by_hand;
 mod in_memory;
-mod mark;
-mod span_text;
-mod unused;
 
 #[cfg(feature = "cli")]
 pub(crate) use by_hand::{Listed, forget, list, source_of};
@@ -17,18 +14,16 @@ use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
-use crate::storage::file_names::{checksum, file_name};
-use crate::storage::shared_file::{self, SharedFile};
+use crate::storage::file_names::{checksum, file_name, inside};
+use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, check_root};
+use leafid_core::format::mark::{MOST_SPANS, Mark};
+use leafid_core::format::unused::{DAY_MS, MachineStart, UnusedSegments};
 use leafid_core::{Error, Guard, IdOrder, Result, Segment};
-use mark::{MOST_SPANS, Mark};
 use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use unused::{MachineStart, UnusedSegments};
 
-/// A day in milliseconds. Tags that were fetched within it count as recent, and unused ids that are older are dropped.
-const DAY_MS: i64 = 86_400_000;
 /// How often unused ids are written if a busy machine takes too long for a write.
 const SAVES: usize = 5;
 /// The largest number of tags that `last-day` fetches at an opening.
@@ -127,7 +122,7 @@ impl HighWaterMarks {
         };
         let path = files.path_of(tag)?;
         let Some(found) = shared_file::peek::<Mark>(&self.env, &path)? else { return Ok(0) };
-        found.content.check_whose(&self.source, tag, &path)?;
+        found.content.check_whose(&self.source, tag, inside, path.display())?;
         Ok(found.content.mark.0)
     }
 
@@ -146,17 +141,16 @@ impl HighWaterMarks {
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
-        let mut store =
-            SharedFile::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
+        let mut store = SharedFile::open(&self.env, path.clone(), &unused(&self.source, tag), files.access)?;
         let mut mark = self.load(&store, tag, &path)?;
-        let mut guard = mark.guard(self.order, &path)?;
+        let mut guard = mark.guard(self.order, path.display())?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
         mark.remember(&guard, self.order, self.env.clock.filtered_ms());
         self.save(&mut store, &mut mark)?;
         Ok(Accepted { refused: accepted.refused.or(known.refused), ..accepted })
     }
 
-    /// Stores the unused ids of a tag for the next start: at most [`unused::MOST_SEGMENTS`] segments. This process,
+    /// Stores the unused ids of a tag for the next start: at most eight segments. This process,
     /// which may not be a forked child of the one that fetched them, must not have issued these ids and must not issue
     /// them later. They are dropped where they cannot be bound to this machine and file. Errors: as
     /// [`HighWaterMarks::accept`].
@@ -209,7 +203,7 @@ impl HighWaterMarks {
             .filter_map(|name| {
                 let path = files.directory.join(name);
                 let mark = shared_file::peek::<Mark>(&self.env, &path).ok()??.content;
-                mark.check_whose(&self.source, &mark.tag, &path).ok()?;
+                mark.check_whose(&self.source, &mark.tag, inside, path.display()).ok()?;
                 // The file contains only the beginning of a long name.
                 (files.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
             })
@@ -247,7 +241,7 @@ impl HighWaterMarks {
     /// The content of a tag's file, as far as it is valid.
     fn load(&self, store: &SharedFile<Mark>, tag: &str, path: &Path) -> Result<Mark> {
         let found = store.found();
-        found.content.check_whose(&self.source, tag, path)?;
+        found.content.check_whose(&self.source, tag, inside, path.display())?;
         let mut mark = found.content.clone();
         let changed_ms = store.changed_ms()?;
         mark.kept = mark.kept.filter(|kept| kept.is_as_written(changed_ms));
@@ -261,6 +255,13 @@ impl HighWaterMarks {
         }
         Ok(mark)
     }
+}
+
+impl Stored for Mark {}
+
+/// The mark of a new tag.
+fn unused(source: &str, tag: &str) -> Mark {
+    Mark::unused(inside(source), inside(tag))
 }
 
 fn prefix_of(source: &str) -> String {

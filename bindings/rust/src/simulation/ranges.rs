@@ -65,7 +65,8 @@ fn rot(world: &World, path: &Path) {
     let mut files = lock(&world.0.files);
     let Some(bytes) = files.get_mut(path) else { return };
     let number = |slot: &[u8]| {
-        let json: serde_json::Value = serde_json::from_str(crate::storage::two_slots::checked(slot)?).ok()?;
+        let json: serde_json::Value =
+            serde_json::from_str(leafid_core::format::two_slots::checked(slot)?).ok()?;
         json["number"].as_u64()
     };
     if let (Some(first), Some(second)) = (number(&bytes[..4096]), number(&bytes[4096..])) {

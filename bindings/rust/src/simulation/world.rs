@@ -85,12 +85,11 @@ impl World {
 
     /// Stores this record of worker id 7.
     pub(super) fn record(&self, record: Record) {
-        let writer = crate::storage::record_format::Writer::default();
+        let writer = leafid_core::format::state::Writer::default();
         let stored =
-            crate::storage::record_format::StoredRecord { number: 0, name: "default".into(), record, writer };
+            leafid_core::format::state::StoredRecord { number: 0, name: "default".into(), record, writer };
         let path = crate::storage::state_file::path_of(Path::new("/simulated/default"), 7);
-        lock(&self.0.files)
-            .insert(path, crate::storage::record_format::unused_file(stored).unwrap().to_vec());
+        lock(&self.0.files).insert(path, leafid_core::format::state::unused_file(stored).unwrap().to_vec());
     }
 
     pub(super) fn fail(&self, kind: Option<io::ErrorKind>) {

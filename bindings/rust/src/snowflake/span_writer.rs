@@ -1,10 +1,11 @@
 //! The record of a generator: extends its span, and writes the end of a closed generator.
 
 use crate::os::env::{Env, HostLock};
-use crate::storage::record_format::Writer;
 use crate::storage::state_file::StateFile;
+use crate::storage::state_file::stamp;
 use crate::worker::claim::Claim;
 use crate::worker::renewable_lease::RenewableLease;
+use leafid_core::format::state::Writer;
 use leafid_core::{Error, ExtensionAction, Record, Result, Snowflake as Core, Span, SpanExtension};
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ impl SpanWriter {
         match self.extension.poll(core.rules(), record, first_unused, lease_until, now_ms, counted) {
             ExtensionAction::Extend(span) => {
                 let record = record.clone();
-                self.writer.stamp(&env.clock);
+                stamp(&mut self.writer, env);
                 Extension::Tried(self.write(core, record, span, now_ms))
             }
             ExtensionAction::NotNeeded => Extension::NotNeeded,
@@ -82,7 +83,7 @@ impl SpanWriter {
         let granted_at_ms = env.clock.filtered_ms().max(record.granted_at_ms);
         // The next start must detect that the clock went back: so the record keeps the earlier time.
         if granted_at_ms > record.granted_at_ms {
-            self.writer.stamp(&env.clock);
+            stamp(&mut self.writer, env);
         }
         // After an error the record covers more than was used, which is safe.
         self.file.write(Record { run, granted_at_ms, ..record }, &self.writer)

@@ -4,12 +4,11 @@
 
 use crate::os;
 use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
-use crate::storage::two_slots::{self, Head, NUMBER_OF_NEW, SLOT_BYTES};
+use crate::storage::state_file;
+use leafid_core::format::shared::{self, Content, Found};
+use leafid_core::format::two_slots::{self, NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, Result};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::io;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,27 +16,12 @@ use std::time::{Duration, Instant};
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
-const FORMAT: u32 = 1;
-
-/// The kernel's time of a write minus the clock: earlier by one tick of its timer, or a little later.
-const STAMP_TOLERANCE_MS: RangeInclusive<i64> = -10..=3;
-
-/// Whether the kernel's time of a file's last change is the time of the write that its content records.
-///
-/// Within the tolerance nobody can have copied the file, used its content and put the copy back.
-pub(crate) fn is_stamp_of(changed_ms: i64, written_ms: i64) -> bool {
-    STAMP_TOLERANCE_MS.contains(&changed_ms.saturating_sub(written_ms))
-}
-
-/// The content of a shared file. Every value fits into a slot.
-pub(crate) trait Content: Serialize + DeserializeOwned {
-    /// The name of this kind of file, in its slots and in messages.
-    const KIND: &'static str;
-    /// What to do when the file is damaged.
-    const ADVICE: &'static str;
-
+/// The content of a file that processes share.
+pub(crate) trait Stored: Content {
     /// `state_io` with the failed operation, the path and what to do.
-    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error;
+    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+        state_file::failed(doing, path, error)
+    }
 }
 
 /// An open file whose lock this process holds.
@@ -51,51 +35,20 @@ pub(crate) struct SharedFile<C> {
     generation: u64,
 }
 
-/// The content that was read from a file.
-#[derive(Debug)]
-pub(crate) struct Found<C> {
-    pub(crate) content: C,
-    /// Whether the other slot is unreadable. It may have held a later write.
-    pub(crate) damaged: bool,
-}
-
-/// The first fields of every slot, in all formats.
-#[derive(Deserialize)]
-struct SharedHead {
-    leafid: String,
-    format: u32,
-    number: u64,
-}
-
-impl Head for SharedHead {
-    fn number(&self) -> u64 {
-        self.number
-    }
-}
-
-#[derive(Serialize)]
-struct SlotContent<'c, C> {
-    leafid: &'static str,
-    format: u32,
-    number: u64,
-    #[serde(flatten)]
-    content: &'c C,
-}
-
 /// Reads without the lock: for hints and for values that never decrease. `None` if there is no such file. Errors: as
 /// [`SharedFile::open`].
-pub(crate) fn peek<C: Content>(env: &Env, path: &Path) -> Result<Option<Found<C>>> {
+pub(crate) fn peek<C: Stored>(env: &Env, path: &Path) -> Result<Option<Found<C>>> {
     let bytes = env.disk.peek(path).map_err(|error| C::failed("read", path, &error))?;
-    bytes.map(|bytes| Ok(read(path, &bytes)?.0)).transpose()
+    bytes.map(|bytes| Ok(shared::read(path.display(), &bytes)?.0)).transpose()
 }
 
-impl<C: Content> SharedFile<C> {
+impl<C: Stored> SharedFile<C> {
     /// Opens, locks and reads a file. If it is missing, creates it with `initial` and `access`.
     ///
     /// Errors: `segment_unavailable` when other processes hold the lock for [`LOCK_TIMEOUT`], `state_io`,
     /// `state_corrupt`, `state_mismatch` for a newer format.
     pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<SharedFile<C>> {
-        let bytes = two_slots::new_file(|number| seal(number, initial))?;
+        let bytes = two_slots::new_file(|number| shared::seal(number, initial))?;
         match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
             Ok(file) => SharedFile::read(path, file),
             Err(LockError::Failed(error)) => Err(C::failed("open", &path, &error)),
@@ -140,7 +93,7 @@ impl<C: Content> SharedFile<C> {
         if !self.file.is_in_place().map_err(failed)? {
             return Err(failed(io::Error::other("it was deleted, moved or replaced meanwhile")));
         }
-        let bytes = seal(self.number + 1, content)?;
+        let bytes = shared::seal(self.number + 1, content)?;
         self.file.write(self.spare * SLOT_BYTES, &bytes).map_err(failed)?;
         self.number += 1;
         self.spare = 1 - self.spare;
@@ -149,7 +102,7 @@ impl<C: Content> SharedFile<C> {
 
     fn read(path: PathBuf, file: Box<dyn LockedFile>) -> Result<SharedFile<C>> {
         let bytes = file.read().map_err(|error| C::failed("read", &path, &error))?;
-        let (found, number, spare) = read(&path, &bytes)?;
+        let (found, number, spare) = shared::read(path.display(), &bytes)?;
         if number <= NUMBER_OF_NEW {
             file.sync_name().map_err(|error| C::failed("make durable the name of", &path, &error))?;
         }
@@ -199,46 +152,17 @@ fn late(path: &Path) -> Error {
     Error::new(Code::SegmentUnavailable, message)
 }
 
-/// The bytes of a slot.
-pub(crate) fn seal<C: Content>(number: u64, content: &C) -> Result<[u8; SLOT_BYTES]> {
-    two_slots::seal(&SlotContent { leafid: C::KIND, format: FORMAT, number, content })
-}
-
-/// Parses the bytes of a file: the content, its number, and the slot to write next.
-fn read<C: Content>(path: &Path, bytes: &[u8]) -> Result<(Found<C>, u64, usize)> {
-    let newest = two_slots::newest::<SharedHead>(bytes, C::KIND).map_err(|what| corrupt::<C>(path, &what))?;
-    let SharedHead { leafid, format, number } = newest.head;
-    if leafid != C::KIND {
-        return Err(corrupt::<C>(path, &format!("a leafid {leafid:?} file, not a {} file", C::KIND)));
-    }
-    if format != FORMAT {
-        let message = format!(
-            "{} was written in format {format}, this leafid reads {FORMAT}; use the version that wrote it",
-            path.display()
-        );
-        return Err(Error::new(Code::StateMismatch, message));
-    }
-    let content = serde_json::from_str(newest.text)
-        .map_err(|error| corrupt::<C>(path, &format!("not as it was written: {error}")))?;
-    Ok((Found { content, damaged: newest.damaged }, number, newest.spare))
-}
-
 /// Reads a file and writes its content again: returns the slot, and whether the other one was damaged.
 #[cfg(fuzzing)]
 pub(crate) fn rewrite<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    let (found, number, _) = read::<C>(Path::new("file"), bytes)?;
-    Ok((seal(number, &found.content)?.to_vec(), found.damaged))
-}
-
-/// `state_corrupt` with the damage and what to do.
-pub(crate) fn corrupt<C: Content>(path: &Path, what: &str) -> Error {
-    let message = format!("{} is {what}; nothing was changed. {}", path.display(), C::ADVICE);
-    Error::new(Code::StateCorrupt, message)
+    let (found, number, _) = shared::read::<C>("file", bytes)?;
+    Ok((shared::seal(number, &found.content)?.to_vec(), found.damaged))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::{Deserialize, Serialize};
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Count {
@@ -248,11 +172,9 @@ mod tests {
     impl Content for Count {
         const KIND: &'static str = "count";
         const ADVICE: &'static str = "";
-
-        fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-            crate::storage::state_file::failed(doing, path, error)
-        }
     }
+
+    impl Stored for Count {}
 
     fn open(directory: &Path) -> SharedFile<Count> {
         let path = directory.join("count");
@@ -299,14 +221,5 @@ mod tests {
             libc::waitpid(child, std::ptr::null_mut(), 0);
         }
         assert!(again.unwrap().is_some());
-    }
-
-    #[test]
-    fn times_that_no_clock_has_are_no_stamp() {
-        for (changed_ms, written_ms) in [(1_800_000_000_000, i64::MIN), (-1, i64::MAX), (i64::MIN, i64::MAX)]
-        {
-            assert!(!is_stamp_of(changed_ms, written_ms));
-        }
-        assert!(is_stamp_of(1_000, 1_000) && is_stamp_of(1_003, 1_000) && !is_stamp_of(1_004, 1_000));
     }
 }

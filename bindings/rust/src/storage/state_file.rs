@@ -2,8 +2,8 @@
 
 use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
 use crate::os::host_lock::started_ms;
-use crate::storage::record_format::{self, SlotPair, StoredRecord, Writer};
-use crate::storage::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
+use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
+use leafid_core::format::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Result, Rules, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ pub(crate) fn peek(env: &Env, directory: &Path, worker_id: u32) -> Result<Option
     match env.disk.peek(&path).map_err(|error| failed("read", &path, &error))? {
         None => Ok(None),
         Some(bytes) => {
-            let newest = record_format::read_file(&path, &bytes)?.newest;
+            let newest = state::read_file(path.display(), &bytes)?.newest;
             observe_clock(env, &newest);
             Ok(Some(newest))
         }
@@ -115,11 +115,11 @@ impl StateFile {
     ) -> Result<Option<StateFile>> {
         let Records { directory, access, space } = records;
         let path = path_of(directory, worker_id);
-        let bytes = record_format::unused_file(unused(space, worker_id))?;
+        let bytes = state::unused_file(unused(space, worker_id))?;
         let opened = env.disk.open(&path, Some(NewFile { bytes: &bytes, access }));
         let Some(file) = opened.map_err(|error| failed("open", &path, &error))? else { return Ok(None) };
         let bytes = file.read().map_err(|error| failed("read", &path, &error))?;
-        let SlotPair { mut newest, spare, damaged } = record_format::read_file(&path, &bytes)?;
+        let SlotPair { mut newest, spare, damaged } = state::read_file(path.display(), &bytes)?;
         if newest.name != space.name || newest.record.worker_id != worker_id {
             let message = format!(
                 "{} is the record of worker id {} of {:?}, not of {worker_id} of {:?}: it was moved or copied here; \
@@ -203,7 +203,7 @@ impl StateFile {
         if !file.is_in_place().map_err(unreadable)? {
             return Err(self.lost("was deleted, moved or replaced"));
         }
-        let slots = record_format::read_file(&self.path, &file.read().map_err(unreadable)?);
+        let slots = state::read_file(self.path.display(), &file.read().map_err(unreadable)?);
         match slots {
             // The last record, or one of a write that was reported as failed.
             Ok(SlotPair { newest, .. })
@@ -275,6 +275,12 @@ fn assume_the_worst(record: &mut Record, space: &IdSpace, now_ms: i64) {
     }
 }
 
+/// Records the time of the clocks.
+pub(crate) fn stamp(writer: &mut Writer, env: &Env) {
+    writer.counted_ms = env.clock.boot_time().as_millis() as i64;
+    writer.leap_ms = env.clock.leap_ms();
+}
+
 /// This process as the writer of a record.
 pub(crate) fn this_process(env: &Env) -> Writer {
     let pid = std::process::id() as i32;
@@ -286,7 +292,7 @@ pub(crate) fn this_process(env: &Env) -> Writer {
         boot: env.clock.boot_id(),
         ..Writer::default()
     };
-    writer.stamp(&env.clock);
+    stamp(&mut writer, env);
     writer
 }
 
@@ -337,7 +343,7 @@ mod tests {
         for number in 2..6 {
             file.write(file.record().clone(), &writer).unwrap();
             let bytes = std::fs::read(path_of(&settings.directory, 7)).unwrap();
-            let mut numbers = [0, 1].map(|slot| record_format::read_slot(&bytes, slot).unwrap().number);
+            let mut numbers = [0, 1].map(|slot| state::read_slot(&bytes, slot).unwrap().number);
             numbers.sort_unstable();
             assert_eq!(numbers, [number - 1, number]);
         }

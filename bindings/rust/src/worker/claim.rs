@@ -4,13 +4,13 @@ use crate::config::deployment;
 use crate::os::env::{Env, HostLock};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
-use crate::storage::record_format::Writer;
 use crate::storage::state_file::{self, StateFile};
 use crate::worker::acquire::Acquired;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
+use leafid_core::format::state::Writer;
 use leafid_core::{
     Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
 };

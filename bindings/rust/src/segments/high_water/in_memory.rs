@@ -1,9 +1,9 @@
 //! The marks of sources without a state directory, in the memory of this process.
 
 use super::Accepted;
-use super::mark::MOST_SPANS;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
+use leafid_core::format::mark::MOST_SPANS;
 use leafid_core::{Guard, IdOrder, MOST_REMEMBERED, Result, Segment};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -6,8 +6,6 @@ mod directory;
 use crate::os::env::{Env, Sharing};
 use crate::segments::{FetchRequest, Fetched};
 use crate::storage::file_names::check_tag;
-#[cfg(feature = "cli")]
-pub(crate) use counter::Counter;
 pub use counter::FileTag;
 pub(crate) use directory::CounterDirectory;
 #[cfg(test)]
@@ -97,7 +95,8 @@ impl FileSource {
 #[cfg(fuzzing)]
 pub(crate) fn again(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     use crate::storage::shared_file::rewrite;
-    if marker { rewrite::<directory::Marker>(bytes) } else { rewrite::<Counter>(bytes) }
+    use leafid_core::format::counter::{Counter, Marker};
+    if marker { rewrite::<Marker>(bytes) } else { rewrite::<Counter>(bytes) }
 }
 
 /// The first tags of a list, for messages.

@@ -5,8 +5,8 @@ use crate::os::env::{DirectoryId, Disk, FileAccess, FileId, HostLock, LockedFile
 use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
-use crate::storage::two_slots::SLOT_BYTES;
 use leafid_core::Result;
+use leafid_core::format::two_slots::SLOT_BYTES;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@ use super::disk::File;
 use super::faults::FORGETS_MS;
 use super::machine::Machine;
 use crate::os::mutex::lock;
-use crate::storage::record_format;
-use crate::storage::shared_file::is_stamp_of;
-use crate::storage::two_slots::SLOT_BYTES;
+use leafid_core::format::shared::is_stamp_of;
+use leafid_core::format::state;
+use leafid_core::format::two_slots::SLOT_BYTES;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -93,7 +93,7 @@ impl Simulation {
             return;
         }
         if kind == 5 {
-            let found = record_format::read_file(&path, &lock(&file).bytes);
+            let found = state::read_file(path.display(), &lock(&file).bytes);
             if found.is_ok_and(|found| found.newest.record.granted_at_ms <= clock_ms) {
                 self.damage(at, &file);
             }
@@ -138,7 +138,7 @@ impl Simulation {
             .iter()
             .filter(|(path, file)| {
                 let file = lock(file);
-                let found = record_format::read_file(path, &file.bytes);
+                let found = state::read_file(path.display(), &file.bytes);
                 let right = found.is_ok_and(|found| {
                     name_of(found.newest.record.worker_id)
                         == path.file_name().and_then(|n| n.to_str()).unwrap_or_default()

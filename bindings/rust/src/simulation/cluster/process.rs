@@ -9,11 +9,11 @@ use crate::os::mutex::lock;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use crate::snowflake::renewal_log::RenewalLog;
-use crate::storage::record_format;
 use crate::storage::state_file::{self, StateFile, this_process};
 use crate::worker::acquire::Acquired;
 use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::settings::SnowflakeSettings;
+use leafid_core::format::state;
 use leafid_core::{Action, Run, Span};
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ impl Process {
         }
         let path = state_file::path_of(&self.generator.settings.directory, generator.worker_id);
         let file = lock(&self.world.machine.files).get(&path).cloned();
-        let durable = file.and_then(|file| record_format::read_file(&path, &lock(&file).durable).ok());
+        let durable = file.and_then(|file| state::read_file(path.display(), &lock(&file).durable).ok());
         self.world.machine.is_named(&path)
             && durable.is_some_and(|durable| durable.newest.record.run.until >= generator.core.until())
     }

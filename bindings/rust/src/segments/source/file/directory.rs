@@ -3,16 +3,17 @@
 //! leafid cannot tell whether a directory without counters is new or has lost them. So nothing starts again by itself:
 //! a directory without its marker is refused, and so is a new counter if an old one is missing.
 
-use super::counter::{Counter, FileTag, LockedCounter};
+use super::counter::{FileTag, LockedCounter};
 use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
-use crate::storage::file_names::file_name;
-use crate::storage::shared_file::{self, Content, SharedFile, corrupt};
+use crate::storage::file_names::{file_name, inside};
+use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{check_root, denied};
+use leafid_core::format::counter::{Counter, Marker};
+use leafid_core::format::shared::{Found, corrupt};
 use leafid_core::{Code, Error, Result, Utc};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,20 +23,13 @@ pub(crate) const MARKER: &str = "leafid-file.marker";
 const PREFIX: &str = "tag-";
 const SUFFIX: &str = ".counter";
 
-/// The content of the marker file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Marker {
-    id: String,
-    pub(crate) created: String,
-    /// The number of counters that were created. There may be more if a process was killed in between.
-    counters: usize,
+impl Stored for Marker {
+    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
+        failed(doing, path, error)
+    }
 }
 
-impl Content for Marker {
-    const KIND: &'static str = "marker";
-    const ADVICE: &'static str =
-        "Put it back as it was, or use another directory, with counters above every id in use";
-
+impl Stored for Counter {
     fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
         failed(doing, path, error)
     }
@@ -57,7 +51,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 }
 
 /// Each counter of a directory: its tag, or the name of its file, and its content.
-pub(crate) type Counters = Vec<(String, Result<shared_file::Found<Counter>>)>;
+pub(crate) type Counters = Vec<(String, Result<Found<Counter>>)>;
 
 impl CounterDirectory {
     /// Opens an existing directory. Errors: `unknown_tag` without its marker, and as [`CounterDirectory::create`].
@@ -82,7 +76,7 @@ impl CounterDirectory {
         }
         if names(env, path)?.next().is_some() {
             let what = "missing where there are counters";
-            return Err(corrupt::<Marker>(&file, what));
+            return Err(corrupt::<Marker>(file.display(), what));
         }
         let created = Utc(env.clock.filtered_ms()).to_string();
         let marker = Marker { id: format!("{:032x}", env.number()?), created, counters: 0 };
@@ -129,7 +123,7 @@ impl CounterDirectory {
     pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
         let path = self.path_of(tag);
         let Some(store) = SharedFile::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
-        store.found().content.check_whose(&self.id, tag, &path)?;
+        store.found().content.check_whose(&self.id, tag, inside, path.display())?;
         Ok(Some(LockedCounter { store, path }))
     }
 
@@ -175,10 +169,15 @@ impl CounterDirectory {
                 "missing, or another counter of its directory is, which has {there} of the {was} that were made there: \
                  {tag:?} may be one that was lost"
             );
-            return Err(corrupt::<Counter>(&path, &what));
+            return Err(corrupt::<Counter>(path.display(), what));
         }
-        let store = SharedFile::open(env, path.clone(), &Counter::new(&self.id, tag, how), self.access)?;
-        store.found().content.check_whose(&self.id, tag, &path)?;
+        let store = SharedFile::open(
+            env,
+            path.clone(),
+            &Counter::new(self.id.clone(), inside(tag), how.start, how.step),
+            self.access,
+        )?;
+        store.found().content.check_whose(&self.id, tag, inside, path.display())?;
         let counters = names(env, &self.path)?.count();
         if counters != was {
             let counted = Marker { counters, ..marker.found().content.clone() };
@@ -218,7 +217,7 @@ impl CounterDirectory {
                 let found = shared_file::peek::<Counter>(env, &path).and_then(|found| {
                     if let Some(found) = &found {
                         // The counter must be of its own tag and of this directory.
-                        found.content.check_whose(&self.id, found.content.tag(), &path)?;
+                        found.content.check_whose(&self.id, found.content.tag(), inside, path.display())?;
                     }
                     Ok(found)
                 });

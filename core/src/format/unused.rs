@@ -1,32 +1,35 @@
 //! The unused segments of a tag, stored from a clean close to the next start.
 
-use super::DAY_MS;
-use crate::os::env::FileId;
-use crate::storage::decimal::Triple;
-use crate::storage::shared_file;
-use leafid_core::Segment;
+use crate::Segment;
+use crate::format::decimal::Triple;
+use crate::format::shared;
+use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
+/// A day in milliseconds: unused ids that are older are dropped.
+pub const DAY_MS: i64 = 86_400_000;
 /// The largest number of segments, which fit into a slot.
-pub(crate) const MOST_SEGMENTS: usize = 8;
+pub const MOST_SEGMENTS: usize = 8;
 
 /// A start of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MachineStart {
-    pub(crate) machine: String,
-    /// Empty in files of an earlier version: then it matches no start.
+pub struct MachineStart {
+    /// The id of the machine.
+    pub machine: String,
+    /// The start. Empty in files of an earlier version: then it matches no start.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) boot: String,
+    pub boot: String,
 }
 
 /// Unused segments and the facts that they depend on. A copy is another file, or a file of another machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct UnusedSegments {
+pub struct UnusedSegments {
     segments: Vec<Triple>,
     /// The time of the clock when the oldest of them were stored.
     kept_ms: i64,
     /// The time of the clock at the last write of the file.
-    pub(crate) written_ms: i64,
+    pub written_ms: i64,
     #[serde(flatten)]
     start: MachineStart,
     device: u64,
@@ -34,12 +37,13 @@ pub(crate) struct UnusedSegments {
 }
 
 impl UnusedSegments {
-    /// Joins the unused segments with `others`, which may still be used. Segments that do not fit are dropped.
-    pub(crate) fn new(
+    /// Joins the unused segments with `others`, which may still be used. Segments that do not fit are dropped. `file` is
+    /// the device and the inode of the file.
+    pub fn new(
         others: Option<UnusedSegments>,
         rest: &[Segment],
         start: MachineStart,
-        file: FileId,
+        file: (u64, u64),
         now_ms: i64,
     ) -> UnusedSegments {
         let kept_ms = others.as_ref().map_or(now_ms, |others| others.kept_ms);
@@ -50,13 +54,13 @@ impl UnusedSegments {
     }
 
     /// Whether they were stored since this start of the machine.
-    pub(crate) fn is_since(&self, start: &MachineStart) -> bool {
+    pub fn is_since(&self, start: &MachineStart) -> bool {
         self.start == *start
     }
 
     /// Returns itself if it may be used: in the same start of its machine, from its file, within a day, by a clock that
     /// did not go back.
-    pub(crate) fn valid(self, start: &MachineStart, file: FileId, now_ms: i64) -> Option<UnusedSegments> {
+    pub fn valid(self, start: &MachineStart, file: (u64, u64), now_ms: i64) -> Option<UnusedSegments> {
         let bound = self.is_since(start) && (self.device, self.inode) == file;
         let age_ms = now_ms.saturating_sub(self.kept_ms);
         (bound && (0..=DAY_MS).contains(&age_ms)).then_some(self)
@@ -64,11 +68,12 @@ impl UnusedSegments {
 
     /// Whether the kernel's time of the file's last change is the time of the write. A later copy, over the file or to
     /// its place, has another time.
-    pub(crate) fn is_as_written(&self, changed_ms: i64) -> bool {
-        shared_file::is_stamp_of(changed_ms, self.written_ms)
+    pub fn is_as_written(&self, changed_ms: i64) -> bool {
+        shared::is_stamp_of(changed_ms, self.written_ms)
     }
 
-    pub(crate) fn segments(&self) -> Vec<Segment> {
+    /// The segments.
+    pub fn segments(&self) -> Vec<Segment> {
         self.segments.iter().map(|segment| segment.0).collect()
     }
 }

@@ -1,56 +1,57 @@
 //! The format of a worker id's record in a slot of its state file.
 
-use crate::os::clock::Clock;
-use crate::os::env::FILE_BYTES;
-use crate::storage::two_slots::{self, Head, SLOT_BYTES};
-use leafid_core::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
+use crate::format::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use crate::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 const FORMAT: u32 = 1;
 
 /// The process that wrote a record, and the time: for messages and for the clock filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Writer {
-    pub(crate) pid: i32,
-    pub(crate) host: String,
-    pub(crate) started: String,
+pub struct Writer {
+    /// The id of the process; 0 in an unused record.
+    pub pid: i32,
+    /// The name of its host.
+    pub host: String,
+    /// When it started, as text.
+    pub started: String,
     /// The start of the machine. With it and `counted_ms`, the next process of the same start detects a leap of the
-    /// clock that happened before it ran. `counted_ms` is the time since that start, including suspended time, when the
-    /// record was written.
+    /// clock that happened before it ran.
     #[serde(default)]
-    pub(crate) boot: String,
+    pub boot: String,
+    /// The time since that start, including suspended time, when the record was written.
     #[serde(default)]
-    pub(crate) counted_ms: i64,
+    pub counted_ms: i64,
     /// The leap of the clock that was not followed yet: its size, and the start by the clock of `counted_ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) leap_ms: Option<(i64, i64)>,
-}
-
-impl Writer {
-    /// Records the time of the clocks.
-    pub(crate) fn stamp(&mut self, clock: &Clock) {
-        self.counted_ms = clock.boot_time().as_millis() as i64;
-        self.leap_ms = clock.leap_ms();
-    }
+    pub leap_ms: Option<(i64, i64)>,
 }
 
 /// A record with its slot number and its writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredRecord {
-    pub(crate) number: u64,
-    pub(crate) name: String,
-    pub(crate) record: Record,
-    pub(crate) writer: Writer,
+pub struct StoredRecord {
+    /// The number of the slot.
+    pub number: u64,
+    /// The id space.
+    pub name: String,
+    /// The record.
+    pub record: Record,
+    /// Who wrote it.
+    pub writer: Writer,
 }
 
 /// The content of a file's slots.
-pub(crate) struct SlotPair {
-    pub(crate) newest: StoredRecord,
+pub struct SlotPair {
+    /// The record that was written last.
+    pub newest: StoredRecord,
     /// The slot to write next: the one without the newest record.
-    pub(crate) spare: usize,
+    pub spare: usize,
     /// Whether the other slot is unreadable, so that the newest record may be lost.
-    pub(crate) damaged: bool,
+    pub damaged: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,8 +96,8 @@ impl Head for RecordHead {
 }
 
 impl StoredRecord {
-    /// The bytes of the slot: JSON, its checksum, blanks and a line feed.
-    pub(crate) fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
+    /// The bytes of the slot: JSON, its checksum, blanks and a line feed. Errors: `internal`.
+    pub fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
         let layout = &self.record.layout;
         let fields = layout.fields();
         let json = RecordJson {
@@ -127,8 +128,8 @@ fn in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
     spans.iter().map(|span| (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))).collect()
 }
 
-/// The bytes of the file of an unused worker id.
-pub(crate) fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
+/// The bytes of the file of an unused worker id. Errors: `internal`.
+pub fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
     two_slots::new_file(|number| {
         stored.number = number;
         stored.to_bytes()
@@ -136,20 +137,18 @@ pub(crate) fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> 
 }
 
 /// Reads a state file. Errors: `state_corrupt` if no slot is valid, `state_mismatch` for another format.
-pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
+pub fn read_file(path: impl Display, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
-            "{} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
-             max_backwards_ms (5000) and three seconds more have passed since its last use, because ids may run so far ahead of the clock",
-            path.display()
+            "{path} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
+             max_backwards_ms (5000) and three seconds more have passed since its last use, because ids may run so far ahead of the clock"
         );
         Error::new(Code::StateCorrupt, message)
     };
     let newest = two_slots::newest::<RecordHead>(bytes, "state").map_err(|what| corrupt(&what))?;
     if newest.head.leafid_state != FORMAT {
         let message = format!(
-            "{} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
-            path.display(),
+            "{path} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
             newest.head.leafid_state
         );
         return Err(Error::new(Code::StateMismatch, message));
@@ -160,9 +159,9 @@ pub(crate) fn read_file(path: &Path, bytes: &[u8]) -> Result<SlotPair> {
 }
 
 /// The record of one slot, for tests.
-#[cfg(test)]
-pub(crate) fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
-    parse(two_slots::checked(&bytes[slot * SLOT_BYTES..(slot + 1) * SLOT_BYTES])?)
+#[doc(hidden)]
+pub fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
+    parse(two_slots::checked(bytes.chunks(SLOT_BYTES).nth(slot)?)?)
 }
 
 fn parse(text: &str) -> Option<StoredRecord> {
@@ -195,9 +194,10 @@ fn parse(text: &str) -> Option<StoredRecord> {
 mod properties;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use leafid_core::{MOST_FORMER, MOST_SKIPPED};
+    use crate::{MOST_FORMER, MOST_SKIPPED};
 
     /// The largest possible record: every number at its longest, and text that JSON writes with six bytes for each.
     #[test]
@@ -250,9 +250,9 @@ mod tests {
         let slot = stored.to_bytes().unwrap();
         stored.number = 1;
         let other = stored.to_bytes().unwrap();
-        let found = read_file(Path::new("f"), &[slot, other].concat()).unwrap();
+        let found = read_file("f", &[slot, other].concat()).unwrap();
         assert!(found.newest == stored && found.spare == 0 && found.damaged);
-        let error = read_file(Path::new("f"), &[slot, slot].concat()).err().unwrap();
+        let error = read_file("f", &[slot, slot].concat()).err().unwrap();
         assert_eq!(error.code(), Code::StateCorrupt);
     }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::cases::holds;
+use crate::format::cases::holds;
 use proptest::prelude::*;
 
 fn layout() -> impl Strategy<Value = Layout> {
@@ -78,7 +78,7 @@ fn history() -> impl Strategy<Value = ([StoredRecord; 3], usize)> {
 }
 
 fn read(bytes: &[u8]) -> Result<(StoredRecord, usize, bool)> {
-    read_file(Path::new("/simulated"), bytes).map(|slots| (slots.newest, slots.spare, slots.damaged))
+    read_file("/simulated", bytes).map(|slots| (slots.newest, slots.spare, slots.damaged))
 }
 
 #[test]

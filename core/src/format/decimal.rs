@@ -1,12 +1,16 @@
 //! Ids in JSON, as decimal text, because many JSON readers have no 64-bit integers.
 
-use leafid_core::{Segment, parse_id};
+use crate::{Segment, parse_id};
+use alloc::string::String;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
 /// An id or a bound of ids, written as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Decimal(pub(crate) i64);
+pub struct Decimal(
+    /// The number.
+    pub i64,
+);
 
 impl Serialize for Decimal {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -23,7 +27,10 @@ impl<'de> Deserialize<'de> for Decimal {
 
 /// A segment: start, end and stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Triple(pub(crate) Segment);
+pub struct Triple(
+    /// The segment.
+    pub Segment,
+);
 
 impl Serialize for Triple {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -1,59 +1,56 @@
 //! The content of a mark file: the mark of one tag of a source.
 
-use super::span_text;
-use super::unused::UnusedSegments;
-use crate::storage::decimal::Decimal;
-use crate::storage::file_names::inside;
-use crate::storage::shared_file::{Content, corrupt};
-use crate::storage::state_file;
-use leafid_core::{Error, Guard, IdOrder, MOST_REMEMBERED, Result};
+use crate::format::decimal::Decimal;
+use crate::format::shared::{Content, corrupt};
+use crate::format::span_text;
+use crate::format::unused::UnusedSegments;
+use crate::{Guard, IdOrder, MOST_REMEMBERED, Result};
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Display;
 use serde::{Deserialize, Serialize};
-use std::io;
-use std::path::Path;
 
 /// The largest number of spans for a source with ascending ids. All but the last few are joined into one.
-pub(crate) const MOST_SPANS: usize = 32;
+pub const MOST_SPANS: usize = 32;
 
 /// The stored state of a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
-    pub(crate) source: String,
-    pub(crate) tag: String,
+pub struct Mark {
+    /// The name of the source.
+    pub source: String,
+    /// The tag; only the beginning of a long one.
+    pub tag: String,
     /// Every id below was given before.
-    pub(crate) mark: Decimal,
+    pub mark: Decimal,
     /// The spans that were given, in the form of [`span_text`].
     spans: String,
     /// The time of the clock at the last fetch.
-    pub(crate) fetched_ms: i64,
+    pub fetched_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) kept: Option<UnusedSegments>,
+    /// The unused ids of a clean close.
+    pub kept: Option<UnusedSegments>,
 }
 
 impl Content for Mark {
     const KIND: &'static str = "mark";
     const ADVICE: &'static str = "Put it back as it was, or move it away by hand: then a range that was given before is \
                                   no longer refused, so see first that the source's counter is above every id in use";
-
-    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-        state_file::failed(doing, path, error)
-    }
 }
 
 impl Mark {
-    /// The mark of a new tag.
-    pub(crate) fn unused(source: &str, tag: &str) -> Mark {
-        Mark {
-            source: inside(source),
-            tag: inside(tag),
-            mark: Decimal(0),
-            spans: String::new(),
-            fetched_ms: 0,
-            kept: None,
-        }
+    /// The mark of a new tag. Both names are in the form in which a file holds them.
+    pub fn unused(source: String, tag: String) -> Mark {
+        Mark { source, tag, mark: Decimal(0), spans: String::new(), fetched_ms: 0, kept: None }
     }
 
-    /// Errors: `state_corrupt` for the mark of another source or tag.
-    pub(crate) fn check_whose(&self, source: &str, tag: &str, path: &Path) -> Result<()> {
+    /// Errors: `state_corrupt` for the mark of another source or tag. `inside` has the form of a name in a file.
+    pub fn check_whose(
+        &self,
+        source: &str,
+        tag: &str,
+        inside: impl Fn(&str) -> String,
+        path: impl Display,
+    ) -> Result<()> {
         if self.source == inside(source) && self.tag == inside(tag) {
             return Ok(());
         }
@@ -62,15 +59,16 @@ impl Mark {
         Err(corrupt::<Mark>(path, &what))
     }
 
-    /// Errors: `state_corrupt`.
-    pub(crate) fn guard(&self, order: IdOrder, path: &Path) -> Result<Guard> {
+    /// The guard of the tag, with the spans that were given. Errors: `state_corrupt`.
+    pub fn guard(&self, order: IdOrder, path: impl Display) -> Result<Guard> {
         let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
         let spans = span_text::parse(&self.spans)
             .ok_or_else(|| corrupt::<Mark>(path, "without spans that can be read"))?;
         Ok(Guard::resume(order, self.mark.0, spans, most))
     }
 
-    pub(crate) fn remember(&mut self, guard: &Guard, order: IdOrder, now_ms: i64) {
+    /// Stores what the guard knows, fetched at `now_ms`.
+    pub fn remember(&mut self, guard: &Guard, order: IdOrder, now_ms: i64) {
         self.mark = Decimal(guard.mark());
         self.spans = span_text::shortened(guard, order);
         self.fetched_ms = now_ms;
@@ -81,15 +79,15 @@ impl Mark {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::segments::high_water::unused::{MOST_SEGMENTS, MachineStart};
-    use crate::storage::two_slots;
-    use leafid_core::Segment;
+    use crate::Segment;
+    use crate::format::unused::{MOST_SEGMENTS, MachineStart};
+    use crate::format::{shared, two_slots};
 
     #[test]
     fn of_what_comes_in_no_order_more_is_remembered() {
         let spans = ["9,1"; 40].join(";");
-        let mark = Mark { spans, ..Mark::unused("range:http://a", "order") };
-        let remembered = |order| mark.guard(order, Path::new("x")).unwrap().spans().len();
+        let mark = Mark { spans, ..Mark::unused("range:http://a".into(), "order".into()) };
+        let remembered = |order| mark.guard(order, "x").unwrap().spans().len();
         let all = [IdOrder::Ascending, IdOrder::Ranges, IdOrder::Sparse].map(remembered);
         assert_eq!(all, [MOST_SPANS, 40, 40]);
     }
@@ -99,7 +97,8 @@ mod tests {
         let high = |n: usize| Segment::new(i64::MAX - 9 - n as i64, i64::MAX, i64::MAX).unwrap();
         let file = (u64::MAX, u64::MAX);
         let start = MachineStart { machine: "f".repeat(32), boot: "f".repeat(36) };
-        for name in ["\"".repeat(128), "\u{1}".repeat(5_000), "é".repeat(64)] {
+        // As long as a name inside a file is.
+        for name in ["\"".repeat(128), "é".repeat(128)] {
             let mark = Mark {
                 mark: Decimal(i64::MAX),
                 spans: "7".repeat(span_text::MOST_BYTES),
@@ -111,10 +110,10 @@ mod tests {
                     file,
                     i64::MIN,
                 )),
-                ..Mark::unused(&name, &name)
+                ..Mark::unused(name.clone(), name.clone())
             };
-            mark.check_whose(&name, &name, Path::new("x")).unwrap();
-            let bytes = crate::storage::shared_file::seal(u64::MAX, &mark).unwrap();
+            mark.check_whose(&name, &name, |name| name.into(), "x").unwrap();
+            let bytes = shared::seal(u64::MAX, &mark).unwrap();
             let text = two_slots::checked(&bytes).unwrap();
             assert_eq!(serde_json::from_str::<Mark>(text).unwrap(), mark);
         }

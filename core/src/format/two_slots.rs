@@ -1,35 +1,41 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
-use crate::os::env::FILE_BYTES;
-use leafid_core::{Code, Error, Result};
+use crate::{Code, Error, Result};
+use alloc::format;
+use alloc::string::{String, ToString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The size of a slot in bytes: one page, so that a write is not torn over two.
-pub(crate) const SLOT_BYTES: usize = FILE_BYTES / 2;
+pub const SLOT_BYTES: usize = 4096;
+/// The size of a file in bytes.
+pub const FILE_BYTES: usize = 2 * SLOT_BYTES;
 /// Slot numbers count up by one. None reaches this value.
-pub(crate) const NUMBER_LIMIT: u64 = 1 << 62;
+pub const NUMBER_LIMIT: u64 = 1 << 62;
 /// The text between the JSON's last field and its checksum.
 const CHECKSUM: &str = ",\"crc32\":\"";
 
 /// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
-pub(crate) trait Head: DeserializeOwned {
+pub trait Head: DeserializeOwned {
+    /// The number of the slot.
     fn number(&self) -> u64;
 }
 
 /// The newest slot of a file.
-pub(crate) struct Newest<'f, H> {
-    pub(crate) head: H,
+pub struct Newest<'f, H> {
+    /// Its first fields.
+    pub head: H,
     /// The JSON, checksum included.
-    pub(crate) text: &'f str,
+    pub text: &'f str,
     /// The slot to write next: the one that does not hold the newest.
-    pub(crate) spare: usize,
+    pub spare: usize,
     /// Whether the other slot is unreadable, so that the newest may be lost.
-    pub(crate) damaged: bool,
+    pub damaged: bool,
 }
 
 /// The bytes of a slot: the JSON of a struct that is not empty, its checksum, blanks and a line feed.
-pub(crate) fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
+/// Errors: `internal` if it does not fit.
+pub fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     let too_large = || Error::new(Code::Internal, "the record does not fit its slot; report this");
     let mut text = serde_json::to_string(json).map_err(|_| too_large())?;
     text.pop();
@@ -46,10 +52,10 @@ pub(crate) fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
 
 /// The number of the newest slot of a new file without a later write. Its creator may have been killed before the name
 /// was durable: the first writer makes the name durable.
-pub(crate) const NUMBER_OF_NEW: u64 = 1;
+pub const NUMBER_OF_NEW: u64 = 1;
 
 /// The bytes of a new file; `slot` returns the slot with this number.
-pub(crate) fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result<[u8; FILE_BYTES]> {
+pub fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result<[u8; FILE_BYTES]> {
     let mut bytes = [0; FILE_BYTES];
     for (number, place) in bytes.chunks_mut(SLOT_BYTES).enumerate() {
         place.copy_from_slice(&slot(number as u64)?);
@@ -58,7 +64,7 @@ pub(crate) fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) ->
 }
 
 /// Finds the newest slot of a `kind` of file, such as "state". The error says what the file is if no slot is valid.
-pub(crate) fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> std::result::Result<Newest<'f, H>, String> {
+pub fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> core::result::Result<Newest<'f, H>, String> {
     if bytes.len() != FILE_BYTES {
         let size = if bytes.len() > FILE_BYTES { "more".into() } else { bytes.len().to_string() };
         return Err(format!("not a leafid {kind} file: {size} bytes instead of {FILE_BYTES}"));
@@ -80,8 +86,8 @@ pub(crate) fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> std::result::R
 }
 
 /// The JSON of a slot, if every byte of the slot is as it was written.
-pub(crate) fn checked(slot: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
+pub fn checked(slot: &[u8]) -> Option<&str> {
+    let text = core::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
     let body = text.get(..text.len().checked_sub(CHECKSUM.len() + 10)?)?;
     let tail = format!("{CHECKSUM}{:08x}\"}}", crc32fast::hash(body.as_bytes()));
     (text.get(body.len()..)? == tail).then_some(text)

@@ -3,7 +3,10 @@
 //! Each span is the distance of its start from the start of the one before, its number of ids, and its stride unless
 //! that is 1: `1000,5;4,1;-7,2,3`. The span that grew last comes last.
 
-use leafid_core::{Guard, IdOrder, Segment};
+use crate::{Guard, IdOrder, Segment};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The largest size of the text in bytes.
 pub(crate) const MOST_BYTES: usize = 2_000;
@@ -79,7 +82,7 @@ mod tests {
         let small = (0..5_000i64, 1..40i64, 1..5i64);
         let any = (0..i64::MAX, 1..i64::MAX, 1..i64::MAX);
         let offers = prop::collection::vec(prop_oneof![4 => small, 1 => any], 0..300);
-        crate::cases::holds(1_000, (offers, 1..=1_024usize), |(offers, most)| {
+        crate::format::cases::holds(1_000, (offers, 1..=1_024usize), |(offers, most)| {
             let mut guard = Guard::resume(IdOrder::Ranges, 0, Vec::new(), most);
             let mut given = Vec::new();
             for (start, length, stride) in offers {

@@ -1,0 +1,115 @@
+//! The contents of a counter's file and of its directory's marker, and how ids are taken from it.
+
+use crate::format::decimal::Decimal;
+use crate::format::shared::{Content, corrupt};
+use crate::{Code, Error, Result, Segment};
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Display;
+use serde::{Deserialize, Serialize};
+
+/// The largest number of ids of one fetch. If the latest fetch is unreadable, this number of ids is skipped.
+pub const MOST_STEP: i64 = 1 << 24;
+
+/// The counter of one tag of `file:DIR`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The id of the directory in which it was created.
+    directory: String,
+    tag: String,
+    /// Every id below was given.
+    next: Decimal,
+    /// How many ids a fetch gets if it asks for no number.
+    pub step: i64,
+}
+
+impl Content for Counter {
+    const KIND: &'static str = "counter";
+    const ADVICE: &'static str = "Put it back as it was, or move it away by hand and make it anew by: leafid file create DIR --tag TAG --start \
+         N, where N is above every id in use";
+}
+
+/// The content of the file that identifies a directory of counters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// The id of the directory.
+    pub id: String,
+    /// When it was created, as text.
+    pub created: String,
+    /// The number of counters that were created. There may be more if a process was killed in between.
+    pub counters: usize,
+}
+
+impl Content for Marker {
+    const KIND: &'static str = "marker";
+    const ADVICE: &'static str =
+        "Put it back as it was, or use another directory, with counters above every id in use";
+}
+
+impl Counter {
+    /// A counter that gave nothing below `next`. The tag is in the form in which a file holds it.
+    pub fn new(directory: String, tag: String, next: i64, step: i64) -> Counter {
+        Counter { directory, tag, next: Decimal(next), step }
+    }
+
+    /// Takes at most `wished` ids, or as many as the step if it is 0 or less. The caller makes the counter durable
+    /// before it uses them.
+    ///
+    /// Errors: `segment_unavailable` if the counter of the file at `path` is used up.
+    pub fn take(&mut self, wished: i64, path: impl Display) -> Result<Segment> {
+        let start = self.next.0;
+        if start == i64::MAX {
+            let message =
+                format!("{path} is used up: it stands at {start}, the end of all ids; use another tag");
+            return Err(Error::new(Code::SegmentUnavailable, message));
+        }
+        let wished = if wished > 0 { wished } else { self.step };
+        let end = start.saturating_add(wished.clamp(1, MOST_STEP));
+        self.next = Decimal(end);
+        Segment::new(start, end, 1)
+    }
+
+    /// Raises it to `next` if it is lower; returns where it stood then.
+    pub fn raise(&mut self, next: i64) -> Option<i64> {
+        let before = self.next.0;
+        self.next = Decimal(before.max(next));
+        (next > before).then_some(before)
+    }
+
+    /// Skips the ids that an unreadable slot may have given; returns the bounds of those.
+    pub fn skip(&mut self) -> (i64, i64) {
+        let before = self.next.0;
+        self.next = Decimal(before.saturating_add(MOST_STEP));
+        (before, self.next.0)
+    }
+
+    /// Every id below was given.
+    pub fn next(&self) -> i64 {
+        self.next.0
+    }
+
+    /// The tag of the counter; only the beginning of a long tag.
+    pub fn tag(&self) -> &str {
+        &self.tag
+    }
+
+    /// Errors: `state_corrupt` for the counter of another tag or of another directory. `inside` has the form of a name
+    /// in a file.
+    pub fn check_whose(
+        &self,
+        directory: &str,
+        tag: &str,
+        inside: impl Fn(&str) -> String,
+        path: impl Display,
+    ) -> Result<()> {
+        if self.directory == directory && self.tag == inside(tag) {
+            return Ok(());
+        }
+        let what = format!(
+            "the counter of tag {:?} of file:{}, not of {tag:?} of file:{directory}",
+            self.tag,
+            self.directory.escape_debug()
+        );
+        Err(corrupt::<Counter>(path, what))
+    }
+}
