@@ -10,14 +10,15 @@ use crate::http::ServerUrl;
 use crate::os::env;
 use crate::worker::lease_cache;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::worker_ids::{WorkerIds, of_hostname};
+use crate::worker::worker_ids::WorkerIds;
 use crate::{SnowflakeBuilder, Worker};
 use leafid_core::ClockFilter;
 use leafid_core::format::state::{self, SlotPair};
 use leafid_core::format::two_slots::SLOT_BYTES;
+use leafid_core::options::of_hostname;
 use leafid_core::{Layout, Lease, Record, Result};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The content of a state file.
@@ -76,7 +77,7 @@ pub fn clock() -> (String, i64) {
 
 pub fn worker_ids(worker: &Worker, layout: &Layout) -> Result<Option<(u32, u32)>> {
     Ok(match WorkerIds::parse("worker", worker, layout)? {
-        WorkerIds::Within { first, last, .. } => Some((first, last)),
+        WorkerIds::Within(ids) => Some((ids.first, ids.last)),
         WorkerIds::FromSource(_) => None,
     })
 }
@@ -112,7 +113,7 @@ pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
         name: key.space.name,
         directory,
         worker_ids: match key.workers {
-            WorkerIds::Within { first, last, .. } => Some((first, last)),
+            WorkerIds::Within(ids) => Some((ids.first, ids.last)),
             WorkerIds::FromSource(_) => None,
         },
         layout: key.space.layout,

@@ -36,16 +36,14 @@ mod storage;
 mod tasks;
 mod worker;
 
-pub use config::allowed::allowed;
-pub use config::checks::MOST_IDS;
 #[doc(hidden)]
 pub use leafid_core::Run;
+pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, Renewal, Result,
     Segment, Utc, parse_id,
 };
 pub use metrics::metrics;
-pub use os::clock_source::ClockSource;
 #[doc(hidden)]
 pub use os::log_queue;
 #[doc(hidden)]

@@ -4,7 +4,6 @@
 //! All `unsafe` code of the host is below this module.
 
 pub(crate) mod clock;
-pub(crate) mod clock_source;
 pub(crate) mod disk;
 pub(crate) mod env;
 pub(crate) mod filesystem_kind;

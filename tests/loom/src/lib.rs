@@ -1,5 +1,5 @@
 //! The lock-free sources of leafid, compiled with loom's atomics, and the models of them.
-#![allow(unused, unreachable_pub, reason = "most of it are copies of parts of other crates")]
+#![allow(unexpected_cfgs, unused, unreachable_pub, reason = "most of it are copies of parts of other crates")]
 
 include!(concat!(env!("OUT_DIR"), "/core.rs"));
 

@@ -15,7 +15,7 @@ const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;
 
 /// Names each check by its place, so that the exit status tells which one failed.
-fn checks() -> [bool; 11] {
+fn checks() -> [bool; 12] {
     let leaf = Layout::LEAF;
     let rules = Rules { random_start: 0, ..Rules::default() };
     let from = leaf.tick_at(NOW_MS).unwrap_or(0);
@@ -43,6 +43,7 @@ fn checks() -> [bool; 11] {
         }),
         Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
         formats(),
+        options(),
         wire(),
     ]
 }
@@ -60,6 +61,19 @@ fn formats() -> bool {
 
 #[cfg(not(feature = "format"))]
 fn formats() -> bool {
+    true
+}
+
+/// Worker ids are read, and an option is refused with the allowed values.
+#[cfg(feature = "options")]
+fn options() -> bool {
+    use leafid_core::options::{WantedIds, WorkerRange, id_space};
+    let ids = WorkerRange::parse("worker", WantedIds::Text("hostname:a*8"), &Layout::LEAF, "a-2");
+    ids.is_ok_and(|ids| (ids.first, ids.last) == (16, 23)) && id_space(Some(".")).is_err()
+}
+
+#[cfg(not(feature = "options"))]
+fn options() -> bool {
     true
 }
 

@@ -43,14 +43,11 @@ pub(crate) mod tasks {
         }
     }
 }
-pub(crate) mod config {
-    pub(crate) mod checks {
-        pub(crate) const MOST_IDS: usize = 1 << 24;
-    }
-    pub(crate) mod allowed {
-        pub(crate) fn allowed(_name: &str) -> &'static str {
-            "allowed"
-        }
+pub(crate) mod options {
+    pub(crate) const MOST_IDS: usize = 1 << 24;
+
+    pub(crate) fn allowed(_name: &str) -> &'static str {
+        "allowed"
     }
 }
 pub(crate) use run::is;

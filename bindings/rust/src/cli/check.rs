@@ -5,7 +5,6 @@ use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
 use super::streams::{Outcome, Streams};
-use crate::config::clock_check::check_built;
 use crate::config::deployment::{self, RangePlace};
 use crate::config::state_dir;
 use crate::os;
@@ -16,9 +15,9 @@ use crate::os::host_lock;
 use crate::os::namespaces::Scope;
 use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::worker_ids::WorkerIds;
 use crate::{Error, Utc};
 use clap::Args;
+use leafid_core::options::{WorkerRange, check_built};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::time::ClockId;
@@ -44,36 +43,24 @@ pub(super) struct CheckArguments {
     bits: Bits,
 }
 
-/// The requested worker ids.
-struct Workers {
-    first: u32,
-    last: u32,
-    by_hostname: bool,
-}
-
 pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Outcome {
     let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
     let asked = arguments.claim.is_given();
     let settings = SnowflakeSettings::parse(&if asked { builder } else { builder.worker(0) }.options)?;
-    let workers = match &settings.key.workers {
-        WorkerIds::Within { first, last, by_hostname } if asked => {
-            Some(Workers { first: *first, last: *last, by_hostname: *by_hostname })
-        }
-        _ => None,
-    };
+    let workers = settings.key.workers.range().filter(|_| asked);
     let env = Env::system();
     let scope = env.disk.scope();
     let mut report = Report::new(streams.stdout);
     let named = state_dir::named_by(arguments.space.state_dir.as_deref());
     if let Some(existing) = state_directory(&mut report, &settings, named)? {
-        file_system(&mut report, &settings, &existing, workers.as_ref(), scope)?;
+        file_system(&mut report, &settings, &existing, workers, scope)?;
         durable_and_locked(&mut report, &existing)?;
     }
     mark(&mut report, &env, scope)?;
     clock(&mut report, &env)?;
     forks(&mut report)?;
     layout(&mut report, &settings, env.clock.filtered_ms())?;
-    if let Some(workers) = &workers {
+    if let Some(workers) = workers {
         worker_ids(&mut report, &env, &settings, workers)?;
     }
     check_lease_servers(&mut report, &env, &settings)?;
@@ -115,7 +102,7 @@ fn file_system(
     report: &mut Report<'_>,
     settings: &SnowflakeSettings,
     existing: &Path,
-    workers: Option<&Workers>,
+    workers: Option<&WorkerRange>,
     scope: Scope,
 ) -> io::Result<()> {
     let (what, path, named) = ("file system", &settings.directory, settings.named);
@@ -283,7 +270,7 @@ fn worker_ids(
     report: &mut Report<'_>,
     env: &Env,
     settings: &SnowflakeSettings,
-    workers: &Workers,
+    workers: &WorkerRange,
 ) -> io::Result<()> {
     let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
     for worker_id in workers.first..=workers.last {

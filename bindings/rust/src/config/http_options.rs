@@ -1,10 +1,11 @@
 //! The options that snowflakes and segments share.
 
 #[cfg(feature = "http")]
-use crate::config::checks::milliseconds;
-#[cfg(feature = "http")]
 use crate::http::HttpOptions;
 use crate::tasks::with_timeout;
+#[cfg(feature = "http")]
+use leafid_core::options::milliseconds;
+use leafid_core::options::{self, Variable};
 use leafid_core::{Code, Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -75,17 +76,15 @@ impl fmt::Debug for RequestOptions {
 /// The variable that says whether files belong to a group, if the option is not set.
 pub(crate) const SHARED_GROUP: &str = "LEAFID_SHARED_GROUP";
 
+/// Passes the environment variable to a check.
+pub(crate) fn with_variable<T>(name: &'static str, check: impl FnOnce(Option<Variable<'_>>) -> T) -> T {
+    let value = std::env::var_os(name);
+    check(value.as_ref().map(|value| Variable { name, text: value.to_str(), shown: value }))
+}
+
 /// The option, or else the variable. Errors: `invalid_argument` for another value of the variable.
-pub(crate) fn flag(option: Option<bool>, name: &str) -> Result<bool> {
-    match (option, std::env::var_os(name)) {
-        (Some(said), _) => Ok(said),
-        (None, None) => Ok(false),
-        (None, Some(text)) => match text.to_str() {
-            Some("1" | "true") => Ok(true),
-            Some("" | "0" | "false") => Ok(false),
-            _ => Err(Error::invalid(name, format!("{text:?}"), "1 or 0")),
-        },
-    }
+pub(crate) fn flag(option: Option<bool>, name: &'static str) -> Result<bool> {
+    with_variable(name, |variable| options::flag(option, variable))
 }
 
 /// Opens on its own thread something that the disk may delay.

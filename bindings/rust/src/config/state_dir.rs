@@ -1,6 +1,6 @@
 //! The choice of the state directory.
 
-use crate::config::allowed::allowed;
+use leafid_core::options::allowed;
 use leafid_core::{Code, Error, Result};
 use rustix::fs::Access;
 use std::path::{Path, PathBuf};

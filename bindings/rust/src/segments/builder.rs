@@ -69,7 +69,7 @@ impl FromStr for Protocol {
             _ => Err(Error::invalid(
                 "protocol",
                 format!("{text:?}"),
-                crate::config::allowed::allowed("protocol"),
+                leafid_core::options::allowed("protocol"),
             )),
         }
     }

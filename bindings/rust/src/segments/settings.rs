@@ -2,11 +2,11 @@
 
 use super::builder::SegmentsBuilder;
 use super::source::select::Origin;
-use crate::config::allowed::allowed;
-use crate::config::checks::{id_space, milliseconds};
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use crate::storage::file_names::check_tag;
+use leafid_core::options::allowed;
+use leafid_core::options::{id_space, milliseconds};
 use leafid_core::{Error, LARGEST_STEP, Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;

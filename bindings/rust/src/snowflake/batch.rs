@@ -1,10 +1,9 @@
 //! Batches: many ids in one call.
 
 use crate::Snowflake;
-use crate::config::allowed::allowed;
-use crate::config::checks::MOST_IDS;
 use crate::os;
 use crate::tasks::interrupt;
+use leafid_core::options::{MOST_IDS, allowed};
 use leafid_core::{Code, Error, OnExhausted, Result, Run};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! The registry of the generators that this process has open: one for each key of settings.
 
-use crate::config::clock_check::check_clock;
 use crate::config::deployment;
 use crate::os::env::{self, DirectoryId, Env};
 use crate::os::filesystem_kind::FilesystemKind;
@@ -17,6 +16,7 @@ use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
 use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use crate::worker::worker_ids::WorkerIds;
+use leafid_core::options::{WorkerRange, check_clock};
 use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ impl Registry {
         deployment::refuse_network(&system, path, settings.sharing.fs, deployment::LOCAL_STATE)?;
         let surroundings = deployment::surroundings();
         let fixed = match settings.key.workers {
-            WorkerIds::Within { first, last, by_hostname: false } if first != last => {
+            WorkerIds::Within(WorkerRange { first, last, by_hostname: false }) if first != last => {
                 let (scope, exclusive) = (self.env.disk.scope(), settings.exclusive_range);
                 deployment::RangePlace {
                     fs: &system,
@@ -193,7 +193,7 @@ impl Registry {
                 .refuse()?;
                 None
             }
-            WorkerIds::Within { first, by_hostname: false, .. } => Some(first),
+            WorkerIds::Within(WorkerRange { first, by_hostname: false, .. }) => Some(first),
             _ => None,
         };
         let forgets = system.kind == FilesystemKind::Ephemeral && !uses_leases(settings);

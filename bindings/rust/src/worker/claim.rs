@@ -133,7 +133,7 @@ fn claim_any(env: &Env, settings: &SnowflakeSettings, context: &ClaimContext, pa
             return offline_start
                 .first(pass.last, |worker_id| claim_one(env, settings, context, worker_id, false));
         }
-        (WorkerIds::Within { first, last, .. }, _) => (*first, *last),
+        (WorkerIds::Within(ids), _) => (ids.first, ids.last),
         (WorkerIds::FromSource(_), Acquired::Granted(grant)) => {
             let id = settings.key.space.layout.claimed_id(grant.worker_id);
             let id = id.map_err(|error| of_servers(settings, error))?;

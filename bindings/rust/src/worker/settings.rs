@@ -1,8 +1,6 @@
 //! The checked options of a snowflake.
 
-use crate::config::allowed::allowed;
-use crate::config::checks::{id_space, milliseconds};
-use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of};
+use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of, with_variable};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
 use crate::storage::state_file::{IdSpace, Records};
@@ -12,7 +10,10 @@ use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
-use leafid_core::{Code, Error, OnClockBackwards, OnExhausted, Result, Rules};
+use leafid_core::options::{
+    allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms, rules, start_tick, with_epoch,
+};
+use leafid_core::{Code, Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,12 +83,9 @@ impl SnowflakeSettings {
         }
     }
 
-    pub(crate) fn parse(options: &SnowflakeOptions) -> Result<SnowflakeSettings> {
-        let layout = match options.epoch_ms {
-            Some(epoch_ms) => options.layout.with_epoch_ms(epoch_ms)?,
-            None => options.layout,
-        };
-        let (said, worker) = match &options.worker {
+    pub(crate) fn parse(set: &SnowflakeOptions) -> Result<SnowflakeSettings> {
+        let layout = with_epoch(set.layout, set.epoch_ms)?;
+        let (said, worker) = match &set.worker {
             Some(worker) => ("worker", worker.clone()),
             None => match std::env::var_os("LEAFID_WORKER") {
                 Some(text) => ("LEAFID_WORKER", Worker::Text(text.to_string_lossy().into_owned())),
@@ -96,112 +94,47 @@ impl SnowflakeSettings {
                 }
             },
         };
-        let name = id_space(options.name.as_deref())?;
-        if options.on_exhausted == OnExhausted::Borrow && options.on_clock_backwards == OnClockBackwards::Wait
-        {
-            let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
-            return Err(Error::invalid("on_exhausted", "\"borrow\"", allowed));
-        }
-        let (least, most) = options.on_clock_backwards.max_ms_range();
-        let rules = Rules {
-            on_clock_backwards: options.on_clock_backwards,
-            max_backwards_ms: match options.max_backwards_ms {
-                None => options.on_clock_backwards.default_max_ms(),
-                Some(ms) if (least..=most).contains(&ms) => ms,
-                Some(ms) => return Err(Error::invalid("max_backwards_ms", ms, allowed("max_backwards_ms"))),
-            },
-            on_exhausted: options.on_exhausted,
-            random_start: match options.random_start {
-                None => Rules::default().random_start,
-                // It fits, because it is checked here.
-                Some(below @ 0..=1_000_000) => below as u32,
-                Some(below) => return Err(Error::invalid("random_start", below, allowed("random_start"))),
-            },
-        };
+        let name = id_space(set.name.as_deref())?;
+        let rules = rules(set.on_clock_backwards, set.max_backwards_ms, set.on_exhausted, set.random_start)?;
         let workers = match worker.servers() {
-            Some(urls) => WorkerIds::FromSource(lease_servers::source(said, urls, &name, options)?),
+            Some(urls) => WorkerIds::FromSource(lease_servers::source(said, urls, &name, set)?),
             None => {
                 let what = "the URL of a lease server as worker";
-                refuse_options_of(what, &options.access.set())?;
+                refuse_options_of(what, &set.access.set())?;
                 WorkerIds::parse(said, &worker, &layout)?
             }
         };
-        let persist = options.persist.unwrap_or(true);
+        let persist = set.persist.unwrap_or(true);
+        let leased = workers.source().is_some_and(WorkerSource::leases_spans);
         if !persist {
-            check_unpersisted(&workers, &rules)?;
+            check_unpersisted(workers.range(), leased, &rules)?;
         }
-        let no_record_wait_ms = no_record_wait(options.no_record_wait_ms, &workers)?;
-        let start = match options.start_after {
-            None => 0,
-            Some(id) => {
-                let parts = layout
-                    .decode(id)
-                    .map_err(|_| Error::invalid("start_after", id, allowed("start_after")))?;
-                layout.tick_at(parts.timestamp_ms).unwrap_or(0) + 1
-            }
-        };
+        let no_record_wait_ms = with_variable("LEAFID_NO_RECORD_WAIT_MS", |variable| {
+            no_record_wait_ms(set.no_record_wait_ms, variable, leased)
+        })?;
+        let start = start_tick(&layout, set.start_after)?;
         let (directory, named) = match persist {
-            true => state_dir::state_dir(options.state_dir.as_deref())?,
+            true => state_dir::state_dir(set.state_dir.as_deref())?,
             false => (PathBuf::new(), true),
         };
         Ok(SnowflakeSettings {
             directory: if persist { directory.join(&name) } else { directory },
             named,
-            sharing: Sharing { fs: options.shared_fs, group: flag(options.shared_group, SHARED_GROUP)? },
-            exclusive_range: flag(options.exclusive_range, "LEAFID_EXCLUSIVE_RANGE")?,
+            sharing: Sharing { fs: set.shared_fs, group: flag(set.shared_group, SHARED_GROUP)? },
+            exclusive_range: flag(set.exclusive_range, "LEAFID_EXCLUSIVE_RANGE")?,
             no_record_wait_ms,
             root: crate::os::disk::root(),
-            lazy: options.lazy,
-            peer_times: options.peer_times.clone(),
+            lazy: set.lazy,
+            peer_times: set.peer_times.clone(),
             key: Key {
                 space: IdSpace { name, layout, rules },
                 workers,
-                clock_source: options.clock_source,
+                clock_source: set.clock_source,
                 persist,
                 start,
             },
-            timeout: milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?,
-            max_wait: options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
+            timeout: milliseconds("timeout_ms", set.timeout_ms.unwrap_or(2_000), 1)?,
+            max_wait: set.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })
     }
-}
-
-/// Errors: `invalid_argument`, also with leases, because no span of a lease was given before. The environment variable
-/// is for all generators, so with leases it is ignored.
-fn no_record_wait(option: Option<i64>, workers: &WorkerIds) -> Result<i64> {
-    let (option_name, variable) = ("no_record_wait_ms", "LEAFID_NO_RECORD_WAIT_MS");
-    let leased = workers.source().is_some_and(WorkerSource::leases_spans);
-    let (name, ms) = match (option, std::env::var_os(variable)) {
-        (Some(0), _) | (None, None) => return Ok(0),
-        (Some(ms), _) if leased => {
-            let allowed = "0 with leases, which give no span twice";
-            return Err(Error::invalid(option_name, ms, allowed));
-        }
-        (Some(ms), _) => (option_name, ms),
-        (None, Some(_)) if leased => return Ok(0),
-        (None, Some(text)) => match text.to_str().and_then(|text| text.parse().ok()) {
-            Some(ms) => (variable, ms),
-            None if text.is_empty() => return Ok(0),
-            None => return Err(Error::invalid(variable, format!("{text:?}"), allowed(option_name))),
-        },
-    };
-    match ms {
-        0..=3_600_000 => Ok(ms),
-        _ => Err(Error::invalid(name, ms, allowed(option_name))),
-    }
-}
-
-/// Errors: options that need a record.
-fn check_unpersisted(workers: &WorkerIds, rules: &Rules) -> Result<()> {
-    let refuse = |name, value: &str, allowed| Err(Error::invalid(name, value, allowed));
-    if workers.is_range() {
-        let allowed = "true with a range of worker ids: without records two hosts or containers would take the same one";
-        return refuse("persist", "false", allowed);
-    }
-    let leased = matches!(workers, WorkerIds::FromSource(source) if source.leases_spans());
-    if rules.on_exhausted == OnExhausted::Borrow && !leased {
-        let allowed = "\"wait\" with persist = false, which never runs ahead of the clock";
-        return refuse("on_exhausted", "\"borrow\"", allowed);
-    }
-    Ok(())
 }

@@ -2,10 +2,10 @@
 
 use super::callback::SegmentSource;
 use super::file::FileSource;
-use crate::config::allowed::allowed;
 use crate::config::http_options::{opened, refuse_options_of};
 use crate::os::env;
 use crate::segments::builder::SegmentsBuilder;
+use leafid_core::options::allowed;
 use leafid_core::{Error, IdOrder, Result};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The system clock that the time in ids is read from.
 
-use leafid_core::{Error, Result};
+use crate::{Error, Result};
+use alloc::format;
 
 /// The clock that the time in an id is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

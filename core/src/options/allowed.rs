@@ -1,6 +1,6 @@
 //! The allowed values of each option and argument: one text for the errors of all languages.
 
-/// The allowed values of the option or argument `name`, for [`leafid_core::Error::invalid`].
+/// The allowed values of the option or argument `name`, for [`crate::Error::invalid`].
 ///
 /// A binding uses it for values that its language has and Rust does not: a float, NaN, 2^64.
 pub fn allowed(name: &str) -> &'static str {
@@ -13,7 +13,7 @@ pub fn allowed(name: &str) -> &'static str {
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
         "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
-        "layout" => leafid_core::Layout::ALLOWED,
+        "layout" => crate::Layout::ALLOWED,
         "order" => "\"worker-sequence\" or \"sequence-worker\"",
         "epoch_ms" => "Unix milliseconds from 0 to 2^53, not ahead of the clock",
         "tick_ms" => "1 to 3600000 milliseconds",
@@ -24,7 +24,7 @@ pub fn allowed(name: &str) -> &'static str {
         "on_exhausted" => "\"wait\" or \"borrow\"",
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",
-        "clock_source" => crate::os::clock_source::ClockSource::ALLOWED,
+        "clock_source" => crate::options::clock_source::ClockSource::ALLOWED,
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
         "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
         "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",
