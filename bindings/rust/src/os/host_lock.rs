@@ -8,12 +8,12 @@ use crate::os::env::HostLock;
 use crate::os::lock_file::{self, LockFile};
 use crate::os::namespaces::{self, Facts, Scope};
 use leafid_core::{Code, Error, Result, Utc};
-use nix::sys::socket::{UnixCredentials, getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
 };
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -107,7 +107,7 @@ pub(crate) fn scope() -> Scope {
 /// Describes the process that listens, else the one that holds the lock file.
 pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     let (pid, uid) = match peer(name, worker_id) {
-        Some(peer) => (peer.pid(), Some(peer.uid())),
+        Some(peer) => (peer.pid, Some(peer.uid)),
         None => {
             let pid = lock_file::holder(Path::new(lock_file::LOCK_DIR), name, worker_id)?;
             (pid, fs::metadata(format!("/proc/{pid}")).ok().map(|process| process.uid()))
@@ -122,17 +122,29 @@ pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
 }
 
 /// The kernel tells this to each client that connects, without the help of the holder.
-fn peer(name: &str, worker_id: u32) -> Option<UnixCredentials> {
+fn peer(name: &str, worker_id: u32) -> Option<libc::ucred> {
     let socket = unconnected().ok()?;
     connect(&socket, &address(name, worker_id).ok()?).ok()?;
     // Not rustix: it requires a pid above 0, which the process of another container does not have.
-    getsockopt(&socket, PeerCredentials).ok()
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the socket is open, and the kernel writes at most `size` bytes into `peer`, which may hold any numbers.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut size,
+        )
+    };
+    (done == 0 && size as usize == size_of::<libc::ucred>()).then_some(peer)
 }
 
 /// The user id that marked a worker id, if that user could not have opened its record. Root, this user, and users that
 /// the permissions allow could have.
 pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
-    let uid = peer(name, worker_id)?.uid();
+    let uid = peer(name, worker_id)?.uid;
     let may_open = || {
         // If the record is missing: who could create it.
         let found = record.ancestors().find_map(|path| fs::metadata(path).ok());
@@ -178,7 +190,7 @@ mod tests {
         let name = format!("drain-{}", std::process::id());
         let marks = HostMarks { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
         for _ in 0..3 {
-            assert_eq!(peer(&name, 7).unwrap().pid(), std::process::id() as i32);
+            assert_eq!(peer(&name, 7).unwrap().pid, std::process::id() as i32);
         }
         marks.drain_queries();
         assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
