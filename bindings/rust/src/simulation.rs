@@ -5,7 +5,7 @@ mod cluster;
 
 use crate::os::clock::{Clock, ClockReader};
 use crate::os::env::FILE_BYTES;
-use crate::os::env::{DirectoryId, Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
+use crate::os::env::{Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
 use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;

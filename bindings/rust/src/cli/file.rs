@@ -7,6 +7,7 @@ use crate::segments::source::file::{CounterDirectory, FileTag};
 use crate::storage::file_names::check_tag;
 use clap::{Args, Subcommand};
 use leafid_core::format::counter::Counter;
+use leafid_core::format::shared::Found;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -94,26 +95,10 @@ fn show(arguments: &ShowFile, streams: &mut Streams<'_>) -> Outcome {
     }
     let mut all = true;
     for (name, found) in directory.counters(&env)? {
-        match found {
-            Ok(found) => {
-                let text = match arguments.json {
-                    true => as_json(&name, &found.content, found.damaged).to_string(),
-                    false => as_text(&name, &found.content, found.damaged),
-                };
-                writeln!(streams.stdout, "{text}")?;
-            }
-            Err(error) => {
-                all = false;
-                if arguments.json {
-                    let line =
-                        json!({"file": name, "error": error.code().name(), "message": error.message()});
-                    writeln!(streams.stdout, "{line}")?;
-                } else {
-                    streams.stdout.flush()?;
-                    streams.complain(error);
-                }
-            }
-        }
+        let as_json = |found: &Found<Counter>| as_json(&name, &found.content, found.damaged);
+        let as_text = |found: &Found<Counter>| as_text(&name, &found.content, found.damaged);
+        let named = (("file", name.clone().into()), "");
+        all &= streams.show(found, arguments.json, named, (as_json, as_text))?;
     }
     Ok(all)
 }

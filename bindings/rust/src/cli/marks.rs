@@ -61,23 +61,7 @@ fn show(arguments: &ShowMarks, streams: &mut Streams<'_>) -> Outcome {
     }
     let mut all = true;
     for (file, listed) in found {
-        match listed {
-            Ok(listed) => {
-                let text = if arguments.json { as_json(&listed).to_string() } else { as_text(&listed) };
-                writeln!(streams.stdout, "{text}")?;
-            }
-            Err(error) => {
-                all = false;
-                if arguments.json {
-                    let line =
-                        json!({"file": file, "error": error.code().name(), "message": error.message()});
-                    writeln!(streams.stdout, "{line}")?;
-                } else {
-                    streams.stdout.flush()?;
-                    streams.complain(error);
-                }
-            }
-        }
+        all &= streams.show(listed, arguments.json, (("file", file.into()), ""), (as_json, as_text))?;
     }
     Ok(all)
 }

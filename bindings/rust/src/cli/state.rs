@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use leafid_core::format::state::{self, SlotPair};
 use leafid_core::{Layout, Record, Span};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 use std::io;
 use std::path::Path;
@@ -77,53 +78,36 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     let env = Env::system();
     let ids = match arguments.worker {
         Which::One(id) => vec![id],
-        Which::All => recorded(directory)?,
+        Which::All => recorded(&env, directory)?,
     };
     if ids.is_empty() {
         streams.complain(format!("no worker id of {name:?} has a record in {}", directory.display()));
     }
     let mut all = true;
     for worker_id in ids {
-        match look(&env, directory, worker_id) {
-            Ok(slots) => {
-                let holder = holder::holder_of(&env, directory, name, worker_id);
-                let now_ms = env.clock.filtered_ms();
-                let text = match arguments.json {
-                    true => as_json(&slots, holder.as_deref(), now_ms).to_string(),
-                    false => as_text(&slots, holder.as_deref(), now_ms),
-                };
-                writeln!(streams.stdout, "{text}")?;
-            }
-            Err(error) => {
-                all = false;
-                if arguments.json {
-                    let line = json!({"worker_id": worker_id, "error": error.code().name(), "message": error.message()});
-                    writeln!(streams.stdout, "{line}")?;
-                } else {
-                    streams.stdout.flush()?;
-                    streams.complain(format!("worker id {worker_id}: {error}"));
-                }
-            }
-        }
+        let found = look(&env, directory, worker_id);
+        let holder = found.as_ref().ok().and_then(|_| holder::holder_of(&env, directory, name, worker_id));
+        let now_ms = env.clock.filtered_ms();
+        let as_json = |slots: &SlotPair| as_json(slots, holder.as_deref(), now_ms);
+        let as_text = |slots: &SlotPair| as_text(slots, holder.as_deref(), now_ms);
+        let named = (("worker_id", worker_id.into()), &*format!("worker id {worker_id}: "));
+        all &= streams.show(found, arguments.json, named, (as_json, as_text))?;
     }
     Ok(all)
 }
 
 /// The worker ids that have a file, sorted.
-fn recorded(directory: &Path) -> Result<Vec<u32>> {
-    let unreadable = |error: io::Error| state_file::failed("read", directory, &error);
-    let entries = match std::fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(unreadable)?,
+fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
+    let names = match env.disk.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        names => names.map_err(|error| state_file::failed("read", directory, &error))?,
     };
-    let mut ids = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(unreadable)?.file_name();
-        let id =
-            name.to_str().and_then(|name| name.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok());
+    let id_of = |name: &OsString| {
+        let id = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok()?;
         // Not worker-007.state, which belongs to no worker id.
-        ids.extend(id.filter(|&id| state_file::path_of(directory, id).file_name() == Some(&name)));
-    }
+        (state_file::path_of(directory, id).file_name() == Some(name)).then_some(id)
+    };
+    let mut ids: Vec<u32> = names.iter().filter_map(id_of).collect();
     ids.sort_unstable();
     Ok(ids)
 }

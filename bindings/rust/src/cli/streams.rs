@@ -1,6 +1,7 @@
 //! The standard streams of a command, and the results with which it ends.
 
 use leafid_core::Error;
+use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 
 /// The standard streams of a run.
@@ -14,6 +15,31 @@ impl Streams<'_> {
     /// Prints an error message. If that fails too, the exit code stays the same.
     pub(super) fn complain(&mut self, text: impl std::fmt::Display) {
         let _ = writeln!(self.stderr, "leafid: {text}").and_then(|()| self.stderr.flush());
+    }
+
+    /// Prints a line for one of several, as JSON or as text, or its error. `key` names it in JSON, `before` in the text
+    /// of the error. Returns whether it is no error.
+    pub(super) fn show<T>(
+        &mut self,
+        found: Result<T, Error>,
+        json: bool,
+        (key, before): ((&str, Value), &str),
+        (as_json, as_text): (impl FnOnce(&T) -> Value, impl FnOnce(&T) -> String),
+    ) -> io::Result<bool> {
+        match &found {
+            Ok(found) if json => writeln!(self.stdout, "{}", as_json(found))?,
+            Ok(found) => writeln!(self.stdout, "{}", as_text(found))?,
+            Err(error) if json => {
+                let mut line = json!({"error": error.code().name(), "message": error.message()});
+                line[key.0] = key.1;
+                writeln!(self.stdout, "{line}")?;
+            }
+            Err(error) => {
+                self.stdout.flush()?;
+                self.complain(format_args!("{before}{error}"));
+            }
+        }
+        Ok(found.is_ok())
     }
 }
 

@@ -1,9 +1,7 @@
 //! The real clock, disk and random numbers.
 
 use crate::os::clock::Clock;
-use crate::os::env::{
-    DirectoryId, Disk, Env, FILE_BYTES, FileAccess, FileId, HostLock, LockedFile, NewFile, Random,
-};
+use crate::os::env::{Disk, Env, FILE_BYTES, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
 use crate::os::filesystem_kind::{self, FileSystem};
 use crate::os::host_lock;
 use crate::os::namespaces::Scope;
@@ -56,7 +54,7 @@ impl Random for SystemRandom {
 struct SystemDisk;
 
 impl Disk for SystemDisk {
-    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(FileId, FileSystem)> {
         make_directory(path, access)?;
         let metadata = fs::metadata(path)?;
         Ok(((metadata.dev(), metadata.ino()), filesystem_kind::of(path)?))

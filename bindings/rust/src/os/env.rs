@@ -22,7 +22,7 @@ pub(crate) fn of_process() -> &'static Arc<Env> {
 /// The disk with the state files and the other files of two slots.
 pub(crate) trait Disk: Send + Sync {
     /// Creates the directory if it is missing. Returns its identity and its file system.
-    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(DirectoryId, FileSystem)>;
+    fn directory(&self, path: &Path, access: FileAccess) -> io::Result<(FileId, FileSystem)>;
     /// Reads a file without locking it; `None` if there is no such file.
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// The names in a directory, in no particular order.
@@ -87,9 +87,7 @@ impl From<bool> for Sharing {
     }
 }
 
-/// Identifies a directory: device and inode.
-pub(crate) type DirectoryId = FileId;
-/// Identifies a file: device and inode. A copy has another one.
+/// Identifies a file or a directory: device and inode. A copy has another one.
 pub(crate) type FileId = (u64, u64);
 
 /// A file of two slots. Its lock is held until it is dropped.

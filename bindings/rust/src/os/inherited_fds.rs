@@ -4,7 +4,7 @@
 //! descriptor is in a table that a child walks with only atomics, `fstat` and `close`.
 
 use super::per_process::PerProcess;
-use super::process::{self, Inherited, forks};
+use super::process::{self, forks};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -113,12 +113,12 @@ impl FdTable {
 }
 
 /// The table of the process that installed it. If it is read before the page is found wiped, it is an ancestor's.
-pub(crate) fn current_table() -> Inherited {
+pub(crate) fn current_table() -> Option<&'static FdTable> {
     TABLE.load_any()
 }
 
 /// Closes the descriptors of an ancestor's table. It is async-signal-safe, and several threads may run it at once.
-pub(crate) fn close_all(inherited: Inherited) {
+pub(crate) fn close_all(inherited: Option<&'static FdTable>) {
     for entry in inherited.into_iter().flat_map(FdTable::entries) {
         let state = entry.state.load(Acquire);
         if let Some(fd) = entry.descriptor()

@@ -18,9 +18,6 @@ struct Node<T> {
     before: *mut Node<T>,
 }
 
-/// A value that is never freed.
-pub(crate) type Leaked<T> = Option<&'static T>;
-
 impl<T: Send + Sync> PerProcess<T> {
     pub(crate) const fn new() -> Self {
         PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
@@ -98,7 +95,7 @@ impl<T: Send + Sync> PerProcess<T> {
 
 impl<T: Send + Sync + 'static> PerProcess<T> {
     /// The value of whichever process installed it, for a static that is never dropped.
-    pub(crate) fn load_any(&'static self) -> Leaked<T> {
+    pub(crate) fn load_any(&'static self) -> Option<&'static T> {
         self.load().map(|(value, _)| value)
     }
 }

@@ -5,7 +5,6 @@
 //! inherited locks in a child that never uses the library, and they serve kernels without MADV_WIPEONFORK.
 
 use super::inherited_fds;
-use super::per_process::Leaked;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::process::{WaitId, WaitIdOptions};
 use std::ptr;
@@ -276,6 +275,3 @@ pub(crate) fn forks() -> u64 {
     }
     FORKS.load(Acquire)
 }
-
-/// The table of an ancestor, which a child walks once.
-pub(crate) type Inherited = Leaked<inherited_fds::FdTable>;

@@ -205,7 +205,7 @@ struct Alone;
 impl HostLock for Alone {}
 
 impl Disk for World {
-    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(FileId, FileSystem)> {
         Ok(((0, 0), lock(&self.0.file_system).clone()))
     }
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {

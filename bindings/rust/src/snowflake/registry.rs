@@ -1,7 +1,7 @@
 //! The registry of the generators that this process has open: one for each key of settings.
 
 use crate::config::deployment;
-use crate::os::env::{self, DirectoryId, Env};
+use crate::os::env::{self, Env, FileId};
 use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
@@ -38,7 +38,7 @@ pub(crate) struct Registry {
 }
 
 struct Entry {
-    directory: DirectoryId,
+    directory: FileId,
     key: Key,
     state: EntryState,
 }
@@ -166,9 +166,9 @@ impl Registry {
 
     /// Creates or finds the directory, on its own thread, because the disk may hang. Returns the identity of the
     /// directory, and whether its records may be lost at the next start.
-    fn place(&self, settings: &Arc<SnowflakeSettings>) -> Result<(DirectoryId, bool)> {
+    fn place(&self, settings: &Arc<SnowflakeSettings>) -> Result<(FileId, bool)> {
         if !settings.key.persist {
-            return Ok((DirectoryId::default(), !uses_leases(settings)));
+            return Ok((FileId::default(), !uses_leases(settings)));
         }
         let bound = settings.disk_bound();
         let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
@@ -302,7 +302,7 @@ fn no_answer(settings: &SnowflakeSettings, waited: Duration) -> Error {
 /// An entry for which other threads wait.
 struct BusyEntry<'a> {
     registry: &'a Registry,
-    directory: DirectoryId,
+    directory: FileId,
     key: &'a Key,
 }
 

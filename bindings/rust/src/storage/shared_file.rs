@@ -49,20 +49,18 @@ impl<C: Stored> SharedFile<C> {
     /// `state_corrupt`, `state_mismatch` for a newer format.
     pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<SharedFile<C>> {
         let bytes = two_slots::new_file(|number| shared::seal(number, initial))?;
-        match lock(env, &path, Some(NewFile { bytes: &bytes, access })) {
-            Ok(file) => SharedFile::read(path, file),
-            Err(LockError::Failed(error)) => Err(C::failed("open", &path, &error)),
-            Err(LockError::TimedOut) => Err(late(&path)),
-        }
+        let locked = lock(env, &path, Some(NewFile { bytes: &bytes, access }));
+        let file = locked.map_err(|error| C::failed("open", &path, &error))?.ok_or_else(|| late(&path))?;
+        SharedFile::read(path, file)
     }
 
     /// As [`SharedFile::open`], but returns `None` if there is no such file.
     pub(crate) fn open_existing(env: &Env, path: PathBuf) -> Result<Option<SharedFile<C>>> {
         match lock(env, &path, None) {
-            Ok(file) => SharedFile::read(path, file).map(Some),
-            Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(LockError::Failed(error)) => Err(C::failed("open", &path, &error)),
-            Err(LockError::TimedOut) => Err(late(&path)),
+            Ok(Some(file)) => SharedFile::read(path, file).map(Some),
+            Ok(None) => Err(late(&path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(C::failed("open", &path, &error)),
         }
     }
 
@@ -120,24 +118,13 @@ impl<C> Drop for SharedFile<C> {
     }
 }
 
-/// Why a file was not locked.
-enum LockError {
-    Failed(io::Error),
-    TimedOut,
-}
-
-fn lock(
-    env: &Env,
-    path: &Path,
-    new: Option<NewFile<'_>>,
-) -> std::result::Result<Box<dyn LockedFile>, LockError> {
+/// Returns `None` if others held the lock for [`LOCK_TIMEOUT`].
+fn lock(env: &Env, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
     let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
-        if let Some(file) = env.disk.open(path, new).map_err(LockError::Failed)? {
+        let file = env.disk.open(path, new)?;
+        if file.is_some() || Instant::now() >= deadline {
             return Ok(file);
-        }
-        if Instant::now() >= deadline {
-            return Err(LockError::TimedOut);
         }
         std::thread::sleep(POLL_INTERVAL);
     }

@@ -1,7 +1,7 @@
 //! The disk of a machine. At a power cut, unsynced writes are lost, torn or kept, in any order.
 
 use super::machine::{Draw, Machine, World, killed};
-use crate::os::env::{DirectoryId, Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
+use crate::os::env::{Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
 use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
 use crate::os::namespaces::Scope;
@@ -122,7 +122,7 @@ fn tear(file: &mut [u8], offset: usize, bytes: &[u8], front: bool, permille: i64
 pub(crate) struct ProcessDisk(pub(crate) World);
 
 impl Disk for ProcessDisk {
-    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(DirectoryId, FileSystem)> {
+    fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(FileId, FileSystem)> {
         let kind = self.0.machine.kind;
         let name = if kind == FilesystemKind::Ephemeral { "overlay" } else { "ext4" };
         Ok(((self.0.machine.number as u64, 1), FileSystem { name: name.into(), kind }))
