@@ -1,10 +1,10 @@
-"""The subject of the system tests in Python: `agent.py stream key=value…` and `agent.py serve`, with the protocol of
-the Rust one in rust/src/stream.rs and serve.rs."""
+"""The agent in Python: subjects.py says what it is told."""
 
 import array
 import atexit
 import gc
 import itertools
+import logging
 import os
 import select
 import signal
@@ -16,21 +16,67 @@ import time
 import leafid
 
 BATCH = 512
+OF_BOTH = {"name": str, "dir": str, "token": str, "timeout_ms": int, "request_timeout_ms": int, "connect_timeout_ms": int}
+OF_SNOWFLAKES = {"worker": str, "ca_file": str, "max_backwards_ms": int, "random_start": int, "on_clock_backwards": str}
+OF_SEGMENTS = {"step": int, "connections": int, "block_size": int}
+
+# By handle; of segments, the tags that were asked for.
+OPENED, TAGS = {}, {}
 
 
-def options(words):
-    given = dict(word.partition("=")[::2] for word in words)
-    return {
-        "worker": given.get("worker", "0"),
-        "name": given.get("name"),
-        "state_dir": given.get("dir"),
-        "timeout_ms": int(given["timeout_ms"]) if "timeout_ms" in given else None,
-        "max_backwards_ms": int(given["max_backwards_ms"]) if "max_backwards_ms" in given else None,
-        "random_start": int(given["random_start"]) if "random_start" in given else None,
-        "on_clock_backwards": given.get("on_clock_backwards"),
-        **{key: int(given[key]) for key in ("request_timeout_ms", "connect_timeout_ms") if key in given},
-        **{key: given[key] for key in ("token", "ca_file") if key in given},
-    }, given
+def read(words):
+    return dict(word.partition("=")[::2] for word in words)
+
+
+def chosen(given, kinds):
+    kinds = OF_BOTH | kinds
+    return {"state_dir" if key == "dir" else key: kinds[key](given[key]) for key in kinds if key in given}
+
+
+def open_segments(given, fetch=None):
+    options = chosen(given, OF_SEGMENTS)
+    if "servers" in given:
+        options["servers"] = given["servers"].split(",")
+        if not given["servers"].startswith("file:"):
+            options["protocol"] = given.get("protocol", "range")
+    else:
+        options["fetch"] = fetch or Counting(int(given.get("delay_ms", 0)))
+    if "tags" in given:
+        listed = (tag.split(":") for tag in given["tags"].split(","))
+        options["tags"] = {name: {"start": int(start), "step": int(step)} for name, start, step in listed}
+    if "create" in given:
+        options["create"] = True
+    if "unordered" in given:
+        options["ordered_source"] = False
+    return leafid.Segments(**options, adaptive=given.get("adaptive") != "no", keep_unused="keep" in given)
+
+
+def open_it(given):
+    return leafid.Snowflake(**chosen(given, OF_SNOWFLAKES)) if "worker" in given else open_segments(given)
+
+
+class Counting:
+    """A source that gives each tag what comes next, and watches how it is called."""
+
+    # Of all openings: as a database, it goes on.
+    ends = {}
+
+    def __init__(self, delay_ms=0):
+        self.delay = delay_ms / 1000
+        self.calls = self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    def __call__(self, tag, step):
+        with self.lock:
+            self.calls += 1
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(self.delay)
+        with self.lock:
+            start = self.ends.get(tag, 1)
+            self.ends[tag] = start + step
+            self.now -= 1
+            return range(start, start + step)
 
 
 def kept_waiting_us():
@@ -42,34 +88,49 @@ def micros(begun):
     return (time.monotonic_ns() - begun) // 1000
 
 
-def issue(flake, method, count):
-    left = count or sys.maxsize
+def rest(seconds):
+    # Not time.sleep: libfaketime refuses its absolute times while the monotonic clock is true.
+    select.select([], [], [], seconds)
+
+
+def put(ids):
+    os.write(1, array.array("q", ids).tobytes())
+
+
+def issue(source, given):
+    batch, left = min(int(given.get("batch", BATCH)), BATCH), int(given.get("count", 0)) or sys.maxsize
+    pause_s = int(given.get("pause_us", 0)) / 1e6
     while left > 0:
-        n = min(left, BATCH)
-        if method == "fill":
-            ids = flake.fill(array.array("q", bytes(8 * n)))
-        elif method == "take":
-            ids = array.array("q", flake.take(n))
-        else:
-            ids = array.array("q", [flake.next() for _ in range(n)])
+        n = min(left, batch)
+        match given.get("method", "next"):
+            case "fill":
+                put(source.fill(array.array("q", bytes(8 * n))))
+            case "take":
+                put(source.take(n))
+            case _:
+                put([source.next() for _ in range(n)])
         left -= n
-        os.write(1, ids.tobytes())
+        if pause_s:
+            rest(pause_s)
 
 
-def stream(words):
-    arguments, given = options(words)
+def stream(given):
+    if "worker" not in given:
+        # Standard error is read at the end: warnings would fill it, and then block.
+        logging.getLogger("leafid").addHandler(logging.NullHandler())
     begun, waited = time.monotonic_ns(), kept_waiting_us()
-    flake = leafid.Snowflake(**arguments)
+    handle = open_it(given)
     opened = micros(begun)
-    first = flake.next()
+    source = handle if "worker" in given else handle.tag(given.get("tag", "order"))
+    first = source.next()
     took, waited = micros(begun), kept_waiting_us() - waited
-    os.write(1, array.array("q", [first]).tobytes())
-    print("ready", os.getpid(), flake.worker_id, opened, took, waited, file=sys.stderr, flush=True)
-    work = (flake, given.get("method", "next"), int(given.get("count", 0)))
-    others = [threading.Thread(target=issue, args=work) for _ in range(int(given.get("threads", 1)) - 1)]
+    put([first])
+    worker = getattr(handle, "worker_id", 0)
+    print("ready", os.getpid(), worker, opened, took, waited, file=sys.stderr, flush=True)
+    others = [threading.Thread(target=issue, args=(source, given)) for _ in range(int(given.get("threads", 1)) - 1)]
     for thread in others:
         thread.start()
-    issue(*work)
+    issue(source, given)
     for thread in others:
         thread.join()
     match given.get("then", "wait"):
@@ -77,12 +138,11 @@ def stream(words):
             while True:
                 signal.pause()
         case "close":
-            flake.close()
+            handle.close()
 
 
-def lessee(words):
-    """A holder of a leased worker id until its input ends: as rust/src/lessee.rs."""
-    arguments, given = options(words)
+def lessee(given):
+    """A holder of a leased worker id until its input ends."""
     pause_s = int(given.get("pause_us", 2000)) / 1e6
 
     def append(kind, data):
@@ -98,7 +158,7 @@ def lessee(words):
 
     while True:
         try:
-            flake = leafid.Snowflake(**arguments)
+            flake = open_it(given)
             break
         except leafid.Error as error:
             note("refused", f"{error.code}: {error}")
@@ -110,28 +170,54 @@ def lessee(words):
             append("ids", array.array("q", flake.take(20) if turn % 2 else [flake.next()]).tobytes())
         except leafid.Error as error:
             note("error", f"{error.code}: {error}")
-            select.select([], [], [], 0.02)
+            rest(0.02)
         if is_over(pause_s):
             break
     flake.close()
     note("done")
 
 
-def run(flake, milliseconds, pause_us):
+def burst(given):
+    """Threads that use segments up faster than the source gives them."""
+    counting = Counting(int(given.get("delay_ms", 5)))
+    tag = open_segments(given, counting).tag("order")
+    ids, errors = [], []
+
+    def issue(takes):
+        mine = []
+        for _ in range(takes):
+            try:
+                mine.append(tag.next())
+            except leafid.Error as error:
+                errors.append(error)
+        ids.extend(mine)
+
+    takes = int(given.get("takes", 5000))
+    threads = [threading.Thread(target=issue, args=[takes]) for _ in range(int(given.get("threads", 8)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    twice = len(ids) - len(set(ids))
+    print(f"ids={len(ids)} duplicates={twice} errors={len(errors)} calls={counting.calls} most_at_once={counting.most}")
+    if errors:
+        print(errors[0], file=sys.stderr)
+
+
+def run(source, milliseconds, pause_us):
     end = time.monotonic_ns() + milliseconds * 1_000_000
     ids, slowest = [], 0
     while time.monotonic_ns() < end:
         begun = time.monotonic_ns()
-        ids.append(flake.next())
+        ids.append(source.next())
         slowest = max(slowest, micros(begun))
-        # Not time.sleep: libfaketime refuses its absolute times while the monotonic clock is true.
-        select.select([], [], [], pause_us / 1e6)
+        rest(pause_us / 1e6)
     rising = all(a < b for a, b in itertools.pairwise(ids))
     return f"{len(ids)} {slowest} {ids[0]} {ids[-1]} {str(rising).lower()}"
 
 
 def pace(flake, count):
-    """Ids without a pause, and a loop as long that only reads the clock: the answers of rust/src/rounds.rs."""
+    """Ids without a pause, and a loop as long that only reads the clock: and what they took."""
     next_id, clock = flake.next, time.monotonic_ns
     first, last, rising, slowest = 0, 0, True, 0
     begun = before = clock()
@@ -155,11 +241,11 @@ def pace(flake, count):
     return f"{took // 1000} {slowest // 1000} {gap // 1000} {first} {last} 0 {str(rising).lower()}"
 
 
-def open_and_close(count, arguments):
+def open_and_close(count, given):
     last, rising = 0, True
     for _ in range(count):
-        with leafid.Snowflake(**arguments) as flake:
-            an_id = flake.next()
+        with open_it(given) as handle:
+            an_id = (handle if "worker" in given else handle.tag("order")).next()
         rising = rising and an_id > last
         last = an_id
     gc.collect()
@@ -189,7 +275,59 @@ def forks(flake, count):
     return answer
 
 
-def end(how, flakes):
+def forked(tag, count):
+    """The ids of a child that ends as a program does."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(write, list_of([tag.next() for _ in range(count)]).encode())
+        os.close(write)
+        sys.exit(0)
+    os.close(write)
+    with open(read) as told:
+        ids = told.read()
+    _, status = os.waitpid(pid, 0)
+    return ids if status == 0 else f"{status}"
+
+
+def gathered(tag, count):
+    """So many calls that wait at once: ids, and how many of them differ."""
+    # Not for those who fork: a child takes the longer to end, the more modules there are.
+    import asyncio
+
+    async def all_at_once():
+        return await asyncio.gather(*(tag.next_async() for _ in range(count)))
+
+    ids = asyncio.run(all_at_once())
+    return f"{len(ids)} {len(set(ids))}"
+
+
+def fork_storm(tag, count, threads):
+    """Children one after another beside threads that issue: ids, how many differ, what failed, processes with ids."""
+    done, mine, others = threading.Event(), [], []
+
+    def issue():
+        while not done.is_set():
+            mine.append(tag.next())
+
+    beside = [threading.Thread(target=issue) for _ in range(threads)]
+    for thread in beside:
+        thread.start()
+    for _ in range(count):
+        others.append(forked(tag, 30))
+    done.set()
+    for thread in beside:
+        thread.join()
+    right = [told.split() for told in others if len(told.split()) == 30]
+    ids = [*mine, *(int(an_id) for told in right for an_id in told)]
+    return f"{len(ids)} {len(set(ids))} {count - len(right)} {1 + len(right)}"
+
+
+def list_of(ids):
+    return " ".join(map(str, ids))
+
+
+def end(how):
     """Ends the process with its generators as they are; `collect` only lets go of them, in a cycle."""
     match how:
         case "exit":
@@ -197,73 +335,97 @@ def end(how, flakes):
         case "raise":
             raise LookupError("meant to be")
         case "atexit":
-            atexit.register(lambda: print("ok", 0, flakes["a"].next(), flush=True))
+            atexit.register(lambda: print("ok", 0, OPENED["a"].next(), flush=True))
             sys.exit(0)
         case "_exit":
             os._exit(0)
         case "abort":
             os.abort()
         case "collect":
-            cycle = [*flakes.values()]
+            cycle = [*OPENED.values()]
             cycle.append(cycle)
-            flakes.clear()
+            OPENED.clear()
             del cycle
             gc.collect()
             return ""
 
 
-def obey(flakes, words):
+def source_of(words):
+    """The snowflake or the tag that the words begin with, and the words behind it."""
+    handle, *rest = words
+    if isinstance(OPENED[handle], leafid.Snowflake):
+        return OPENED[handle], rest
+    name, *rest = rest
+    if name not in TAGS[handle]:
+        TAGS[handle][name] = OPENED[handle].tag(name)
+    return TAGS[handle][name], rest
+
+
+def told_stats(stats):
+    if isinstance(stats, leafid.Stats):
+        return f"{stats.reserved_until_ms} {stats.lead_ms} {stats.renewals} {stats.renewal_failures}"
+    return f"{stats.left} {stats.fetches} {stats.failures} {stats.waits} {stats.step} {stats.last_error or ''}"
+
+
+def obey(words):
     match words:
         case ["open", handle, *rest]:
-            flakes[handle] = leafid.Snowflake(**options(rest)[0])
-            return str(flakes[handle].worker_id)
-        case ["next", handle, *count]:
-            return " ".join(str(flakes[handle].next()) for _ in range(int(count[0]) if count else 1))
-        case ["run", handle, milliseconds, *pause]:
-            return run(flakes[handle], int(milliseconds), max(int(pause[0]) if pause else 100, 100))
-        case ["stats", handle]:
-            stats = flakes[handle].stats()
-            return f"{stats.reserved_until_ms} {stats.lead_ms} {stats.renewals} {stats.renewal_failures}"
-        case ["pace", handle, count]:
-            return pace(flakes[handle], int(count))
-        case ["rounds", count, *rest]:
-            return open_and_close(int(count), options(rest)[0])
-        case ["forks", handle, count]:
-            return forks(flakes[handle], int(count))
-        case ["end", how]:
-            return end(how, flakes)
+            OPENED[handle], TAGS[handle] = open_it(read(rest)), {}
+            return getattr(OPENED[handle], "worker_id", "")
         case ["close", handle]:
-            flakes[handle].close()
+            OPENED[handle].close()
             return ""
+        case ["rounds", count, *rest]:
+            return open_and_close(int(count), read(rest))
+        case ["end", how]:
+            return end(how)
         case ["fork", *_]:
             pid = os.fork()
             while pid == 0:
                 signal.pause()
-            return str(pid)
+            return pid
         case ["exec"]:
-            return str(subprocess.Popen(["sleep", "60"]).pid)
+            return subprocess.Popen(["sleep", "60"]).pid
+    command, *rest = words
+    source, rest = source_of(rest)
+    numbers = [*map(int, rest)]
+    match command, numbers:
+        case "next", _:
+            return list_of([source.next() for _ in range(numbers[0] if numbers else 1)])
+        case "take", [count]:
+            return list_of(source.take(count))
+        case "run", [milliseconds, *pause]:
+            return run(source, milliseconds, max(pause[0] if pause else 100, 100))
+        case "stats", []:
+            return told_stats(source.stats())
+        case "pace", [count]:
+            return pace(source, count)
+        case "forks", [count]:
+            return forks(source, count)
+        case "fork-and-exit", [count]:
+            return forked(source, count)
+        case "fork-storm", [count, threads]:
+            return fork_storm(source, count, threads)
+        case "gather", [count]:
+            return gathered(source, count)
     raise SystemExit(f"unknown command {words}")
 
 
-def serve():
-    flakes = {}
+def serve(_):
     for line in sys.stdin:
         words = line.split()
         if words == ["quit"]:
             break
         begun = time.monotonic_ns()
         try:
-            answer = obey(flakes, words)
+            answer = obey(words)
             print("ok", micros(begun), answer, flush=True)
         except leafid.Error as error:
             print("err", micros(begun), f"{error.code}: {error}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("stream", "lessee"):
-        try:
-            {"stream": stream, "lessee": lessee}[sys.argv[1]](sys.argv[2:])
-        except leafid.Error as error:
-            sys.exit(f"error {error.code}: {error}")
-    else:
-        serve()
+    try:
+        {"serve": serve, "stream": stream, "lessee": lessee, "burst": burst}[sys.argv[1]](read(sys.argv[2:]))
+    except leafid.Error as error:
+        sys.exit(f"error {error.code}: {error}")

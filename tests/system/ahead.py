@@ -25,12 +25,10 @@ def ahead(language):
     """One crash and one restart: what the paces were, and what is wrong with them."""
     where = place()
     # A clock that was ahead until it was corrected, and a kill: the first span is of 500 ms.
-    life = Serve(language, env=faketime(FAKETIME="+2.5"))
-    life.do("open", "a", *where.options(worker=1, random_start=0))
+    life = Serve(language, env=faketime(FAKETIME="+2.5")).open("a", *where.options(worker=1, random_start=0))
     crashed = life.ids("a")[0]
     life.kill()
-    subject = Serve(language)
-    subject.do("open", "a", *where.options(worker=1, random_start=0))
+    subject = Serve(language).open("a", *where.options(worker=1, random_start=0))
     begun = now_ms()
     led = Pace(subject.do("pace", "a", IDS))
     still = subject.stats("a")["lead"]

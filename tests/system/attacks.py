@@ -3,12 +3,11 @@
 import os
 import random
 import signal
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import HERE, assert_distinct, assert_none, place, test
-from subjects import PYTHON, Refused, Serve, Stream, attack, environment
+from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment
 from tricks import faketime, namespace, offset
 
 for _kind in ("fork", "_fork", "clone"):
@@ -50,15 +49,7 @@ def _():
 @test("a Python signal handler that forks and asks for ids during next and take", bound=60)
 def _():
     where = place()
-    done = subprocess.run(
-        [PYTHON, HERE / "handler_subject.py", where.dir, where.name],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=50,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.strip()
+    return ended_well([PYTHON, HERE / "handler_subject.py", where.dir, where.name], 50).stdout.strip()
 
 
 for _kind in ("fork", "_fork"):
@@ -209,8 +200,7 @@ def _():
 def _():
     for trick in ("deleted", "replaced", "overwritten", "older"):
         where = place()
-        holder = Serve()
-        holder.do("open", "a", *where.options(worker=1))
+        holder = Serve().open("a", *where.options(worker=1))
         holder.run("a", 600)
         path = where.file(1)
         old = path.read_bytes()
@@ -281,8 +271,7 @@ def _():
 @test("odd files in a state file's place: refused, untouched, no hang", bound=30)
 def _():
     where = place()
-    subject = Serve()
-    subject.do("open", "a", *where.options(worker=0))
+    subject = Serve().open("a", *where.options(worker=0))
     subject.do("close", "a")
     directory = where.file(0).parent
     before = where.file(0).read_bytes()

@@ -3,33 +3,24 @@
 import contextlib
 import os
 import re
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from harness import HERE, Skip, assert_none, place, test
-from segment_subjects import LANGUAGES, Tags, raid, words
 from servers import FakeServer
-from subjects import PYTHON, attack, environment
+from subjects import PYTHON, Tags, attack, ended_well, words
 
 BURST = {"delay_ms": 5, "threads": 8, "takes": 5000, "step": 10, "adaptive": "no"}
 
 
 def python_burst(where, **more):
-    done = subprocess.run(
-        [PYTHON, HERE / "segment_agent.py", "burst", *words(where, **more)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=100,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = ended_well([PYTHON, HERE / "agent.py", "burst", *words(where, **more)], 100)
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", done.stdout)} | {"complaints": done.stderr}
 
 
 def rust_burst(where, **more):
-    return raid("burst", words(where, **more), seconds=100)
+    return attack("burst", words(where, **more), seconds=100)
 
 
 for _language, _burst in (("rust", rust_burst), ("python", python_burst)):
@@ -70,7 +61,7 @@ for _language in ("python", "node"):
 def _():
     source, where = FakeServer(), place()
     options = words(where, servers=source.url, step=100, adaptive="no", threads=4, takes=400_000)
-    numbers = raid("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"], seconds=50)
+    numbers = attack("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"], seconds=50)
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
     assert source.report()["nonces_repeated"] == 0, "a child sent its parent's nonce"
@@ -82,7 +73,7 @@ def _():
     where = place()
     options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
     options += ["threads=4", "takes=400000", "forks=60", "child_takes=150", "timeout_ms=5000"]
-    numbers = raid("burst", options, seconds=50)
+    numbers = attack("burst", options, seconds=50)
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
     return f"{numbers['ids']} ids of {numbers['processes']} processes"
@@ -139,8 +130,8 @@ for _source in ("a callback", "a server", "a file: directory"):
                 tags, options["servers"] = 3_000, f"file:{where.dir}/counters"
                 names = [f"warm-{n}" for n in range(100)] + [f"shop-{n}" for n in range(tags)]
                 making = words(where, **options, create="yes", tags=",".join(names), count=tags)
-                raid("footprint", making, seconds=55)
-            numbers = raid("footprint", words(where, **options, count=tags), seconds=55)
+                attack("footprint", making, seconds=55)
+            numbers = attack("footprint", words(where, **options, count=tags), seconds=55)
         assert numbers["tags"] == tags and 0 < numbers["each_bytes"] <= 1024, numbers
         assert numbers["close_ms"] < 2_000, numbers
         assert_none(numbers, "threads_left", "descriptors_left")
@@ -152,7 +143,7 @@ for _method in ("next", "take"):
     @test(f"a signal handler that forks every millisecond during {_method} of a tag: no id twice", bound=60)
     def _(method=_method):
         source, where = FakeServer(), place()
-        options = words(where, servers=source.url, step=2_000, adaptive="no", of="segments", method=method)
+        options = words(where, servers=source.url, step=2_000, adaptive="no", method=method)
         numbers = attack("signal-forks", [*options, "kind=fork", "forks=60"], seconds=55)
         assert_none(numbers, "duplicates", "left_alive", "bad_ends")
         assert numbers["forks"] == 60 and numbers["processes"] == 61, numbers
@@ -164,7 +155,7 @@ for _kind in ("_fork", "clone"):
     @test(f"children made by {_kind} in a signal handler: no id of their parent, and an error that says why", bound=60)
     def _(kind=_kind):
         source, where = FakeServer(), place()
-        options = words(where, servers=source.url, step=2_000, adaptive="no", of="segments", timeout_ms=1_000)
+        options = words(where, servers=source.url, step=2_000, adaptive="no", timeout_ms=1_000)
         numbers = attack("signal-forks", [*options, f"kind={kind}", "method=next", "forks=12"], seconds=55)
         assert_none(numbers, "duplicates", "left_alive")
         # Each was refused, by the call that was interrupted or by the next one; none crashed or hung.
@@ -182,7 +173,7 @@ def idle_children(kind):
     where = place()
     options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
     options += ["threads=2", "takes=2000000", "forks=40", "idle_ms=1800", "timeout_ms=1000"]
-    numbers = raid("burst", [*options, f"kind={kind}"], seconds=50)
+    numbers = attack("burst", [*options, f"kind={kind}"], seconds=50)
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["ids"] > 5_000, numbers
 

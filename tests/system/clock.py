@@ -3,7 +3,7 @@
 import random
 import time
 
-from harness import PATIENT, Machine, assert_distinct, place, record, test, time_of
+from harness import PATIENT, Machine, assert_distinct, place, record, test
 from subjects import LANGUAGES, Refused, Serve, Stream
 from tricks import faketime, offset
 
@@ -12,8 +12,7 @@ HOUR = 3600
 
 def back_an_hour(language, kill):
     where = place()
-    subject = Serve(language)
-    subject.do("open", "a", *where.options(worker=4))
+    subject = Serve(language).open("a", *where.options(worker=4))
     before = subject.ids("a", 100)
     if kill:
         subject.kill()
@@ -36,8 +35,7 @@ def back_an_hour(language, kill):
     assert "correct the clock" in text and "wait" in text, f"{text}: does not say what to do"
     assert where.file(4).read_bytes() == bytes_before, "the record was written"
     past.quit()
-    right = Serve(language)
-    right.do("open", "a", *where.options(worker=4))
+    right = Serve(language).open("a", *where.options(worker=4))
     after = right.ids("a", 100)
     assert min(after) > max(before), "began below ids issued"
     right.quit()
@@ -58,8 +56,7 @@ def stepped_back(language, lives_on):
     where = place()
     clock = where.write("clock", "+0")
     env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
-    subject = Serve(language, env=env)
-    subject.do("open", "a", *where.options(worker=5, **PATIENT))
+    subject = Serve(language, env=env).open("a", *where.options(worker=5, **PATIENT))
     # Long enough for spans of 3 s.
     subject.run("a", 3_200)
     if not lives_on:
@@ -167,8 +164,7 @@ def _():
     where = place()
     clock = where.write("clock", "+0")
     env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
-    subject = Serve(env=env)
-    subject.do("open", "a", *where.options(worker=8))
+    subject = Serve(env=env).open("a", *where.options(worker=8))
     _, _, _, last = subject.run("a", 1_500)
     where.write("clock", "-3600")
     for _ in range(5):
@@ -183,8 +179,7 @@ def _():
 @test("a clock before the epoch or past the layout's end: an error, no panic, and the record as it was")
 def _():
     where = place()
-    right = Serve()
-    right.do("open", "a", *where.options(worker=1))
+    right = Serve().open("a", *where.options(worker=1))
     ids = right.ids("a")
     right.quit()
     before = where.file(1).read_bytes()
@@ -202,6 +197,5 @@ def _():
         assert error.code in codes, f"{date}: {error}"
         assert where.file(1).read_bytes() == before, f"{date}: the record was written"
         subject.quit()
-    again = Serve()
-    again.do("open", "a", *where.options(worker=1))
+    again = Serve().open("a", *where.options(worker=1))
     assert again.ids("a") > ids

@@ -11,8 +11,7 @@ from directories import NOBODY
 from disks import fill, mounted
 from harness import Machine, Skip, assert_distinct, need, place, test
 from marks import LATEST_RETRY_S, healed
-from segment_subjects import LANGUAGES, Tags, TagStream, words
-from subjects import RUST, Refused
+from subjects import LANGUAGES, RUST, Refused, Stream, Tags, words
 
 MARKER = "leafid-file.marker"
 
@@ -56,7 +55,7 @@ def _():
         spawned += 1
         # Some share a state directory.
         method = random.choice(("next", "take"))
-        return TagStream(language, on_file(where, spawned % 4, **options, method=method))
+        return Stream(language, on_file(where, spawned % 4, **options, method=method))
 
     languages = [*LANGUAGES, "rust", "c"]
     living = [start(language) for language in languages]
@@ -98,7 +97,7 @@ def _():
     for turn in range(50):
         where = place()
         options = on_file(where, create="yes", tags="order:1:10,shop:500:10", count=25)
-        streams = [TagStream("rust", [*options, f"tag={tag}"]) for tag in ("order", "shop")]
+        streams = [Stream("rust", [*options, f"tag={tag}"]) for tag in ("order", "shop")]
         wait_until = time.monotonic() + random.uniform(0, 0.004)
         # From where the directory is made on; every fourth from the start.
         while turn % 4 and not (where.dir / "counters").exists():
@@ -161,7 +160,7 @@ def _():
     os.chown(where.dir / "state-7", NOBODY, NOBODY)
     other = Tags(
         before=[setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"],
-        program=[str(where.dir / "subject"), "segments"],
+        program=[str(where.dir / "subject")],
         cwd="/",
     )
     other.open("a", *on_file(where, 7, timeout_ms=1000))

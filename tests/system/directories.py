@@ -52,8 +52,7 @@ def _():
 @test("a directory whose parents are missing is made, and refused where it cannot be")
 def _():
     where = place()
-    subject = Serve()
-    subject.do("open", "a", *where.options(state="a/b/c"))
+    subject = Serve().open("a", *where.options(state="a/b/c"))
     assert where.file(0, state="a/b/c").exists()
     (where.dir / "file").write_text("")
     assert_names(
@@ -71,8 +70,7 @@ def _():
 @test("a state file of another user: state_io with the path and what to do")
 def _():
     where = place()
-    owner = Serve()
-    owner.do("open", "a", *where.options(worker=2))
+    owner = Serve().open("a", *where.options(worker=2))
     owner.do("next", "a")
     owner.quit()
     before = where.file(2).read_bytes()
@@ -130,8 +128,7 @@ def _():
     assert can_lock(other_id, where.file(0), groups=[group]), "it is free"
     assert not can_lock(stranger, where.file(0))
     # Nor where nothing is shared, be the directory open to all.
-    alone = Serve()
-    alone.do("open", "a", *where.options(worker=2, state="alone"))
+    alone = Serve().open("a", *where.options(worker=2, state="alone"))
     alone.do("close", "a")
     file = where.file(2, state="alone")
     for directory in (file.parent, file.parent.parent):
@@ -175,8 +172,7 @@ def _():
 def _():
     where = place()
     strace = need("strace", "strace")
-    holder = Serve()
-    holder.do("open", "a", *where.options(worker=3, state="one"))
+    holder = Serve().open("a", *where.options(worker=3, state="one"))
     for error in ("EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"):
         poor = Serve(
             before=[strace, "-f", "-o", "/dev/null", "-e", "trace=socket", "-e", f"inject=socket:error={error}"]
@@ -195,12 +191,10 @@ def _():
         error = subject.refused("open", "a", *where.options(worker=1))
         assert_names(error, where.dir / "state", "too large")
         assert not where.file(1).exists(), "half a file was left"
-    other = Serve()
-    other.do("open", "a", *where.options(worker=1))
+    other = Serve().open("a", *where.options(worker=1))
     before = other.ids("a")
     other.quit()
     error = subject.refused("open", "a", *where.options(worker=1))
     assert_names(error, where.file(1), "too large")
-    last = Serve()
-    last.do("open", "a", *where.options(worker=1))
+    last = Serve().open("a", *where.options(worker=1))
     assert last.ids("a") > before

@@ -81,8 +81,7 @@ def _():
 @test("a disk that hangs: callers are bounded, durable ids go on, and it heals", bound=60, sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, timeout_ms=1_500))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=1_500))
     subject.run("a", 2_500)
     where.write("disk", "hang")
     hung = now_ms()
@@ -111,8 +110,7 @@ def _():
 @test("a disk that fails: state_io with the path, durable ids go on, and it heals", bound=60, sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1))
     subject.run("a", 1_500)
     where.write("disk", "eio")
     try:
@@ -136,8 +134,7 @@ def _():
 @test("a disk that hangs: open, close and exit are bounded", bound=60, sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, timeout_ms=2_000))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=2_000))
     subject.ids("a")
     where.write("disk", "hang")
     slow = []
@@ -173,8 +170,7 @@ def wait_readable(file, seconds):
 @test("a disk that hangs for one generator does not stop another of the same process", bound=60, sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, state="one", **PATIENT))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, state="one", **PATIENT))
     subject.do("open", "b", *where.options(worker=2, state="two", **PATIENT))
     subject.run("a", 300)
     subject.run("b", 300)
@@ -189,8 +185,7 @@ def _():
 @test("a slow disk, 200 ms a write: no id waits for it", bound=60, sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where))
-    subject.do("open", "a", *where.options(worker=1, **PATIENT))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, **PATIENT))
     where.write("disk", "slow 200")
     with Machine(where.dir) as machine:
         count, slowest, _, _ = subject.run("a", 6_000)

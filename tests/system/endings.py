@@ -38,8 +38,7 @@ def default_signals():
 def end(language, how):
     """Ends a generator so; answers its last id and where the record ends, and that the next start is above."""
     where = place()
-    subject = Serve(language, preexec_fn=default_signals)
-    subject.do("open", "a", *where.options(worker=2))
+    subject = Serve(language, preexec_fn=default_signals).open("a", *where.options(worker=2))
     _, _, _, last = subject.run("a", 20)
     if isinstance(how, signal.Signals):
         subject.process.send_signal(how)
@@ -52,8 +51,7 @@ def end(language, how):
     if how not in STAYS:
         subject.process.wait(timeout=10)
     until = record(where.file(2))["until_ms"]
-    again = Serve()
-    again.do("open", "a", *where.options(worker=2))
+    again = Serve().open("a", *where.options(worker=2))
     fresh = again.ids("a")[0]
     assert fresh > last, f"{how}: {fresh} after {last}: began below ids issued"
     again.quit()

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import Counter
 
-from harness import HERE, Skip, need, need_root, test, wait_for
+from harness import HERE, Skip, need, need_root, test
 from lessees import Pool
 from tricks import faketime, leashed, offset, secluded
 

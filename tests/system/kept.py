@@ -10,9 +10,8 @@ import uuid
 from pathlib import Path
 
 from harness import Skip, assert_distinct, place, test
-from segment_subjects import LANGUAGES, Tags, TagStream, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import LANGUAGES, Refused, Stream, Tags, words
 from tricks import faketime, namespace, offset
 
 DAY = 86_400
@@ -87,7 +86,7 @@ def _():
     for _ in range(25):
         was = max(map(max, ids))
         options = keeping(where, source, batch=1, count=5, then="wait")
-        streams = [TagStream(language, options) for language in ("rust", "rust", "c")]
+        streams = [Stream(language, options) for language in ("rust", "rust", "c")]
         for stream in streams:
             assert stream.ready(), stream.errors
         fresh = [list(stream.kill()) for stream in streams]
@@ -108,7 +107,7 @@ def _():
         closes = random.random() < 0.5
         count = random.choice((1, 3, 40))
         options = keeping(where, source, batch=4, count=count, then="close" if closes else "wait")
-        streams = [TagStream("rust", options) for _ in range(random.choice((1, 1, 2)))]
+        streams = [Stream("rust", options) for _ in range(random.choice((1, 1, 2)))]
         if closes:
             for stream in streams:
                 stream.process.wait(timeout=20)

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from balancer import Balancer
 from harness import Machine, assert_distinct, place, test
-from segment_subjects import LANGUAGES, Tags, TagStream, words
 from servers import Plain, FakeServer
+from subjects import LANGUAGES, Stream, Tags, words
 
 IDS = 100_000
 
@@ -53,7 +53,7 @@ def _():
         options = {"servers": nodes.urls(nth % 2), "protocol": "leaf", "timeout_ms": 20_000, "request_timeout_ms": 5_000}
         more = {"count": IDS, "then": "close", "method": "take" if nth % 2 else "next"}
         # Two of them share a state directory.
-        streams[language] = TagStream(language, words(nodes.where, state=f"state-{nth // 2}", **options, **more))
+        streams[language] = Stream(language, words(nodes.where, state=f"state-{nth // 2}", **options, **more))
     plain = [Plain(node.port, pause=0.002) for node in nodes.all]
     ids = {language: stream.end() for language, stream in streams.items()}
     took = time.monotonic() - begun
@@ -78,7 +78,7 @@ def _():
     balancer = Balancer([node.port for node in nodes.all])
     options = {"servers": balancer.url, "protocol": "leaf", "timeout_ms": 8_000, "adaptive": "no", "step": 200}
     more = {"batch": 20, "pause_us": 20_000, "method": "take"}
-    streams = [TagStream(language, words(nodes.where, state=language, **options, **more)) for language in LANGUAGES]
+    streams = [Stream(language, words(nodes.where, state=language, **options, **more)) for language in LANGUAGES]
     plain = Plain(balancer.port, pause=0.005)
     for stream in streams:
         stream.ready()
@@ -139,7 +139,7 @@ def _():
     nodes, count = Nodes(), 15_000
     options = {"servers": nodes.urls(), "protocol": "leaf", "timeout_ms": 20_000, "adaptive": "no"}
     more = {"count": count, "then": "close", "method": "take", "batch": 20}
-    streams = [TagStream("rust", words(nodes.where, **options, **more)) for _ in range(4)]
+    streams = [Stream("rust", words(nodes.where, **options, **more)) for _ in range(4)]
     ids = [stream.end() for stream in streams]
     assert_distinct(ids)
     assert [len(of) for of in ids] == [count + 1] * 4, [stream.errors for stream in streams]

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from harness import ROOT, assert_distinct, place, test
 from leaf import stray
-from segment_subjects import LANGUAGES, Tags, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import LANGUAGES, Refused, Tags, words
 
 INVALID, AWAY, UNKNOWN, REGRESSED = "source_invalid", "segment_unavailable", "unknown_tag", "segment_regressed"
 BOUNDS = {"timeout_ms": 600, "request_timeout_ms": 400}

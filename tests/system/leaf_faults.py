@@ -6,9 +6,8 @@ import time
 from harness import assert_distinct, place, test, wait_for
 from leaf import stray
 from leaf_answers import BOUNDS, INVALID, REGRESSED, each_language, healed
-from segment_subjects import Tags, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import Refused, Tags, words
 
 
 def used_up(subject, handle, tag):

@@ -45,8 +45,7 @@ def until_of(where, worker):
 
 def leap_for_ten_seconds(language, **rules):
     where, env = leapt()
-    subject = Serve(language, env=env)
-    subject.do("open", "a", *where.options(worker=8, **PATIENT, **rules))
+    subject = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT, **rules))
     _, _, _, last = subject.run("a", 1_000, 5_000)
     renewals = subject.stats("a")["renewals"]
     leap(where, env)
@@ -107,8 +106,7 @@ def _():
 
 def leap_for_good(language):
     where, env = leapt()
-    subject = Serve(language, env=env)
-    subject.do("open", "a", *where.options(worker=8, **PATIENT))
+    subject = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT))
     _, _, _, last = subject.run("a", 1_000, 20_000)
     begun = time.monotonic()
     leap(where, env)
@@ -134,8 +132,7 @@ def leap_for_good(language):
     subject.run("a", 500, 20_000)
     last = subject.ids("a")[0]
     subject.kill()
-    again = Serve(language, env=env)
-    again.do("open", "a", *where.options(worker=8, **PATIENT))
+    again = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT))
     fresh = again.ids("a")[0]
     assert fresh > last, f"{fresh} after {last}: began below ids issued"
     near_now(time_of(fresh) - YEARS * 1000, "an id of the restart")

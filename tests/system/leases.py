@@ -7,7 +7,6 @@ import collections
 import contextlib
 import itertools
 import json
-import os
 import random
 import sqlite3
 import sys

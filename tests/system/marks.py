@@ -7,9 +7,8 @@ import time
 from disks import fill, mounted
 from harness import Machine, assert_distinct, place, test
 from outages import settled
-from segment_subjects import Tags, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import Refused, Tags, words
 from tricks import stalled
 
 
@@ -42,8 +41,7 @@ for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("sta
     @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it heals", bound=60)
     def _(how=_how, codes=_code):
         source, where = FakeServer(), place()
-        subject = Tags(before=stalled(where))
-        subject.open("a", *on_server(where, source, timeout_ms=700))
+        subject = Tags(before=stalled(where)).open("a", *on_server(where, source, timeout_ms=700))
         subject.open("b", *on_server(where, source, state="other", name=where.name + "b", timeout_ms=3000))
         ids = subject.next("a", count=110)
         settled(subject)

@@ -145,8 +145,7 @@ def _():
     told = []
     for wait_ms, repeats in ((0, True), (3_000, False)):
         where = place()
-        one = Serve()
-        one.do("open", "a", *where.options(worker=7, state="one", random_start=0))
+        one = Serve().open("a", *where.options(worker=7, state="one", random_start=0))
         ids = one.ids("a", 200_000)
         # By the clock of the next host, so much has passed already, and 2 s are missing.
         one.quit()
@@ -161,8 +160,7 @@ def _():
             assert error.code == "clock_backwards" and "no record of worker id 7" in str(error), error
             # Killed in the wait: it is not forgotten.
             two.kill()
-            two = Serve(env=moved)
-            two.do("open", "a", *words)
+            two = Serve(env=moved).open("a", *words)
             assert two.refused("next", "a", 1).code == "clock_backwards"
             time.sleep(wait_ms / 1000)
         more, end = [], time.monotonic() + 2.5

@@ -3,9 +3,8 @@
 import time
 
 from harness import Machine, place, test
-from segment_subjects import LANGUAGES, Tags, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import LANGUAGES, Refused, Tags, words
 
 DOWN = {"status": 500, "body": "down"}
 PATIENT = {"timeout_ms": 60_000, "request_timeout_ms": 500, "connect_timeout_ms": 200}

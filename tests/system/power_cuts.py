@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness import Skip, duplicates, need, need_root, place, test, wait_for
 from lessees import Lessee
-from segment_subjects import LANGUAGES, TagStream, words
 from servers import FakeServer
+from subjects import LANGUAGES, Stream, words
 from tricks import faketime, leashed, offset, pretended, secluded
 
 # As much as one may take that is made of the smallest images.
@@ -104,7 +104,7 @@ class Machine:
     def tag(self, what, language, **more):
         given = {"adaptive": "no", "step": STEP, "batch": 5, "pause_us": 500, "timeout_ms": 8_000, **more}
         given = words(self.where, state=f"disk/{what}", name=f"{self.where.name}-{what}", **given)
-        return TagStream(language, given, before=self.before)
+        return Stream(language, given, before=self.before)
 
     def keep_some(self, language):
         """What a start, some ids and a clean close keep; what was kept before is used up in it, or is kept again."""

@@ -6,9 +6,8 @@ import time
 
 from harness import assert_distinct, place, test
 from outages import settled
-from segment_subjects import LANGUAGES, Tags, TagStream, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import LANGUAGES, Refused, Stream, Tags, words
 
 FIRST = 50_001
 BOUNDS = {"step": 1000, "adaptive": "no", "timeout_ms": 450}
@@ -132,7 +131,7 @@ def _():
     options = words(where, servers=source.url, adaptive="no", timeout_ms=30_000, batch=10, pause_us=3000)
 
     def start(language):
-        stream = TagStream(language, [*options, f"method={random.choice(('next', 'take'))}"])
+        stream = Stream(language, [*options, f"method={random.choice(('next', 'take'))}"])
         return language, stream
 
     living, ended, errors = [start(language) for language in [*LANGUAGES, "rust", "rust"]], [], []

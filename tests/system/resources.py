@@ -43,8 +43,7 @@ def _():
 )
 def _():
     where = place()
-    victim = Serve()
-    victim.do("open", "a", *where.options(worker=1))
+    victim = Serve().open("a", *where.options(worker=1))
     ids = victim.ids("a", 10)
     victim.do("close-descriptors")
     victim.do("open", "b", *where.options(worker=1, max_backwards_ms=6000))
@@ -92,8 +91,7 @@ def _():
 @test("too many open files: refused with state_io, and well again afterwards", bound=30)
 def _():
     where = place()
-    subject = Serve()
-    subject.do("open", "a", *where.options(worker=1))
+    subject = Serve().open("a", *where.options(worker=1))
     subject.ids("a")
     subject.do("hold-all-descriptors")
     error = subject.refused("open", "b", *where.options(worker=2))

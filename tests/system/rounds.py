@@ -4,10 +4,8 @@ import os
 import time
 
 from harness import place, test
-from segment_subjects import LANGUAGES as SEGMENTS
-from segment_subjects import Tags, words
 from servers import FakeServer
-from subjects import LANGUAGES, Serve, environment
+from subjects import LANGUAGES, Serve, environment, words
 
 ROUNDS = 1_000
 WARM = 100
@@ -106,7 +104,7 @@ def _():
 
 SOURCES = {"rust": ("a callback", "a server", "a file: directory"), "node": ("a server",)}
 
-for _language in SEGMENTS:
+for _language in LANGUAGES:
     for _source in SOURCES.get(_language, ("a callback", "a server")):
 
         @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}", bound=120)
@@ -117,8 +115,7 @@ for _language in SEGMENTS:
             if source == "a file: directory":
                 more |= {"servers": f"file:{where.dir}/counters", "create": "yes", "tags": "order:1:10"}
             node = language == "node"
-            program = [*STEADY_NODE[:-1], SEGMENTS["node"][-1]] if node else None
-            subject = Tags(language, program=program, env=environment(MALLOC_ARENA_MAX="1") if node else None)
+            subject = subject_of(language)
 
             def rounds(count):
                 assert subject.do("rounds", count, *words(where, **more)) == f"{count} true"

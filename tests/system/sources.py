@@ -5,9 +5,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import place, test
-from segment_subjects import LANGUAGES, Tags, words
 from servers import FakeServer
-from subjects import Refused
+from subjects import LANGUAGES, Refused, Tags, words
 
 HUGE = 10_000_000
 INVALID, AWAY, UNKNOWN = "source_invalid", "segment_unavailable", "unknown_tag"

@@ -1,4 +1,50 @@
-"""The subjects of the tests in four languages, and the programs that attack by themselves."""
+"""The subjects of the tests: an agent in each of four languages, and the programs that attack by themselves.
+
+An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers, ids decimal.
+
+    serve               reads commands from standard input, a line each, until it ends or says `quit`; answers with a line
+                        each: `ok MICROS ANSWER`, or `err MICROS CODE: MESSAGE`
+    stream OPTIONS      opens, and writes ids to standard output, 8 bytes each: `count` in each thread (0: without end),
+                        by `threads`, `batch` at a time, by `method` (next, take, fill), with `pause_us` after each batch,
+                        of `tag` (order); `then` it will wait, close or exit. To standard error `ready PID WORKER
+                        OPENED_US FIRST_ID_US WAITED_US` once the first id is written, or `error CODE: MESSAGE`
+    lessee OPTIONS      tries to open until it succeeds, then makes ids until its input ends, with `pause_us` after each
+                        call, and goes on after errors. Appends ids to the file `ids`, and lines to the file `notes`:
+                        monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
+
+OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state directory; without `servers` segments
+have a callback that counts, after `delay_ms`; `tags=NAME:START:STEP,…`; `adaptive=no`; the words `keep`, `create` and
+`unordered`. The other keys are called as in Python.
+
+What `serve` is told; FROM is the handle of a snowflake, or the handle of segments and a tag:
+
+    open HANDLE OPTIONS            the worker id, if it has one
+    close HANDLE
+    next FROM [COUNT]              ids, one by one
+    take FROM COUNT                ids, by one call
+    run FROM MS [PAUSE_US]         ids at a low rate: how many, the slowest in microseconds, first, last, whether they rose
+    stats FROM                     until, lead, renewals, failures; of a tag left, fetches, failures, waits, step, last error
+    pace FROM COUNT                ids without a pause: how long they took, the longest from one to the next, the longest
+                                   from one reading of the clock to the next in a loop that lasts as long and does nothing
+                                   else (microseconds), first, last, how often it was asked again, whether they rose
+    forks FROM COUNT               children one after another; each makes an id and ends as a program does, as does the
+                                   parent after each: how many ids, how many differ, how many children failed
+    rounds COUNT OPTIONS           opens, makes an id, closes, so many times: how many, whether they rose
+    fork [KIND], exec              the pid of an idle child: a fork, or another program
+    end HOW                        ends with all as it is: exit, abort; Rust panic; Python raise, atexit, _exit, collect;
+                                   Node throw, reject, collect (which only let go)
+    gather FROM COUNT              Python, Node: so many calls that wait at once: how many ids, how many differ
+    workers COUNT OPTIONS          Node: worker threads one after another, which end without a close
+    fork-and-exit FROM COUNT       Python: ids of a child that ends as a program does
+    fork-storm FROM COUNT THREADS  Python: children one after another beside threads: ids, how many differ, failed, processes
+    try FROM COUNT                 Rust, as all below: ids that are at hand
+    crowd HANDLE PREFIX TAGS CALLS calls of many tags, all begun; crowd-done MS waits for them: how many ids, how many
+                                   differ, errors, when the last was done, the first error
+    servers HANDLE                 each server's last error
+    close-under FROM MS            closes beside a thread in `next`: how long both took, the largest id, what each answered
+    drop HANDLE, count DIRECTORY (entries in /proc/self), close-descriptors, hold-files COUNT PATH, check-files,
+    hold-all-descriptors, free-descriptors
+"""
 
 import array
 import contextlib
@@ -19,7 +65,6 @@ LANGUAGES = {
     "rust": [str(RUST)],
     "c": [str(BUILD / "system/agent")],
     "python": [str(PYTHON), str(HERE / "agent.py")],
-    # It only serves; it does not stream.
     "node": ["node", "--expose-gc", str(HERE / "agent.mjs")],
 }
 
@@ -96,6 +141,10 @@ class Serve:
             return error
         raise AssertionError(f"{words} was not refused: {answer}")
 
+    def open(self, handle, *words):
+        self.do("open", handle, *words)
+        return self
+
     def ids(self, handle, count=1):
         return list(map(int, self.do("next", handle, count).split()))
 
@@ -129,6 +178,34 @@ class Serve:
             self.process.stdin.close()
         self.process.wait(timeout=10)
         sweep(self.pid)
+
+
+def words(where, state="state", name=None, **more):
+    """The options of segments, as the subjects read them."""
+    given = {"dir": where.dir / state, "name": name or where.name, **more}
+    return [f"{key}={value}" for key, value in given.items()]
+
+
+class Tags(Serve):
+    """A subject that opens segments and takes ids of tags when told to."""
+
+    def next(self, handle="a", tag="order", count=1):
+        return self.ids(f"{handle} {tag}", count)
+
+    def take(self, count, handle="a", tag="order"):
+        return list(map(int, self.do("take", handle, tag, count).split()))
+
+    def at_hand(self, most, handle="a", tag="order"):
+        """Up to so many ids without a wait."""
+        return list(map(int, self.do("try", handle, tag, most).split()))
+
+    def run(self, milliseconds, pause_us=1000, handle="a", tag="order"):
+        return super().run(f"{handle} {tag}", milliseconds, pause_us)
+
+    def stats(self, handle="a", tag="order"):
+        *numbers, error = (self.do("stats", handle, tag) + " ").split(" ", 5)
+        names = ("left", "fetches", "failures", "waits", "step")
+        return {**dict(zip(names, map(int, numbers))), "error": error.strip()}
 
 
 class Stream:
@@ -185,6 +262,14 @@ class Stream:
         ids = array.array("q")
         ids.frombytes(bytes(self.bytes[: len(self.bytes) // 8 * 8]))
         return ids
+
+
+def ended_well(command, seconds, **more):
+    """A command that has ended within so many seconds, with 0."""
+    command = [*map(str, command)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=seconds, **more)
+    assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]
+    return done
 
 
 def attack(command, words, seconds=60, before=()):

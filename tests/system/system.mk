@@ -40,5 +40,5 @@ system-programs: c-lib build/chaos/sorter
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/system/agent \
-	    tests/system/c/agent.c tests/system/c/lessee.c tests/system/c/rounds.c tests/system/c/segments.c \
+	    tests/system/c/agent.c tests/system/c/handles.c tests/system/c/lessee.c tests/system/c/rounds.c \
 	    -Lbuild/c/lib -lleafid -lpthread

@@ -29,8 +29,7 @@ def whole(lines):
 def _():
     where = place()
     strace = need("strace", "strace")
-    first = Serve()
-    first.do("open", "a", *where.options(worker=1))
+    first = Serve().open("a", *where.options(worker=1))
     first.do("next", "a")
     first.quit()
     inode = where.file(1).stat().st_ino
@@ -75,8 +74,7 @@ def _():
 )
 def _():
     where = place()
-    subject = Serve()
-    subject.do("open", "a", *where.options(worker=1))
+    subject = Serve().open("a", *where.options(worker=1))
     subject.do("open", "b", *where.options(worker=2))
     time.sleep(0.3)
     assert subject.threads() == 1, f"{subject.threads()} threads before the first id"

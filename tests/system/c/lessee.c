@@ -36,17 +36,17 @@ static int is_over(int ms) {
 
 int lessee(int count, char **words) {
     int pause_us = atoi(option(count, words, "pause_us", "2000"));
-    leafid_snowflake *flake = NULL;
+    static handle opened;
     uint32_t worker;
     char text[16];
     ids = appended(count, words, "ids");
     notes = appended(count, words, "notes");
-    while (open_flake(count, words, &flake) != LEAFID_OK || leafid_snowflake_worker_id(flake, &worker) != LEAFID_OK) {
+    while (open_handle(count, words, &opened) != LEAFID_OK || worker_of(&opened, &worker) != LEAFID_OK) {
         note("refused", last_error());
-        leafid_snowflake_free(flake);
-        flake = NULL;
+        free_handle(&opened);
         if (is_over(100)) return 0;
     }
+    leafid_snowflake *flake = opened.flake;
     snprintf(text, sizeof text, "%u", worker);
     note("in", text);
     for (int turn = 0; !is_over(0); turn++) {
@@ -61,8 +61,8 @@ int lessee(int count, char **words) {
         }
         usleep((useconds_t)pause_us);
     }
-    if (leafid_snowflake_close(flake) != LEAFID_OK) fail();
-    leafid_snowflake_free(flake);
+    if (close_handle(&opened) != LEAFID_OK) fail();
+    free_handle(&opened);
     note("done", "");
     return 0;
 }

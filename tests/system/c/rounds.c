@@ -8,12 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-leafid_status pace(leafid_snowflake *flake, long long count, char *answer, size_t room) {
+leafid_status pace(source of, long long count, char *answer, size_t room) {
     int64_t id = 0, first = 0, last = 0;
     long long begun = now_us(), before = begun, slowest = 0, gap = 0;
     bool rising = true;
     for (long long i = 0; i < count; i++) {
-        leafid_status status = leafid_snowflake_next(flake, &id);
+        leafid_status status = next_id(of, &id);
         if (status != LEAFID_OK) return status;
         long long now = now_us();
         if (now - before > slowest) slowest = now - before;
@@ -37,12 +37,13 @@ leafid_status open_and_close(long long rounds, int count, char **words, char *an
     int64_t id = 0, last = 0;
     bool rising = true;
     for (long long i = 0; i < rounds; i++) {
-        leafid_snowflake *flake;
-        leafid_status status = open_flake(count, words, &flake);
-        if (status != LEAFID_OK) return status;
-        status = leafid_snowflake_next(flake, &id);
-        if (status == LEAFID_OK) status = leafid_snowflake_close(flake);
-        leafid_snowflake_free(flake);
+        handle opened = {0};
+        source of;
+        leafid_status status = open_handle(count, words, &opened);
+        if (status == LEAFID_OK) status = source_of(&opened, "order", &of);
+        if (status == LEAFID_OK) status = next_id(of, &id);
+        if (status == LEAFID_OK) status = close_handle(&opened);
+        free_handle(&opened);
         if (status != LEAFID_OK) return status;
         rising = rising && id > last;
         last = id;
@@ -56,7 +57,7 @@ static int by_value(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-leafid_status forks(leafid_snowflake *flake, long long count, char *answer, size_t room) {
+leafid_status forks(source of, long long count, char *answer, size_t room) {
     int64_t *ids = malloc(2 * (size_t)count * sizeof *ids);
     long long made = 0, distinct = 0, failed = 0;
     leafid_status status = LEAFID_OK;
@@ -66,7 +67,7 @@ leafid_status forks(leafid_snowflake *flake, long long count, char *answer, size
         pid_t pid = fork();
         if (pid == 0) {
             int64_t id;
-            exit(leafid_snowflake_next(flake, &id) != LEAFID_OK || write(ends[1], &id, sizeof id) != sizeof id);
+            exit(next_id(of, &id) != LEAFID_OK || write(ends[1], &id, sizeof id) != sizeof id);
         }
         close(ends[1]);
         int told = read(ends[0], &ids[made], sizeof *ids) == sizeof *ids;
@@ -76,7 +77,7 @@ leafid_status forks(leafid_snowflake *flake, long long count, char *answer, size
             made++;
         else
             failed++;
-        status = leafid_snowflake_next(flake, &ids[made]);
+        status = next_id(of, &ids[made]);
         made += status == LEAFID_OK;
     }
     if (ids) qsort(ids, (size_t)made, sizeof *ids, by_value);

@@ -1,7 +1,9 @@
-//! The subject of the system tests in Rust: `leafid-system <command> key=value…`. Each command is one way to use, or
-//! to mistreat, a generator; the runner in `../run.py` starts it, disturbs it, and judges what it issued.
+//! The agent in Rust, `leafid-system <command> key=value…`: ../../subjects.py says what it is told. The commands in
+//! `attack` mistreat by themselves.
 
 mod attack;
+mod crowd;
+mod issuer;
 mod ledger;
 mod lessee;
 mod options;
@@ -16,9 +18,6 @@ use options::Options;
 fn main() {
     let mut args = std::env::args().skip(1);
     let command = args.next().unwrap_or_default();
-    if command == "segments" {
-        return ended(segments::run(args));
-    }
     let options = Options::parse(args);
     let done = match command.as_str() {
         "stream" => stream::run(&options),
@@ -31,12 +30,10 @@ fn main() {
         "many" => attack::many::run(&options),
         "daemon" => attack::daemon::run(&options),
         "barrier" => attack::barrier::run(&options),
+        "burst" => attack::burst::run(&options),
+        "footprint" => attack::footprint::run(&options),
         _ => Err(format!("unknown command {command:?}")),
     };
-    ended(done);
-}
-
-fn ended(done: Result<(), String>) {
     if let Err(message) = done {
         eprintln!("error {message}");
         std::process::exit(3);

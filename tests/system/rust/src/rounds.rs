@@ -1,24 +1,20 @@
 //! Deeds of `serve` that are done many times in one go: full pace, open and close, fork.
 
+use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
 use crate::process::{End, Kind, fork, wait};
-use leafid::Snowflake;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
-
-fn text(error: leafid::Error) -> String {
-    error.to_string()
-}
 
 /// So many ids one by one, without a pause: how long they took, the longest from one to the next, the longest from one
 /// reading of the clock to the next in a loop that lasts as long and does nothing else (all in microseconds), the first
 /// id, the last, how often it was to be asked again, and whether they rose.
-pub fn pace(flake: &Snowflake, count: u64) -> Result<String, String> {
+pub fn pace(issuer: &Issuer, count: u64) -> Result<String, String> {
     let (mut first, mut last, mut rising) = (0, 0, true);
     let (mut slowest, begun) = (Duration::ZERO, Instant::now());
     let mut before = begun;
     for _ in 0..count {
-        let id = flake.next().map_err(text)?;
+        let id = issuer.next().map_err(text)?;
         let now = Instant::now();
         slowest = slowest.max(now - before);
         before = now;
@@ -44,9 +40,9 @@ pub fn pace(flake: &Snowflake, count: u64) -> Result<String, String> {
 pub fn open_and_close(options: &Options, count: u64) -> Result<String, String> {
     let (mut last, mut rising) = (0, true);
     for _ in 0..count {
-        let flake = options.open()?;
-        let id = flake.next().map_err(text)?;
-        flake.close().map_err(text)?;
+        let opened = Opened::open(options).map_err(text)?;
+        let id = opened.issuer("order").and_then(|issuer| issuer.next()).map_err(text)?;
+        opened.close().map_err(text)?;
         rising &= id > last;
         last = id;
     }
@@ -55,7 +51,7 @@ pub fn open_and_close(options: &Options, count: u64) -> Result<String, String> {
 
 /// So many children one after another, each of which makes an id and ends by `exit`, as does the parent after each:
 /// how many ids, how many of them differ, and how many children failed.
-pub fn forks(flake: &Snowflake, count: u64) -> Result<String, String> {
+pub fn forks(issuer: &Issuer, count: u64) -> Result<String, String> {
     let (mut ids, mut failed) = (Vec::new(), 0);
     for _ in 0..count {
         let mut ends = [0; 2];
@@ -63,7 +59,7 @@ pub fn forks(flake: &Snowflake, count: u64) -> Result<String, String> {
         let [read, write] = ends;
         let pid = fork(Kind::Fork);
         if pid == 0 {
-            let told = flake.next().is_ok_and(|id| unsafe {
+            let told = issuer.next().is_ok_and(|id| unsafe {
                 libc::write(write, (&raw const id).cast(), size_of_val(&id)) == size_of_val(&id) as isize
             });
             std::process::exit(i32::from(!told));
@@ -80,7 +76,7 @@ pub fn forks(flake: &Snowflake, count: u64) -> Result<String, String> {
         } else {
             failed += 1;
         }
-        ids.push(flake.next().map_err(text)?);
+        ids.push(issuer.next().map_err(text)?);
     }
     let distinct: HashSet<i64> = ids.iter().copied().collect();
     Ok(format!("{} {} {failed}", ids.len(), distinct.len()))

@@ -3,25 +3,25 @@
 //! Ids are 8 bytes each in the machine's order, written at most 512 at a time: less than a pipe tears apart, so that
 //! what the reader holds after a kill is what was issued, but for the ids of one unwritten batch, which nobody saw.
 
+use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
 use crate::process::kept_waiting;
-use leafid::Snowflake;
 use std::time::{Duration, Instant};
 
 const BATCH: usize = 512;
 
-/// Arguments: those of a generator, `count` ids of each thread (0: without end), `threads`, `method` (next, take,
-/// fill), `then` (wait, close, exit).
+/// Arguments: those of `open`, and those of `stream` in ../../subjects.py.
 pub fn run(options: &Options) -> Result<(), String> {
     let begun = Instant::now();
     let waited = kept_waiting();
-    let flake = options.open()?;
+    let handle = Opened::open(options).map_err(text)?;
     let opened = begun.elapsed();
-    let first = flake.next().map_err(|error| error.to_string())?;
+    let issuer = handle.issuer(options.text("tag").unwrap_or("order")).map_err(text)?;
+    let first = issuer.next().map_err(text)?;
     let took = begun.elapsed();
     let waited = kept_waiting() - waited;
     put(&[first])?;
-    let worker = flake.worker_id().map_err(|error| error.to_string())?;
+    let worker = handle.worker_id().map_err(text)?.unwrap_or_default();
     eprintln!(
         "ready {} {worker} {} {} {}",
         std::process::id(),
@@ -29,12 +29,10 @@ pub fn run(options: &Options) -> Result<(), String> {
         took.as_micros(),
         waited.as_micros()
     );
-    let count = options.number("count", 0) as usize;
-    let threads = options.number("threads", 1);
-    let method = options.text("method").unwrap_or("next");
     let done: Result<Vec<()>, String> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| issue(&flake, method, count))).collect();
-        let mine = issue(&flake, method, count);
+        let others: Vec<_> =
+            (1..options.number("threads", 1)).map(|_| scope.spawn(|| issue(&issuer, options))).collect();
+        let mine = issue(&issuer, options);
         others
             .into_iter()
             .map(|other| other.join().map_err(|_| "a thread panicked".to_owned())?)
@@ -43,7 +41,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     });
     done?;
     match options.text("then").unwrap_or("wait") {
-        "close" => flake.close().map_err(|error| error.to_string()),
+        "close" => handle.close().map_err(text),
         "exit" => Ok(()),
         _ => loop {
             std::thread::sleep(Duration::from_secs(60));
@@ -51,27 +49,28 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-fn issue(flake: &Snowflake, method: &str, count: usize) -> Result<(), String> {
+fn issue(issuer: &Issuer, options: &Options) -> Result<(), String> {
+    let method = options.text("method").unwrap_or("next");
+    let pause = Duration::from_micros(options.number("pause_us", 0));
+    let batch = (options.number("batch", BATCH as u64) as usize).min(BATCH);
     let mut ids = [0; BATCH];
-    let mut left = if count == 0 { usize::MAX } else { count };
+    let mut left = match options.number("count", 0) {
+        0 => usize::MAX,
+        count => count as usize,
+    };
     while left > 0 {
-        let batch = &mut ids[..left.min(BATCH)];
-        match method {
-            "fill" => flake.fill(batch).map_err(|error| error.to_string())?,
-            "take" => batch.copy_from_slice(&flake.take(batch.len()).map_err(|error| error.to_string())?),
-            _ => {
-                for id in batch.iter_mut() {
-                    *id = flake.next().map_err(|error| error.to_string())?;
-                }
-            }
+        let ids = &mut ids[..batch.min(left)];
+        issuer.issue(method, ids).map_err(text)?;
+        left -= ids.len();
+        put(ids)?;
+        if !pause.is_zero() {
+            std::thread::sleep(pause);
         }
-        left -= batch.len();
-        put(batch)?;
     }
     Ok(())
 }
 
-pub(crate) fn put(ids: &[i64]) -> Result<(), String> {
+fn put(ids: &[i64]) -> Result<(), String> {
     let bytes = unsafe { std::slice::from_raw_parts(ids.as_ptr().cast::<u8>(), size_of_val(ids)) };
     match unsafe { libc::write(1, bytes.as_ptr().cast(), bytes.len()) } {
         written if written == bytes.len() as isize => Ok(()),

@@ -5,7 +5,7 @@
 //! the line that looks at the result copies an id that was issued before the fork. Of a long batch that moment is a
 //! millionth part, so it counts; and so does everything after it.
 
-use super::issuer::Issuer;
+use crate::issuer::{Issuer, Opened};
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::process::{self, Kind};
@@ -73,7 +73,8 @@ pub fn run(options: &Options) -> Result<(), String> {
     LEFT.store(options.number("forks", 200), Relaxed);
     let method = options.text("method").unwrap_or("next").to_owned();
     let ledger = Ledger::new(64 << 20);
-    let issuer = Issuer::open(options)?;
+    let issuer =
+        Opened::open(options).and_then(|opened| opened.issuer("order")).map_err(|error| error.to_string())?;
     // Threads beside it, in which no signal is handled: what they hold at a fork, nobody lets go in the child.
     let parent = std::process::id();
     for _ in 1..options.number("threads", 1) {
@@ -96,7 +97,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         let Some(at) = ledger.reserve(batch.len()) else { break };
         let called = Instant::now();
         IN_CALL.store(true, Relaxed);
-        let done = issue(&issuer, &method, &mut batch);
+        let done = issuer.issue(&method, &mut batch);
         IN_CALL.store(false, Relaxed);
         if FORKED.load(Relaxed) {
             if size >= LONG && MADE_IN_CALL.load(Relaxed) && done.is_ok() {
@@ -136,15 +137,6 @@ pub fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn issue(issuer: &Issuer, method: &str, batch: &mut [i64]) -> Result<(), leafid::Error> {
-    match method {
-        "fill" => issuer.fill(batch)?,
-        "take" => batch.copy_from_slice(&issuer.take(batch.len())?),
-        _ => batch[0] = issuer.next()?,
-    }
-    Ok(())
-}
-
 /// Ends the process: 0 when all went well.
 fn child(
     issuer: &Issuer,
@@ -170,7 +162,7 @@ fn child(
     }
     let mut batch = vec![0; size];
     for _ in 0..if size >= LONG { 2 } else { 40 } {
-        if let Err(error) = issue(issuer, method, &mut batch) {
+        if let Err(error) = issuer.issue(method, &mut batch) {
             fail(4, error.to_string());
         }
         batch.iter().for_each(|&id| ledger.push(id));

@@ -1,9 +1,9 @@
 //! `footprint`: what ten thousand tags cost at rest.
 
-use super::source::builder;
-use super::text;
+use crate::issuer::text;
 use crate::options::Options;
 use crate::process::{count, resident};
+use crate::segments::builder;
 use std::time::{Duration, Instant};
 
 /// Arguments: those of segments, `count` tags.

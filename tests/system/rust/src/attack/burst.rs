@@ -1,11 +1,11 @@
 //! `burst`: many threads that use segments up faster than the source gives them; with `forks`, children beside them that
 //! fetch their own, or do nothing.
 
-use super::source::{Counting, builder, describe};
-use super::text;
+use crate::issuer::text;
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::process::{End, Kind, fork, wait};
+use crate::segments::{Counting, builder, describe};
 use leafid::{Segments, Tag};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
