@@ -53,6 +53,14 @@ bool check_says(const char *part, const char *file, int line) {
     return holds;
 }
 
+void check_refused(leafid_status first, const char *by_setter, const char *expected, const char *file, int line) {
+    char by_open[1024];
+    leafid_last_error(by_open, sizeof by_open);
+    if (first != LEAFID_OK) check_that(strcmp(by_open, by_setter) == 0, by_open, file, line);
+    check_says(expected, file, line);
+    check_says("; allowed: ", file, line);
+}
+
 _Noreturn void give_up(void) {
     longjmp(out_of_test, 1);
 }
@@ -154,6 +162,14 @@ leafid_status open_flake(const char *dir, const char *name, const char *worker, 
     return status;
 }
 
+void end_unless_ok(leafid_status status) {
+    char text[1024];
+    if (status == LEAFID_OK) return;
+    leafid_last_error(text, sizeof text);
+    fprintf(stderr, "  in a child: %s\n", text);
+    _exit(100 + (int)status);
+}
+
 void reap(pid_t child) {
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child);
@@ -171,6 +187,18 @@ void ids_add(struct ids *ids, const int64_t *items, size_t count) {
     }
     if (count) memcpy(ids->items + ids->count, items, count * sizeof *items);
     ids->count += count;
+}
+
+void ids_receive(struct ids *ids, int pipe, size_t expected) {
+    int64_t some[64];
+    alarm(10);
+    while (ids->count < expected) {
+        ssize_t length = read(pipe, some, sizeof some);
+        if (length <= 0) break;
+        ids_add(ids, some, (size_t)length / sizeof *some);
+        alarm(10);
+    }
+    alarm(0);
 }
 
 static int by_value(const void *a, const void *b) {

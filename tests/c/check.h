@@ -16,6 +16,17 @@
 #define CHECK_STATUS(call, expected) check_status((call), (expected), #call, __FILE__, __LINE__)
 /* That leafid_last_error names `part`. */
 #define CHECK_SAYS(part) check_says((part), __FILE__, __LINE__)
+/* That a call of open is refused for an option, with a text that has `expected` and what is allowed; and if the setter
+   refused it already, that the text is the setter's. */
+#define CHECK_REFUSED(setting, opening, expected) \
+    do { \
+        char by_setter[1024] = ""; \
+        leafid_status first = (setting); \
+        if (first != LEAFID_OK) leafid_last_error(by_setter, sizeof by_setter); \
+        CHECK(first == LEAFID_OK || first == LEAFID_INVALID_ARGUMENT); \
+        CHECK_STATUS((opening), LEAFID_INVALID_ARGUMENT); \
+        check_refused(first, by_setter, expected, __FILE__, __LINE__); \
+    } while (0)
 /* As CHECK; ends the test when it fails. Only in the thread and process that runs the test. */
 #define REQUIRE(condition) \
     do { \
@@ -37,6 +48,7 @@ bool check_that(bool holds, const char *text, const char *file, int line);
 bool check_number(int64_t value, int64_t expected, const char *text, const char *file, int line);
 bool check_status(leafid_status status, leafid_status expected, const char *text, const char *file, int line);
 bool check_says(const char *part, const char *file, int line);
+void check_refused(leafid_status first, const char *by_setter, const char *expected, const char *file, int line);
 _Noreturn void give_up(void);
 
 /* Runs one test and prints its line. */
@@ -61,6 +73,8 @@ leafid_snowflake_options *options_for(const char *dir, const char *name, const c
 /* Opens, and gives the options back. */
 leafid_status open_flake(const char *dir, const char *name, const char *worker, leafid_snowflake **out);
 
+/* Ends a child that could not go on, and says why. */
+void end_unless_ok(leafid_status status);
 /* Waits for a child, which is to end with 0. */
 void reap(pid_t child);
 
@@ -70,6 +84,8 @@ struct ids {
     size_t count, room;
 };
 void ids_add(struct ids *ids, const int64_t *items, size_t count);
+/* Reads what others wrote to a pipe until `expected` ids are there or none has come for 10 s. */
+void ids_receive(struct ids *ids, int pipe, size_t expected);
 /* Sorts, and says how many are repeated. */
 size_t ids_repeated(struct ids *ids);
 void ids_free(struct ids *ids);

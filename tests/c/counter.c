@@ -62,12 +62,17 @@ leafid_segments_options *counter_options(struct counter *counter) {
     return options;
 }
 
+leafid_tag *counter_open(leafid_segments_options *options, leafid_segments **segments) {
+    leafid_tag *tag;
+    REQUIRE_OK(leafid_segments_open(options, segments));
+    leafid_segments_options_free(options);
+    REQUIRE_OK(leafid_segments_tag(*segments, "order", &tag));
+    return tag;
+}
+
 leafid_tag *counter_tag(leafid_segments_options *options) {
     leafid_segments *segments;
-    leafid_tag *tag;
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    leafid_tag *tag = counter_open(options, &segments);
     leafid_segments_free(segments);
     return tag;
 }

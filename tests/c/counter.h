@@ -38,7 +38,9 @@ void counter_end(struct counter *counter);
 int counter_fetch(void *user_data, const char *tag, int64_t step, leafid_segment *out, char *error, size_t cap);
 /* Options whose segments it gives, in an id space and a state directory of their own. */
 leafid_segments_options *counter_options(struct counter *counter);
-/* Opens with the options, gives them back, and answers the tag "order"; the segments are freed with it. */
+/* Opens with the options, gives them back, and answers the tag "order". */
+leafid_tag *counter_open(leafid_segments_options *options, leafid_segments **segments);
+/* The same; the segments are freed with the tag. */
 leafid_tag *counter_tag(leafid_segments_options *options);
 /* Has a segment fetched, and waits until the source's answer was a failure, which the next call to time out tells. */
 void await_failure(const leafid_tag *tag);

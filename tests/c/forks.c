@@ -50,26 +50,8 @@ static void work_as_child(leafid_snowflake *flake) {
     leafid_status status = LEAFID_OK;
     for (int i = 0; i < 200 && status == LEAFID_OK; i++) status = leafid_snowflake_next(flake, &ids[i]);
     if (status == LEAFID_OK) status = leafid_snowflake_fill(flake, ids + 200, 100);
-    if (status != LEAFID_OK) {
-        char text[1024];
-        leafid_last_error(text, sizeof text);
-        fprintf(stderr, "  in a child: %s\n", text);
-        _exit(100 + (int)status);
-    }
+    end_unless_ok(status);
     send_ids(ids, 300);
-}
-
-/* Reads what the children wrote until `expected` ids are there or none has come for 10 s. */
-static void receive(size_t expected) {
-    int64_t ids[64];
-    alarm(10);
-    while (all.count < expected) {
-        ssize_t length = read(pipe_ends[0], ids, sizeof ids);
-        if (length <= 0) break;
-        ids_add(&all, ids, (size_t)length / sizeof *ids);
-        alarm(10);
-    }
-    alarm(0);
 }
 
 static void take_here(leafid_snowflake *flake, size_t count) {
@@ -115,7 +97,7 @@ static void family(pid_t (*split)(void)) {
         }
         take_here(flake, 100);
     }
-    receive(1000 + 20 * 400);
+    ids_receive(&all, pipe_ends[0], 1000 + 20 * 400);
     for (int i = 0; i < 20; i++) reap(children[i]);
     take_here(flake, 1000);
     close_family(flake, 1000 + 20 * 400 + 1000);
@@ -144,7 +126,7 @@ static void before_the_first_id(void) {
         _exit(0);
     }
     take_here(flake, 300);
-    receive(600);
+    ids_receive(&all, pipe_ends[0], 600);
     reap(child);
     close_family(flake, 600);
 }
@@ -167,7 +149,7 @@ static void grandchildren(void) {
         }
         _exit(0);
     }
-    receive(100 + 9 * 300);
+    ids_receive(&all, pipe_ends[0], 100 + 9 * 300);
     reap(child);
     take_here(flake, 100);
     close_family(flake, 100 + 9 * 300 + 100);
@@ -189,7 +171,7 @@ static void closed_in_a_child(void) {
             exit(0);
         }
         reap(child);
-        receive(uses ? 400 : 100);
+        ids_receive(&all, pipe_ends[0], uses ? 400 : 100);
         take_here(flake, 100);
         close_family(flake, uses ? 500 : 200);
     }
@@ -259,7 +241,7 @@ static void in_a_handler(void) {
     size_t children = 20 - (size_t)forks_left;
     CHECK(children > 0);
     ids_add(&all, ids, count);
-    receive(count + children * 299);
+    ids_receive(&all, pipe_ends[0], count + children * 299);
     int shared = 0;
     for (size_t i = 0; i < children; i++) {
         int64_t place[2] = {-1, -1};
@@ -317,7 +299,7 @@ static void while_others_generate(void) {
             _exit(0);
         }
         total += 300;
-        receive(total);
+        ids_receive(&all, pipe_ends[0], total);
         reap(child);
     }
     atomic_store(&stop, true);

@@ -213,12 +213,9 @@ static void hangs(void) {
     struct counter *counter = counter_new();
     leafid_segments_options *options = counter_options(counter);
     leafid_segments *segments;
-    leafid_tag *tag;
     int64_t id = 42;
     atomic_store(&counter->hangs, true);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    leafid_tag *tag = counter_open(options, &segments);
     CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_WOULD_BLOCK);
     EVENTUALLY(atomic_load(&counter->inside) == 1);
     int64_t begun = now_ms();

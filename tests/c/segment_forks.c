@@ -24,9 +24,7 @@ static void open_family(void) {
     CHECK_STATUS(leafid_segments_options_set_step(options, 100), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 10000), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    tag = counter_open(options, &segments);
     REQUIRE(pipe(pipe_ends) == 0);
     ids_free(&all);
 }
@@ -55,26 +53,8 @@ static void work_as_child(void) {
     leafid_status status = LEAFID_OK;
     for (int i = 0; i < 44 && status == LEAFID_OK; i++) status = leafid_tag_next(tag, &ids[i]);
     if (status == LEAFID_OK) status = leafid_tag_fill(tag, ids + 44, 20);
-    if (status != LEAFID_OK) {
-        char text[1024];
-        leafid_last_error(text, sizeof text);
-        fprintf(stderr, "  in a child: %s\n", text);
-        _exit(100 + (int)status);
-    }
+    end_unless_ok(status);
     if (write(pipe_ends[1], ids, sizeof ids) != sizeof ids) _exit(9);
-}
-
-/* Reads what children wrote until `expected` ids are there or none has come for 10 s. */
-static void receive(size_t expected) {
-    int64_t ids[64];
-    alarm(10);
-    while (all.count < expected) {
-        ssize_t length = read(pipe_ends[0], ids, sizeof ids);
-        if (length <= 0) break;
-        ids_add(&all, ids, (size_t)length / sizeof *ids);
-        alarm(10);
-    }
-    alarm(0);
 }
 
 /* Children that live at the same time as their parent and each other, some of which close, free or just exit. */
@@ -97,7 +77,7 @@ static void children(void) {
         }
         take_here(30);
     }
-    receive(50 + 12 * 94);
+    ids_receive(&all, pipe_ends[0], 50 + 12 * 94);
     for (int i = 0; i < 12; i++) reap(child[i]);
     take_here(300);
     close_family(50 + 12 * 94 + 300);
@@ -122,7 +102,7 @@ static void grandchildren(void) {
         }
         _exit(0);
     }
-    receive(10 + 7 * 64);
+    ids_receive(&all, pipe_ends[0], 10 + 7 * 64);
     reap(child);
     take_here(10);
     close_family(10 + 7 * 64 + 10);
@@ -181,7 +161,7 @@ static void while_a_call_waits(void) {
         atomic_store(&counter->hangs, false);
         pthread_join(waiter, NULL);
         ids_add(&all, &id, 1);
-        receive(children_use_it ? 65 : 1);
+        ids_receive(&all, pipe_ends[0], children_use_it ? 65 : 1);
         take_here(300);
         close_family(children_use_it ? 365 : 301);
     }
@@ -216,7 +196,7 @@ static void while_others_take(void) {
             _exit(0);
         }
         total += 64;
-        receive(total);
+        ids_receive(&all, pipe_ends[0], total);
         reap(child);
     }
     atomic_store(&stop, true);

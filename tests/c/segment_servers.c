@@ -155,9 +155,7 @@ static void several(void) {
     leafid_segments_free(segments);
 
     CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    tag = counter_open(options, &segments);
     CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
     CHECK_NUMBER(id, 1);
     CHECK_NUMBER(atomic_load(&server.calls), 1);

@@ -111,12 +111,9 @@ static void close_wakes(void) {
     struct counter *counter = counter_new();
     leafid_segments_options *options = counter_options(counter);
     leafid_segments *segments;
-    leafid_tag *tag;
     atomic_store(&counter->hangs, true);
     CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 60000), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    leafid_tag *tag = counter_open(options, &segments);
     start(tag, 10);
     /* All but the two that do not wait. */
     EVENTUALLY(stats_of(tag).waiting == THREADS - 2);
@@ -142,13 +139,10 @@ static void closed_in_use(void) {
         struct counter *counter = counter_new();
         leafid_segments_options *options = counter_options(counter);
         leafid_segments *segments;
-        leafid_tag *tag;
         pthread_t closers[2];
         CHECK_STATUS(leafid_segments_options_set_step(options, 50), LEAFID_OK);
         CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
-        REQUIRE_OK(leafid_segments_open(options, &segments));
-        leafid_segments_options_free(options);
-        REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+        leafid_tag *tag = counter_open(options, &segments);
         start(tag, 1000000);
         pause_ms((int)(round % 5));
         for (int i = 0; i < 2; i++) REQUIRE(pthread_create(&closers[i], NULL, close_it, segments) == 0);

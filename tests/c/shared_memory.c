@@ -58,9 +58,7 @@ static void of_segments(void) {
     leafid_segments_options *options = counter_options(counter);
     CHECK_STATUS(leafid_segments_options_set_step(options, 10), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
+    tag = counter_open(options, &segments);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 55; i++) {
             int64_t id;
