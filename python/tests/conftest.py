@@ -22,11 +22,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ |= {"PYTHONFAULTHANDLER": "1", "PYTHONWARNINGS": "error"}
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+# What each program has: `forked` forks a child, which must end well, and answers what its work comes to.
 PRELUDE = """
 import json, os, sys, leafid
 space = json.loads(sys.argv[1])
 def say(*values):
     print(*values, flush=True)
+def forked(work=lambda: None):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with os.fdopen(write, "w") as file:
+            json.dump(work(), file)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as file:
+        answer = file.read()
+    assert os.waitpid(pid, 0)[1] == 0
+    return json.loads(answer)
 """
 
 
@@ -51,6 +64,17 @@ class Program:
     def send(self, text=""):
         self.process.stdin.write(text + "\n")
         self.process.stdin.flush()
+
+    def end_by_interrupt(self):
+        """Once it says that it waits, Ctrl-C ends that at once."""
+        assert self.line() == "waits"
+        time.sleep(0.3)
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        assert self.line() == "interrupted"
+        assert time.monotonic() - begun < 1
+        self.end()
+        assert time.monotonic() - begun < 10
 
     def kill(self):
         """Ends it by SIGKILL. What it started may go on, and have its pipes open."""

@@ -112,16 +112,7 @@ def test_a_forked_child_fetches_its_own(leaf, run):
 order = leafid.Segments(space.pop("urls"), **space).tag("order")
 ids = order.take(300)
 for _ in range(3):
-    read, write = os.pipe()
-    if os.fork() == 0:
-        with os.fdopen(write, "w") as file:
-            json.dump(order.take(200), file)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as file:
-        ids += json.load(file)
-    assert os.wait()[1] == 0
-    ids += order.take(300)
+    ids += forked(lambda: order.take(200)) + order.take(300)
 say(len(ids), len(set(ids)))
 """,
         urls=leaf.urls,

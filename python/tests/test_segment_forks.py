@@ -23,28 +23,18 @@ BEFORE = (
 ids = leafid.Segments(fetch=fetch, **space, step=100, adaptive=False)
 order = ids.tag("order")
 parents = order.take(20)
-def child(results):
-    results.append(order.take(20) + [order.next(), *ids.tag("order").take(3)] + ids.tag("user").take(5))
+def child():
+    return order.take(20) + [order.next(), *ids.tag("order").take(3)] + ids.tag("user").take(5)
 """
 )
 
 FORKS = {
-    "fork": """
-read, write = os.pipe()
-pid = os.fork()
-if pid == 0:
-    results = []
-    child(results)
-    os.write(write, json.dumps(results[0]).encode())
-    os._exit(0)
-assert os.waitpid(pid, 0)[1] == 0
-childs = json.loads(os.read(read, 65536))
-""",
+    "fork": "childs = forked(child)",
     "multiprocessing": """
 import multiprocessing
 with multiprocessing.get_context("fork").Manager() as manager:
     results = manager.list()
-    process = multiprocessing.get_context("fork").Process(target=child, args=(results,))
+    process = multiprocessing.get_context("fork").Process(target=lambda: results.append(child()))
     process.start()
     process.join()
     assert process.exitcode == 0
@@ -79,10 +69,10 @@ for _ in range(8):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        threads, got = [], []
-        for _ in range(4):
-            threads.append(threading.Thread(target=lambda: got.extend(order.next() for _ in range(200))))
-            threads[-1].start()
+        got = []
+        threads = [threading.Thread(target=lambda: got.extend(order.next() for _ in range(200))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
         for thread in threads:
             thread.join()
         with os.fdopen(write, "w") as file:
@@ -123,14 +113,7 @@ for thread in threads:
 every = []
 for _ in range(15):
     time.sleep(0.03)
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.write(write, json.dumps([order.next() for _ in range(12)]).encode())
-        os._exit(0)
-    every += json.loads(os.read(read, 65536))
-    assert os.waitpid(pid, 0)[1] == 0
-    os.close(read), os.close(write)
+    every += forked(lambda: [order.next() for _ in range(12)])
 before = len(got)
 while len(got) < before + 50:
     time.sleep(0.01)
@@ -159,9 +142,7 @@ ids = leafid.Segments(fetch=fetch_slowly, **space, step=20, adaptive=False, pref
 order = ids.tag("order")
 for round in range(60):
     order.take(1 + round % 7)
-    if os.fork() == 0:
-        os._exit(0)
-    assert os.wait()[1] == 0
+    forked()
 # Nor when it failed, and is to be asked again.
 fetch = None
 try:
@@ -169,9 +150,7 @@ try:
 except leafid.SegmentUnavailableError:
     pass
 for round in range(10):
-    if os.fork() == 0:
-        os._exit(0)
-    assert os.wait()[1] == 0
+    forked()
     time.sleep(0.02)
 say(order.next() > 100)
 """
@@ -196,9 +175,7 @@ got = []
 waiter = threading.Thread(target=lambda: got.append(order.next()))
 waiter.start()
 time.sleep(0.3)
-if os.fork() == 0:
-    os._exit(0)
-os.wait()
+forked()
 up.append(True)
 begun = time.monotonic()
 waiter.join(20)
@@ -256,13 +233,9 @@ import asyncio
 async def main():
     return await asyncio.gather(order.next_async(), order.take_async(3), *[order.next_async() for _ in range(10)])
 parents = asyncio.run(main())
-pid = os.fork()
-if pid == 0:
-    mine = asyncio.run(main())
-    flat = [mine[0], *mine[1], *mine[2:]]
-    say(len(set(flat)) == 14, min(flat) > 100)
-    os._exit(0)
-assert os.waitpid(pid, 0)[1] == 0
+first, three, *rest = forked(lambda: asyncio.run(main()))
+flat = [first, *three, *rest]
+say(len(set(flat)) == 14, min(flat) > 100)
 say(parents[0])
 """
     )
@@ -305,14 +278,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 other = leafid.Segments(fetch=fetch, **space | {"name": space["name"] + "-2"}).tag("other")
 other.next()
 def forks(tag, step):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            say(other.next() > 1)
-        except leafid.Error as error:
-            say(error)
-        os._exit(0)
-    assert os.waitpid(pid, 0)[1] == 0
+    say(forked(lambda: other.next() > 1))
     return range(1, 1 + step)
 say(leafid.Segments(fetch=forks, timeout_ms=20_000, **space).tag("order").next())
 """

@@ -33,13 +33,7 @@ except KeyboardInterrupt:
     say("interrupted")
 """
     )
-    assert program.line() == "waits"
-    time.sleep(0.3)
-    begun = time.monotonic()
-    program.process.send_signal(signal.SIGINT)
-    assert program.line() == "interrupted"
-    assert time.monotonic() - begun < 1
-    program.end()
+    program.end_by_interrupt()
 
 
 def test_a_handler_that_returns_lets_the_wait_go_on(space, start):

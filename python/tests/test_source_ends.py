@@ -1,6 +1,5 @@
 """Sources of worker ids at forks, signals and the end of the interpreter."""
 
-import signal
 import time
 
 import pytest
@@ -100,9 +99,7 @@ def test_no_thread_is_left_at_a_fork(run):
 flake = leafid.Snowflake(Leases(), **space)
 for _ in range(20):
     flake.next()
-    if os.fork() == 0:
-        os._exit(0)
-    assert os.wait()[1] == 0
+    forked()
 """
     )
     assert out.startswith("released 5 ")
@@ -121,14 +118,7 @@ try:
 except KeyboardInterrupt:
     say("interrupted")
 """)
-        assert program.line() == "waits"
-        time.sleep(0.2)
-        begun = time.monotonic()
-        program.process.send_signal(signal.SIGINT)
-        assert program.line() == "interrupted"
-        assert time.monotonic() - begun < 1
-        program.end()
-        assert time.monotonic() - begun < 10
+        program.end_by_interrupt()
 
 
 EXITS = {
