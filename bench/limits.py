@@ -1,115 +1,65 @@
 """The kinds of goal: what a measure is to keep to. `met` answers yes, no, or nothing where it cannot be told."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Times:
-    """At most so many times the floor."""
-
-    most: float
-
-    def __str__(self):
-        return f"<= {self.most:g} x floor"
-
-    def met(self, measure):
-        return measure["ratio"] <= self.most
-
-
-@dataclass(frozen=True)
-class Most:
-    """At most so much."""
-
-    most: float
+class Goal:
+    text: str
+    met: Callable
 
     def __str__(self):
-        return f"<= {self.most:g}"
-
-    def met(self, measure):
-        return measure["figure"] <= self.most
+        return self.text
 
 
-@dataclass(frozen=True)
-class Least:
-    """At least so much."""
-
-    least: float
-
-    def __str__(self):
-        return f">= {self.least:g}"
-
-    def met(self, measure):
-        return measure["figure"] >= self.least
+def times(most):
+    return Goal(f"<= {most:g} x floor", lambda measure: measure["ratio"] <= most)
 
 
-@dataclass(frozen=True)
-class Above:
+def most(most):
+    return Goal(f"<= {most:g}", lambda measure: measure["figure"] <= most)
+
+
+def least(least):
+    return Goal(f">= {least:g}", lambda measure: measure["figure"] >= least)
+
+
+def above(most):
     """At most so much above the floor."""
-
-    most: float
-
-    def __str__(self):
-        return f"<= floor + {self.most:g}"
-
-    def met(self, measure):
-        return measure["figure"] <= measure["floor"] + self.most
+    return Goal(f"<= floor + {most:g}", lambda measure: measure["figure"] <= measure["floor"] + most)
 
 
-@dataclass(frozen=True)
-class UnlessNoise:
+def times_and(times, more):
+    """At most so many times the floor, and so much more."""
+    text = f"<= {times:g} x floor + {more:g}"
+    return Goal(text, lambda measure: measure["figure"] <= times * measure["floor"] + more)
+
+
+def linear(most):
+    """Within a fifth of the floor, which is the slope further down, and at most so much."""
+    text = f"floor +- 20 %, <= {most:g}"
+    return Goal(text, lambda measure: 0.8 <= measure["ratio"] <= 1.2 and measure["figure"] <= most)
+
+
+def unless_noise(most):
     """At most so much, on a machine whose own noise, the floor, allows it. On another, if it is as near to the noise,
     nothing is to be said."""
 
-    most: float
-
-    def __str__(self):
-        return f"<= {self.most:g} where the floor is"
-
-    def met(self, measure):
+    def met(measure):
         figure, floor = measure["figure"], measure["floor"]
-        if figure <= self.most:
+        if figure <= most:
             return True
-        return None if floor > self.most and figure <= floor + self.most else False
+        return None if floor > most and figure <= floor + most else False
+
+    return Goal(f"<= {most:g} where the floor is", met)
 
 
-@dataclass(frozen=True)
-class TimesAnd:
-    """At most so many times the floor, and so much more."""
-
-    times: float
-    more: float
-
-    def __str__(self):
-        return f"<= {self.times:g} x floor + {self.more:g}"
-
-    def met(self, measure):
-        return measure["figure"] <= self.times * measure["floor"] + self.more
-
-
-@dataclass(frozen=True)
-class Linear:
-    """Within a fifth of the floor, which is the slope further down, and at most so much."""
-
-    most: float
-
-    def __str__(self):
-        return f"floor +- 20 %, <= {self.most:g}"
-
-    def met(self, measure):
-        return 0.8 <= measure["ratio"] <= 1.2 and measure["figure"] <= self.most
-
-
-@dataclass(frozen=True)
-class Scaled:
+def scaled(most, low, high):
     """At most so much where the floor lies in a range; below and above it in proportion."""
 
-    most: float
-    low: float
-    high: float
-
-    def __str__(self):
-        return f"<= {self.most:g} at a floor of {self.low:g} to {self.high:g}"
-
-    def met(self, measure):
+    def met(measure):
         floor = measure["floor"]
-        return measure["figure"] <= self.most * max(1, floor / self.high) * min(1, floor / self.low)
+        return measure["figure"] <= most * max(1, floor / high) * min(1, floor / low)
+
+    return Goal(f"<= {most:g} at a floor of {low:g} to {high:g}", met)

@@ -8,7 +8,7 @@ met.
 import sys
 
 import goals
-from limits import Times
+from limits import times
 from results import LANGUAGES, call_costs, read
 
 
@@ -100,7 +100,7 @@ def ahead(subjects):
         if best.get("dups"):
             is_floor += f", {best['dups']:,} duplicates"
         what = one.what + (f" [{one.kind}]" if one.kind else "")
-        row = goal_row(one.lang, what, "ns", pair, is_floor, Times(1) if one.goal else None)
+        row = goal_row(one.lang, what, "ns", pair, is_floor, times(1) if one.goal else None)
         yield [*row[:-2], "ahead" if one.goal else "", row[-1]]
 
 

@@ -29,23 +29,23 @@ BENCH_STATE=$(mktemp -d "$build/state.XXXXXX")
 export BENCH_STATE
 trap 'rm -rf "$BENCH_STATE"' EXIT
 
-build_rust() { # folder, target folder, then cargo's arguments
-  local folder=$1 target=$2
-  shift 2
-  CARGO_TARGET_DIR=$build/$target cargo build --release --quiet --manifest-path "$here/$folder/Cargo.toml" "$@" >&2
+build_rust() { # folder, then cargo's arguments
+  local folder=$1
+  shift
+  CARGO_TARGET_DIR=$build/rust-target cargo build --release --quiet --manifest-path "$here/$folder/Cargo.toml" "$@" >&2
 }
 
 lib() { # the file that cargo made of a cdylib
   for suffix in so dylib; do
-    [ ! -f "$build/$1.$suffix" ] || cp "$build/$1.$suffix" "$build/floors/$2"
+    [ ! -f "$build/rust-target/release/$1.$suffix" ] || cp "$build/rust-target/release/$1.$suffix" "$build/floors/$2"
   done
 }
 
 make_rust() {
   if [ "$PEERS" = 1 ]; then
-    build_rust rust rust-target --features peers
+    build_rust rust --features peers
   else
-    build_rust rust rust-target
+    build_rust rust
   fi
 }
 rust() { "$build/rust-target/release/leafid-bench" "$@"; }
@@ -67,8 +67,8 @@ c() { "$build/c-bench" "$@"; }
 
 make_python() {
   py=$root/build/venv/bin/python
-  PYO3_PYTHON=$py build_rust python/floor pyfloor-target
-  lib pyfloor-target/release/libpyfloor pyfloor.so
+  PYO3_PYTHON=$py build_rust python/floor
+  lib libpyfloor pyfloor.so
   # Beside the installed wheel, in a folder of their own.
   if [ "$PEERS" = 1 ] && ! cmp -s "$here/python/peers.txt" "$peers/python/installed.txt"; then
     rm -rf "$peers/python"
@@ -79,8 +79,8 @@ make_python() {
 python() { PYTHONPATH=$build/floors:$peers/python PYTHONDONTWRITEBYTECODE=1 "$py" "$here/python/bench.py" "$@"; }
 
 make_node() {
-  build_rust node/floor nodefloor-target
-  lib nodefloor-target/release/libnodefloor nodefloor.node
+  build_rust node/floor
+  lib libnodefloor nodefloor.node
   if [ -f "$NODE_INCLUDE/node_api.h" ]; then
     "${CC:-cc}" -O2 -shared -fPIC -I"$NODE_INCLUDE" "$here/node/floor/napi_floor.c" -o "$build/floors/napi_floor.node"
   else

@@ -77,7 +77,7 @@ fn number(value: Option<&f64>) -> String {
 }
 
 fn version(peer: &str) -> &'static str {
-    let lock = include_str!("../Cargo.lock");
+    let lock = include_str!("../../Cargo.lock");
     let at = lock.find(&format!("name = \"{peer}\"\n")).map_or("", |i| &lock[i..]);
     at.split('"').nth(3).unwrap_or("")
 }
