@@ -39,10 +39,8 @@ fn main() {
 
 /// Writes the segments and what fetches them, changed so, and answers how they are declared.
 fn tree(here: &Path, host: &Path, out: &Path, name: &str, changes: &[(&str, Change)]) -> String {
-    let mut lists = BTreeMap::<String, String>::from([
-        (String::new(), format!("#[path = {:?}]\npub mod models;\n", here.join("src/models.rs"))),
-        ("segments".into(), "pub(crate) type Wake = Box<dyn FnOnce() + Send>;\n".into()),
-    ]);
+    let models = format!("#[path = {:?}]\npub mod models;\n", here.join("src/models.rs"));
+    let mut lists = BTreeMap::<String, String>::from([(String::new(), models)]);
     let mut declare = |module: &str, path: Option<PathBuf>| {
         let (folder, module) = module.rsplit_once('/').unwrap_or(("", module));
         let list = lists.entry(folder.to_owned()).or_default();

@@ -17,11 +17,13 @@ pub const SEGMENTS: &[&str] = &[
     "segments/call",
     "segments/fetcher",
     "segments/handle",
-    "segments/jobs",
+    "segments/shared",
     "segments/source/callback",
     "segments/source/completion",
+    "segments/source/fetch_request",
     "segments/stats",
     "segments/tag",
+    "segments/tag_calls",
     "segments/tag_state",
     "tasks/fetch_pool",
     "tasks/fetch_pool/fair_queue",
@@ -29,7 +31,7 @@ pub const SEGMENTS: &[&str] = &[
 ];
 
 /// What stands in the place of those that open files and talk to servers.
-pub const FAKES: &[&str] = &["builder", "high_water", "open", "settings", "source/select"];
+pub const FAKES: &[&str] = &["high_water", "open", "settings", "source/origin"];
 
 /// In each source, as often as it is there.
 pub const WORLD: &[(&str, &str)] = &[

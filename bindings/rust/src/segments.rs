@@ -7,30 +7,29 @@ pub(crate) mod fetcher;
 pub(crate) mod fuzzing;
 mod handle;
 pub(crate) mod high_water;
-pub(crate) mod jobs;
 mod open;
+mod options;
 mod reserved_run;
 mod settings;
+mod shared;
 #[cfg(test)]
 pub(crate) mod simulated;
 pub(crate) mod source;
 mod stats;
 mod tag;
+mod tag_calls;
 mod tag_state;
 mod thread_local;
 
-pub use builder::{Protocol, SegmentsBuilder};
+pub use builder::SegmentsBuilder;
 pub use call::PendingTake;
 pub use handle::Segments;
-use high_water::HighWaterMarks;
+pub use options::{Prewarm, Protocol};
 pub use reserved_run::ReservedRun;
-pub use settings::Prewarm;
-pub use source::callback::{FetchRequest, Fetched, SegmentSource};
+pub use source::callback::SegmentSource;
 pub use source::completion::Completion;
+pub use source::fetch_request::{FetchRequest, Fetched};
 pub use source::file::FileTag;
 pub use stats::{SegmentsStats, ServerStats, TagStats};
 pub use tag::Tag;
 pub use thread_local::LocalTag;
-
-/// Called once, on a thread of leafid.
-type Wake = Box<dyn FnOnce() + Send>;

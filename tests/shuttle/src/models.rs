@@ -5,10 +5,11 @@
 
 use super::segments::handle::Segments;
 use super::segments::settings::SegmentsSettings;
-use super::segments::source::select::Origin;
+use super::segments::source::origin::Origin;
 use super::tasks::fetch_pool;
 use super::segments::source::completion::Completion;
-use super::segments::source::callback::{Batch, FetchRequest, SegmentSource};
+use super::segments::source::callback::SegmentSource;
+use super::segments::source::fetch_request::{Batch, FetchRequest};
 use super::segments::tag::Tag;
 use crate::world::{self, now, wrong};
 use leafid_core::{Code, Error, Result, Segment};

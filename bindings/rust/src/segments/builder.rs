@@ -1,16 +1,14 @@
 //! The builder of segments: one method for each option.
 
 use super::handle::Segments;
-use super::settings::{Prewarm, SegmentsSettings};
-use super::source::callback::{FetchRequest, Fetched, SegmentSource};
+use super::options::{Prewarm, Protocol, SegmentsOptions};
+use super::settings::SegmentsSettings;
+use super::source::callback::SegmentSource;
+use super::source::fetch_request::{FetchRequest, Fetched};
 use super::source::file::FileTag;
-use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
-use crate::os::env::Sharing;
 use crate::tasks::user_calls::Answer;
-use leafid_core::{Error, Result};
-use std::collections::BTreeMap;
+use leafid_core::Result;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// The options of [`Segments`], from [`Segments::builder`].
 ///
@@ -18,73 +16,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct SegmentsBuilder {
-    pub(crate) servers: Vec<String>,
-    pub(crate) source: Option<SegmentSource>,
-    pub(crate) protocol: Option<Protocol>,
-    pub(crate) step: Option<i64>,
-    pub(crate) adaptive: Option<bool>,
-    pub(crate) prefetch: Option<i64>,
-    pub(crate) timeout_ms: Option<i64>,
-    pub(crate) access: RequestOptions,
-    pub(crate) connections: Option<i64>,
-    pub(crate) block_size: Option<i64>,
-    pub(crate) name: Option<String>,
-    pub(crate) state_dir: Option<PathBuf>,
-    pub(crate) persist: Option<bool>,
-    pub(crate) shared_fs: bool,
-    pub(crate) shared_group: Option<bool>,
-    pub(crate) tags: BTreeMap<String, FileTag>,
-    pub(crate) create: bool,
-    pub(crate) prewarm: Prewarm,
-    pub(crate) keep_unused: bool,
-    pub(crate) ordered_source: Option<bool>,
-    pub(crate) max_wait_ms: Option<i64>,
-}
-
-/// The protocol of the servers.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// An unmodified Leaf server in segment mode, one id per request.
-    #[default]
-    Leaf,
-    /// An unmodified Leaf server in snowflake mode, one id per request.
-    LeafSnowflake,
-    /// leafid's own protocol, which returns ranges.
-    Range,
-    /// The protocol of tinyid.
-    Tinyid,
-}
-
-impl FromStr for Protocol {
-    type Err = Error;
-
-    /// Parses `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
-    fn from_str(text: &str) -> Result<Protocol> {
-        match text {
-            "leaf" => Ok(Protocol::Leaf),
-            "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
-            "range" => Ok(Protocol::Range),
-            "tinyid" => Ok(Protocol::Tinyid),
-            _ => Err(Error::invalid(
-                "protocol",
-                format!("{text:?}"),
-                leafid_core::options::allowed("protocol"),
-            )),
-        }
-    }
-}
-
-impl Protocol {
-    /// The name that [`Protocol::from_str`] parses.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Protocol::Leaf => "leaf",
-            Protocol::LeafSnowflake => "leaf-snowflake",
-            Protocol::Range => "range",
-            Protocol::Tinyid => "tinyid",
-        }
-    }
+    pub(crate) options: SegmentsOptions,
 }
 
 impl Segments {
@@ -100,7 +32,7 @@ impl SegmentsBuilder {
     ///
     /// Or `file:DIR` alone: a directory that the processes of one host share.
     pub fn servers<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
-        self.servers = servers.into_iter().map(Into::into).collect();
+        self.options.servers = servers.into_iter().map(Into::into).collect();
         self
     }
 
@@ -114,13 +46,13 @@ impl SegmentsBuilder {
 
     /// A source instead of servers, such as a callback. [`SegmentsBuilder::fetch`] is the short form.
     pub fn source(mut self, source: SegmentSource) -> Self {
-        self.source = Some(source);
+        self.options.source = Some(source);
         self
     }
 
     /// The protocol of the servers. Default `Leaf`.
     pub fn protocol(mut self, protocol: Protocol) -> Self {
-        self.protocol = Some(protocol);
+        self.options.protocol = Some(protocol);
         self
     }
 
@@ -129,7 +61,7 @@ impl SegmentsBuilder {
     /// A Leaf returns one id per request: there it is how many ids to keep in stock. Refused with tinyid, whose table
     /// sets it.
     pub fn step(mut self, step: i64) -> Self {
-        self.step = Some(step);
+        self.options.step = Some(step);
         self
     }
 
@@ -139,14 +71,14 @@ impl SegmentsBuilder {
     /// 30 or more, never below the first step. With a Leaf the stock starts with one id and grows up to `step`; `false`
     /// fills it at once.
     pub fn adaptive(mut self, adaptive: bool) -> Self {
-        self.adaptive = Some(adaptive);
+        self.options.adaptive = Some(adaptive);
         self
     }
 
     /// The percentage of a segment, or of a Leaf's stock, 0 to 100. When more is used, the next segment is fetched.
     /// Default 10.
     pub fn prefetch(mut self, percent: i64) -> Self {
-        self.prefetch = Some(percent);
+        self.options.prefetch = Some(percent);
         self
     }
 
@@ -154,19 +86,19 @@ impl SegmentsBuilder {
     ///
     /// A `take` that makes progress may last longer.
     pub fn timeout_ms(mut self, ms: i64) -> Self {
-        self.timeout_ms = Some(ms);
+        self.options.timeout_ms = Some(ms);
         self
     }
 
     /// The longest duration of a request over all servers, in milliseconds, 1 to 3,600,000. Default 1000.
     pub fn request_timeout_ms(mut self, ms: i64) -> Self {
-        self.access.request_timeout_ms = Some(ms);
+        self.options.access.request_timeout_ms = Some(ms);
         self
     }
 
     /// The longest duration of a connection to a server, in milliseconds, 1 to 3,600,000. Default 300.
     pub fn connect_timeout_ms(mut self, ms: i64) -> Self {
-        self.access.connect_timeout_ms = Some(ms);
+        self.options.access.connect_timeout_ms = Some(ms);
         self
     }
 
@@ -174,7 +106,7 @@ impl SegmentsBuilder {
     ///
     /// With a Leaf it is also the number of concurrent requests, for all tags together.
     pub fn connections(mut self, connections: i64) -> Self {
-        self.connections = Some(connections);
+        self.options.connections = Some(connections);
         self
     }
 
@@ -183,13 +115,13 @@ impl SegmentsBuilder {
     /// Number n of the Leaf stands for the ids n × N to (n + 1) × N - 1. The tag must then be called `…-xN`, in Leaf's
     /// table too, and such a tag is refused without this option. So all users of the tag agree.
     pub fn block_size(mut self, ids: i64) -> Self {
-        self.block_size = Some(ids);
+        self.options.block_size = Some(ids);
         self
     }
 
     /// Sent to servers as `Authorization: Bearer …`, or to tinyid as its own `token`. Default none.
     pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.access.token = Some(token.into());
+        self.options.access.token = Some(token.into());
         self
     }
 
@@ -198,13 +130,13 @@ impl SegmentsBuilder {
         mut self,
         headers: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
-        self.access.set_headers(headers);
+        self.options.access.set_headers(headers);
         self
     }
 
     /// A PEM file of certificate authorities for servers, in addition to those of the system. Default none.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.access.ca_file = Some(path.into());
+        self.options.access.ca_file = Some(path.into());
         self
     }
 
@@ -213,14 +145,14 @@ impl SegmentsBuilder {
     /// Within one, leafid refuses ids that a source returns twice for a tag. Two databases or two clusters need two id
     /// spaces.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.options.name = Some(name.into());
         self
     }
 
     /// The directory that stores, for each tag, the end of the ranges given, created if missing. Default: as for a
     /// snowflake.
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.state_dir = Some(dir.into());
+        self.options.state_dir = Some(dir.into());
         self
     }
 
@@ -228,14 +160,14 @@ impl SegmentsBuilder {
     ///
     /// With `false` only this process notices a source that repeats itself.
     pub fn persist(mut self, persist: bool) -> Self {
-        self.persist = Some(persist);
+        self.options.persist = Some(persist);
         self
     }
 
     /// Whether `state_dir` and `file:DIR` may be on a network file system. Default `false`. Its locks must work between
     /// all hosts that use it.
     pub fn shared_fs(mut self, shared_fs: bool) -> Self {
-        self.shared_fs = shared_fs;
+        self.options.shared_fs = shared_fs;
         self
     }
 
@@ -243,7 +175,7 @@ impl SegmentsBuilder {
     ///
     /// `true`: files get mode 0660 whatever the umask, directories 2770. `false`: 0640 and 0750 less the umask.
     pub fn shared_group(mut self, shared_group: bool) -> Self {
-        self.shared_group = Some(shared_group);
+        self.options.shared_group = Some(shared_group);
         self
     }
 
@@ -251,20 +183,20 @@ impl SegmentsBuilder {
     ///
     /// An existing counter continues, with the step given here.
     pub fn tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = (S, FileTag)>) -> Self {
-        self.tags = tags.into_iter().map(|(name, tag)| (name.into(), tag)).collect();
+        self.options.tags = tags.into_iter().map(|(name, tag)| (name.into(), tag)).collect();
         self
     }
 
     /// Whether `file:DIR` is created if it is missing. Default `false`, because a lost counter must not start again by
     /// itself.
     pub fn create(mut self, create: bool) -> Self {
-        self.create = create;
+        self.options.create = create;
         self
     }
 
     /// The tags that are fetched at the opening, in the background. Default none.
     pub fn prewarm(mut self, prewarm: Prewarm) -> Self {
-        self.prewarm = prewarm;
+        self.options.prewarm = prewarm;
         self
     }
 
@@ -272,7 +204,7 @@ impl SegmentsBuilder {
     ///
     /// They are used only on this machine, within the same boot and a day.
     pub fn keep_unused(mut self, keep_unused: bool) -> Self {
-        self.keep_unused = keep_unused;
+        self.options.keep_unused = keep_unused;
         self
     }
 
@@ -281,14 +213,14 @@ impl SegmentsBuilder {
     /// With `false` a segment may lie below earlier ones; one that overlaps a remembered one is still refused. It
     /// cannot be `true` for a Leaf.
     pub fn ordered_source(mut self, ordered: bool) -> Self {
-        self.ordered_source = Some(ordered);
+        self.options.ordered_source = Some(ordered);
         self
     }
 
     /// For event loops: a longer wait than this number of milliseconds returns `would_block`.
     #[doc(hidden)]
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
-        self.max_wait_ms = Some(ms);
+        self.options.max_wait_ms = Some(ms);
         self
     }
 
@@ -296,48 +228,14 @@ impl SegmentsBuilder {
     ///
     /// Errors: `invalid_argument`, `state_io`; with `file:DIR` also `unknown_tag`, `state_corrupt`.
     pub fn open(&self) -> Result<Segments> {
-        Segments::open(SegmentsSettings::parse(self)?)
-    }
-
-    /// The options that only servers have, and whether each is set.
-    pub(crate) fn set_for_servers(&self) -> Vec<(&'static str, bool)> {
-        let own = [
-            ("protocol", self.protocol.is_some()),
-            ("connections", self.connections.is_some()),
-            ("block_size", self.block_size.is_some()),
-        ];
-        own.into_iter().chain(self.access.set()).collect()
-    }
-
-    /// The options that only `file:DIR` has, and whether each is set.
-    pub(crate) fn set_for_file(&self) -> [(&'static str, bool); 2] {
-        [("create", self.create), ("tags", !self.tags.is_empty())]
-    }
-
-    /// Errors: `invalid_argument` for a value of the environment.
-    pub(crate) fn sharing(&self) -> Result<Sharing> {
-        Ok(Sharing { fs: self.shared_fs, group: flag(self.shared_group, SHARED_GROUP)? })
+        Segments::open(SegmentsSettings::parse(&self.options)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leafid_core::Code;
-
-    #[test]
-    fn protocols_are_read_as_they_are_written() {
-        let all = [
-            (Protocol::Leaf, "leaf"),
-            (Protocol::LeafSnowflake, "leaf-snowflake"),
-            (Protocol::Range, "range"),
-            (Protocol::Tinyid, "tinyid"),
-        ];
-        for (protocol, name) in all {
-            assert_eq!((protocol.name(), name.parse().unwrap()), (name, protocol));
-        }
-        assert_eq!("Leaf".parse::<Protocol>().unwrap_err().code(), Code::InvalidArgument);
-    }
+    use crate::config::http_options::RequestOptions;
 
     #[test]
     fn each_option_is_kept_beside_those_that_were_set_before() {
@@ -368,26 +266,18 @@ mod tests {
             .keep_unused(true)
             .ordered_source(false)
             .max_wait_ms(9);
-        let text = "SegmentsBuilder { servers: [\"http://a\", \"http://b\"], source: Some(SegmentSource::callback), \
+        let text = "SegmentsBuilder { options: SegmentsOptions { servers: [\"http://a\", \"http://b\"], source: Some(SegmentSource::callback), \
             protocol: Some(Range), step: Some(2), adaptive: Some(false), prefetch: Some(3), timeout_ms: Some(4), \
             access: {\"token\", \"headers\", \"ca_file\", \"request_timeout_ms\", \"connect_timeout_ms\"}, \
             connections: Some(7), block_size: Some(8), name: Some(\"orders\"), state_dir: Some(\"state\"), \
             persist: Some(false), shared_fs: true, shared_group: Some(true), \
             tags: {\"order\": FileTag { start: 1, step: 10 }}, create: true, prewarm: LastDay, keep_unused: true, \
-            ordered_source: Some(false), max_wait_ms: Some(9) }";
+            ordered_source: Some(false), max_wait_ms: Some(9) } }";
         assert_eq!(format!("{builder:?}"), text);
         let RequestOptions { token, headers, ca_file, request_timeout_ms, connect_timeout_ms } =
-            builder.access;
+            builder.options.access;
         assert_eq!((token.as_deref(), ca_file), (Some("secret"), Some("ca.pem".into())));
         assert_eq!(headers, [("x-one".to_owned(), "1".to_owned())]);
         assert_eq!((request_timeout_ms, connect_timeout_ms), (Some(5), Some(6)));
-    }
-
-    #[test]
-    fn files_are_shared_as_the_options_say() {
-        let sharing = |builder: SegmentsBuilder| builder.sharing().unwrap();
-        let (fs, group) = (Segments::builder().shared_fs(true), Segments::builder().shared_group(true));
-        assert_eq!(sharing(fs.shared_group(false)), Sharing { fs: true, group: false });
-        assert_eq!(sharing(group), Sharing { fs: false, group: true });
     }
 }

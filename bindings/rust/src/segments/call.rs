@@ -1,9 +1,8 @@
 //! One call for ids: the ids that it has so far, and its wait for the others.
 
-use super::Wake;
 use super::fetcher::{Fetcher, closed};
 use super::tag::Tag;
-use super::tag_state::TagState;
+use super::tag_state::{TagState, Wake};
 use crate::os;
 use crate::tasks::fetch_pool::{self, TimerKey};
 use crate::tasks::interrupt::{self, Interrupted};

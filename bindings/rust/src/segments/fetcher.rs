@@ -1,17 +1,15 @@
 //! The fetcher: requests segments from a source for the buffers of its tags. Each `Segments` has one in a process.
 
 use super::high_water::{Accepted, HighWaterMarks};
-use super::jobs::FetchJob;
 use super::settings::{STEP, SegmentsSettings};
-use super::source::callback::FetchRequest;
-use super::source::completion::{Completion, Pending};
+use super::source::completion::Completion;
+use super::source::fetch_request::{Batch, FetchRequest};
 use super::tag_state::{TagInner, TagState};
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
-use crate::tasks::fetch_pool::{self, Owner};
-use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Timed;
+use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE};
+use crate::tasks::with_timeout::{self, Timed};
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchAction, FetchEnd, FetchPhase, Result,
     Segment, ServersRest,
@@ -242,11 +240,29 @@ impl Fetcher {
     }
 
     fn push(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
-        fetch_pool::push(Box::new(FetchJob::Fetch(Arc::clone(self), tag_state, tries)));
+        fetch_pool::push(self.job(tag_state, tries));
+    }
+
+    /// Requests a tag's next segment from the source.
+    pub(crate) fn job(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) -> Job {
+        let may_take = if self.settings.origin.native { STUCK } else { STUCK_IN_CODE };
+        let fetcher = Arc::clone(self);
+        Job::new(self.key(), may_take, move |ready| {
+            match ready {
+                Ok(()) => fetcher.fetch(tag_state, tries),
+                Err(error) => fetcher.failed_to_ask(&tag_state, error),
+            }
+            None
+        })
+    }
+
+    /// As the owner of jobs in the pool.
+    fn key(&self) -> usize {
+        std::ptr::from_ref(self) as usize
     }
 
     /// Calls the source, on a fetching thread, unless it is down. `tries`: to check whether it is still down.
-    pub(crate) fn fetch(self: Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
+    fn fetch(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
         let now_ms = self.now_ms();
         let failed = tag_state.locked(|state| state.fetch.has_failed()).unwrap_or(false);
         if let Some(Some(waits)) = lock_signal_safe(&self.breaker, self.generation, |breaker| {
@@ -280,11 +296,26 @@ impl Fetcher {
             Err(error) => return self.failed_to_ask(&tag_state, error),
         };
         let request = FetchRequest { tag: tag_state.name.as_ref().into(), step: plan.step, after, urgent };
-        let source = self.settings.origin.source.clone();
-        source.ask(
-            request,
-            Completion::new(Pending { fetcher: self, tag_state, after, wanted: plan.wanted, requests: 1 }),
-        );
+        let fetcher = Arc::clone(self);
+        let accept = move |answer, requests| {
+            let outcome = fetcher.accept(&tag_state.name, answer, after);
+            fetcher.ended(&tag_state, outcome, plan.wanted, requests);
+        };
+        let completion = Completion::new(self.key(), self.generation, Box::new(accept));
+        self.settings.origin.source.ask(request, completion);
+    }
+
+    /// Checks a result for a request with this `after`. Ids that were given before are left out, and the mark above the
+    /// others is durable when this returns.
+    fn accept(
+        &self,
+        tag: &str,
+        answer: Result<Option<Batch>>,
+        after: i64,
+    ) -> Result<(Accepted, Option<i64>)> {
+        let unknown = || format!("the source knows no tag {tag:?}; make it there, or correct the name");
+        let batch = answer?.ok_or_else(|| Error::new(Code::UnknownTag, unknown()))?;
+        Ok((self.marks.accept(tag, &batch.segments, after)?, batch.step))
     }
 
     fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {

@@ -5,7 +5,7 @@
 use super::builder::SegmentsBuilder;
 use super::high_water::{self, HighWaterMarks};
 use super::settings::SegmentsSettings;
-use super::source::callback::FetchRequest;
+use super::source::fetch_request::FetchRequest;
 use super::source::file::{self, FileSource};
 use super::source::leaf::LeafServers;
 use super::source::tinyid::TinyidServers;
@@ -62,5 +62,5 @@ pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) ->
 
 /// Checks options. Opens a `file:` source, sends no request. Returns the step and the percentage.
 pub fn segments_options(builder: &SegmentsBuilder) -> Result<(Option<i64>, u32)> {
-    SegmentsSettings::parse(builder).map(|options| (options.step, options.prefetch))
+    SegmentsSettings::parse(&builder.options).map(|options| (options.step, options.prefetch))
 }

@@ -1,16 +1,14 @@
 //! The public handle of segments.
 
-use super::fetcher::{Fetcher, closed};
-use super::open;
+use super::fetcher::closed;
 use super::settings::SegmentsSettings;
+use super::shared::SharedSegments;
 use super::stats::SegmentsStats;
 use super::tag::Tag;
-use crate::os::{self, PerProcess};
 use leafid_core::Result;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// Ids from segments: ranges that are leased from a source, one counter for each tag.
 ///
@@ -20,13 +18,6 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 #[derive(Clone)]
 pub struct Segments {
     shared: Arc<SharedSegments>,
-}
-
-/// The state that all handles share, also across forks.
-pub(crate) struct SharedSegments {
-    pub(crate) settings: Arc<SegmentsSettings>,
-    pub(super) process: PerProcess<Arc<Fetcher>>,
-    closed: AtomicBool,
 }
 
 impl Segments {
@@ -64,63 +55,6 @@ impl Segments {
     /// little stack.
     pub fn close(&self) -> Result<()> {
         self.shared.close()
-    }
-}
-
-impl SharedSegments {
-    pub(super) fn new(settings: Arc<SegmentsSettings>) -> SharedSegments {
-        SharedSegments { settings, process: PerProcess::new(), closed: AtomicBool::new(false) }
-    }
-
-    /// The fetcher of this process. Errors: `closed`; at the first call in a forked child also those of opening.
-    pub(crate) fn fetcher(&self) -> Result<Arc<Fetcher>> {
-        loop {
-            if self.is_closed() {
-                return Err(closed());
-            }
-            if let Some(fetcher) = self.process.get() {
-                return Ok(Arc::clone(fetcher));
-            }
-            os::check_may_work()?;
-            let generation = os::process::generation();
-            let fetcher = open::open(&self.settings);
-            if generation != os::process::generation() {
-                std::mem::forget(fetcher);
-                continue;
-            }
-            let fetcher = fetcher?;
-            match self.process.install(Arc::clone(&fetcher), generation) {
-                Ok(()) => fetcher.begin(),
-                // Another thread was faster.
-                Err(extra) => extra.close_unused()?,
-            }
-            // Against a close in another thread: either it sees the installed fetcher, or this thread sees the close.
-            if self.is_closed() {
-                self.close()?;
-            }
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(SeqCst)
-    }
-
-    fn close(&self) -> Result<()> {
-        os::check_may_wait()?;
-        self.closed.store(true, SeqCst);
-        match self.process.get() {
-            Some(fetcher) => fetcher.close(),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for SharedSegments {
-    fn drop(&mut self) {
-        if let Err(error) = self.close() {
-            log::warn!("leafid: closing by drop: {error}");
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The opening of segments in a process.
 
-use super::HighWaterMarks;
 use super::fetcher::Fetcher;
-use super::settings::{Prewarm, SegmentsSettings};
+use super::high_water::HighWaterMarks;
+use super::options::Prewarm;
+use super::settings::SegmentsSettings;
 use crate::os::env;
 use crate::tasks::with_timeout;
 use leafid_core::{Code, Error, Result};

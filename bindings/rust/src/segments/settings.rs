@@ -1,12 +1,12 @@
 //! The checked options of segments.
 
-use super::builder::SegmentsBuilder;
-use super::source::select::Origin;
+use super::options::{Prewarm, SegmentsOptions};
+use super::source::origin::Origin;
+use super::source::select;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use crate::storage::file_names::check_tag;
-use leafid_core::options::allowed;
-use leafid_core::options::{id_space, milliseconds};
+use leafid_core::options::{allowed, id_space, milliseconds};
 use leafid_core::{Error, LARGEST_STEP, Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,18 +26,6 @@ pub(crate) struct SegmentsSettings {
     pub(crate) max_wait: Option<Duration>,
     pub(crate) keep_unused: bool,
     pub(crate) prewarm: Prewarm,
-}
-
-/// The tags that are fetched at the opening.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Prewarm {
-    /// None.
-    #[default]
-    None,
-    /// The tags that were fetched within the last day, by the state directory: at most 1,000.
-    LastDay,
-    /// These tags: at most 1,000.
-    Tags(Vec<String>),
 }
 
 /// The step if neither the user nor the source sets one: a common value in Leaf's tables.
@@ -61,46 +49,46 @@ impl SegmentsSettings {
         })
     }
 
-    pub(crate) fn parse(builder: &SegmentsBuilder) -> Result<SegmentsSettings> {
-        let name = id_space(builder.name.as_deref())?;
-        let persist = builder.persist.unwrap_or(true);
-        if builder.keep_unused && !persist {
+    pub(crate) fn parse(options: &SegmentsOptions) -> Result<SegmentsSettings> {
+        let name = id_space(options.name.as_deref())?;
+        let persist = options.persist.unwrap_or(true);
+        if options.keep_unused && !persist {
             return Err(Error::invalid(
                 "keep_unused",
                 "true",
                 "false with persist = false: nothing can be kept",
             ));
         }
-        if let Some(step) = builder.step.filter(|step| !(1..=LARGEST_STEP).contains(step)) {
+        if let Some(step) = options.step.filter(|step| !(1..=LARGEST_STEP).contains(step)) {
             return Err(Error::invalid("step", step, allowed("step")));
         }
-        let prefetch = builder.prefetch.unwrap_or(10);
+        let prefetch = options.prefetch.unwrap_or(10);
         let prefetch = u32::try_from(prefetch).ok().filter(|&percent| percent <= 100);
         let prefetch = prefetch
-            .ok_or_else(|| Error::invalid("prefetch", builder.prefetch.unwrap_or(0), allowed("prefetch")))?;
-        if let Prewarm::Tags(tags) = &builder.prewarm
+            .ok_or_else(|| Error::invalid("prefetch", options.prefetch.unwrap_or(0), allowed("prefetch")))?;
+        if let Prewarm::Tags(tags) = &options.prewarm
             && tags.len() > MOST_PREWARMED
         {
             return Err(Error::invalid("prewarm", format!("{} tags", tags.len()), allowed("prewarm")));
         }
-        let timeout = milliseconds("timeout_ms", builder.timeout_ms.unwrap_or(2_000), 1)?;
-        let max_wait = builder.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
+        let timeout = milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?;
+        let max_wait = options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
         let directory = match persist {
-            true => Some(state_dir::state_dir(builder.state_dir.as_deref())?.0.join(&name)),
+            true => Some(state_dir::state_dir(options.state_dir.as_deref())?.0.join(&name)),
             false => None,
         };
         let settings = SegmentsSettings {
             name,
             directory,
-            sharing: builder.sharing()?,
-            origin: Origin::parse(builder)?,
-            step: builder.step,
-            adaptive: builder.adaptive.unwrap_or(true),
+            sharing: options.sharing()?,
+            origin: select::origin(options)?,
+            step: options.step,
+            adaptive: options.adaptive.unwrap_or(true),
             prefetch,
             timeout,
             max_wait,
-            keep_unused: builder.keep_unused,
-            prewarm: builder.prewarm.clone(),
+            keep_unused: options.keep_unused,
+            prewarm: options.prewarm.clone(),
         };
         if let Prewarm::Tags(tags) = &settings.prewarm {
             tags.iter().try_for_each(|tag| settings.check_tag(tag))?;
@@ -119,7 +107,7 @@ mod tests {
         let parsed = |count| {
             let tags = (0..count).map(|n| format!("t{n}")).collect();
             let builder = Segments::builder().persist(false).fetch(|_| Ok(None));
-            SegmentsSettings::parse(&builder.prewarm(Prewarm::Tags(tags)))
+            SegmentsSettings::parse(&builder.prewarm(Prewarm::Tags(tags)).options)
         };
         assert!(parsed(MOST_PREWARMED).is_ok());
         let error = parsed(MOST_PREWARMED + 1).err().unwrap();

@@ -3,11 +3,12 @@
 
 use super::builder::SegmentsBuilder;
 use super::fetcher::{Fetcher, Wanted};
-use super::handle::SharedSegments;
 use super::high_water::HighWaterMarks;
 use super::settings::SegmentsSettings;
-use super::source::callback::{FetchRequest, Fetched, SegmentSource};
+use super::shared::SharedSegments;
+use super::source::callback::SegmentSource;
 use super::source::completion::Completion;
+use super::source::fetch_request::{FetchRequest, Fetched};
 use super::tag::Tag;
 use super::tag_state::TagState;
 use crate::Answer;
@@ -32,7 +33,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Opens them in the process that is played.
     pub(crate) fn new(builder: &SegmentsBuilder, env: &Arc<Env>) -> Result<Opened> {
-        Opened::of(Arc::new(SegmentsSettings::parse(builder)?), env)
+        Opened::of(Arc::new(SegmentsSettings::parse(&builder.options)?), env)
     }
 
     fn of(settings: Arc<SegmentsSettings>, env: &Arc<Env>) -> Result<Opened> {
@@ -122,7 +123,7 @@ impl Play {
         let asks = Arc::clone(&asked);
         let source =
             SegmentSource::deferred(move |request, completion| lock(&asks).push((request, completion)));
-        let mut settings = SegmentsSettings::parse(&builder.source(source).persist(false)).unwrap();
+        let mut settings = SegmentsSettings::parse(&builder.source(source).persist(false).options).unwrap();
         change(&mut settings);
         let clock = Arc::new(Stands(AtomicI64::new(BEGIN_MS)));
         let any: Arc<dyn ClockReader> = Arc::clone(&clock) as _;

@@ -1,6 +1,5 @@
 //! The state of a tag in this process: its buffer, its fetches, and its waiting calls.
 
-use super::Wake;
 use crate::os::mutex::lock_signal_safe;
 use leafid_core::{
     AdaptiveStep, DoubleBuffer, FetchPhase, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock,
@@ -11,6 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// Called once, on a thread of leafid.
+pub(crate) type Wake = Box<dyn FnOnce() + Send>;
 
 /// The state that all handles of a tag share in one process.
 pub(crate) struct TagState {

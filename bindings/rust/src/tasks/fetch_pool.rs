@@ -12,7 +12,7 @@ mod schedule;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
-use leafid_core::{Code, Error};
+use leafid_core::{Code, Error, Result};
 use schedule::PoolState;
 use std::any::Any;
 use std::cell::Cell;
@@ -32,15 +32,32 @@ pub(crate) const STUCK: Duration = Duration::from_secs(1);
 pub(crate) const STUCK_IN_CODE: Duration = Duration::from_millis(100);
 
 /// A job of a thread of the pool.
-pub(crate) trait Job: Send {
+pub(crate) struct Job {
     /// The address of its owner, to compare.
-    fn owner(&self) -> usize;
+    owner: usize,
     /// A thread that runs it for longer than this counts as held up.
-    fn may_take(&self) -> Duration;
-    /// Runs the job. Returns a job that must be queued again.
-    fn run(self: Box<Self>) -> Option<Box<dyn Job>>;
-    /// Fails the job, because there is no thread for it.
-    fn fail(self: Box<Self>, error: Error);
+    may_take: Duration,
+    run: Box<RunJob>,
+}
+
+/// Runs a job, or fails it with the error if there is no thread for it. Returns a job that must be queued.
+type RunJob = dyn FnOnce(Result<()>) -> Option<Job> + Send;
+
+impl Job {
+    pub(crate) fn new(
+        owner: usize,
+        may_take: Duration,
+        run: impl FnOnce(Result<()>) -> Option<Job> + Send + 'static,
+    ) -> Job {
+        Job { owner, may_take, run: Box::new(run) }
+    }
+
+    fn fail(self, error: &Error) {
+        let mut next = Some(self);
+        while let Some(job) = next {
+            next = (job.run)(Err(error.clone()));
+        }
+    }
 }
 
 /// An owner of jobs. The pool runs its jobs while it is open.
@@ -81,15 +98,15 @@ pub(crate) fn is_this_thread() -> bool {
 }
 
 /// Queues a job for the next free thread.
-pub(crate) fn push(job: Box<dyn Job>) {
+pub(crate) fn push(job: Job) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
         return os::simulated::leave(move || {
-            let _ = job.run();
+            let _ = (job.run)(Ok(()));
         });
     }
     let pool = pool();
-    pool.with_lock(|work| work.jobs.push(job.owner(), job));
+    pool.with_lock(|work| work.jobs.push(job.owner, job));
     pool.ensure_threads(false);
 }
 
@@ -253,7 +270,8 @@ impl Pool {
             let message = format!(
                 "the system cannot start a thread to ask the source of segments ({error}); see its limits"
             );
-            jobs.for_each(|job| job.fail(Error::new(Code::StateIo, message.clone())));
+            let error = Error::new(Code::StateIo, message);
+            jobs.for_each(|job| job.fail(&error));
         }
     }
 
@@ -311,10 +329,10 @@ impl Pool {
                 continue;
             };
             work.idle -= 1;
-            work.busy.insert(me, (Instant::now() + job.may_take(), job.owner()));
+            work.busy.insert(me, (Instant::now() + job.may_take, job.owner));
             drop(work);
             let busy = BusyGuard { pool: self, me };
-            let again = job.run();
+            let again = (job.run)(Ok(()));
             drop(busy);
             if self.is_of_parent() {
                 // A user callback has forked: this is the only thread of the child, and it ends.
@@ -323,7 +341,7 @@ impl Pool {
             since = Instant::now();
             work = lock(&self.work);
             // This thread takes the next job itself, so no thread is started.
-            again.into_iter().for_each(|job| work.jobs.push(job.owner(), job));
+            again.into_iter().for_each(|job| work.jobs.push(job.owner, job));
         }
         work.idle -= 1;
         drop(work);

@@ -1,6 +1,6 @@
 //! Options, as the models set them.
 
-use super::source::select::Origin;
+use super::source::origin::Origin;
 use leafid_core::Stock;
 use leafid_core::Result;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Tests of connections: kept after correct responses, closed after anything else; and of time limits.
 
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, options, source, start};
+use crate::segments::source::origin::Servers;
 use crate::segments::source::range::RangeSource;
-use crate::segments::source::select::Servers;
 use leafid_core::Code;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::connections::hanging_address;
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, source};
 use crate::segments::FetchRequest;
-use crate::segments::source::select::Servers;
+use crate::segments::source::origin::Servers;
 use leafid_core::Code;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};

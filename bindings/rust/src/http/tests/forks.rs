@@ -2,8 +2,8 @@
 
 use super::fake_server::{FakeServer, Seen, fetch, source, start};
 use super::tls::Authority;
+use crate::segments::source::origin::Servers;
 use crate::segments::source::range::RangeSource;
-use crate::segments::source::select::Servers;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 

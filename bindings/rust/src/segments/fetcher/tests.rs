@@ -3,7 +3,7 @@
 use super::*;
 use crate::os::mutex::lock;
 use crate::segments::simulated::{BEGIN_MS, Play};
-use crate::segments::source::select::Servers;
+use crate::segments::source::origin::Servers;
 use crate::segments::{Fetched, Segments, SegmentsBuilder};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,45 +1,13 @@
-//! The types of a source of segments, and the call of a user callback.
+//! A source of segments: a user callback, or one of leafid's own.
 
 use super::completion::Completion;
+use super::fetch_request::{Batch, FetchRequest, Fetched, batch_of};
 use crate::tasks::user_calls::Answer;
-use leafid_core::{Code, Error, Result, Segment};
-
-pub use leafid_core::Fetched;
-use smallvec::{SmallVec, smallvec};
-use std::error::Error as StdError;
+use leafid_core::{Code, Error, Result};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// A request to a source of segments.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FetchRequest {
-    /// The tag whose ids are requested.
-    pub tag: String,
-    /// How many ids are requested. The source may return more or fewer. 0 leaves the number to the source; a callback
-    /// never gets 0.
-    pub step: i64,
-    /// Every id below was given before. A counter below this value has lost data.
-    pub after: i64,
-    /// Whether a caller waits for the ids.
-    pub(crate) urgent: bool,
-}
-
-/// The result of one fetch: at least one segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Batch {
-    pub(crate) segments: SmallVec<[Segment; 1]>,
-    /// As [`Fetched::step`].
-    pub(crate) step: Option<i64>,
-}
-
-impl From<Fetched> for Batch {
-    fn from(Fetched { segment, step }: Fetched) -> Batch {
-        Batch { segments: smallvec![segment], step }
-    }
-}
 
 /// A source of segments that the user provides.
 ///
@@ -79,10 +47,7 @@ impl SegmentSource {
     pub fn callback(
         fetch: impl Fn(&FetchRequest) -> Answer<Option<Fetched>> + Send + Sync + 'static,
     ) -> SegmentSource {
-        SegmentSource::blocking(move |request| match fetch(request) {
-            Ok(fetched) => Ok(fetched.map(Batch::from)),
-            Err(error) => Err(failed(error)),
-        })
+        SegmentSource::blocking(move |request| batch_of(fetch(request)))
     }
 
     /// For event loops: a callback that returns at once and completes later.
@@ -136,14 +101,6 @@ impl SegmentSource {
                 let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, completion)));
             }
         }
-    }
-}
-
-/// The error of a user callback: its own text comes last, unchanged.
-pub(crate) fn failed(error: Box<dyn StdError + Send + Sync>) -> Error {
-    match error.downcast::<Error>() {
-        Ok(error) => *error,
-        Err(error) => Error::new(Code::SegmentUnavailable, format!("the fetch of a segment failed: {error}")),
     }
 }
 

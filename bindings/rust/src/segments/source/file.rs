@@ -3,8 +3,8 @@
 mod counter;
 mod directory;
 
+use super::fetch_request::{FetchRequest, Fetched};
 use crate::os::env::{Env, Sharing};
-use crate::segments::{FetchRequest, Fetched};
 use crate::storage::file_names::check_tag;
 pub use counter::FileTag;
 pub(crate) use directory::CounterDirectory;

@@ -1,14 +1,15 @@
 //! The sources that are servers, one for each protocol.
 
-use super::callback::{FetchRequest, SegmentSource};
+use super::callback::SegmentSource;
+use super::fetch_request::FetchRequest;
 use super::leaf::LeafServers;
+use super::origin::Origin;
 use super::range::RangeSource;
-use super::select::{Origin, Servers, ordered};
 use super::tinyid::TinyidServers;
 use crate::config::http_options::opened;
-use crate::http::{HttpOptions, ServerPool};
+use crate::http::HttpOptions;
 use crate::os::env;
-use crate::segments::builder::{Protocol, SegmentsBuilder};
+use crate::segments::options::{Protocol, SegmentsOptions};
 use leafid_core::options::allowed;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Error, Fetched, IdOrder, LARGEST_STEP, Result};
@@ -17,71 +18,34 @@ use std::sync::Arc;
 /// Connections to each server, and concurrent requests to a Leaf.
 const CONNECTIONS: i64 = 4;
 
-/// The client of one protocol.
-pub(crate) trait Dialect: Send + Sync {
-    /// The servers of this client.
-    fn http(&self) -> &ServerPool;
-
-    /// Errors: `invalid_argument` for a tag that these servers would confuse with another.
-    fn check_tag(&self, _tag: &str) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl<D: Dialect> Servers for D {
-    fn rest_ms(&self, urgent: bool) -> Option<i64> {
-        self.http().rest_ms(urgent)
-    }
-
-    fn denies(&self, tag: &str) -> bool {
-        self.http().denies(tag)
-    }
-
-    fn last_errors(&self) -> Vec<(String, Option<Error>)> {
-        self.http().last_errors()
-    }
-
-    fn close_idle(&self) {
-        self.http().rest();
-    }
-
-    fn close(&self) {
-        self.http().close();
-    }
-
-    fn check_tag(&self, tag: &str) -> Result<()> {
-        Dialect::check_tag(self, tag)
-    }
-}
-
 /// The source for the servers of the options. Errors: `invalid_argument`.
-pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
-    let protocol = builder.protocol.unwrap_or_default();
-    let (options, env) = (options(builder)?, Arc::clone(env::of_process()));
-    let connections = options.connections;
+pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
+    let protocol = options.protocol.unwrap_or_default();
+    let (http, env) = (http_options(options)?, Arc::clone(env::of_process()));
+    let connections = http.connections;
     let what = "the certificates of ca_file, or of the system,";
-    if let Some(block_size) = builder.block_size.filter(|_| protocol != Protocol::Leaf) {
+    if let Some(block_size) = options.block_size.filter(|_| protocol != Protocol::Leaf) {
         return Err(Error::invalid("block_size", block_size, "set only with protocol \"leaf\""));
     }
     let mut origin = match protocol {
         Protocol::Leaf | Protocol::LeafSnowflake => {
-            if builder.ordered_source == Some(true) {
+            if options.ordered_source == Some(true) {
                 let allowed =
                     "false with a Leaf: the ids of its nodes, and of several connections, interleave";
                 return Err(Error::invalid("ordered_source", true, allowed));
             }
             let mode = match protocol {
-                Protocol::Leaf => LeafMode::Segment { block_size: block_size(builder)? },
+                Protocol::Leaf => LeafMode::Segment { block_size: block_size(options)? },
                 _ => LeafMode::Snowflake,
             };
-            let servers = Arc::new(opened(what, move || LeafServers::new(options, mode, env))?);
+            let servers = Arc::new(opened(what, move || LeafServers::new(http, mode, env))?);
             let order = if mode == LeafMode::Snowflake { IdOrder::Sparse } else { IdOrder::Ranges };
             let origin = Origin::new(servers.source(connections), protocol.name().into(), true, order);
             Origin { servers: Some(servers), one_by_one: true, ..origin }
         }
         Protocol::Range => {
-            let order = ordered(builder);
-            let source = opened(what, move || RangeSource::new(options, order == IdOrder::Ascending))?;
+            let order = options.order(true);
+            let source = opened(what, move || RangeSource::new(http, order == IdOrder::Ascending))?;
             let source = Arc::new(source);
             let asks = Arc::clone(&source);
             let fetch = move |request: &_| Ok(Some(asks.fetch(&pressed(request), env.number()?)?.into()));
@@ -89,18 +53,17 @@ pub(crate) fn origin(builder: &SegmentsBuilder) -> Result<Origin> {
             Origin { servers: Some(source), ..origin }
         }
         Protocol::Tinyid => {
-            if let Some(step) = builder.step {
+            if let Some(step) = options.step {
                 let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
                 return Err(Error::invalid("step", step, allowed));
             }
-            let order =
-                if builder.ordered_source == Some(true) { IdOrder::Ascending } else { IdOrder::Ranges };
-            let source = Arc::new(opened(what, move || TinyidServers::new(options))?);
+            let source = Arc::new(opened(what, move || TinyidServers::new(http))?);
             let asks = Arc::clone(&source);
             let fetch = move |request: &_| {
                 let segment = asks.fetch(&pressed(request), env.number()?)?;
                 Ok(Some(Fetched::from(segment).into()))
             };
+            let order = options.order(false);
             let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
             Origin { servers: Some(source), ..origin }
         }
@@ -115,19 +78,19 @@ fn pressed(request: &FetchRequest) -> FetchRequest {
 }
 
 /// The number of ids in one response of a Leaf.
-fn block_size(builder: &SegmentsBuilder) -> Result<i64> {
-    match builder.block_size {
+fn block_size(options: &SegmentsOptions) -> Result<i64> {
+    match options.block_size {
         None => Ok(1),
         Some(size) if (2..=LARGEST_STEP).contains(&size) => Ok(size),
         Some(size) => Err(Error::invalid("block_size", size, allowed("block_size"))),
     }
 }
 
-fn options(builder: &SegmentsBuilder) -> Result<HttpOptions> {
-    let connections = builder.connections.unwrap_or(CONNECTIONS);
+fn http_options(options: &SegmentsOptions) -> Result<HttpOptions> {
+    let connections = options.connections.unwrap_or(CONNECTIONS);
     let connections = usize::try_from(connections)
         .map_err(|_| Error::invalid("connections", connections, allowed("connections")))?;
-    builder.access.to("servers", builder.servers.clone(), connections)
+    options.access.to("servers", options.servers.clone(), connections)
 }
 
 #[cfg(test)]
@@ -147,8 +110,8 @@ mod tests {
         ];
         for (protocol, ordered, order) in cases {
             let mut builder = Segments::builder().servers(["http://127.0.0.1:1"]).protocol(protocol);
-            builder.ordered_source = ordered;
-            let origin = origin(&builder).unwrap();
+            builder.options.ordered_source = ordered;
+            let origin = origin(&builder.options).unwrap();
             let one_by_one = matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake);
             assert_eq!((origin.order, origin.one_by_one), (order, one_by_one), "{protocol:?}");
             let asked = origin.servers.map(|servers| servers.last_errors());

@@ -1,7 +1,7 @@
 //! The client of unmodified Leaf servers.
 
 use super::callback::SegmentSource;
-use super::http_sources::Dialect;
+use super::dialect::Dialect;
 use super::single_ids::Singles;
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env::Env;

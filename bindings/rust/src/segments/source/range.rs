@@ -1,10 +1,10 @@
 //! The client of servers that return ranges.
 
-use super::http_sources::Dialect;
+use super::dialect::Dialect;
+use super::fetch_request::FetchRequest;
 use crate::http::{HttpOptions, ServerPool};
-use crate::segments::{FetchRequest, Fetched};
-use leafid_core::Result;
 use leafid_core::wire::range::RangeRequest;
+use leafid_core::{Fetched, Result};
 
 /// Servers that return ranges.
 pub(crate) struct RangeSource {

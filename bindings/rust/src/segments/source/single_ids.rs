@@ -6,12 +6,12 @@
 //! All tags share a number of concurrent requests, and take turns. A worker sends one request for the next tag, and is
 //! queued again while more ids are wanted. [`SingleIds`] makes the decisions.
 
-use super::callback::{Batch, FetchRequest, Later};
+use super::callback::Later;
 use super::completion::Completion;
+use super::fetch_request::{Batch, FetchRequest};
 use crate::os::mutex::{lock, lock_signal_safe};
 use crate::os::{self, PerProcess};
-use crate::segments::jobs::{FetchJob, Helper};
-use crate::tasks::fetch_pool;
+use crate::tasks::fetch_pool::{self, Job, STUCK};
 use leafid_core::{Code, Error, Result, Segment, SingleIds, SingleIdsActions, SingleIdsAnswer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -41,10 +41,25 @@ impl Singles {
     }
 
     fn begin(self: &Arc<Self>, workers: usize) {
-        for _ in 0..workers {
-            let whose = Arc::as_ptr(self) as usize;
-            fetch_pool::push(Box::new(FetchJob::Help(whose, Arc::clone(self) as Arc<dyn Helper>)));
-        }
+        (0..workers).for_each(|_| fetch_pool::push(Arc::clone(self).worker()));
+    }
+
+    /// Sends one request for the next tag, and is queued again while more ids are wanted.
+    fn worker(self: Arc<Self>) -> Job {
+        let owner = Arc::as_ptr(&self) as usize;
+        Job::new(owner, STUCK, move |ready| self.request_next(ready).then(|| self.worker()))
+    }
+
+    /// Sends one request for the next tag; returns whether more ids are wanted. `ready` is an error if there is no
+    /// thread for it.
+    fn request_next(self: &Arc<Self>, ready: Result<()>) -> bool {
+        let Some(tag) = self.ids(SingleIds::begin) else { return false };
+        let panicked = |_| Err(Error::new(Code::Internal, "a request to a server panicked; report this"));
+        let came =
+            ready.and_then(|()| catch_unwind(AssertUnwindSafe(|| (self.get)(&tag))).unwrap_or_else(panicked));
+        let (actions, continues) = self.ids(|ids, now| ids.ended(&tag, came, now));
+        self.act(&tag, actions, Completion::accept);
+        continues
     }
 
     /// Starts workers, sets the timer of a tag and completes its fetch with `answer`.
@@ -90,18 +105,5 @@ impl Later for Arc<Singles> {
         let since = |ids: &mut SingleIds<Arc<str>, Completion>| ids.silent_since(tag);
         let since = lock_signal_safe(self.ids.get()?, os::process::generation(), since)??;
         Some(self.origin.elapsed().saturating_sub(since))
-    }
-}
-
-impl Helper for Singles {
-    /// Sends one request for the next tag. `ready` is an error if there is no thread for it.
-    fn help(self: Arc<Self>, ready: Result<()>) -> bool {
-        let Some(tag) = self.ids(SingleIds::begin) else { return false };
-        let panicked = |_| Err(Error::new(Code::Internal, "a request to a server panicked; report this"));
-        let came =
-            ready.and_then(|()| catch_unwind(AssertUnwindSafe(|| (self.get)(&tag))).unwrap_or_else(panicked));
-        let (actions, continues) = self.ids(|ids, now| ids.ended(&tag, came, now));
-        self.act(&tag, actions, Completion::accept);
-        continues
     }
 }

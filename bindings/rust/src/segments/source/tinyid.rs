@@ -1,7 +1,7 @@
 //! The client of tinyid servers.
 
-use super::callback::FetchRequest;
-use super::http_sources::Dialect;
+use super::dialect::Dialect;
+use super::fetch_request::FetchRequest;
 use crate::http::{HttpOptions, ServerPool};
 use leafid_core::wire::Verdict;
 use leafid_core::wire::tinyid::TinyidRequest;

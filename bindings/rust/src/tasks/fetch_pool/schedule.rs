@@ -16,7 +16,7 @@ const MOST_PER_OWNER: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct PoolState {
-    pub(crate) jobs: FairQueue<Box<dyn Job>>,
+    pub(crate) jobs: FairQueue<Job>,
     pub(crate) due: BTreeMap<TimerKey, TimerTask>,
     pub(crate) number: u64,
     pub(crate) idle: usize,
@@ -80,26 +80,10 @@ impl PoolState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leafid_core::Error;
     use std::time::Duration;
 
-    struct Nothing(usize);
-
-    impl Job for Nothing {
-        fn owner(&self) -> usize {
-            self.0
-        }
-        fn may_take(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn run(self: Box<Self>) -> Option<Box<dyn Job>> {
-            None
-        }
-        fn fail(self: Box<Self>, _: Error) {}
-    }
-
-    fn job(of: usize) -> Box<dyn Job> {
-        Box::new(Nothing(of))
+    fn job(of: usize) -> Job {
+        Job::new(of, Duration::ZERO, |_| None)
     }
 
     /// A pool with busy threads for the sources of `busy` and waiting jobs for those of `jobs`.

@@ -3,7 +3,6 @@
 use super::*;
 use crate::SegmentsBuilder;
 use crate::os::simulated;
-use crate::segments::jobs::{FetchJob, Helper};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,25 +18,18 @@ fn nobody() -> Weak<dyn Owner> {
     Weak::<Nobody>::new()
 }
 
-fn help(of: usize, helper: Arc<dyn Helper>) -> Box<dyn Job> {
-    Box::new(FetchJob::Help(of, helper))
-}
-
-struct Once(Mutex<Option<Box<dyn FnOnce() + Send>>>);
-
-impl Helper for Once {
-    fn help(self: Arc<Self>, _ready: leafid_core::Result<()>) -> bool {
-        let action = self.0.lock().unwrap().take();
-        action.into_iter().for_each(|action| action());
-        false
-    }
+fn once(of: usize, action: Box<dyn FnOnce() + Send>) -> Job {
+    Job::new(of, STUCK, |_| {
+        action();
+        None
+    })
 }
 
 impl Pool {
     fn push_all(self: &Arc<Self>, jobs: impl Iterator<Item = (usize, Box<dyn FnOnce() + Send>)>) {
         self.with_lock(|work| {
             for (of, job) in jobs {
-                work.jobs.push(of, help(of, Arc::new(Once(Mutex::new(Some(job))))));
+                work.jobs.push(of, once(of, job));
             }
         });
     }
@@ -198,32 +190,30 @@ fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
     let may_take = |builder: SegmentsBuilder| {
         let ids = builder.persist(false).name("held-up").open().unwrap();
         let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
-        FetchJob::Fetch(fetcher, tag_state, false).may_take()
+        fetcher.job(tag_state, false).may_take
     };
     let file = format!("file:{}", dir.path().join("counters").display());
     let builder = SegmentsBuilder::default;
     assert_eq!(may_take(builder().fetch(|_| Ok(None))), STUCK / 10);
     assert_eq!(may_take(builder().servers([file]).create(true)), STUCK);
-    assert_eq!(help(7, Arc::new(Told(AtomicUsize::new(0)))).may_take(), STUCK);
 }
 
-/// Records for each call whether there was a thread. It must be called twice.
-struct Told(AtomicUsize);
-
-impl Helper for Told {
-    fn help(self: Arc<Self>, ready: leafid_core::Result<()>) -> bool {
+/// Counts its calls, for which there is no thread. Of the first one there is more to do.
+fn told(of: usize, calls: &Arc<AtomicUsize>) -> Job {
+    let calls = Arc::clone(calls);
+    Job::new(of, STUCK, move |ready| {
         assert_eq!(ready.unwrap_err().code(), Code::StateIo);
-        self.0.fetch_add(1, SeqCst) == 0
-    }
+        (calls.fetch_add(1, SeqCst) == 0).then(|| told(of, &calls))
+    })
 }
 
 #[test]
 fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
     // A simulated process has none.
     simulated::play(1 << 47);
-    let (pool, told) = (Pool::new(), Arc::new(Told(AtomicUsize::new(0))));
+    let (pool, calls) = (Pool::new(), Arc::new(AtomicUsize::new(0)));
     for of in [7, 8] {
-        pool.with_lock(|work| work.jobs.push(of, help(of, Arc::clone(&told) as Arc<dyn Helper>)));
+        pool.with_lock(|work| work.jobs.push(of, told(of, &calls)));
     }
     pool.with_lock(|work| work.idle = 1);
     pool.ensure_threads(false);
@@ -232,10 +222,10 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
         work.busy.insert(1, (Instant::now() + PATIENCE, 9));
     });
     pool.ensure_threads(false);
-    assert_eq!(told.0.load(SeqCst), 0, "a thread is idle, or at work, and does them");
+    assert_eq!(calls.load(SeqCst), 0, "a thread is idle, or at work, and does them");
     pool.with_lock(|work| work.busy.clear());
     pool.ensure_threads(false);
-    assert_eq!((told.0.load(SeqCst), pool.with_lock(|work| work.jobs.len())), (3, Some(0)));
+    assert_eq!((calls.load(SeqCst), pool.with_lock(|work| work.jobs.len())), (3, Some(0)));
     simulated::play(0);
 }
 

@@ -1,6 +1,6 @@
 //! The counter of a tag, and how ids are taken from it.
 
-use crate::segments::{FetchRequest, Fetched};
+use crate::segments::source::fetch_request::{FetchRequest, Fetched};
 use crate::storage::shared_file::SharedFile;
 use leafid_core::format::counter::{Counter, MOST_STEP};
 use leafid_core::{Error, Result};

@@ -1,0 +1,201 @@
+//! The calls for the ids of a tag: those that wait, those that do not, and futures.
+
+use super::call::{PendingTake, check_timeout};
+use super::tag::Tag;
+use crate::tasks::interrupt::Interrupted;
+use leafid_core::options::MOST_IDS;
+use leafid_core::options::allowed;
+use leafid_core::{Code, Error, Result};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+impl Tag {
+    /// Issues the next id, from memory. If both segments are used up, it waits for the next one, at most `timeout_ms`.
+    ///
+    /// Errors: `unknown_tag`, `segment_unavailable`, `segment_regressed`, `source_invalid`, `state_io`,
+    /// `state_corrupt`, `closed`.
+    #[inline]
+    pub fn next(&self) -> Result<i64> {
+        match self.at_hand() {
+            Some(id) => Ok(id),
+            None => self.next_slowly(),
+        }
+    }
+
+    /// [`Tag::next`] with another `timeout_ms`, 1 to 3,600,000.
+    pub fn next_within(&self, timeout_ms: i64) -> Result<i64> {
+        self.next_unless(Some(timeout_ms), &mut || false)
+    }
+
+    /// Issues an id if one is in memory. Otherwise returns `None` and starts a fetch. Errors: `closed`, `unknown_tag`.
+    pub fn try_next(&self) -> Result<Option<i64>> {
+        if let Some(id) = self.at_hand() {
+            return Ok(Some(id));
+        }
+        let mut attempt = self.attempt(1, None)?;
+        match attempt.try_step()? {
+            false => Ok(None),
+            true => Ok(self.one(&mut attempt)),
+        }
+    }
+
+    /// Issues `n` ids, at most 2^24 of them, in order, over as many segments as needed.
+    ///
+    /// It asks the source for that many ids at once, if the source can return them. For `n` = 0 it sends no request.
+    /// Errors: as [`Tag::next`], and `invalid_argument`. After an error the ids that it had are put back and issued
+    /// later.
+    pub fn take(&self, n: usize) -> Result<Vec<i64>> {
+        self.take_unless(n, None, &mut || false)
+    }
+
+    /// [`Tag::take`] with another `timeout_ms`, 1 to 3,600,000.
+    pub fn take_within(&self, n: usize, timeout_ms: i64) -> Result<Vec<i64>> {
+        self.take_unless(n, Some(timeout_ms), &mut || false)
+    }
+
+    /// Fills the slice as [`Tag::take`] does, or writes none on an error.
+    pub fn fill(&self, out: &mut [i64]) -> Result<()> {
+        self.fill_unless(out, None, &mut || false)
+    }
+
+    /// [`Tag::next`] as a future, for any executor. If it is dropped, no id is lost.
+    ///
+    /// Its waker is called mostly on a thread of leafid, otherwise on a thread that puts ids back or closes the
+    /// segments.
+    pub fn next_async(&self) -> impl Future<Output = Result<i64>> + Send + Unpin + use<> {
+        // Of exactly one id.
+        let first: fn(Vec<i64>) -> i64 = |mut ids| ids.swap_remove(0);
+        IdsFuture { tag: self.clone(), n: 1, attempt: None, map: first }
+    }
+
+    /// [`Tag::take`] as a future. If it is dropped, it puts its ids back.
+    pub fn take_async(&self, n: usize) -> impl Future<Output = Result<Vec<i64>>> + Send + Unpin + use<> {
+        let all: fn(Vec<i64>) -> Vec<i64> = |ids| ids;
+        IdsFuture { tag: self.clone(), n, attempt: None, map: all }
+    }
+
+    /// As [`Tag::next`], but returns `would_block` if `interrupted` returns true during a wait.
+    #[doc(hidden)]
+    pub fn next_unless(&self, timeout_ms: Option<i64>, interrupted: Interrupted<'_>) -> Result<i64> {
+        if timeout_ms.is_none()
+            && let Some(id) = self.at_hand()
+        {
+            return Ok(id);
+        }
+        loop {
+            let mut attempt = self.attempt(1, timeout_ms)?;
+            attempt.complete(interrupted)?;
+            if let Some(id) = self.one(&mut attempt) {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// As [`Tag::take`], but returns `would_block` if `interrupted` returns true during a wait.
+    #[doc(hidden)]
+    pub fn take_unless(
+        &self,
+        n: usize,
+        timeout_ms: Option<i64>,
+        interrupted: Interrupted<'_>,
+    ) -> Result<Vec<i64>> {
+        check_n(n)?;
+        let mut ids: Vec<i64> = Vec::new();
+        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
+        ids.try_reserve_exact(n).map_err(no_memory)?;
+        self.complete(n, timeout_ms, interrupted, |attempt| {
+            ids.clear();
+            attempt.append(&mut ids)
+        })?;
+        Ok(ids)
+    }
+
+    /// As [`Tag::fill`], but returns `would_block` if `interrupted` returns true during a wait.
+    #[doc(hidden)]
+    pub fn fill_unless(
+        &self,
+        out: &mut [i64],
+        timeout_ms: Option<i64>,
+        interrupted: Interrupted<'_>,
+    ) -> Result<()> {
+        self.complete(out.len(), timeout_ms, interrupted, |attempt| attempt.write(out))
+    }
+
+    /// Waits for `n` ids and writes them with `write`. In a forked child it starts again.
+    fn complete(
+        &self,
+        n: usize,
+        timeout_ms: Option<i64>,
+        interrupted: Interrupted<'_>,
+        mut write: impl FnMut(&mut PendingTake) -> bool,
+    ) -> Result<()> {
+        loop {
+            let mut attempt = self.attempt(n, timeout_ms)?;
+            attempt.complete(interrupted)?;
+            if write(&mut attempt) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// For event loops: a call for `n` ids that the caller polls. Errors: `invalid_argument`.
+    #[doc(hidden)]
+    pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
+        check_n(n)?;
+        let timeout = match timeout_ms {
+            Some(ms) => check_timeout(ms)?,
+            None => self.shared.settings.timeout,
+        };
+        Ok(PendingTake::new(self.clone(), n, timeout))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(&self) -> Result<i64> {
+        self.next_unless(None, &mut || false)
+    }
+
+    fn one(&self, attempt: &mut PendingTake) -> Option<i64> {
+        let mut id = [0];
+        attempt.write(&mut id).then_some(id[0])
+    }
+}
+
+/// Errors: `invalid_argument`.
+fn check_n(n: usize) -> Result<()> {
+    match n {
+        ..=MOST_IDS => Ok(()),
+        _ => Err(Error::invalid("n", n, allowed("n"))),
+    }
+}
+
+/// The future of a call for ids.
+struct IdsFuture<F> {
+    tag: Tag,
+    n: usize,
+    attempt: Option<PendingTake>,
+    map: F,
+}
+
+impl<T, F: Fn(Vec<i64>) -> T + Unpin> Future for IdsFuture<F> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        loop {
+            if self.attempt.is_none() {
+                self.attempt = Some(self.tag.attempt(self.n, None)?);
+            }
+            let Some(attempt) = &mut self.attempt else { continue };
+            let waker = context.waker().clone();
+            if !attempt.poll(move || waker.wake())? {
+                return Poll::Pending;
+            }
+            let mut ids = vec![0; self.n];
+            let written = self.attempt.take().is_some_and(|mut attempt| attempt.write(&mut ids));
+            if written {
+                return Poll::Ready(Ok((self.map)(ids)));
+            }
+        }
+    }
+}

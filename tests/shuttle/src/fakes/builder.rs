@@ -1,4 +1,0 @@
-//! No options are parsed here.
-
-#[derive(Clone, Debug, Default)]
-pub struct SegmentsBuilder;
