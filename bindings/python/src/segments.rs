@@ -3,6 +3,7 @@
 mod asynchronous;
 mod fetch;
 mod options;
+mod sourced_tag;
 mod stats;
 mod tag;
 
@@ -16,11 +17,11 @@ use crate::errors;
 use crate::green::interruptible;
 use crate::{exit, logs};
 use fetch::Fetch;
-use leafid::{Code, Error};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
+use sourced_tag::SourcedTag;
 use std::sync::Arc;
 
 /// Ids from segments: ranges of counters, one counter for each tag, leased from a source and issued from memory.
@@ -90,8 +91,9 @@ impl Segments {
     /// The tag of this name: a Tag. 1 to 128 bytes of UTF-8 without control characters. Nothing is fetched yet. Raises
     /// InvalidArgumentError and ClosedError.
     fn tag(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<Tag> {
-        let tag = slf.get().segments.tag(&text("tag", name)?);
-        Ok(Tag::new(tag.map_err(|error| errors::raise(slf.py(), &error))?, slf.clone().unbind()))
+        let this = slf.get();
+        let tag = this.segments.tag(&text("tag", name)?).map_err(|error| errors::raise(slf.py(), &error))?;
+        Ok(Tag(SourcedTag::new(tag, this.fetch.clone(), slf.clone().into_any().unbind())))
     }
 
     /// The state of every tag that this process has used: a SegmentsStats. Raises ClosedError.
@@ -142,29 +144,6 @@ impl Segments {
 
     fn __repr__(&self) -> String {
         format!("<leafid.Segments name={:?}>", self.segments.name())
-    }
-}
-
-impl Segments {
-    /// The error of a call, with the exception of the user callback as its cause.
-    fn explained(&self, py: Python<'_>, tag: &str, error: PyErr) -> PyErr {
-        if let Some(fetch) = &self.fetch {
-            fetch.explain(py, tag, &error);
-        }
-        error
-    }
-
-    /// Errors: this thread is running the fetch for which the call would wait.
-    fn may_wait(&self, py: Python<'_>, tag: &str) -> PyResult<()> {
-        match &self.fetch {
-            Some(fetch) if fetch.is_asked_here(tag) => {
-                let message = format!(
-                    "the fetch of the tag {tag:?} asks for an id of that tag, which waits for it; it can use any other one"
-                );
-                Err(errors::raise(py, &Error::new(Code::SegmentUnavailable, message)))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

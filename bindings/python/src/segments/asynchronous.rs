@@ -3,7 +3,7 @@
 //! The loop only gets a notice that something changed, with its own `call_soon_threadsafe`, once for all calls that
 //! wait in it. Each time a thread of leafid attaches, it may wait as long as other threads hold the interpreter.
 
-use super::Tag;
+use super::sourced_tag::SourcedTag;
 use crate::attach;
 use crate::buffer::IdBuffer;
 use crate::call::released;
@@ -20,7 +20,7 @@ static COROUTINE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// One call. Private: `leafid._waiting` runs it.
 #[pyclass(frozen, module = "leafid")]
 pub(crate) struct Call {
-    tag: Py<Tag>,
+    tag: SourcedTag,
     count: usize,
     /// Whether the result is an id and not a list.
     one: bool,
@@ -32,22 +32,23 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(super) fn one(tag: &Bound<'_, Tag>, timeout_ms: Option<i64>) -> Call {
-        Call { one: true, ..Call::many(tag, 1, timeout_ms) }
+    pub(super) fn one(py: Python<'_>, tag: &SourcedTag, timeout_ms: Option<i64>) -> Call {
+        Call { one: true, ..Call::many(py, tag, 1, timeout_ms) }
     }
 
-    pub(super) fn many(tag: &Bound<'_, Tag>, count: usize, timeout_ms: Option<i64>) -> Call {
+    pub(super) fn many(py: Python<'_>, tag: &SourcedTag, count: usize, timeout_ms: Option<i64>) -> Call {
         let attempt = Mutex::new(None);
-        Call { tag: tag.clone().unbind(), count, one: false, timeout_ms, out: None, attempt }
+        Call { tag: tag.clone_ref(py), count, one: false, timeout_ms, out: None, attempt }
     }
 
     pub(super) fn into(
-        tag: &Bound<'_, Tag>,
+        py: Python<'_>,
+        tag: &SourcedTag,
         count: usize,
         timeout_ms: Option<i64>,
         out: &Bound<'_, PyAny>,
     ) -> Call {
-        Call { out: Some(out.clone().unbind()), ..Call::many(tag, count, timeout_ms) }
+        Call { out: Some(out.clone().unbind()), ..Call::many(py, tag, count, timeout_ms) }
     }
 
     /// Waits for it as greenlets do.
@@ -60,11 +61,6 @@ impl Call {
             .get_or_try_init(py, || py.import("leafid._waiting")?.getattr("ids").map(Bound::unbind))?;
         coroutine.bind(py).call1((self,))
     }
-
-    fn failed(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        let tag = self.tag.get();
-        tag.segments.get().explained(py, tag.tag.name(), error)
-    }
 }
 
 #[pymethods]
@@ -72,7 +68,7 @@ impl Call {
     /// The id, if one is in memory and no more are requested; else None.
     fn ready(&self) -> Option<i64> {
         match self.one && self.timeout_ms.is_none() {
-            true => self.tag.get().tag.at_hand(),
+            true => self.tag.tag.at_hand(),
             false => None,
         }
     }
@@ -84,8 +80,7 @@ impl Call {
         mail: &FutureInbox,
         future: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let tag = self.tag.get();
-        tag.segments.get().may_wait(py, tag.tag.name())?;
+        self.tag.may_wait(py)?;
         let (letters, letter) = (&mail.0, Arc::new(Mutex::new(Some(future.clone().unbind()))));
         self.answer(py, || {
             let (letters, letter) = (Arc::clone(letters), Arc::clone(&letter));
@@ -95,8 +90,7 @@ impl Call {
 
     /// The ids, or None: then call this again soon.
     fn look<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let tag = self.tag.get();
-        tag.segments.get().may_wait(py, tag.tag.name())?;
+        self.tag.may_wait(py)?;
         py.check_signals()?;
         self.answer(py, || || ())
     }
@@ -110,7 +104,7 @@ impl Call {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.tag)
+        self.tag.visit(&visit)
     }
 }
 
@@ -123,7 +117,7 @@ impl Call {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let attempt = lock(&self.attempt).take();
         let polled = released(py, || self.polled(attempt, wake));
-        let Some(ids) = polled.map_err(|error| self.failed(py, error))? else { return Ok(None) };
+        let Some(ids) = polled.map_err(|error| self.tag.explained(py, error))? else { return Ok(None) };
         match &self.out {
             Some(out) => IdBuffer::written(out.bind(py), &ids).map(Some),
             None if self.one => ids.first().into_bound_py_any(py).map(Some),
@@ -136,11 +130,10 @@ impl Call {
         mut attempt: Option<Attempt>,
         wake: impl Fn() -> W,
     ) -> leafid::Result<Option<Vec<i64>>> {
-        let tag = self.tag.get();
         loop {
             let mut polled = match attempt.take() {
                 Some(attempt) => attempt,
-                None => tag.tag.attempt(self.count, self.timeout_ms)?,
+                None => self.tag.tag.attempt(self.count, self.timeout_ms)?,
             };
             if !polled.poll(wake())? {
                 *lock(&self.attempt) = Some(polled);

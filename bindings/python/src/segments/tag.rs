@@ -1,7 +1,8 @@
 //! `leafid.Tag`.
 
 use super::asynchronous::Call;
-use super::{Segments, TagStats};
+use super::sourced_tag::SourcedTag;
+use super::stats::TagStats;
 use crate::arguments::{count, int, refused};
 use crate::buffer::IdBuffer;
 use crate::call::{interruptible, released};
@@ -17,11 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// A forked child issues none of its parent's ids: it fetches its own segments.
 #[pyclass(frozen, weakref, module = "leafid")]
-pub(crate) struct Tag {
-    pub(super) tag: leafid::Tag,
-    /// The segments of the callable.
-    pub(super) segments: Py<Segments>,
-}
+pub(crate) struct Tag(pub(super) SourcedTag);
 
 #[pymethods]
 impl Tag {
@@ -42,10 +39,9 @@ impl Tag {
     /// The next id, if one is in memory; else None, and the fetch of the next segment starts. It never waits. Raises
     /// UnknownTagError and ClosedError.
     fn try_next(&self, py: Python<'_>) -> PyResult<Option<i64>> {
-        match self.tag.at_hand() {
+        match self.0.tag.at_hand() {
             Some(id) => Ok(Some(id)),
-            None => released(py, || self.tag.try_next())
-                .map_err(|error| self.segments.get().explained(py, self.tag.name(), error)),
+            None => released(py, || self.0.tag.try_next()).map_err(|error| self.0.explained(py, error)),
         }
     }
 
@@ -60,9 +56,9 @@ impl Tag {
         let (py, this, n) = (n.py(), slf.get(), ids(n)?);
         let timeout_ms = timeout(timeout_ms)?;
         if let Some(waits) = waits(py)? {
-            return Call::many(slf, n, timeout_ms).run(&waits);
+            return Call::many(slf.py(), &slf.get().0, n, timeout_ms).run(&waits);
         }
-        let ids = this.waiting(py, |interrupted| this.tag.take_unless(n, timeout_ms, interrupted))?;
+        let ids = this.waiting(py, |interrupted| this.0.tag.take_unless(n, timeout_ms, interrupted))?;
         PyList::new(py, ids).map(Bound::into_any)
     }
 
@@ -83,10 +79,10 @@ impl Tag {
             // It may change meanwhile.
             let count = buffer.len();
             drop(buffer);
-            return Call::into(slf, count, timeout_ms, &out).run(&waits);
+            return Call::into(slf.py(), &slf.get().0, count, timeout_ms, &out).run(&waits);
         }
         let ids = buffer.ids();
-        this.waiting(py, |interrupted| this.tag.fill_unless(ids, timeout_ms, interrupted))?;
+        this.waiting(py, |interrupted| this.0.tag.fill_unless(ids, timeout_ms, interrupted))?;
         Ok(out)
     }
 
@@ -96,7 +92,7 @@ impl Tag {
         slf: &Bound<'py, Self>,
         timeout_ms: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Call::one(slf, timeout(timeout_ms)?).coroutine(slf.py())
+        Call::one(slf.py(), &slf.get().0, timeout(timeout_ms)?).coroutine(slf.py())
     }
 
     /// The same as take, as a coroutine for asyncio's event loop. A cancellation puts back the ids that it had.
@@ -106,18 +102,18 @@ impl Tag {
         n: &Bound<'py, PyAny>,
         timeout_ms: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Call::many(slf, ids(n)?, timeout(timeout_ms)?).coroutine(slf.py())
+        Call::many(slf.py(), &slf.get().0, ids(n)?, timeout(timeout_ms)?).coroutine(slf.py())
     }
 
     /// The state of the tag: a TagStats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<TagStats> {
-        released(py, || self.tag.stats()).map(TagStats::from)
+        released(py, || self.0.tag.stats()).map(TagStats::from)
     }
 
     /// The tag's name.
     #[getter]
     fn name(&self) -> &str {
-        self.tag.name()
+        self.0.tag.name()
     }
 
     /// Returns itself. Iteration never ends.
@@ -127,24 +123,24 @@ impl Tag {
 
     /// As next.
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<i64> {
-        match slf.get().tag.at_hand() {
+        match slf.get().0.tag.at_hand() {
             Some(id) => Ok(id),
             None => Tag::next_after_a_wait(slf, None),
         }
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Tag>().is_ok_and(|other| self.identity() == other.get().identity())
+        other.cast::<Tag>().is_ok_and(|other| self.0.identity() == other.get().0.identity())
     }
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.identity().hash(&mut hasher);
+        self.0.identity().hash(&mut hasher);
         hasher.finish()
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.segments)
+        self.0.visit(&visit)
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -154,22 +150,14 @@ impl Tag {
     }
 
     fn __repr__(&self) -> String {
-        format!("<leafid.Tag {:?}>", self.tag.name())
+        format!("<leafid.Tag {:?}>", self.0.tag.name())
     }
 }
 
 impl Tag {
-    pub(super) fn new(tag: leafid::Tag, segments: Py<Segments>) -> Tag {
-        Tag { tag, segments }
-    }
-
-    fn identity(&self) -> (usize, &str) {
-        (self.segments.as_ptr() as usize, self.tag.name())
-    }
-
     #[cold]
     fn next_within(slf: &Bound<'_, Self>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
-        let (tag, timeout_ms) = (&slf.get().tag, timeout(timeout_ms)?);
+        let (tag, timeout_ms) = (&slf.get().0.tag, timeout(timeout_ms)?);
         // Refuses an invalid time, even if an id is in memory.
         tag.attempt(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
         match tag.at_hand() {
@@ -183,8 +171,8 @@ impl Tag {
     fn next_after_a_wait(slf: &Bound<'_, Self>, timeout_ms: Option<i64>) -> PyResult<i64> {
         let this = slf.get();
         match waits(slf.py())? {
-            Some(waits) => Call::one(slf, timeout_ms).run(&waits)?.extract(),
-            None => this.waiting(slf.py(), |interrupted| this.tag.next_unless(timeout_ms, interrupted)),
+            Some(waits) => Call::one(slf.py(), &slf.get().0, timeout_ms).run(&waits)?.extract(),
+            None => this.waiting(slf.py(), |interrupted| this.0.tag.next_unless(timeout_ms, interrupted)),
         }
     }
 
@@ -196,9 +184,8 @@ impl Tag {
         py: Python<'_>,
         call: impl FnOnce(&mut dyn FnMut() -> bool) -> leafid::Result<T> + Send,
     ) -> PyResult<T> {
-        let segments = self.segments.get();
-        segments.may_wait(py, self.tag.name())?;
-        interruptible(py, call).map_err(|error| segments.explained(py, self.tag.name(), error))
+        self.0.may_wait(py)?;
+        interruptible(py, call).map_err(|error| self.0.explained(py, error))
     }
 }
 
