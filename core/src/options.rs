@@ -10,7 +10,7 @@ mod settings;
 mod worker_ids;
 
 pub use allowed::allowed;
-pub use checks::{MOST_IDS, Variable, flag, id_space, milliseconds};
+pub use checks::{MOST_IDS, Variable, check_n, flag, id_space, milliseconds, no_memory};
 pub use clock_check::{check_built, check_clock};
 pub use clock_source::ClockSource;
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};

@@ -1,7 +1,7 @@
 //! Checks that the options of snowflakes and of segments share.
 
 use crate::options::allowed::allowed;
-use crate::{Error, Result};
+use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Debug;
@@ -9,6 +9,19 @@ use core::time::Duration;
 
 /// The largest number of ids of one call.
 pub const MOST_IDS: usize = 1 << 24;
+
+/// Whether one call may have this number of ids. Errors: `invalid_argument`.
+pub fn check_n(n: usize) -> Result<()> {
+    match n {
+        ..=MOST_IDS => Ok(()),
+        _ => Err(Error::invalid("n", n, allowed("n"))),
+    }
+}
+
+/// The error of a call for whose ids there is no memory.
+pub fn no_memory(n: usize) -> Error {
+    Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"))
+}
 
 /// The name of the id space. Errors: `invalid_argument`.
 pub fn id_space(name: Option<&str>) -> Result<String> {

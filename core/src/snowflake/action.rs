@@ -55,6 +55,15 @@ impl Run {
             id = id.wrapping_add(self.stride);
         }
     }
+
+    /// Writes the ids of these runs, one run after another, as far as `out` has room.
+    pub fn write_all(runs: &[Run], mut out: &mut [i64]) {
+        for run in runs {
+            let (now, later) = out.split_at_mut(run.count.min(out.len()));
+            run.write(now);
+            out = later;
+        }
+    }
 }
 
 impl Action {

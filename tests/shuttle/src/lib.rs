@@ -44,10 +44,18 @@ pub(crate) mod tasks {
     }
 }
 pub(crate) mod options {
-    pub(crate) const MOST_IDS: usize = 1 << 24;
+    use std::time::Duration;
 
-    pub(crate) fn allowed(_name: &str) -> &'static str {
-        "allowed"
+    pub(crate) fn check_n(_n: usize) -> crate::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn milliseconds(_name: &str, ms: i64, _least: i64) -> crate::Result<Duration> {
+        Ok(Duration::from_millis(ms as u64))
+    }
+
+    pub(crate) fn no_memory(_n: usize) -> crate::Error {
+        crate::Error::new(crate::Code::Internal, "no memory")
     }
 }
 pub(crate) use run::is;

@@ -6,7 +6,7 @@ use crate::tasks::with_timeout;
 #[cfg(feature = "http")]
 use leafid_core::options::milliseconds;
 use leafid_core::options::{self, Variable};
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -92,13 +92,7 @@ pub(crate) fn opened<T: Send + 'static>(
     what: &str,
     open: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    with_timeout::run(OPENS_WITHIN, open).done().unwrap_or_else(|| {
-        let message = format!(
-            "{what} did not answer within {} ms; see the disk, then try again",
-            OPENS_WITHIN.as_millis()
-        );
-        Err(Error::new(Code::StateIo, message))
-    })
+    with_timeout::run_on_disk(OPENS_WITHIN, what, "see the disk, then try again", open)
 }
 
 /// Errors: `invalid_argument` for an option that would have no meaning.

@@ -6,7 +6,6 @@ use super::tag_state::{TagState, Wake};
 use crate::os;
 use crate::tasks::fetch_pool::{self, TimerKey};
 use crate::tasks::interrupt::{self, Interrupted};
-use leafid_core::options::allowed;
 use leafid_core::{Code, Empty, Error, Result, Run};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -235,12 +234,8 @@ impl PendingTake {
     /// Writes the ids of a complete call. Afterwards it checks the fork generation: in the child of a fork in between
     /// it returns false, and the ids must be taken again.
     #[must_use]
-    pub fn write(&mut self, mut out: &mut [i64]) -> bool {
-        for run in &self.runs {
-            let (now, later) = out.split_at_mut(run.count.min(out.len()));
-            run.write(now);
-            out = later;
-        }
+    pub fn write(&mut self, out: &mut [i64]) -> bool {
+        Run::write_all(&self.runs, out);
         self.is_ours()
     }
 
@@ -309,14 +304,6 @@ fn would_block(fetcher: &Fetcher, tag_state: &TagState) -> Error {
         false => "its fetch is running: call again, or await next",
     };
     Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tag_state.name))
-}
-
-/// Errors: `invalid_argument`.
-pub(crate) fn check_timeout(timeout_ms: i64) -> Result<Duration> {
-    match timeout_ms {
-        1..=3_600_000 => Ok(Duration::from_millis(timeout_ms as u64)),
-        _ => Err(Error::invalid("timeout_ms", timeout_ms, allowed("timeout_ms"))),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The calls for the ids of a tag: those that wait, those that do not, and futures.
 
-use super::call::{PendingTake, check_timeout};
+use super::call::PendingTake;
 use super::tag::Tag;
 use crate::tasks::interrupt::Interrupted;
-use leafid_core::options::MOST_IDS;
-use leafid_core::options::allowed;
-use leafid_core::{Code, Error, Result};
+use leafid_core::Result;
+use leafid_core::options::{check_n, milliseconds, no_memory};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -102,8 +101,7 @@ impl Tag {
     ) -> Result<Vec<i64>> {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
-        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
-        ids.try_reserve_exact(n).map_err(no_memory)?;
+        ids.try_reserve_exact(n).map_err(|_| no_memory(n))?;
         self.complete(n, timeout_ms, interrupted, |attempt| {
             ids.clear();
             attempt.append(&mut ids)
@@ -144,7 +142,7 @@ impl Tag {
     pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
         let timeout = match timeout_ms {
-            Some(ms) => check_timeout(ms)?,
+            Some(ms) => milliseconds("timeout_ms", ms, 1)?,
             None => self.shared.settings.timeout,
         };
         Ok(PendingTake::new(self.clone(), n, timeout))
@@ -159,14 +157,6 @@ impl Tag {
     fn one(&self, attempt: &mut PendingTake) -> Option<i64> {
         let mut id = [0];
         attempt.write(&mut id).then_some(id[0])
-    }
-}
-
-/// Errors: `invalid_argument`.
-fn check_n(n: usize) -> Result<()> {
-    match n {
-        ..=MOST_IDS => Ok(()),
-        _ => Err(Error::invalid("n", n, allowed("n"))),
     }
 }
 

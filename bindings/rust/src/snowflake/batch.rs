@@ -3,8 +3,8 @@
 use crate::Snowflake;
 use crate::os;
 use crate::tasks::interrupt;
-use leafid_core::options::{MOST_IDS, allowed};
-use leafid_core::{Code, Error, OnExhausted, Result, Run};
+use leafid_core::options::{check_n, no_memory};
+use leafid_core::{Error, OnExhausted, Result, Run};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,7 @@ impl Snowflake {
     pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
-        let no_memory = |_| Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"));
-        unforked(|| ids.try_reserve_exact(n)).map_err(no_memory)?;
+        unforked(|| ids.try_reserve_exact(n)).map_err(|_| no_memory(n))?;
         ids.resize(n, 0);
         self.fill_unless(&mut ids, interrupted)?;
         Ok(ids)
@@ -71,7 +70,7 @@ impl Snowflake {
                     }
                 }
             }
-            write(&runs, out);
+            Run::write_all(&runs, out);
             if runs.spilled() {
                 unforked(|| drop(runs));
             }
@@ -110,19 +109,4 @@ impl Snowflake {
 /// library's `fork`, which then waits for ever if the process has had a second thread.
 fn unforked<T>(memory: impl FnOnce() -> T) -> T {
     os::without_signals(memory)
-}
-
-fn write(runs: &[Run], mut out: &mut [i64]) {
-    for run in runs {
-        let (now, later) = out.split_at_mut(run.count.min(out.len()));
-        run.write(now);
-        out = later;
-    }
-}
-
-fn check_n(n: usize) -> Result<()> {
-    if n > MOST_IDS {
-        return Err(Error::invalid("n", n, allowed("n")));
-    }
-    Ok(())
 }

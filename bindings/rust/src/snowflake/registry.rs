@@ -291,12 +291,8 @@ enum Lookup {
 }
 
 fn no_answer(settings: &SnowflakeSettings, waited: Duration) -> Error {
-    let message = format!(
-        "{} did not answer within {} ms; see the disk, or raise timeout_ms",
-        settings.directory.display(),
-        waited.as_millis()
-    );
-    Error::new(Code::StateIo, message)
+    let directory = settings.directory.display().to_string();
+    with_timeout::no_answer(&directory, waited, "see the disk, or raise timeout_ms")
 }
 
 /// An entry for which other threads wait.

@@ -3,6 +3,7 @@
 use crate::os::mutex::lock;
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, ThreadKind, check_may_work, spawn};
+use leafid_core::{Code, Error, Result};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,22 @@ pub(crate) fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Timed<T> {
     run_unless(timeout, ThreadKind::Internal, &mut || false, work)
+}
+
+/// As [`run`], for work with the disk. Errors: `state_io` after the timeout: see [`no_answer`].
+pub(crate) fn run_on_disk<T: Send + 'static>(
+    timeout: Duration,
+    what: &str,
+    advice: &str,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    run(timeout, work).done().unwrap_or_else(|| Err(no_answer(what, timeout, advice)))
+}
+
+/// The error of work with the disk that did not end in time.
+pub(crate) fn no_answer(what: &str, waited: Duration, advice: &str) -> Error {
+    let message = format!("{what} did not answer within {} ms; {advice}", waited.as_millis());
+    Error::new(Code::StateIo, message)
 }
 
 /// As [`run`]. It also gives up if `interrupted`, which it calls from time to time, returns true.
