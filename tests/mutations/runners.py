@@ -18,6 +18,8 @@ LOG = named.ROOT / "build/broken.log"
 LONGEST, LONGEST_BUILD = 120, 1_800
 #: The system tests have bounds of their own.
 LONGEST_SYSTEM = 600
+#: A model that finds nothing tries all its states.
+LONGEST_MODEL = 600
 #: Built quickly, for it is built often.
 QUICK = [word for each in ("leafid", "leafid-core") for word in ("--config", f"profile.dev.package.{each}.opt-level=0")]
 #: The same for what is built for other languages, whose makefiles build releases.
@@ -91,6 +93,22 @@ def rust(tests):
     return ended
 
 
+def model(tests):
+    """With the smaller bounds; a model that takes much longer than it should has failed, too."""
+    cargo = ["cargo", "test", "-j2", "--release", "--manifest-path=tests/model/Cargo.toml", f"--target-dir={COPY / 'target/model'}"]
+    said, status = bounded([*cargo, "--no-run", "--quiet"], LONGEST_BUILD)
+    if status != 0:
+        sys.exit(f"does not build:\n{said[-3000:]}")
+    ended = {}
+    for test in tests:
+        name = test.partition("::")[2]
+        said, status = bounded([*cargo, "--", "--exact", name], LONGEST_MODEL, more={"BOUNDS": "small"})
+        ended[test] = status == 0
+        if status == 0 and "1 passed" not in said:
+            missing(test, said)
+    return ended
+
+
 def make(*goals):
     """Builds what the makefiles build."""
     said, status = bounded(["make", "--no-print-directory", *goals], LONGEST_BUILD)
@@ -161,7 +179,7 @@ def system(tests):
     return ended
 
 
-RUNNERS = (("tests/system/", system), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
+RUNNERS = (("tests/system/", system), ("tests/model/", model), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
 
 
 def outcomes(tests):

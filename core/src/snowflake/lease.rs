@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The result of a claim: a worker id, and a span that no other holder gets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// The worker id.
     pub worker_id: i64,
@@ -23,7 +23,7 @@ pub struct Lease {
 }
 
 /// The result of a renewal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Renewal {
     /// The worker id, if the source repeats it: that of the lease.
     pub worker_id: Option<i64>,

@@ -20,7 +20,7 @@ use core::time::Duration;
 const RETRY: Duration = SHORTEST_REST;
 
 /// A lost lease, and the claims made since. Times are boot times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseLoss {
     worker_id: u32,
     why: Error,

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const RETRY: Duration = SHORTEST_REST;
 
 /// A held lease. Times are boot times; the time of a result is that before its call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HeldLease {
     lease: Lease,
     /// The first tick outside the lease.
@@ -47,7 +47,7 @@ pub struct HeldLease {
 }
 
 /// The running renewal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct InFlight {
     since: Duration,
 }

@@ -21,6 +21,14 @@ fn chosen(small: Bounds, full: Bounds) -> Bounds {
     }
 }
 
+/// Of [`crate::lease`].
+pub fn lease() -> Bounds {
+    chosen(
+        Bounds { ticks: 2, ids: 2, starts: 2, faults: 1 },
+        Bounds { ticks: 2, ids: 2, starts: 3, faults: 1 },
+    )
+}
+
 /// Of [`crate::record`].
 pub fn record() -> Bounds {
     chosen(

@@ -19,6 +19,7 @@ pub struct Generator {
 enum Call {
     Grant(Span),
     Next(i64),
+    Seal,
 }
 
 impl Generator {
@@ -30,7 +31,7 @@ impl Generator {
         // A span that continues the last one changes no earlier call, so that fewer states differ.
         let last = self.calls.iter_mut().rev().find_map(|call| match call {
             Call::Grant(last) => Some(last),
-            Call::Next(_) => None,
+            Call::Next(_) | Call::Seal => None,
         });
         match last {
             Some(last) if last.until == span.from => last.until = span.until,
@@ -45,12 +46,16 @@ impl Generator {
         Ok(id)
     }
 
-    /// The first tick without an id. A seal returns the same.
+    /// The first tick without an id. Only for a generator that was not sealed.
     pub fn first_unused(&self) -> u64 {
-        let real = self.real();
-        let first_unused = real.first_unused();
-        assert_eq!(real.seal(), first_unused, "a seal returns what was unused before");
-        first_unused.expect("it was not sealed")
+        self.real().first_unused().expect("it was not sealed")
+    }
+
+    /// The first tick without an id; `None` if it was sealed before.
+    pub fn seal(&mut self) -> Option<u64> {
+        let first_unused = self.real().seal();
+        self.calls.push(Call::Seal);
+        first_unused
     }
 
     fn real(&self) -> Snowflake {
@@ -59,6 +64,7 @@ impl Generator {
             match *call {
                 Call::Grant(span) => real.grant(span),
                 Call::Next(now_ms) => drop(real.next(now_ms)),
+                Call::Seal => drop(real.seal()),
             }
         }
         real

@@ -7,4 +7,5 @@
 pub mod bounds;
 pub mod check;
 mod generator;
+pub mod lease;
 pub mod record;

@@ -116,7 +116,7 @@ impl Setting {
             let (on_clock_backwards, on_exhausted) = (OnClockBackwards::Continue, OnExhausted::Wait);
             let rules = Rules { on_clock_backwards, max_backwards_ms, on_exhausted, random_start: 0 };
             all.push(Setting { tick_ms, rules, steps });
-            all.push(Setting { tick_ms, rules: Rules { max_backwards_ms: 5, ..rules.never_ahead() }, steps });
+            all.push(Setting { tick_ms, rules: rules.never_ahead(), steps });
         }
         all.push(Setting { rules: Rules { on_exhausted: OnExhausted::Borrow, ..all[0].rules }, ..all[0] });
         all
@@ -241,8 +241,8 @@ impl State {
     /// Seals the generator; its end is written once no other write is under way (`Generator::shut`).
     fn close(&mut self) -> Option<()> {
         let holder = self.holder.as_mut()?;
-        let Phase::Open { generator, .. } = &holder.phase else { return None };
-        holder.phase = Phase::Closing(generator.first_unused());
+        let Phase::Open { generator, .. } = &mut holder.phase else { return None };
+        holder.phase = Phase::Closing(generator.seal()?);
         self.mark()
     }
 
