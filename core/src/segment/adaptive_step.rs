@@ -8,7 +8,7 @@ const SHORT_MS: i64 = 15 * 60_000;
 const LONG_MS: i64 = 30 * 60_000;
 
 /// The step of one tag. Times are of a clock that only goes forward, in milliseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AdaptiveStep {
     /// The source's own step, or the first one that was requested: the smallest.
     source: i64,

@@ -21,7 +21,7 @@ use core::mem::take;
 const MOST_SKIPPED_FETCHES: u32 = 4;
 
 /// The fetches of one tag. Times are boot times in milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FetchState {
     phase: FetchPhase,
     step: AdaptiveStep,
@@ -39,7 +39,7 @@ pub struct FetchState {
 }
 
 /// The phase of a tag's fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchPhase {
     /// No fetch is running.
     Idle,

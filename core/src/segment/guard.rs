@@ -14,7 +14,7 @@ const RECENT_SPANS: usize = 16;
 const RECENT_COST: u64 = 256;
 
 /// The order of a source's ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdOrder {
     /// Each segment is above all before it. A segment below is an error.
     Ascending,
@@ -26,7 +26,7 @@ pub enum IdOrder {
 }
 
 /// The segments that a source returned for a tag so far. A refused segment changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
     order: IdOrder,
     /// The highest end seen: above every id that was ever offered.

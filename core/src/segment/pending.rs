@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 /// The segments in the order in which their ids are issued, with the number of all ids.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PendingSegments {
     segments: VecDeque<Segment>,
     ids: u64,

@@ -37,7 +37,7 @@ const FEW: usize = 4;
 const MANY: usize = 16;
 
 /// The state of the circuit breaker of one source. Times are boot times in milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CircuitBreaker<K> {
     back_off: BackOff,
     /// No key asks before this time, and then one at a time. `None` while closed.

@@ -9,3 +9,4 @@ pub mod check;
 mod generator;
 pub mod lease;
 pub mod record;
+pub mod segment;

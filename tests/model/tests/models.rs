@@ -1,6 +1,6 @@
 //! Each test tries all states of a model.
 
-use leafid_model::{bounds, check, lease, record};
+use leafid_model::{bounds, check, lease, record, segment};
 
 #[test]
 fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
@@ -12,4 +12,10 @@ fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
 fn whatever_three_holders_and_a_lease_server_do_no_id_comes_twice_and_ids_go_on() {
     let bounds = bounds::lease();
     check::holds("lease", bounds, lease::Model { bounds });
+}
+
+#[test]
+fn whatever_two_processes_and_a_source_that_goes_back_do_no_id_comes_twice_and_ids_go_on() {
+    let bounds = bounds::segment();
+    check::holds("segment", bounds, segment::Model { bounds });
 }
