@@ -56,7 +56,7 @@ pub struct CircuitBreaker<K> {
 }
 
 /// The running calls of a limited source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Calls<K> {
     /// Each call and its start. A call that runs for [`PER_MS`] is slow: it is not counted any more.
     running: Vec<(K, i64)>,

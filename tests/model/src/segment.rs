@@ -158,7 +158,7 @@ impl Client {
         }
         let probes = match self.breaker.timer(now_ms) {
             BreakerAction::Probe(()) => true,
-            BreakerAction::ReleaseAll(_) => false,
+            BreakerAction::Release(..) => false,
             BreakerAction::WakeAt(_) => return None,
             BreakerAction::Wait => {
                 self.breaker.enter(&(), false, true, now_ms) == Some(BreakerAction::Probe(()))
