@@ -144,12 +144,14 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let crate::snowflake::life::Heal::Failed(_, again) = leased.open.generator.heal_if_lost(false) else {
+    let crate::snowflake::recovery_state::Recovery::Failed(_, again) =
+        leased.open.generator.recover_if_lost(false)
+    else {
         panic!()
     };
     assert_eq!(again, Duration::from_millis(200));
     leased.world.pass(200);
-    leased.open.generator.heal_if_lost(false);
+    leased.open.generator.recover_if_lost(false);
     let second = leased.claim();
     first.send(Ok(Some(lease(3)))).unwrap();
     assert_eq!(leased.released(), lease(3));

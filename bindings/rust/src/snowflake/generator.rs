@@ -4,7 +4,7 @@ use crate::os;
 use crate::os::clock::Clock;
 use crate::os::env::Env;
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
-use crate::snowflake::life::{Heal, Life};
+use crate::snowflake::recovery_state::{Recovery, RecoveryState};
 use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::span_writer::{Extension, SpanResult, SpanWriter};
 use crate::tasks::interrupt::{self, Interrupted};
@@ -45,7 +45,7 @@ pub(crate) struct Generator {
     /// No id is issued before this time of the clock, because no record was found.
     pub(crate) begins_ms: Option<i64>,
     /// Whether it is closed or its lease is lost. `successor` is the generator that then replaced it.
-    pub(crate) life: Mutex<Life>,
+    pub(crate) recovery: Mutex<RecoveryState>,
     pub(crate) successor: OnceLock<Arc<Generator>>,
     /// The number of leases lost before this one without a renewal in between. `kept`: whether this one was renewed.
     pub(crate) losses: u32,
@@ -110,7 +110,7 @@ impl Generator {
             span_writer: Mutex::new(Some(SpanWriter::new(claim, opened))),
             log: Mutex::new(log),
             tried: AtomicU64::new(0),
-            life: Mutex::default(),
+            recovery: Mutex::default(),
             successor: OnceLock::new(),
             losses,
             kept: AtomicBool::new(false),
@@ -221,8 +221,8 @@ impl Generator {
     }
 
     /// As [`lock_signal_safe`], for the state of closing and of lost leases.
-    pub(crate) fn with_life<R>(&self, action: impl FnOnce(&mut Life) -> R) -> Option<R> {
-        lock_signal_safe(&self.life, self.generation, action)
+    pub(crate) fn with_recovery<R>(&self, action: impl FnOnce(&mut RecoveryState) -> R) -> Option<R> {
+        lock_signal_safe(&self.recovery, self.generation, action)
     }
 
     /// Extends the span if half of it is used. The background thread calls it. Returns when to call it again, as long
@@ -231,14 +231,14 @@ impl Generator {
         if !self.is_ours() {
             return None;
         }
-        match self.heal_if_lost(waited_for) {
-            Heal::NotLost => {}
-            Heal::Done => {
+        match self.recover_if_lost(waited_for) {
+            Recovery::NotLost => {}
+            Recovery::Done => {
                 self.note(None, self.core.until());
                 return None;
             }
-            Heal::UnderWay(again) => return Some(again),
-            Heal::Failed(error, again) => {
+            Recovery::UnderWay(again) => return Some(again),
+            Recovery::Failed(error, again) => {
                 self.note(Some(SpanResult::Failed(error)), self.core.until());
                 return Some(again);
             }
@@ -304,7 +304,7 @@ impl Generator {
     /// Seals the core, writes the exact end and releases the worker id, in this order. Then releases the lease.
     pub(crate) fn shut(self: &Arc<Self>, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
-        let (successor, lost) = self.close_life();
+        let (successor, lost) = self.mark_closed();
         if let Some(successor) = successor {
             return successor.shut(patience);
         }

@@ -2,7 +2,7 @@
 
 use crate::os::mutex::PollSleep;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::life::Heal;
+use crate::snowflake::recovery_state::Recovery;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::worker::acquire::{Acquired, check_server_clocks, guarded_claim, is_held_here, request};
@@ -22,51 +22,51 @@ impl Generator {
         let counted = self.env.clock.boot_time();
         // If leases are lost one after another without a renewal, the time between the claims grows.
         let losses = if self.kept.load(Acquire) { 0 } else { self.losses };
-        self.with_life(|life| {
-            life.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, counted));
+        self.with_recovery(|state| {
+            state.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, counted));
         });
-        match self.heal_if_lost(false) {
-            Heal::UnderWay(again) | Heal::Failed(_, again) => again,
-            Heal::NotLost | Heal::Done => SHORTEST_REST,
+        match self.recover_if_lost(false) {
+            Recovery::UnderWay(again) | Recovery::Failed(_, again) => again,
+            Recovery::NotLost | Recovery::Done => SHORTEST_REST,
         }
     }
 
     /// Starts a claim if the lease is lost and a claim is due. `waited_for`: a caller has no span and waits.
-    pub(crate) fn heal_if_lost(self: &Arc<Self>, waited_for: bool) -> Heal {
+    pub(crate) fn recover_if_lost(self: &Arc<Self>, waited_for: bool) -> Recovery {
         let counted = self.env.clock.boot_time();
         let patience = self.settings.call_bound() + claim::bound(&self.settings, &self.context.rules, false);
-        let found = self.with_life(|life| {
-            let Some(lost) = life.lost.as_mut().filter(|_| !life.closed) else {
-                return (Heal::NotLost, None);
+        let found = self.with_recovery(|state| {
+            let Some(lost) = state.lost.as_mut().filter(|_| !state.closed) else {
+                return (Recovery::NotLost, None);
             };
             if self.successor.get().is_some() {
-                return (Heal::Done, None);
+                return (Recovery::Done, None);
             }
             match lost.poll(counted, patience, waited_for) {
-                LossAction::Claim(round) => (Heal::UnderWay(SHORTEST_REST), Some(round)),
-                LossAction::Wait(again) => (Heal::UnderWay(again), None),
-                LossAction::Failed(why, again) => (Heal::Failed(why, again), None),
+                LossAction::Claim(round) => (Recovery::UnderWay(SHORTEST_REST), Some(round)),
+                LossAction::Wait(again) => (Recovery::UnderWay(again), None),
+                LossAction::Failed(why, again) => (Recovery::Failed(why, again), None),
             }
         });
-        let Some((heal, begins)) = found else { return Heal::NotLost };
+        let Some((recovery, begins)) = found else { return Recovery::NotLost };
         if let Some(round) = begins {
             let generator = Arc::clone(self);
-            if let Err(error) = user_calls::start(move || generator.heal(round)) {
-                return Heal::Failed(self.claim_failed(round, &error), SHORTEST_REST);
+            if let Err(error) = user_calls::start(move || generator.recover(round)) {
+                return Recovery::Failed(self.claim_failed(round, &error), SHORTEST_REST);
             }
         }
-        heal
+        recovery
     }
 
     /// Claims again and seals this generator. The new one replaces it, above all ids that this one issued.
-    fn heal(self: &Arc<Self>, round: u64) {
-        match self.next_life(round) {
+    fn recover(self: &Arc<Self>, round: u64) {
+        match self.next_generator(round) {
             Ok(Some(next)) => {
                 let next = Arc::new(next);
                 next.cache_lease();
-                let installed = self.with_life(|life| {
-                    let current = life.lost.as_ref().is_some_and(|lost| lost.is_current(round));
-                    current && !life.closed && self.successor.set(Arc::clone(&next)).is_ok()
+                let installed = self.with_recovery(|state| {
+                    let current = state.lost.as_ref().is_some_and(|lost| lost.is_current(round));
+                    current && !state.closed && self.successor.set(Arc::clone(&next)).is_ok()
                 });
                 match installed {
                     Some(true) => {
@@ -99,8 +99,8 @@ impl Generator {
     /// Records that the claim of this round failed, and returns the error for callers.
     fn claim_failed(&self, round: u64, error: &Error) -> Error {
         let counted = self.env.clock.boot_time();
-        let why = self.with_life(|life| {
-            let lost = life.lost.as_mut()?;
+        let why = self.with_recovery(|state| {
+            let lost = state.lost.as_mut()?;
             lost.claim_failed(round, error, counted);
             Some(lost.why().clone())
         });
@@ -108,7 +108,7 @@ impl Generator {
     }
 
     /// Returns `None` if the round was given up.
-    fn next_life(self: &Arc<Self>, round: u64) -> Result<Option<Generator>> {
+    fn next_generator(self: &Arc<Self>, round: u64) -> Result<Option<Generator>> {
         let WorkerIds::FromSource(source) = &self.settings.key.workers else {
             return Err(Error::new(Code::Internal, "a worker id without a source was lost; report this"));
         };
@@ -123,19 +123,20 @@ impl Generator {
             }
         };
         check_server_clocks(&self.env, &grant).inspect_err(unused)?;
-        let current = self.with_life(|life| life.lost.as_ref().is_some_and(|lost| lost.is_current(round)));
+        let current =
+            self.with_recovery(|state| state.lost.as_ref().is_some_and(|lost| lost.is_current(round)));
         if current != Some(true) {
             grant.release_unused();
             return Ok(None);
         }
         if let Some(sealed) = self.core.seal() {
-            self.with_life(|life| life.lost.as_mut().map(|lost| lost.sealed(sealed)));
+            self.with_recovery(|state| state.lost.as_mut().map(|lost| lost.sealed(sealed)));
             // Without its lease, which is lost.
             if let Err(error) = self.let_go(sealed) {
                 log::warn!("leafid: the record of worker id {} was not closed: {error}", self.worker_id);
             }
         }
-        let floor = self.with_life(|life| life.lost.as_ref().map_or(0, LeaseLoss::floor)).unwrap_or(0);
+        let floor = self.with_recovery(|state| state.lost.as_ref().map_or(0, LeaseLoss::floor)).unwrap_or(0);
         let context = ClaimContext {
             floor: floor.max(self.context.floor),
             acquired: Acquired::Granted(grant.clone()),
@@ -161,7 +162,7 @@ impl Generator {
 
     /// Whether a claim after a loss is running.
     pub(crate) fn is_claiming(&self) -> bool {
-        let claiming = self.with_life(|life| life.lost.as_ref().is_some_and(LeaseLoss::is_claiming));
+        let claiming = self.with_recovery(|state| state.lost.as_ref().is_some_and(LeaseLoss::is_claiming));
         claiming == Some(true)
     }
 
@@ -187,16 +188,17 @@ impl Generator {
             if self.successor.get().is_some() || !self.is_ours() {
                 return Ok(());
             }
-            let lost = self
-                .with_life(|life| life.lost.as_ref().map(|lost| (lost.why().clone(), lost.is_claiming())));
+            let lost = self.with_recovery(|state| {
+                state.lost.as_ref().map(|lost| (lost.why().clone(), lost.is_claiming()))
+            });
             let Some((why, claiming)) = lost.flatten() else {
                 return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
             };
             if !claiming {
                 // One more claim for this caller, unless the last one has just failed.
-                match self.heal_if_lost(true) {
-                    Heal::Failed(..) | Heal::NotLost => return Err(why),
-                    Heal::UnderWay(_) | Heal::Done => {}
+                match self.recover_if_lost(true) {
+                    Recovery::Failed(..) | Recovery::NotLost => return Err(why),
+                    Recovery::UnderWay(_) | Recovery::Done => {}
                 }
             }
             if !may_wait {
@@ -213,10 +215,10 @@ impl Generator {
 
     /// Marks it as closed. Returns the generator that replaced it, which must be closed too, and whether this one lost
     /// its lease. A lost lease is not released, because another process may hold it.
-    pub(crate) fn close_life(&self) -> (Option<Arc<Generator>>, bool) {
-        let closed = self.with_life(|life| {
-            life.closed = true;
-            (self.successor.get().cloned(), life.lost.is_some())
+    pub(crate) fn mark_closed(&self) -> (Option<Arc<Generator>>, bool) {
+        let closed = self.with_recovery(|state| {
+            state.closed = true;
+            (self.successor.get().cloned(), state.lost.is_some())
         });
         closed.unwrap_or_default()
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 /// Whether a generator is closed, and whether its lease is lost.
 #[derive(Default)]
-pub(crate) struct Life {
+pub(crate) struct RecoveryState {
     pub(super) closed: bool,
     pub(super) lost: Option<LeaseLoss>,
 }
 
-/// The state of the recovery.
-pub(crate) enum Heal {
+/// How far the recovery from a lost lease is.
+pub(crate) enum Recovery {
     NotLost,
     /// Another generator replaced it.
     Done,
