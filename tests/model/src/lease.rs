@@ -27,13 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct Model {
     pub bounds: Bounds,
+    /// At most three.
+    pub processes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     passed: i64,
     server: Row,
-    /// As many as may start.
     processes: Vec<Process>,
     /// On their way.
     requests: BTreeSet<Request>,
@@ -529,7 +530,7 @@ impl stateright::Model for Model {
         vec![State {
             passed: 0,
             server: Row::default(),
-            processes: vec![Process::Idle; CLOCKS.len().min(self.bounds.starts as usize)],
+            processes: vec![Process::Idle; self.processes],
             requests: BTreeSet::new(),
             answers: BTreeSet::new(),
             calls: 0,

@@ -11,7 +11,7 @@ fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
 #[test]
 fn whatever_three_holders_and_a_lease_server_do_no_id_comes_twice_and_ids_go_on() {
     let bounds = bounds::lease();
-    check::holds("lease", bounds, lease::Model { bounds });
+    check::holds("lease", bounds, lease::Model { bounds, processes: bounds::lease_processes() });
 }
 
 #[test]
