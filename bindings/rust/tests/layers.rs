@@ -1,7 +1,6 @@
 //! The layers of docs/DESIGN.md, held: which folder may import which, no circle between files, one name for one thing.
 //!
-//! Sources are read as text, without what only tests compile. What is not yet as it should be stands in
-//! `layers/known.txt`: a line that no longer holds must go there, and none may come.
+//! Sources are read as text, without what only tests compile.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod layers {
@@ -10,7 +9,7 @@ mod layers {
 }
 
 use layers::graph::circles;
-use layers::sources::{Crate, Imports, read, script_imports};
+use layers::sources::{Crate, Imports, script_imports};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -137,13 +136,7 @@ fn of_the_host(sources: &Crate, imports: &Imports, found: &mut BTreeSet<String>)
 
 #[test]
 fn each_file_imports_only_what_its_layer_may() {
-    let known = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layers/known.txt"));
-    let known: BTreeSet<String> = known.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    let found = found();
-    let new: Vec<_> = found.difference(&known).collect();
-    let gone: Vec<_> = known.difference(&found).collect();
-    assert!(new.is_empty(), "these are new, and against the layers: {new:#?}");
-    assert!(gone.is_empty(), "these are mended; take them out of tests/layers/known.txt: {gone:#?}");
+    assert_eq!(found(), BTreeSet::new());
 }
 
 #[test]

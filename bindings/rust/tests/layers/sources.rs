@@ -22,7 +22,7 @@ pub(crate) struct Source {
     pub(crate) is_unsafe: bool,
 }
 
-pub(crate) fn read(path: &Path) -> String {
+fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
