@@ -113,7 +113,7 @@ enum leafid_status
    */
   LEAFID_CLOCK_BACKWARDS = 2,
   /**
-   * The clock, or the time asked for, lies before the layout's epoch.
+   * The clock, or the requested time, is before the layout's epoch.
    */
   LEAFID_BEFORE_EPOCH = 3,
   /**
@@ -125,7 +125,7 @@ enum leafid_status
    */
   LEAFID_WORKER_IN_USE = 5,
   /**
-   * The worker id is no longer this generator's.
+   * This generator no longer holds the worker id.
    */
   LEAFID_WORKER_LOST = 6,
   /**
@@ -145,15 +145,15 @@ enum leafid_status
    */
   LEAFID_UNKNOWN_TAG = 10,
   /**
-   * No segment could be had in time.
+   * No segment arrived in time.
    */
   LEAFID_SEGMENT_UNAVAILABLE = 11,
   /**
-   * The source gave ids that it had given before.
+   * The source returned ids that it had returned before.
    */
   LEAFID_SEGMENT_REGRESSED = 12,
   /**
-   * The source's answer is not a valid one.
+   * The source's response is not valid.
    */
   LEAFID_SOURCE_INVALID = 13,
   /**

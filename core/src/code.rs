@@ -9,13 +9,13 @@ pub enum Code {
     InvalidArgument = 1,
     /// The clock is further behind the last id than the bound allows.
     ClockBackwards = 2,
-    /// The clock, or the time asked for, lies before the layout's epoch.
+    /// The clock, or the requested time, is before the layout's epoch.
     BeforeEpoch = 3,
     /// The layout's timestamp bits are used up.
     TimeExhausted = 4,
     /// Another generator holds the worker id, or every id of the range.
     WorkerInUse = 5,
-    /// The worker id is no longer this generator's.
+    /// This generator no longer holds the worker id.
     WorkerLost = 6,
     /// The state directory or file cannot be read, written or locked.
     StateIo = 7,
@@ -25,11 +25,11 @@ pub enum Code {
     StateMismatch = 9,
     /// The source of segments does not know the tag.
     UnknownTag = 10,
-    /// No segment could be had in time.
+    /// No segment arrived in time.
     SegmentUnavailable = 11,
-    /// The source gave ids that it had given before.
+    /// The source returned ids that it had returned before.
     SegmentRegressed = 12,
-    /// The source's answer is not a valid one.
+    /// The source's response is not valid.
     SourceInvalid = 13,
     /// The call would have to wait where waiting is not allowed.
     WouldBlock = 14,

@@ -14,13 +14,13 @@ pub enum leafid_status {
     LEAFID_INVALID_ARGUMENT = 1,
     /// The clock is further behind the last id than the bound allows.
     LEAFID_CLOCK_BACKWARDS = 2,
-    /// The clock, or the time asked for, lies before the layout's epoch.
+    /// The clock, or the requested time, is before the layout's epoch.
     LEAFID_BEFORE_EPOCH = 3,
     /// The layout's timestamp bits are used up.
     LEAFID_TIME_EXHAUSTED = 4,
     /// Another generator holds the worker id, or every id of the range.
     LEAFID_WORKER_IN_USE = 5,
-    /// The worker id is no longer this generator's.
+    /// This generator no longer holds the worker id.
     LEAFID_WORKER_LOST = 6,
     /// The state directory or file cannot be read, written or locked.
     LEAFID_STATE_IO = 7,
@@ -30,11 +30,11 @@ pub enum leafid_status {
     LEAFID_STATE_MISMATCH = 9,
     /// The source of segments does not know the tag.
     LEAFID_UNKNOWN_TAG = 10,
-    /// No segment could be had in time.
+    /// No segment arrived in time.
     LEAFID_SEGMENT_UNAVAILABLE = 11,
-    /// The source gave ids that it had given before.
+    /// The source returned ids that it had returned before.
     LEAFID_SEGMENT_REGRESSED = 12,
-    /// The source's answer is not a valid one.
+    /// The source's response is not valid.
     LEAFID_SOURCE_INVALID = 13,
     /// The call would have to wait where waiting is not allowed.
     LEAFID_WOULD_BLOCK = 14,

@@ -172,7 +172,7 @@ fn as_text(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> String {
     }
     line("lead", &format!("{} ms ahead of the clock", lead_ms(record, now_ms)));
     for span in &record.skipped {
-        line("burnt", &from_to(layout, span));
+        line("skipped", &from_to(layout, span));
     }
     for span in &record.former {
         line("former", &from_to(layout, span));
@@ -221,7 +221,7 @@ fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
     writeln!(streams.stdout, "  before   {}", run(&before))?;
     writeln!(streams.stdout, "  after    {}", run(&after))?;
     for span in &after.skipped {
-        writeln!(streams.stdout, "  burnt    {}", from_to(&after.layout, span))?;
+        writeln!(streams.stdout, "  skipped  {}", from_to(&after.layout, span))?;
     }
     Ok(true)
 }
