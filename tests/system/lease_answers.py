@@ -56,10 +56,12 @@ def _():
     pool.server.clear()
     for life in lives:
         life.await_ids(10)
-    # None of them is renewed: each is used to its end, and no further.
+    # None of them is renewed: each is used to its end, and no further, and another one is claimed.
+    spans = {life: pool.span_in_use(life) for life in (first, *lives)}
     pool.server.fault({"duplicate": "first"}, tag="renew")
-    for life in (first, *lives):
-        life.await_error("worker_lost", 8)
+    for life, span in spans.items():
+        wait_for(lambda: pool.span_in_use(life) != span, 8, f"another lease of {life.name}")
+        assert life.codes() <= {"source_invalid", "worker_lost"}, life.codes()
     pool.server.clear()
     for life in (first, *lives):
         life.await_ids(10)

@@ -90,6 +90,12 @@ class Pool:
                         of[begins] = max(until, of.get(begins, 0))
         return spans
 
+    def span_in_use(self, life):
+        """The worker id of its last id, and where the span begins that this id lies in."""
+        last = life.ids()[-1]
+        worker, moment = last >> 12 & 1023, (last >> 22) + EPOCH_MS
+        return worker, max(begins for begins in self.spans()[life.given["name"], worker] if begins <= moment)
+
     def end(self, least=100):
         """Ends all that still runs, and judges what all made."""
         for life in self.lives:

@@ -101,5 +101,5 @@ def _():
     where = place()
     subject = Serve(before=pretended("flock"))
     error = subject.refused("open", "a", *where.options(worker=1))
-    assert error.code == "state_io" and "locks do not lock" in str(error), error
+    assert error.code == "state_io" and "the locks of this file system do not work" in str(error), error
     subject.quit()
