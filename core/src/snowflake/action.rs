@@ -57,6 +57,7 @@ impl Run {
     }
 
     /// Writes the ids of these runs, one run after another, as far as `out` has room.
+    #[inline]
     pub fn write_all(runs: &[Run], mut out: &mut [i64]) {
         for run in runs {
             let (now, later) = out.split_at_mut(run.count.min(out.len()));

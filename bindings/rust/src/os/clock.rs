@@ -5,6 +5,7 @@ use crate::os::log_queue::{self, Level};
 use leafid_core::{ClockFilter, LeapEvent};
 use rustix::time::ClockId;
 use std::fs;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -172,11 +173,15 @@ pub(crate) fn boot_id() -> String {
 /// id.
 #[inline]
 pub(crate) fn now_ms() -> i64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live timespec. Not rustix: its call through a pointer costs more.
-    match unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) } {
-        // The seconds of any real clock times 1000 fit. The nanoseconds are never negative.
-        0 => time.tv_sec * 1_000 + i64::from(time.tv_nsec as u32 / 1_000_000),
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the pointer is to memory of a timespec. Not rustix: its call through a pointer costs more.
+    match unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, time.as_mut_ptr()) } {
+        0 => {
+            // SAFETY: the call succeeded, so it was written.
+            let time = unsafe { time.assume_init() };
+            // The seconds of any real clock times 1000 fit. The nanoseconds are never negative.
+            time.tv_sec * 1_000 + i64::from(time.tv_nsec as u32 / 1_000_000)
+        }
         // Every system has this clock.
         _ => now_ns().div_euclid(1_000_000),
     }
