@@ -70,9 +70,9 @@ mutants!(
     loses_what_it_was_given: one_that_waits_for_long, "ids were lost";
     tells_before_it_is_there: threads_share_a_tag, "a wake-up was lost";
     // What two fetches at once bring may come in any order.
-    asks_twice: threads_share_a_tag, "a thread's ids do not increase";
+    asks_twice: threads_share_a_tag, "asked twice at once";
     counts_itself_once_it_runs: four_at_work, "threads";
-    is_idle_until_it_is_gone: threads_go_as_a_job_comes, "a call failed";
+    is_idle_until_it_is_gone: threads_go_as_a_job_comes, "subtract with overflow";
     is_busy_too_late: four_at_work, "at work";
     wakes_no_thread: threads_share_a_tag, "a call failed";
     wakes_no_timer: what_failed_is_tried_again, "a wake-up was lost";
