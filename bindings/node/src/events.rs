@@ -80,12 +80,12 @@ impl Events {
     }
 
     /// Queues an event. `false`: the environment has ended.
-    fn post(&self, deed: impl FnOnce(&mut EventsState)) -> bool {
+    fn post(&self, action: impl FnOnce(&mut EventsState)) -> bool {
         let mut state = self.state();
         if state.ended {
             return false;
         }
-        deed(&mut state);
+        action(&mut state);
         let silent = std::mem::replace(&mut state.rung, true);
         drop(state);
         if !silent {

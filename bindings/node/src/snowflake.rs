@@ -159,10 +159,10 @@ pub fn open_asking<'env>(
 }
 
 /// Runs an action on its own thread and returns its ticket.
-fn soon(events: &Arc<Events>, deed: impl FnOnce() -> Result<()> + Send + 'static) -> i64 {
+fn soon(events: &Arc<Events>, action: impl FnOnce() -> Result<()> + Send + 'static) -> i64 {
     let ticket = events.ticket();
     let there = Arc::clone(events);
-    let run = move || there.done(ticket, deed());
+    let run = move || there.done(ticket, action());
     if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(run) {
         let message =
             format!("the system cannot start a thread to open a snowflake ({error}); see its limits");

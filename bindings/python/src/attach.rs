@@ -21,7 +21,7 @@ type Ensure = unsafe extern "C" fn() -> ffi::PyGILState_STATE;
 type UnwindingEnsure = unsafe extern "C-unwind" fn() -> ffi::PyGILState_STATE;
 
 /// Attaches a thread of any kind and runs the action. Returns `None` if the interpreter has ended.
-pub(crate) fn attached<T>(deed: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+pub(crate) fn attached<T>(action: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     if !is_there() {
         return None;
     }
@@ -33,7 +33,7 @@ pub(crate) fn attached<T>(deed: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     // SAFETY: the interpreter is there; attached or not, the thread waits for it as any other does.
     let attached = Attached(unsafe { ensure() });
     std::mem::forget(held);
-    let result = Python::try_attach(deed);
+    let result = Python::try_attach(action);
     drop(attached);
     result
 }

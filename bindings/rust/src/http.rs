@@ -266,13 +266,13 @@ impl ServerPool {
 
 impl Process {
     /// Returns `None` in a forked child.
-    fn with<R>(&self, deed: impl FnOnce(&mut ServersHealth) -> R) -> Option<R> {
-        lock_signal_safe(&self.health, self.generation, deed)
+    fn with<R>(&self, action: impl FnOnce(&mut ServersHealth) -> R) -> Option<R> {
+        lock_signal_safe(&self.health, self.generation, action)
     }
 
     /// Returns `None` in a forked child.
-    fn with_agent<R>(&self, at: usize, deed: impl FnOnce(&mut Option<Agent>) -> R) -> Option<R> {
-        lock_signal_safe(&self.agents[at], self.generation, deed)
+    fn with_agent<R>(&self, at: usize, action: impl FnOnce(&mut Option<Agent>) -> R) -> Option<R> {
+        lock_signal_safe(&self.agents[at], self.generation, action)
     }
 
     /// Forgets the connections to a server. They are closed when no request uses them any more.
