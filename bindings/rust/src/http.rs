@@ -187,7 +187,7 @@ impl ServerPool {
     }
 
     /// Closes the connections that no request uses. Called some time after the last request.
-    pub(crate) fn rest(&self) {
+    pub(crate) fn close_idle(&self) {
         let process = self.process();
         for at in 0..process.agents.len() {
             // Dropped without the lock.

@@ -5,11 +5,10 @@
 use super::builder::SegmentsBuilder;
 use super::high_water::{self, HighWaterMarks};
 use super::settings::SegmentsSettings;
+use super::source::dialects;
 use super::source::fetch_request::FetchRequest;
 use super::source::file::{self, FileSource};
-use super::source::leaf::LeafServers;
-use super::source::tinyid::TinyidServers;
-use crate::http::HttpOptions;
+use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{IdOrder, Result, Segment};
@@ -30,10 +29,11 @@ pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
         connect_timeout: Duration::from_secs(5),
         connections: 1,
     };
+    let servers = ServerPool::new(options)?;
     let request = FetchRequest { tag: "order".into(), step: 0, after: 0, urgent: true };
     match leaf {
-        Some(mode) => LeafServers::new(options, mode, Arc::clone(env::of_process()))?.get(&request.tag),
-        None => TinyidServers::new(options)?.fetch(&request, 0),
+        Some(mode) => dialects::leaf(&servers, mode, &request.tag, env::of_process().number()?),
+        None => dialects::tinyid(&servers, "", &request, 0),
     }
 }
 

@@ -37,7 +37,7 @@ impl SegmentsSettings {
     /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
-        self.origin.servers.as_ref().map_or(Ok(()), |servers| servers.check_tag(tag))
+        self.origin.check_tag.as_ref().map_or(Ok(()), |check| check(tag))
     }
 
     /// The size and rules of the stock, for a source that returns ids one by one.

@@ -3,19 +3,13 @@
 pub(crate) mod callback;
 pub(crate) mod completion;
 #[cfg(feature = "http")]
-mod dialect;
+pub(crate) mod dialects;
 pub(crate) mod fetch_request;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "for the command line"))]
 pub(crate) mod file;
 #[cfg(feature = "http")]
 pub(crate) mod http_sources;
-#[cfg(feature = "http")]
-pub(crate) mod leaf;
 pub(crate) mod origin;
-#[cfg(feature = "http")]
-pub(crate) mod range;
 pub(crate) mod select;
 #[cfg(feature = "http")]
 pub(crate) mod single_ids;
-#[cfg(feature = "http")]
-pub(crate) mod tinyid;

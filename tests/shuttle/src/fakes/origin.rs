@@ -1,7 +1,7 @@
 //! A source without servers.
 
 use super::callback::SegmentSource;
-use leafid_core::{Error, Result};
+use leafid_core::Error;
 use std::sync::Arc;
 
 pub(crate) struct Origin {
@@ -19,5 +19,4 @@ pub(crate) trait Servers: Send + Sync {
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
     fn close_idle(&self);
     fn close(&self);
-    fn check_tag(&self, tag: &str) -> Result<()>;
 }

@@ -3,7 +3,8 @@
 use super::super::HttpOptions;
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options, source, start};
 use super::tls::Authority;
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
+use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::{Code, Segment};
 use std::time::{Duration, Instant};
@@ -14,14 +15,14 @@ fn a_request_and_its_answer() {
     let mut options = options(&[server.url() + "/ids/"]);
     options.token = Some("secret".into());
     options.headers = vec![("X-Team".into(), "orders".into())];
-    let source = RangeSource::new(options, true).unwrap();
+    let source = ServerPool::new(options).unwrap();
     let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
     // The fake server repeats the tag as it is in the path.
-    assert_eq!(source.fetch(&request, 1).unwrap_err().code(), Code::SourceInvalid);
+    assert_eq!(dialects::range(&source, true, &request, 1).unwrap_err().code(), Code::SourceInvalid);
     let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
     let nonce = u128::MAX;
     std::thread::sleep(Duration::from_millis(220));
-    let fetched = source.fetch(&request, nonce).unwrap();
+    let fetched = dialects::range(&source, true, &request, nonce).unwrap();
     let segment = Segment::new(2_000, 3_000, 1).unwrap();
     assert_eq!(fetched, Fetched { segment, step: Some(1_000) });
     let seen = server.seen();
@@ -76,7 +77,7 @@ fn an_answer_that_goes_on_after_its_end() {
     let server = authority.server(&["localhost"], |_| {}, longer);
     let url = format!("https://localhost:{}", server.address.port());
     let options = HttpOptions { ca_file: Some(authority.file()), ..options(&[url]) };
-    let error = fetch(&RangeSource::new(options, true).unwrap(), "order").unwrap_err();
+    let error = fetch(&ServerPool::new(options).unwrap(), "order").unwrap_err();
     assert!(error.message().contains("continues after its end"), "{error}");
 }
 

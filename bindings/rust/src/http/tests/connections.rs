@@ -1,8 +1,7 @@
 //! Tests of connections: kept after correct responses, closed after anything else; and of time limits.
 
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, options, source, start};
-use crate::segments::source::origin::Servers;
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
 use leafid_core::Code;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -117,7 +116,7 @@ fn no_more_are_kept_than_connections_says() {
     });
     let mut options = options(&[server.url()]);
     options.connections = 2;
-    let source = RangeSource::new(options, true).unwrap();
+    let source = ServerPool::new(options).unwrap();
     let together = Barrier::new(4);
     std::thread::scope(|scope| {
         for tag in ["a", "b", "c", "d"] {
@@ -163,7 +162,7 @@ pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
 fn nobody_there_is_said_at_once() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for host in ["127.0.0.1", "localhost"] {
-        let source = RangeSource::new(options(&[format!("http://{host}:{port}")]), true).unwrap();
+        let source = ServerPool::new(options(&[format!("http://{host}:{port}")])).unwrap();
         let begun = Instant::now();
         let error = fetch(&source, "order").unwrap_err();
         assert_eq!(error.code(), Code::SegmentUnavailable);
@@ -175,8 +174,7 @@ fn nobody_there_is_said_at_once() {
 #[test]
 fn a_name_is_looked_up_and_one_that_is_none_is_said() {
     let server = FakeServer::right();
-    let source =
-        RangeSource::new(options(&[format!("http://localhost:{}", server.address.port())]), true).unwrap();
+    let source = ServerPool::new(options(&[format!("http://localhost:{}", server.address.port())])).unwrap();
     assert_eq!(start(fetch(&source, "order")), 1_000);
     // RFC 6761: never a name.
     let source = brisk(&["http://no-such-host.invalid".into()]);

@@ -1,9 +1,9 @@
 //! Tests of the requests of each dialect, and of repeated requests.
 
 use super::fake_server::{FakeServer, Reaction, Seen, http, options};
+use crate::http::ServerPool;
 use crate::segments::FetchRequest;
-use crate::segments::source::range::RangeSource;
-use crate::segments::source::tinyid::TinyidServers;
+use crate::segments::source::dialects;
 use leafid_core::{Code, Error};
 
 fn request(after: i64) -> FetchRequest {
@@ -16,8 +16,8 @@ fn tinyid(ids: &'static str, why: &'static str) -> (Error, Vec<Seen>) {
         let body = if seen.path.ends_with("/nextSegmentIdSimple") { ids } else { why };
         Reaction::Bytes(http("200 OK", "", body))
     });
-    let source = TinyidServers::new(options(&[server.url()])).unwrap();
-    (source.fetch(&request(0), 7).unwrap_err(), server.seen())
+    let source = ServerPool::new(options(&[server.url()])).unwrap();
+    (dialects::tinyid(&source, "", &request(0), 7).unwrap_err(), server.seen())
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn a_tinyid_that_gives_no_ids_is_asked_why_in_a_request_of_its_own() {
 fn a_range_below_is_wrong_where_they_come_in_order_alone() {
     let server = FakeServer::right();
     for ordered in [true, false] {
-        let source = RangeSource::new(options(&[server.url()]), ordered).unwrap();
-        let fetched = source.fetch(&request(1 << 40), 7).map(|_| ());
+        let source = ServerPool::new(options(&[server.url()])).unwrap();
+        let fetched = dialects::range(&source, ordered, &request(1 << 40), 7).map(|_| ());
         let code = fetched.map_err(|error| error.code());
         assert_eq!(code, if ordered { Err(Code::SegmentRegressed) } else { Ok(()) });
     }

@@ -3,7 +3,7 @@
 use super::connections::hanging_address;
 use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, source};
 use crate::segments::FetchRequest;
-use crate::segments::source::origin::Servers;
+use crate::segments::source::dialects;
 use leafid_core::Code;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -54,7 +54,7 @@ fn who_waits_is_not_kept_by_one_that_failed() {
     fetch(&source, "order").unwrap();
     std::thread::sleep(REST + Duration::from_millis(10));
     let request = FetchRequest { tag: "order".into(), step: 1_000, after: 0, urgent: true };
-    source.fetch(&request, 7).unwrap();
+    dialects::range(&source, true, &request, 7).unwrap();
     assert_eq!([first.seen().len(), second.seen().len()], [1, 2]);
 }
 
@@ -158,7 +158,7 @@ fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
                         break;
                     }
                     let request = FetchRequest { tag: format!("t{thread}"), step: 1, after: 0, urgent: true };
-                    source.fetch(&request, nonce).unwrap_err();
+                    dialects::range(source, true, &request, nonce).unwrap_err();
                     let rest_ms = source.rest_ms(true).unwrap_or(1);
                     std::thread::sleep(Duration::from_millis(rest_ms.min(50) as u64));
                 }

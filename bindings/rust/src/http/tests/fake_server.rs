@@ -1,7 +1,8 @@
 //! A server that does what a test defines, byte by byte, with a thread for each connection.
 
 use super::super::HttpOptions;
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
+use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::Result;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -229,20 +230,21 @@ pub(super) fn options(servers: &[String]) -> HttpOptions {
 }
 
 /// As `options`, with one second for a request and 300 ms for a connection.
-pub(super) fn brisk(servers: &[String]) -> RangeSource {
+pub(super) fn brisk(servers: &[String]) -> ServerPool {
     let (request_timeout, connect_timeout) = (Duration::from_secs(1), Duration::from_millis(300));
-    RangeSource::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) }, true).unwrap()
+    ServerPool::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) }).unwrap()
 }
 
-pub(super) fn source(servers: &[&FakeServer]) -> RangeSource {
+pub(super) fn source(servers: &[&FakeServer]) -> ServerPool {
     let urls: Vec<String> = servers.iter().map(|server| server.url()).collect();
-    RangeSource::new(options(&urls), true).unwrap()
+    ServerPool::new(options(&urls)).unwrap()
 }
 
 /// A fetch that no caller waits for.
-pub(super) fn fetch(source: &RangeSource, tag: &str) -> Result<Fetched> {
+pub(super) fn fetch(source: &ServerPool, tag: &str) -> Result<Fetched> {
     let nonce = u128::from_ne_bytes(random());
-    source.fetch(&FetchRequest { tag: tag.into(), step: 1_000, after: 900, urgent: false }, nonce)
+    let request = FetchRequest { tag: tag.into(), step: 1_000, after: 900, urgent: false };
+    dialects::range(source, true, &request, nonce)
 }
 
 fn random() -> [u8; 16] {

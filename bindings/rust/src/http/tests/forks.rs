@@ -2,8 +2,7 @@
 
 use super::fake_server::{FakeServer, Seen, fetch, source, start};
 use super::tls::Authority;
-use crate::segments::source::origin::Servers;
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     }
 }
 
-fn two_processes(server: &FakeServer, source: RangeSource) {
+fn two_processes(server: &FakeServer, source: ServerPool) {
     assert_eq!(start(fetch(&source, "order")), 1_000);
     // A handle that the child drops, as it would at its exit.
     let mut source = Some(source);

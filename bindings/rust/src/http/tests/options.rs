@@ -2,7 +2,7 @@
 
 use super::super::HttpOptions;
 use super::fake_server::options;
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
 use leafid_core::Code;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,14 +40,14 @@ fn what_is_wrong_is_named_and_what_is_allowed_too() {
     for (change, value, allowed) in wrong {
         let mut options = options(&["http://127.0.0.1:1".into()]);
         change(&mut options);
-        let error = RangeSource::new(options, true).err().unwrap();
+        let error = ServerPool::new(options).err().unwrap();
         assert_eq!(error.code(), Code::InvalidArgument, "{value}");
         assert!(error.message().contains(value) && error.message().contains(allowed), "{value}: {error}");
         assert!(!error.message().contains("secret"), "{error}");
     }
     let mut both = options(&["http://127.0.0.1:1".into()]);
     (both.token, both.headers) = (Some("a".into()), vec![("authorization".into(), "b".into())]);
-    let error = RangeSource::new(both, true).err().unwrap();
+    let error = ServerPool::new(both).err().unwrap();
     assert!(error.message().contains("no Authorization besides `token`"), "{error}");
 }
 
@@ -64,7 +64,7 @@ fn a_ca_file_without_a_certificate() {
         std::fs::write(&path, text).unwrap();
         let mut options = options(&["http://127.0.0.1:1".into()]);
         options.ca_file = Some(path);
-        let error = RangeSource::new(options, true).err().unwrap();
+        let error = ServerPool::new(options).err().unwrap();
         assert_eq!(error.code(), Code::InvalidArgument, "{text}");
         assert!(error.message().contains(said), "{text}: {error}");
     }

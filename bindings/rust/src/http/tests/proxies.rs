@@ -1,7 +1,7 @@
 //! Tests of the proxy variables of the environment, each case in its own process.
 
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
-use crate::segments::source::range::RangeSource;
+use crate::http::ServerPool;
 use std::process::Command;
 
 /// Runs the helper below with a proxy.
@@ -25,7 +25,7 @@ fn with_proxy(variable: &str, proxy: &str, server: &str) {
 fn fetches() {
     let Ok(server) = std::env::var("LEAFID_TEST_SERVER") else { return };
     let servers: Vec<String> = server.split(',').map(Into::into).collect();
-    match RangeSource::new(options(&servers), true) {
+    match ServerPool::new(options(&servers)) {
         Ok(source) => assert!((1_000..=4_000).contains(&start(fetch(&source, "order")))),
         Err(error) => assert!(error.message().contains("is of Socks5"), "{error}"),
     }

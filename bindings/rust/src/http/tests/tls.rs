@@ -1,8 +1,8 @@
 //! Tests of TLS with an own authority.
 
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
+use crate::http::ServerPool;
 use crate::os;
-use crate::segments::source::range::RangeSource;
 use leafid_core::{Code, Error};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
@@ -59,10 +59,10 @@ impl Authority {
         FakeServer::with_tls(Some(Arc::new(config)), react)
     }
 
-    pub(super) fn source(&self, url: String) -> RangeSource {
+    pub(super) fn source(&self, url: String) -> ServerPool {
         let mut options = options(&[url]);
         options.ca_file = Some(self.file());
-        RangeSource::new(options, true).unwrap()
+        ServerPool::new(options).unwrap()
     }
 }
 
@@ -98,7 +98,7 @@ fn the_stack_of_leafid_s_threads_is_enough() {
     thread.unwrap().join();
 }
 
-fn refused(source: &RangeSource) -> Error {
+fn refused(source: &ServerPool) -> Error {
     let error = fetch(source, "order").unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
     assert!(error.message().starts_with("https://"), "{error}");

@@ -33,9 +33,6 @@ impl Servers for Says {
     fn close(&self) {
         self.closed.fetch_add(1, SeqCst);
     }
-    fn check_tag(&self, _: &str) -> Result<()> {
-        Ok(())
-    }
 }
 
 fn fail(play: &Play, tag_state: &Arc<TagState>, code: Code) {

@@ -1,13 +1,12 @@
 //! The sources that are servers, one for each protocol.
 
 use super::callback::SegmentSource;
+use super::dialects;
 use super::fetch_request::FetchRequest;
-use super::leaf::LeafServers;
-use super::origin::Origin;
-use super::range::RangeSource;
-use super::tinyid::TinyidServers;
+use super::origin::{Origin, Servers};
+use super::single_ids::Singles;
 use crate::config::http_options::opened;
-use crate::http::HttpOptions;
+use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
 use crate::segments::options::{Protocol, SegmentsOptions};
 use leafid_core::options::allowed;
@@ -21,12 +20,12 @@ const CONNECTIONS: i64 = 4;
 /// The source for the servers of the options. Errors: `invalid_argument`.
 pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
     let protocol = options.protocol.unwrap_or_default();
-    let (http, env) = (http_options(options)?, Arc::clone(env::of_process()));
+    let mut http = http_options(options)?;
     let connections = http.connections;
-    let what = "the certificates of ca_file, or of the system,";
     if let Some(block_size) = options.block_size.filter(|_| protocol != Protocol::Leaf) {
         return Err(Error::invalid("block_size", block_size, "set only with protocol \"leaf\""));
     }
+    let name = protocol.name().to_owned();
     let mut origin = match protocol {
         Protocol::Leaf | Protocol::LeafSnowflake => {
             if options.ordered_source == Some(true) {
@@ -34,42 +33,88 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
                     "false with a Leaf: the ids of its nodes, and of several connections, interleave";
                 return Err(Error::invalid("ordered_source", true, allowed));
             }
-            let mode = match protocol {
-                Protocol::Leaf => LeafMode::Segment { block_size: block_size(options)? },
-                _ => LeafMode::Snowflake,
+            let (mode, order) = match protocol {
+                Protocol::Leaf => (LeafMode::Segment { block_size: block_size(options)? }, IdOrder::Ranges),
+                _ => (LeafMode::Snowflake, IdOrder::Sparse),
             };
-            let servers = Arc::new(opened(what, move || LeafServers::new(http, mode, env))?);
-            let order = if mode == LeafMode::Snowflake { IdOrder::Sparse } else { IdOrder::Ranges };
-            let origin = Origin::new(servers.source(connections), protocol.name().into(), true, order);
-            Origin { servers: Some(servers), one_by_one: true, ..origin }
+            let (servers, env) = (open(http)?, env::of_process());
+            let get = {
+                let servers = Arc::clone(&servers);
+                move |tag: &str| dialects::leaf(&servers, mode, tag, env.number()?)
+            };
+            let source = SegmentSource::later(Singles::new(mode.each() as u64, connections, get));
+            let origin = Origin::new(source, name, true, order);
+            let check_tag = move |tag: &str| mode.check_tag(tag);
+            Origin {
+                servers: Some(servers),
+                check_tag: Some(Box::new(check_tag)),
+                one_by_one: true,
+                ..origin
+            }
         }
         Protocol::Range => {
             let order = options.order(true);
-            let source = opened(what, move || RangeSource::new(http, order == IdOrder::Ascending))?;
-            let source = Arc::new(source);
-            let asks = Arc::clone(&source);
-            let fetch = move |request: &_| Ok(Some(asks.fetch(&pressed(request), env.number()?)?.into()));
-            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
-            Origin { servers: Some(source), ..origin }
+            let ordered = order == IdOrder::Ascending;
+            let fetch =
+                move |servers: &_, request: &_, nonce| dialects::range(servers, ordered, request, nonce);
+            blocking(open(http)?, name, order, fetch)
         }
         Protocol::Tinyid => {
             if let Some(step) = options.step {
                 let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
                 return Err(Error::invalid("step", step, allowed));
             }
-            let source = Arc::new(opened(what, move || TinyidServers::new(http))?);
-            let asks = Arc::clone(&source);
-            let fetch = move |request: &_| {
-                let segment = asks.fetch(&pressed(request), env.number()?)?;
-                Ok(Some(Fetched::from(segment).into()))
+            let token = http.token.take().unwrap_or_default();
+            let fetch = move |servers: &_, request: &_, nonce| {
+                dialects::tinyid(servers, &token, request, nonce).map(Fetched::from)
             };
-            let order = options.order(false);
-            let origin = Origin::new(SegmentSource::blocking(fetch), protocol.name().into(), true, order);
-            Origin { servers: Some(source), ..origin }
+            blocking(open(http)?, name, options.order(false), fetch)
         }
     };
     origin.threads = connections;
     Ok(origin)
+}
+
+/// Reads files and the environment. Errors: `invalid_argument`.
+fn open(options: HttpOptions) -> Result<Arc<ServerPool>> {
+    let what = "the certificates of ca_file, or of the system,";
+    opened(what, move || ServerPool::new(options)).map(Arc::new)
+}
+
+/// The source whose `fetch` waits for a range. `fetch` gets a new random number for each call.
+fn blocking(
+    servers: Arc<ServerPool>,
+    name: String,
+    order: IdOrder,
+    fetch: impl Fn(&ServerPool, &FetchRequest, u128) -> Result<Fetched> + Send + Sync + 'static,
+) -> Origin {
+    let (asked, env) = (Arc::clone(&servers), env::of_process());
+    let source = SegmentSource::blocking(move |request| {
+        Ok(Some(fetch(&asked, &pressed(request), env.number()?)?.into()))
+    });
+    Origin { servers: Some(servers), ..Origin::new(source, name, true, order) }
+}
+
+impl Servers for ServerPool {
+    fn rest_ms(&self, urgent: bool) -> Option<i64> {
+        self.rest_ms(urgent)
+    }
+
+    fn denies(&self, tag: &str) -> bool {
+        self.denies(tag)
+    }
+
+    fn last_errors(&self) -> Vec<(String, Option<Error>)> {
+        self.last_errors()
+    }
+
+    fn close_idle(&self) {
+        self.close_idle();
+    }
+
+    fn close(&self) {
+        self.close();
+    }
 }
 
 /// Servers are chosen as if a caller waited, because one may start to wait while a server that failed before is tried.

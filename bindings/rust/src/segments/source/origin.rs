@@ -19,7 +19,11 @@ pub(crate) struct Origin {
     pub(crate) threads: usize,
     /// Its servers, if it has some.
     pub(crate) servers: Option<Arc<dyn Servers>>,
+    /// Errors: `invalid_argument` for a tag that the servers would confuse with another.
+    pub(crate) check_tag: Option<Box<CheckTag>>,
 }
+
+type CheckTag = dyn Fn(&str) -> Result<()> + Send + Sync;
 
 /// The state of the servers of a source.
 pub(crate) trait Servers: Send + Sync {
@@ -33,12 +37,10 @@ pub(crate) trait Servers: Send + Sync {
     fn close_idle(&self);
     /// Ends the running requests; later ones are refused.
     fn close(&self);
-    /// Errors: `invalid_argument` for a tag that these servers would confuse with another.
-    fn check_tag(&self, tag: &str) -> Result<()>;
 }
 
 impl Origin {
     pub(crate) fn new(source: SegmentSource, name: String, native: bool, order: IdOrder) -> Origin {
-        Origin { source, name, native, order, one_by_one: false, threads: 1, servers: None }
+        Origin { source, name, native, order, one_by_one: false, threads: 1, servers: None, check_tag: None }
     }
 }
