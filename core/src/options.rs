@@ -6,12 +6,17 @@ mod allowed;
 mod checks;
 mod clock_check;
 mod clock_source;
+mod segments;
 mod settings;
 mod worker_ids;
 
 pub use allowed::allowed;
-pub use checks::{MOST_IDS, Variable, check_n, flag, id_space, milliseconds, no_memory};
+pub use checks::{MOST_IDS, Variable, check_n, flag, id_space, milliseconds, no_memory, refuse_options_of};
 pub use clock_check::{check_built, check_clock};
 pub use clock_source::ClockSource;
+pub use segments::{
+    MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step,
+    check_tag, check_tinyid_step, id_order, prefetch,
+};
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
 pub use worker_ids::{WantedIds, WorkerRange, of_hostname, server_urls};

@@ -42,6 +42,14 @@ pub fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
     }
 }
 
+/// Errors: `invalid_argument` for an option that would have no meaning.
+pub fn refuse_options_of(what: &str, set: &[(&str, bool)]) -> Result<()> {
+    match set.iter().find(|(_, set)| *set) {
+        Some((name, _)) => Err(Error::invalid(name, "set", &format!("only with {what}"))),
+        None => Ok(()),
+    }
+}
+
 /// The value of an environment variable.
 #[derive(Clone, Copy)]
 pub struct Variable<'v> {

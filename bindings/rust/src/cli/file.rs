@@ -4,10 +4,10 @@ use super::streams::{Outcome, Streams};
 use crate::config::http_options::{SHARED_GROUP, flag};
 use crate::os::env::{Env, Sharing};
 use crate::segments::source::file::{CounterDirectory, FileTag};
-use crate::storage::file_names::check_tag;
 use clap::{Args, Subcommand};
 use leafid_core::format::counter::Counter;
 use leafid_core::format::shared::Found;
+use leafid_core::options::check_tag;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -3,10 +3,10 @@
 #[cfg(feature = "http")]
 use crate::http::HttpOptions;
 use crate::tasks::with_timeout;
+use leafid_core::Result;
 #[cfg(feature = "http")]
 use leafid_core::options::milliseconds;
 use leafid_core::options::{self, Variable};
-use leafid_core::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -93,12 +93,4 @@ pub(crate) fn opened<T: Send + 'static>(
     open: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     with_timeout::run_on_disk(OPENS_WITHIN, what, "see the disk, then try again", open)
-}
-
-/// Errors: `invalid_argument` for an option that would have no meaning.
-pub(crate) fn refuse_options_of(what: &str, set: &[(&str, bool)]) -> Result<()> {
-    match set.iter().find(|(_, set)| *set) {
-        Some((name, _)) => Err(Error::invalid(name, "set", &format!("only with {what}"))),
-        None => Ok(()),
-    }
 }

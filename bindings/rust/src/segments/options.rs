@@ -4,6 +4,7 @@ use super::source::callback::SegmentSource;
 use super::source::file::FileTag;
 use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
 use crate::os::env::Sharing;
+use leafid_core::options::{allowed, id_order};
 use leafid_core::{Error, IdOrder, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ impl SegmentsOptions {
 
     /// The order of the ids of a source. `ascending`: by default each lies above the earlier ones.
     pub(crate) fn order(&self, ascending: bool) -> IdOrder {
-        if self.ordered_source.unwrap_or(ascending) { IdOrder::Ascending } else { IdOrder::Ranges }
+        id_order(self.ordered_source, ascending)
     }
 
     /// Errors: `invalid_argument` for a value of the environment.
@@ -87,11 +88,7 @@ impl FromStr for Protocol {
             "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
             "range" => Ok(Protocol::Range),
             "tinyid" => Ok(Protocol::Tinyid),
-            _ => Err(Error::invalid(
-                "protocol",
-                format!("{text:?}"),
-                leafid_core::options::allowed("protocol"),
-            )),
+            _ => Err(Error::invalid("protocol", format!("{text:?}"), allowed("protocol"))),
         }
     }
 }

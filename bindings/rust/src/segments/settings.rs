@@ -5,9 +5,10 @@ use super::source::origin::Origin;
 use super::source::select;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
-use crate::storage::file_names::check_tag;
-use leafid_core::options::{allowed, id_space, milliseconds};
-use leafid_core::{Error, LARGEST_STEP, Result, Stock};
+use leafid_core::options::{
+    check_keep_unused, check_prewarm, check_step, check_tag, id_space, milliseconds, prefetch,
+};
+use leafid_core::{Result, Stock};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,8 +31,6 @@ pub(crate) struct SegmentsSettings {
 
 /// The step if neither the user nor the source sets one: a common value in Leaf's tables.
 pub(crate) const STEP: i64 = 1_000;
-/// The largest number of tags that are fetched at an opening.
-pub(crate) const MOST_PREWARMED: usize = 1_000;
 
 impl SegmentsSettings {
     /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
@@ -52,24 +51,11 @@ impl SegmentsSettings {
     pub(crate) fn parse(options: &SegmentsOptions) -> Result<SegmentsSettings> {
         let name = id_space(options.name.as_deref())?;
         let persist = options.persist.unwrap_or(true);
-        if options.keep_unused && !persist {
-            return Err(Error::invalid(
-                "keep_unused",
-                "true",
-                "false with persist = false: nothing can be kept",
-            ));
-        }
-        if let Some(step) = options.step.filter(|step| !(1..=LARGEST_STEP).contains(step)) {
-            return Err(Error::invalid("step", step, allowed("step")));
-        }
-        let prefetch = options.prefetch.unwrap_or(10);
-        let prefetch = u32::try_from(prefetch).ok().filter(|&percent| percent <= 100);
-        let prefetch = prefetch
-            .ok_or_else(|| Error::invalid("prefetch", options.prefetch.unwrap_or(0), allowed("prefetch")))?;
-        if let Prewarm::Tags(tags) = &options.prewarm
-            && tags.len() > MOST_PREWARMED
-        {
-            return Err(Error::invalid("prewarm", format!("{} tags", tags.len()), allowed("prewarm")));
+        check_keep_unused(options.keep_unused, persist)?;
+        check_step(options.step)?;
+        let prefetch = prefetch(options.prefetch)?;
+        if let Prewarm::Tags(tags) = &options.prewarm {
+            check_prewarm(tags.len())?;
         }
         let timeout = milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?;
         let max_wait = options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
@@ -101,6 +87,7 @@ impl SegmentsSettings {
 mod tests {
     use super::*;
     use crate::segments::Segments;
+    use leafid_core::options::MOST_PREWARMED;
 
     #[test]
     fn a_thousand_tags_may_be_fetched_at_the_opening() {

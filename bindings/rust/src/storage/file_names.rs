@@ -1,6 +1,4 @@
-//! Checks of tags, and file names that are derived from them.
-
-use leafid_core::{Error, Result};
+//! File names that are derived from tags.
 
 /// The largest number of bytes that a text takes in a file name. Longer texts are shortened.
 const LONGEST: usize = 120;
@@ -9,17 +7,6 @@ const SHORTENED: usize = 100;
 
 /// The largest number of bytes that a name takes as JSON inside a file. Any tag fits.
 const LONGEST_INSIDE: usize = 2 + 2 * 128;
-
-/// Errors: `invalid_argument` for text that is not a valid tag.
-pub(crate) fn check_tag(tag: &str) -> Result<()> {
-    match (1..=128).contains(&tag.len()) && !tag.chars().any(char::is_control) {
-        true => Ok(()),
-        false => {
-            let allowed = "1 to 128 bytes of UTF-8 without control characters";
-            Err(Error::invalid("tag", format!("{tag:?}"), allowed))
-        }
-    }
-}
 
 /// The form of a name inside a file: a name that is too long is shortened as for a file name.
 pub(crate) fn inside(name: &str) -> String {

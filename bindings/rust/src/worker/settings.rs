@@ -1,6 +1,6 @@
 //! The checked options of a snowflake.
 
-use crate::config::http_options::{SHARED_GROUP, flag, refuse_options_of, with_variable};
+use crate::config::http_options::{SHARED_GROUP, flag, with_variable};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
 use crate::storage::state_file::{IdSpace, Records};
@@ -11,7 +11,8 @@ use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
 use leafid_core::options::{
-    allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms, rules, start_tick, with_epoch,
+    allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms, refuse_options_of, rules,
+    start_tick, with_epoch,
 };
 use leafid_core::{Code, Error, Result};
 use std::path::PathBuf;

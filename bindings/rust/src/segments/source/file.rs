@@ -5,11 +5,11 @@ mod directory;
 
 use super::fetch_request::{FetchRequest, Fetched};
 use crate::os::env::{Env, Sharing};
-use crate::storage::file_names::check_tag;
 pub use counter::FileTag;
 pub(crate) use directory::CounterDirectory;
 #[cfg(test)]
 pub(crate) use directory::MARKER;
+use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;

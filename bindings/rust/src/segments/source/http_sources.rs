@@ -9,9 +9,9 @@ use crate::config::http_options::opened;
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
 use crate::segments::options::{Protocol, SegmentsOptions};
-use leafid_core::options::allowed;
+use leafid_core::options::{allowed, block_size, check_leaf_order, check_tinyid_step};
 use leafid_core::wire::leaf::LeafMode;
-use leafid_core::{Error, Fetched, IdOrder, LARGEST_STEP, Result};
+use leafid_core::{Error, Fetched, IdOrder, Result};
 use std::sync::Arc;
 
 /// Connections to each server, and concurrent requests to a Leaf.
@@ -22,19 +22,13 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
     let protocol = options.protocol.unwrap_or_default();
     let mut http = http_options(options)?;
     let connections = http.connections;
-    if let Some(block_size) = options.block_size.filter(|_| protocol != Protocol::Leaf) {
-        return Err(Error::invalid("block_size", block_size, "set only with protocol \"leaf\""));
-    }
+    let block_size = block_size(options.block_size, protocol == Protocol::Leaf)?;
     let name = protocol.name().to_owned();
     let mut origin = match protocol {
         Protocol::Leaf | Protocol::LeafSnowflake => {
-            if options.ordered_source == Some(true) {
-                let allowed =
-                    "false with a Leaf: the ids of its nodes, and of several connections, interleave";
-                return Err(Error::invalid("ordered_source", true, allowed));
-            }
+            check_leaf_order(options.ordered_source)?;
             let (mode, order) = match protocol {
-                Protocol::Leaf => (LeafMode::Segment { block_size: block_size(options)? }, IdOrder::Ranges),
+                Protocol::Leaf => (LeafMode::Segment { block_size }, IdOrder::Ranges),
                 _ => (LeafMode::Snowflake, IdOrder::Sparse),
             };
             let (servers, env) = (open(http)?, env::of_process());
@@ -60,10 +54,7 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
             blocking(open(http)?, name, order, fetch)
         }
         Protocol::Tinyid => {
-            if let Some(step) = options.step {
-                let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
-                return Err(Error::invalid("step", step, allowed));
-            }
+            check_tinyid_step(options.step)?;
             let token = http.token.take().unwrap_or_default();
             let fetch = move |servers: &_, request: &_, nonce| {
                 dialects::tinyid(servers, &token, request, nonce).map(Fetched::from)
@@ -120,15 +111,6 @@ impl Servers for ServerPool {
 /// Servers are chosen as if a caller waited, because one may start to wait while a server that failed before is tried.
 fn pressed(request: &FetchRequest) -> FetchRequest {
     FetchRequest { urgent: true, ..request.clone() }
-}
-
-/// The number of ids in one response of a Leaf.
-fn block_size(options: &SegmentsOptions) -> Result<i64> {
-    match options.block_size {
-        None => Ok(1),
-        Some(size) if (2..=LARGEST_STEP).contains(&size) => Ok(size),
-        Some(size) => Err(Error::invalid("block_size", size, allowed("block_size"))),
-    }
 }
 
 fn http_options(options: &SegmentsOptions) -> Result<HttpOptions> {

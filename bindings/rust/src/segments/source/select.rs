@@ -3,45 +3,28 @@
 use super::callback::SegmentSource;
 use super::file::FileSource;
 use super::origin::Origin;
-use crate::config::http_options::{opened, refuse_options_of};
+use crate::config::http_options::opened;
 use crate::os::env;
 use crate::segments::options::SegmentsOptions;
-use leafid_core::options::allowed;
-use leafid_core::{Error, Result};
+use leafid_core::Result;
+use leafid_core::options::SourceChoice;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The source that the options name. Errors: `invalid_argument`; those of opening the source.
 pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
-    let is_file = |server: &String| server.starts_with("file:");
-    match (&options.source, options.servers.as_slice()) {
-        (Some(_), [_, ..]) => Err(Error::invalid("fetch", "set together with servers", "one of the two")),
-        (None, []) => Err(Error::invalid("servers", "not set, nor is fetch", allowed("servers"))),
-        (Some(source), []) => {
-            refuse_options_of("servers over HTTP", &options.set_for_servers())?;
-            refuse_options_of("file:DIR", &options.set_for_file())?;
+    let (servers, for_servers) = (&options.servers, options.set_for_servers());
+    match SourceChoice::new(options.source.as_ref(), servers, &for_servers, &options.set_for_file())? {
+        SourceChoice::Callback(source) => {
             Ok(Origin::new(source.clone(), "callback".into(), false, options.order(true)))
         }
-        (None, [file]) if is_file(file) => {
-            refuse_options_of("servers over HTTP", &options.set_for_servers())?;
-            file_source(options, &file["file:".len()..])
-        }
-        (None, servers) if servers.iter().any(is_file) => {
-            Err(Error::invalid("servers", servers.join(", "), allowed("servers")))
-        }
-        (None, _) => {
-            refuse_options_of("file:DIR", &options.set_for_file())?;
-            http_source(options)
-        }
+        SourceChoice::File(path) => file_source(options, path),
+        SourceChoice::Servers => http_source(options),
     }
 }
 
 /// The source `file:DIR`.
 fn file_source(options: &SegmentsOptions, path: &str) -> Result<Origin> {
-    if path.is_empty() || path.contains('\0') {
-        let given = format!("{:?}", format!("file:{path}"));
-        return Err(Error::invalid("servers", given, allowed("servers")));
-    }
     let (env, path) = (Arc::clone(env::of_process()), PathBuf::from(path));
     let (create, sharing, tags) = (options.create, options.sharing()?, options.tags.clone());
     let source = opened("the directory of the counters", move || {
@@ -55,7 +38,7 @@ fn file_source(options: &SegmentsOptions, path: &str) -> Result<Origin> {
 #[cfg(not(feature = "http"))]
 fn http_source(options: &SegmentsOptions) -> Result<Origin> {
     let allowed = "file:DIR: this leafid was built without the feature http";
-    Err(Error::invalid("servers", options.servers.join(", "), allowed))
+    Err(leafid_core::Error::invalid("servers", options.servers.join(", "), allowed))
 }
 
 #[cfg(feature = "http")]
