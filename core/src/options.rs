@@ -19,4 +19,4 @@ pub use segments::{
     check_tag, check_tinyid_step, id_order, prefetch,
 };
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
-pub use worker_ids::{WantedIds, WorkerRange, of_hostname, server_urls};
+pub use worker_ids::{WorkerOption, WorkerRange, of_hostname, server_urls};

@@ -1,7 +1,7 @@
 //! Segments, the step, and the guard against ranges that were given before.
 #![allow(clippy::unwrap_used)]
 
-use leafid_core::{AdaptiveStep, Code, Guard, IdOrder, LARGEST_STEP, MOST_REMEMBERED, Segment};
+use leafid_core::{AdaptiveStep, Code, Guard, IdOrder, LARGEST_STEP, MOST_SPANS_IN_MEMORY, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -227,11 +227,11 @@ fn whatever_is_offered_no_id_is_accepted_twice() {
             (state >> 33) % below
         };
         let order = if seed % 4 == 0 { IdOrder::Ascending } else { IdOrder::Ranges };
-        let most = [MOST_REMEMBERED, 32, 1][(seed % 3) as usize];
+        let most = [MOST_SPANS_IN_MEMORY, 32, 1][(seed % 3) as usize];
         let mut guard = Guard::resume(order, 0, Vec::new(), most);
         let (mut seen, mut taken) = (BTreeSet::new(), 0);
         // More than are remembered one by one, so that some are joined.
-        for _ in 0..3 * MOST_REMEMBERED {
+        for _ in 0..3 * MOST_SPANS_IN_MEMORY {
             let start = if draw(3) == 0 { draw(60_000) as i64 } else { guard.mark() + draw(30) as i64 };
             let offered = segment(start, start + 1 + draw(40) as i64, 1 + draw(4) as i64);
             let ids: Vec<i64> = (0..offered.len()).filter_map(|n| offered.id(n)).collect();

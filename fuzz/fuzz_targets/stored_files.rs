@@ -1,4 +1,4 @@
-//! Marks, remembered leases and counters of `file:` sources: what is read of two slots, and what is issued by it.
+//! Marks, cached leases and counters of `file:` sources: what is read of two slots, and what is issued by it.
 #![no_main]
 
 use leafid::fuzzing::{accept, clock, find_cached, stored_lease, stored_of_segments, take};

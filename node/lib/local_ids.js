@@ -37,7 +37,7 @@ class LocalIds {
     this.#handle = handle
   }
 
-  /** The next id; undefined when there is none at hand: then a segment is fetched, for `need` ids. */
+  /** The next id; undefined when none is in memory: then a segment is fetched, for `need` ids. */
   take(need) {
     return this.at < this.end && GENERATION[0] === this.generation ? this.ids[this.at++] : this.refill(need)
   }
@@ -62,10 +62,10 @@ class LocalIds {
     const held = this.#copyInto(array, from)
     if (from + held === array.length) return array.length
     const rest = from + held === 0 ? array : array.subarray(from + held)
-    return from + held + native.tagAtHand(this.#handle, rest, need - held)
+    return from + held + native.tagFillFromMemory(this.#handle, rest, need - held)
   }
 
-  /** Fills the array by a call of `fill` for what is not at hand here: all of it, or nothing. */
+  /** Fills the array by a call of `fill` for what is not in memory here: all of it, or nothing. */
   fill(array, fill) {
     const held = Math.min(this.#count(), array.length)
     if (held < array.length) fill(held === 0 ? array : array.subarray(held))
@@ -84,7 +84,7 @@ class LocalIds {
     this.#hold(all)
   }
 
-  /** Nothing is at hand for calls to come, until `show`: others were there first. */
+  /** Calls to come find nothing in memory, until `show`: others were there first. */
   hide() {
     this.show()
     this.#hidden = this.end

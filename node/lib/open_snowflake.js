@@ -65,12 +65,12 @@ class Opening {
     this.#finish(() => {
       let claimed
       for (;;) {
-        const wanted = this.#attach(claimed)
-        if (!wanted) return
-        if (wanted.times) this.#supplyTimes(this.#at(() => this.#peerTimes.call(undefined), 'peerTimes'))
-        if (wanted.claim) {
+        const needed = this.#attach(claimed)
+        if (!needed) return
+        if (needed.times) this.#supplyTimes(this.#at(() => this.#peerTimes.call(undefined), 'peerTimes'))
+        if (needed.claim) {
           if (this.#source.opening) throw wouldBlock(UNDER_WAY)
-          claimed = this.#supplyClaim(this.#at(() => this.#source.claim(wanted.claim), "the worker's claim"))
+          claimed = this.#supplyClaim(this.#at(() => this.#source.claim(needed.claim), "the worker's claim"))
         }
       }
     })
@@ -89,20 +89,20 @@ class Opening {
         const before = source?.opening
         if (before?.claims && before !== ours) await before.done
         // Without a claim's answer it ends at once; with one it writes the record.
-        const wanted = source && !claimed ? this.#attach() : await this.#attachSoon(keep, claimed)
-        if (!wanted) return
-        if (wanted.times) this.#supplyTimes(await this.#settled(() => this.#peerTimes.call(undefined)))
-        if (wanted.claim) {
+        const needed = source && !claimed ? this.#attach() : await this.#attachSoon(keep, claimed)
+        if (!needed) return
+        if (needed.times) this.#supplyTimes(await this.#settled(() => this.#peerTimes.call(undefined)))
+        if (needed.claim) {
           const before = source.opening
           if (before && before !== ours) {
             // One claim at a time: what it brings may serve both.
             const error = await before.done
-            if (error && before.name === wanted.claim.name) throw error
+            if (error && before.name === needed.claim.name) throw error
             continue
           }
-          if (!ours) ours = this.#begin(wanted.claim.name)
+          if (!ours) ours = this.#begin(needed.claim.name)
           const late = value => source.releaseLate(value)
-          claimed = this.#supplyClaim(await this.#settled(() => source.claim(wanted.claim), late))
+          claimed = this.#supplyClaim(await this.#settled(() => source.claim(needed.claim), late))
           ours.claims = true
         }
       }
@@ -136,7 +136,7 @@ class Opening {
     return opening
   }
 
-  /** Claims with what is supplied. Answers what is wanted first, nothing when it is done. */
+  /** Claims with what is supplied. Answers what is needed first, nothing when it is done. */
   #attach(claimed) {
     return this.#tried(() => this.handle.workerId(), claimed)
   }
@@ -157,8 +157,8 @@ class Opening {
       this.handle.opened()
       return null
     } catch (error) {
-      const wanted = this.handle.wanted()
-      if (wanted) return wanted
+      const needed = this.handle.needed()
+      if (needed) return needed
       const thrown = translate(error, claimed?.answer.failed)
       if (claimed && 'cause' in claimed) thrown.cause = claimed.cause
       throw thrown

@@ -49,7 +49,7 @@ class Tag {
     return ours ? self : refuse('this', self, 'a tag of Segments')
   }
 
-  /** The ids that this thread has at hand go back: the thread ends. */
+  /** The ids that this thread holds go back: the thread ends. */
   static giveBack(tag) {
     tag.#supply.giveBack()
   }
@@ -137,7 +137,7 @@ class Tag {
     return self.#told(self.#call(() => native.tagStats(self.#tag.handle)))
   }
 
-  /** The statistics of the addon's, with what this thread has at hand. */
+  /** The statistics of the addon's, with what this thread holds. */
   static told(tag, stats) {
     return tag.#told(stats)
   }

@@ -101,7 +101,7 @@ class WaitQueue {
     signal.removeEventListener('abort', onAbort)
   }
 
-  /** Serves who waits, as far as ids are at hand. */
+  /** Serves who waits, as far as ids are in memory. */
   pump() {
     this.#supply.show()
     if (this.#waiters.size === 0) return

@@ -54,13 +54,13 @@ impl Drop for UserData {
 const ERROR_CAP: usize = 1024;
 
 /// The error that a callback returned.
-pub(crate) struct Said {
+pub(crate) struct CallbackError {
     status: c_int,
     text: String,
 }
 
 /// Runs a callback, which gets a buffer for the text of an error.
-pub(crate) fn call(run: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), Said> {
+pub(crate) fn call(run: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), CallbackError> {
     let mut text = [0_u8; ERROR_CAP];
     let status = run(text.as_mut_ptr().cast(), text.len());
     if status == 0 {
@@ -69,10 +69,10 @@ pub(crate) fn call(run: impl FnOnce(*mut c_char, usize) -> c_int) -> Result<(), 
     // A text without a NUL ends with the buffer.
     let length = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let text = String::from_utf8_lossy(&text[..length]).into_owned();
-    Err(Said { status, text })
+    Err(CallbackError { status, text })
 }
 
-impl Said {
+impl CallbackError {
     /// Whether it is this status without a text.
     pub(crate) fn is_bare(&self, code: Code) -> bool {
         self.status == code.number() && self.text.is_empty()
@@ -81,7 +81,7 @@ impl Said {
     /// The error with the status' code, or without a code if the status is not a known one; then the host chooses.
     /// `doing` is the failed operation.
     pub(crate) fn into_error(self, doing: &str) -> Box<dyn StdError + Send + Sync> {
-        let Said { status, text } = self;
+        let CallbackError { status, text } = self;
         let text = match text.is_empty() {
             true => Cow::from(format!("it returned {status} without a text")),
             false => Cow::from(text),

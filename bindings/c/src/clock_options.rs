@@ -87,7 +87,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_peer_times(
                     // SAFETY: the header's contract of callbacks: what is passed lives until it returns.
                     ask(user_data.pointer(), out, LEAFID_MOST_PEERS, &mut n, error, cap)
                 });
-                answer.map_err(|said| said.into_error("peer_times"))?;
+                answer.map_err(|error| error.into_error("peer_times"))?;
                 let times_ms = times_ms.get(..n).ok_or_else(|| {
                     Error::invalid("n", n, &format!("as the answer of peer_times 0 to {LEAFID_MOST_PEERS}"))
                 })?;

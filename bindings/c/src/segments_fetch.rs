@@ -73,8 +73,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
                 });
                 match answer {
                     Ok(()) => segment.read(),
-                    Err(said) if said.is_bare(Code::UnknownTag) => Ok(None),
-                    Err(said) => Err(said.into_error("the fetch of a segment")),
+                    Err(error) if error.is_bare(Code::UnknownTag) => Ok(None),
+                    Err(error) => Err(error.into_error("the fetch of a segment")),
                 }
             });
             wanted.change(|builder| builder.source(source))

@@ -113,8 +113,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
                 });
                 match answer {
                     Ok(()) => Ok(Some(worker_id)),
-                    Err(said) if said.is_bare(Code::WorkerInUse) => Ok(None),
-                    Err(said) => Err(said.into_error(CLAIM)),
+                    Err(error) if error.is_bare(Code::WorkerInUse) => Ok(None),
+                    Err(error) => Err(error.into_error(CLAIM)),
                 }
             });
             Ok(builder.worker(source.with_identity(identity)))
@@ -201,8 +201,8 @@ impl WorkerLeases for Leases {
         });
         match answer {
             Ok(()) => Ok(Some(lease.read()?)),
-            Err(said) if said.is_bare(Code::WorkerInUse) => Ok(None),
-            Err(said) => Err(said.into_error(CLAIM)),
+            Err(error) if error.is_bare(Code::WorkerInUse) => Ok(None),
+            Err(error) => Err(error.into_error(CLAIM)),
         }
     }
 
@@ -214,8 +214,8 @@ impl WorkerLeases for Leases {
         });
         match answer {
             Ok(()) => Ok(Some(lease.renewal()?)),
-            Err(said) if said.is_bare(Code::WorkerLost) => Ok(None),
-            Err(said) => Err(said.into_error("the renewal of the lease")),
+            Err(error) if error.is_bare(Code::WorkerLost) => Ok(None),
+            Err(error) => Err(error.into_error("the renewal of the lease")),
         }
     }
 
@@ -225,7 +225,7 @@ impl WorkerLeases for Leases {
             // SAFETY: as of `claim`.
             unsafe { (self.release)(self.user_data.pointer(), &lease, until_ms, error, cap) }
         });
-        answer.map_err(|said| said.into_error("the release of the lease"))
+        answer.map_err(|error| error.into_error("the release of the lease"))
     }
 }
 

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn leafid_tag_try_next(tag: *const leafid_tag, out: *mut i
     guard(|| {
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let (tag, out) = unsafe { (host(tag)?, Out::new(out, "out")?) };
-        out.write(tag.try_next()?.ok_or_else(|| none_at_hand(tag))?);
+        out.write(tag.try_next()?.ok_or_else(|| none_in_memory(tag))?);
         Ok(())
     })
 }
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn leafid_tag_free(tag: *mut leafid_tag) {
 }
 
 #[cold]
-fn none_at_hand(tag: &Tag) -> Error {
+fn none_in_memory(tag: &Tag) -> Error {
     let name = tag.name();
     let message = format!(
         "no id of the tag {name:?} is at hand, and its fetch is running: call again, or wait for next"

@@ -41,9 +41,9 @@ pub use segments::{
     segments_tag, take_opened,
 };
 pub use snowflake::{Asked, Stats, metrics, open, open_asking, take_done};
-pub use source::{Wanted, unique_number};
+pub use source::{NeededResults, unique_number};
 pub use tag::{
-    TagHandle, tag_at_hand, tag_fill, tag_late, tag_next, tag_poll, tag_put_back, tag_rest, tag_run,
+    TagHandle, tag_fill, tag_fill_from_memory, tag_late, tag_next, tag_poll, tag_put_back, tag_rest, tag_run,
     tag_stats,
 };
 

@@ -99,7 +99,7 @@ pub struct Asked {
 
 /// As `open`, with user callbacks. The first call of the handle claims the worker id.
 ///
-/// If a call throws because a user callback must be called first, `wanted` returns which one. Its result is passed to
+/// If a call throws because a user callback must be called first, `needed` returns which one. Its result is passed to
 /// `supply`, and the call is made again. `settle` ends this, and returns a lease that was not used. `opened` reports
 /// that the generator is open: from then on, callbacks go through the queue of calls. `use` is the number in these
 /// calls. `claimSoon` claims on its own thread and returns the ticket of the event at its end, for `take_done`.
@@ -125,8 +125,8 @@ pub fn open_asking<'env>(
     });
     let (mut handle, flake) = opened(env, builder)?;
     handle.set("use", used.number)?;
-    let (wanted, opens, settled) = (Arc::clone(&used), Arc::clone(&used), Arc::clone(&used));
-    method(env, &mut handle, "wanted", &flake, move |_| Ok(wanted.wanted()))?;
+    let (needed, opens, settled) = (Arc::clone(&used), Arc::clone(&used), Arc::clone(&used));
+    method(env, &mut handle, "needed", &flake, move |_| Ok(needed.needed()))?;
     method(env, &mut handle, "opened", &flake, move |_| {
         opens.opens();
         Ok(())

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The results that an opening still needs.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
-pub struct Wanted {
+pub struct NeededResults {
     /// The clocks of peers.
     pub times: bool,
     /// A worker id.
@@ -35,7 +35,7 @@ pub(crate) struct Use {
 
 #[derive(Default)]
 struct Opening {
-    wanted: Option<Wanted>,
+    needed: Option<NeededResults>,
     times: Option<Result<Vec<i64>, String>>,
     claim: Option<AnswerObject>,
     /// The time of the first request for the claim, by a clock that stops in suspend, and by the clock that may be set.
@@ -62,8 +62,8 @@ impl Use {
     }
 
     /// The results that the last opening needed, returned once.
-    pub(crate) fn wanted(&self) -> Option<Wanted> {
-        self.opening().wanted.take()
+    pub(crate) fn needed(&self) -> Option<NeededResults> {
+        self.opening().needed.take()
     }
 
     /// Supplies a result: the peers' clocks for the whole opening, a worker id for one use.
@@ -101,7 +101,7 @@ impl Use {
             Some(Ok(times)) => Ok(times.clone()),
             Some(Err(why)) => Err(why.clone().into()),
             None => {
-                opening.wanted.get_or_insert_default().times = true;
+                opening.needed.get_or_insert_default().times = true;
                 // Only this code ends an opening. Other errors are logged, and the opening continues.
                 Err(missing(Code::InvalidArgument))
             }
@@ -123,7 +123,7 @@ impl Use {
             return answer.field(pick);
         }
         opening.asked.get_or_insert((Instant::now(), request.now_ms));
-        opening.wanted.get_or_insert_default().claim = Some(request.into());
+        opening.needed.get_or_insert_default().claim = Some(request.into());
         Err(missing(Code::WouldBlock))
     }
 

@@ -122,7 +122,7 @@ pub fn tag_run(
 
 /// Takes ids from memory until `out` is full, and returns their number.
 #[napi(catch_unwind)]
-pub fn tag_at_hand(
+pub fn tag_fill_from_memory(
     env: &Env,
     tag: &External<TagHandle>,
     mut out: BigInt64ArraySlice,

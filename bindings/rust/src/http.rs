@@ -169,8 +169,8 @@ impl ServerPool {
     }
 
     /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
-    pub(crate) fn rest_ms(&self, urgent: bool) -> Option<i64> {
-        self.process().with(|servers| servers.rest_ms(self.now_ms(), urgent)).flatten()
+    pub(crate) fn back_off_ms(&self, urgent: bool) -> Option<i64> {
+        self.process().with(|servers| servers.back_off_ms(self.now_ms(), urgent)).flatten()
     }
 
     /// The URL of each server, and its last error if there was one.

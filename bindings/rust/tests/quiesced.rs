@@ -25,9 +25,9 @@ fn no_thread_begins_but_for_who_waits() {
     leafid::quiesce(ENOUGH);
     assert_eq!(threads(), before);
     // The next segment is asked for, and once more for those that were put back.
-    let mut all: Vec<i64> = (0..20).map_while(|_| order.at_hand()).collect();
+    let mut all: Vec<i64> = (0..20).map_while(|_| order.next_in_memory()).collect();
     order.put_back(order.take_run(10).unwrap().unwrap());
-    all.extend(std::iter::from_fn(|| order.at_hand()));
+    all.extend(std::iter::from_fn(|| order.next_in_memory()));
     all.sort_unstable();
     assert_eq!(all, (2..=100).collect::<Vec<_>>());
     assert!(order.stats().unwrap().fetching);

@@ -181,12 +181,12 @@ fn a_fork_and_a_close_end_the_threads_and_none_begins_for_nobody_while_they_are_
         let rest = Duration::from_secs(20);
         leafid::quiesce(rest);
         assert!(threads().is_empty());
-        while order.at_hand().is_some() {}
+        while order.next_in_memory().is_some() {}
         std::thread::sleep(Duration::from_millis(200));
         assert!(threads().is_empty(), "nobody waits");
         order.next().unwrap();
         leafid::quiesce(rest);
-        while order.at_hand().is_some() {}
+        while order.next_in_memory().is_some() {}
         leafid::resume();
         in_child(plain_fork, |_| ());
         soon(|| order.stats().unwrap().left > 0);

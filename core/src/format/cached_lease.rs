@@ -90,10 +90,10 @@ impl CachedLease {
         })
     }
 
-    /// Whether the lease has not ended, by either clock: `counted_ms` is the time since this start of the machine.
-    pub fn is_now(&self, boot: &str, counted_ms: i64, now_ms: i64) -> bool {
+    /// Whether the lease has not ended, by either clock: `boot_time_ms` is the time since this start of the machine.
+    pub fn is_now(&self, boot: &str, boot_time_ms: i64, now_ms: i64) -> bool {
         let same_start = !self.boot.is_empty() && self.boot == boot;
-        same_start && counted_ms < self.ends_ms && now_ms < self.until_ms
+        same_start && boot_time_ms < self.ends_ms && now_ms < self.until_ms
     }
 
     /// Whether this file is the one that `owner` wrote; `changed_ms` is the kernel's time of its last change.

@@ -4,7 +4,7 @@ use crate::format::decimal::Decimal;
 use crate::format::shared::{Content, corrupt};
 use crate::format::span_text;
 use crate::format::unused::UnusedSegments;
-use crate::{Guard, IdOrder, MOST_REMEMBERED, Result};
+use crate::{Guard, IdOrder, MOST_SPANS_IN_MEMORY, Result};
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
@@ -61,7 +61,7 @@ impl Mark {
 
     /// The guard of the tag, with the spans that were given. Errors: `state_corrupt`.
     pub fn guard(&self, order: IdOrder, path: impl Display) -> Result<Guard> {
-        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
+        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_SPANS_IN_MEMORY };
         let spans = span_text::parse(&self.spans)
             .ok_or_else(|| corrupt::<Mark>(path, "without spans that can be read"))?;
         Ok(Guard::resume(order, self.mark.0, spans, most))

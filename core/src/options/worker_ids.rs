@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// Worker ids as the user wrote them.
 #[derive(Clone, Copy, Debug)]
-pub enum WantedIds<'t> {
+pub enum WorkerOption<'t> {
     /// This worker id.
     Id(i64),
     /// The smallest and the largest id.
@@ -31,14 +31,14 @@ pub struct WorkerRange {
 
 impl WorkerRange {
     /// Parses the option or the environment variable `name`, on a host called `host`. Errors: `invalid_argument`.
-    pub fn parse(name: &str, wanted: WantedIds<'_>, layout: &Layout, host: &str) -> Result<WorkerRange> {
+    pub fn parse(name: &str, option: WorkerOption<'_>, layout: &Layout, host: &str) -> Result<WorkerRange> {
         let bad = |shown: String| Error::invalid(name, shown, allowed("worker"));
         let most = layout.max_worker_id();
         let mut by_hostname = false;
-        let (first, last, shown) = match wanted {
-            WantedIds::Id(id) => (id, id, id.to_string()),
-            WantedIds::Range(first, last) => (first, last, format!("{first}-{last}")),
-            WantedIds::Text(text) => match text.strip_prefix("hostname:") {
+        let (first, last, shown) = match option {
+            WorkerOption::Id(id) => (id, id, id.to_string()),
+            WorkerOption::Range(first, last) => (first, last, format!("{first}-{last}")),
+            WorkerOption::Text(text) => match text.strip_prefix("hostname:") {
                 Some(wanted) => {
                     by_hostname = true;
                     let shown = format!("{text:?} on a host called {host:?}");

@@ -4,8 +4,8 @@ use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The largest number of remembered spans, if only memory bounds them.
-pub const MOST_REMEMBERED: usize = 1_024;
+/// The largest number of spans that a guard stores, if only memory bounds them.
+pub const MOST_SPANS_IN_MEMORY: usize = 1_024;
 /// A segment of an ascending counter ends at most this far above all before. Otherwise a single wrong response near
 /// 2^63 would set a mark that no correct one can pass.
 const MOST_JUMP: i64 = 1 << 48;
@@ -38,9 +38,9 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// A new guard, which remembers [`MOST_REMEMBERED`] spans.
+    /// A new guard, which stores [`MOST_SPANS_IN_MEMORY`] spans.
     pub const fn new(order: IdOrder) -> Guard {
-        Guard { order, mark: 0, spans: Vec::new(), most: MOST_REMEMBERED }
+        Guard { order, mark: 0, spans: Vec::new(), most: MOST_SPANS_IN_MEMORY }
     }
 
     /// A guard that continues with the spans of another one and keeps at most `most` spans, at least one.
@@ -56,7 +56,7 @@ impl Guard {
         self.mark
     }
 
-    /// The remembered spans. The one that grew last comes last.
+    /// The stored spans. The one that grew last comes last.
     pub fn spans(&self) -> &[Segment] {
         &self.spans
     }
@@ -81,11 +81,11 @@ impl Guard {
             return Err(self.regressed(&segment, self.mark, "its ids cross those given before"));
         }
         self.mark = self.mark.max(segment.end());
-        self.remember(segment);
+        self.store(segment);
         Ok(())
     }
 
-    fn remember(&mut self, segment: Segment) {
+    fn store(&mut self, segment: Segment) {
         // A segment that continues a span of the same kind extends it. This may close the gap between two spans.
         let mut whole = segment;
         self.spans.retain(|given| {

@@ -107,19 +107,19 @@ pub enum FetchEnd {
         /// The number of requests of the fetch.
         requests: usize,
         /// Whether its servers back off.
-        servers: ServersRest,
+        servers: ServersReadiness,
     },
 }
 
 /// Whether a source's servers back off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServersRest {
+pub enum ServersReadiness {
     /// The source has no servers that are known.
     Unknown,
     /// At least one server may be asked now.
     Ready,
     /// All servers back off for this many milliseconds.
-    For(i64),
+    BackOff(i64),
 }
 
 impl<K: Clone + PartialEq> CircuitBreaker<K> {
@@ -224,11 +224,11 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
             self.failed_ms.pop_front();
         }
         self.down_until_ms = match servers {
-            ServersRest::For(rest_ms) => Some(now_ms + rest_ms),
+            ServersReadiness::BackOff(back_off_ms) => Some(now_ms + back_off_ms),
             // Urgent, because all keys depend on it.
-            ServersRest::Unknown if self.back_off.failures() >= DOWN => self.back_off.ready_at_ms(true),
-            ServersRest::Ready if self.failing.len() >= DOWN_FOR => self.back_off.ready_at_ms(true),
-            ServersRest::Unknown | ServersRest::Ready => None,
+            ServersReadiness::Unknown if self.back_off.failures() >= DOWN => self.back_off.ready_at_ms(true),
+            ServersReadiness::Ready if self.failing.len() >= DOWN_FOR => self.back_off.ready_at_ms(true),
+            ServersReadiness::Unknown | ServersReadiness::Ready => None,
         };
         self.poll(now_ms)
     }
@@ -273,9 +273,9 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    const UNKNOWN: ServersRest = ServersRest::Unknown;
+    const UNKNOWN: ServersReadiness = ServersReadiness::Unknown;
 
-    fn failed(servers: ServersRest) -> FetchEnd {
+    fn failed(servers: ServersReadiness) -> FetchEnd {
         FetchEnd::Failed { requests: 1, servers }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     }
 
     /// A new key enters at each millisecond. Returns the times of the failed requests, from the first failure on.
-    fn requests(under_way: usize, servers: impl Fn(i64) -> ServersRest) -> Vec<i64> {
+    fn requests(under_way: usize, servers: impl Fn(i64) -> ServersReadiness) -> Vec<i64> {
         let (mut breaker, mut made) = (CircuitBreaker::new(), vec![0; under_way]);
         for key in 0..under_way {
             assert!(breaker.enter(&key, false, true, 0).is_none());
@@ -310,7 +310,9 @@ mod tests {
     #[test]
     fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
         for under_way in 1..=4 {
-            for made in [requests(under_way, |_| UNKNOWN), requests(under_way, |_| ServersRest::For(200))] {
+            for made in
+                [requests(under_way, |_| UNKNOWN), requests(under_way, |_| ServersReadiness::BackOff(200))]
+            {
                 for (at, first) in made.iter().enumerate() {
                     let within = made[at..].iter().filter(|later| *later - first < 1_000).count();
                     assert!(within <= 5, "{within} within a second: {made:?}");
@@ -324,7 +326,7 @@ mod tests {
     #[test]
     fn a_source_that_says_how_long_it_rests_is_left_alone_for_that_time() {
         let mut breaker = CircuitBreaker::new();
-        breaker.ended(&1, failed(ServersRest::For(300)), 1_000, 0);
+        breaker.ended(&1, failed(ServersReadiness::BackOff(300)), 1_000, 0);
         assert_eq!(breaker.enter(&2, false, true, 1_001), Some(BreakerAction::WakeAt(1_300)));
     }
 
@@ -383,11 +385,11 @@ mod tests {
     fn servers_that_give_nothing_to_many_keys_are_down_and_one_key_s_trouble_is_its_own() {
         let (mut breaker, bad) = (CircuitBreaker::new(), 1);
         for ms in 0..20 {
-            breaker.ended(&bad, failed(ServersRest::Ready), ms, 0);
+            breaker.ended(&bad, failed(ServersReadiness::Ready), ms, 0);
             assert!(!breaker.is_down(), "they may answer others");
         }
         for key in 10..10 + DOWN_FOR {
-            breaker.ended(&key, failed(ServersRest::Ready), 20, 0);
+            breaker.ended(&key, failed(ServersReadiness::Ready), 20, 0);
         }
         assert!(breaker.is_down());
         breaker.ended(&bad, FetchEnd::Answered, 21, 0);

@@ -8,9 +8,9 @@
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | healthy | an attempt fails | backing off |
-//! | backing off | its back-off is over | rested |
-//! | rested | it is chosen | probed: one attempt at a time |
-//! | probed | the attempt was not made | rested |
+//! | backing off | its back-off is over | may be probed |
+//! | may be probed | it is chosen | probed: one attempt at a time |
+//! | probed | the attempt was not made | may be probed |
 //! | probed | the attempt fails | backing off, for longer |
 //! | any | an attempt succeeds | healthy |
 
@@ -86,12 +86,12 @@ impl ServersHealth {
     }
 
     /// How long until any server may be asked; `None` if one may be asked now.
-    pub fn rest_ms(&self, now_ms: i64, urgent: bool) -> Option<i64> {
-        let rests = (0..self.servers.len()).map(|at| match self.readiness(at, "", now_ms, urgent) {
+    pub fn back_off_ms(&self, now_ms: i64, urgent: bool) -> Option<i64> {
+        let back_offs = (0..self.servers.len()).map(|at| match self.readiness(at, "", now_ms, urgent) {
             Readiness::BacksOffUntil(until_ms) => Some((until_ms - now_ms).max(1)),
-            Readiness::Healthy | Readiness::Rested => None,
+            Readiness::Healthy | Readiness::MayBeProbed => None,
         });
-        rests.min().flatten()
+        back_offs.min().flatten()
     }
 
     /// Whether every server has denied this tag, as far as is known, and none has responded correctly since.
@@ -127,11 +127,11 @@ impl ServersHealth {
 /// the tag's requests back off. No response, and wrong responses to many tags in a row, concern the whole server.
 #[derive(Clone, Debug, Default)]
 struct ServerHealth {
-    whole: Rest,
+    whole: BackOffState,
     /// The tag of the last failure of the whole server.
     asked_by: Box<str>,
     /// The tags with a wrong response and no correct one since.
-    of_tags: BTreeMap<Box<str>, Rest>,
+    of_tags: BTreeMap<Box<str>, BackOffState>,
     /// The number of correct responses, and the number of tags with a wrong response since the last of them.
     answers: u64,
     wrong_for: usize,
@@ -140,7 +140,7 @@ struct ServerHealth {
 
 /// The back-off of a server, or of a tag at this server, and its last failure.
 #[derive(Clone, Debug, Default)]
-struct Rest {
+struct BackOffState {
     back_off: BackOff,
     failed_at_ms: i64,
     /// Whether a probe is running, after a failure.
@@ -168,7 +168,7 @@ pub struct ServerFailure {
 enum Readiness {
     Healthy,
     /// It failed, and its back-off is over: one attempt at a time may probe it.
-    Rested,
+    MayBeProbed,
     /// Not before this time.
     BacksOffUntil(i64),
 }
@@ -178,12 +178,12 @@ const PROBE_MS: i64 = 200;
 /// After wrong responses to this number of tags in a row, the whole server counts as failed.
 const WRONG_FOR: usize = 8;
 
-impl Rest {
+impl BackOffState {
     fn readiness(&self, now_ms: i64, urgent: bool) -> Readiness {
         match self.back_off.ready_at_ms(urgent) {
             None => Readiness::Healthy,
             Some(_) if self.is_probed => Readiness::BacksOffUntil(now_ms + PROBE_MS),
-            Some(ready_at_ms) if ready_at_ms <= now_ms => Readiness::Rested,
+            Some(ready_at_ms) if ready_at_ms <= now_ms => Readiness::MayBeProbed,
             Some(ready_at_ms) => Readiness::BacksOffUntil(ready_at_ms),
         }
     }
@@ -191,7 +191,7 @@ impl Rest {
     fn comes_first(&self, now_ms: i64, urgent: bool) -> bool {
         match self.readiness(now_ms, urgent) {
             Readiness::Healthy => true,
-            Readiness::Rested => !urgent || now_ms - self.failed_at_ms >= LONGEST_MS,
+            Readiness::MayBeProbed => !urgent || now_ms - self.failed_at_ms >= LONGEST_MS,
             Readiness::BacksOffUntil(_) => false,
         }
     }
@@ -209,37 +209,37 @@ impl Rest {
 impl ServerHealth {
     /// The readiness of the server for this tag.
     fn readiness(&self, whose: &str, now_ms: i64, urgent: bool) -> Readiness {
-        let of_tag = self.of_tags.get(whose).map(|rest| rest.readiness(now_ms, urgent));
+        let of_tag = self.of_tags.get(whose).map(|state| state.readiness(now_ms, urgent));
         self.whole.readiness(now_ms, urgent).max(of_tag.unwrap_or(Readiness::Healthy))
     }
 
     /// Whether it may be asked before healthy servers, because it comes earlier in the list. A waiting caller does not
     /// pay for this check, except once after the longest back-off.
     fn comes_first(&self, whose: &str, now_ms: i64, urgent: bool) -> bool {
-        let of_tag = self.of_tags.get(whose).is_none_or(|rest| rest.comes_first(now_ms, urgent));
+        let of_tag = self.of_tags.get(whose).is_none_or(|state| state.comes_first(now_ms, urgent));
         of_tag && self.whole.comes_first(now_ms, urgent)
     }
 
     /// Whether it backs off only because it denied this tag: then the tag's own back-off decides.
     fn only_denied(&self, whose: &str, now_ms: i64) -> bool {
-        let denied = |rest: &Rest| rest.failure.as_ref().is_some_and(|failure| failure.is_denied);
+        let denied = |state: &BackOffState| state.failure.as_ref().is_some_and(|failure| failure.is_denied);
         self.of_tags.get(whose).is_some_and(denied)
             && !matches!(self.whole.readiness(now_ms, true), Readiness::BacksOffUntil(_))
     }
 
-    fn rests(&mut self, whose: &str) -> impl Iterator<Item = &mut Rest> {
-        let failing = |rest: &&mut Rest| rest.back_off.failures() > 0;
+    fn failing(&mut self, whose: &str) -> impl Iterator<Item = &mut BackOffState> {
+        let failing = |state: &&mut BackOffState| state.back_off.failures() > 0;
         core::iter::once(&mut self.whole).chain(self.of_tags.get_mut(whose)).filter(failing)
     }
 
     /// Starts an attempt and returns whether it is a probe.
     fn begin(&mut self, whose: &str) -> bool {
-        self.rests(whose).map(|rest| rest.is_probed = true).count() > 0
+        self.failing(whose).map(|state| state.is_probed = true).count() > 0
     }
 
     /// A probe has ended, or was not made.
     fn end_probe(&mut self, whose: &str) {
-        self.rests(whose).for_each(|rest| rest.is_probed = false);
+        self.failing(whose).for_each(|state| state.is_probed = false);
     }
 
     fn succeeded(&mut self, whose: &str, probed: bool) {
@@ -259,11 +259,11 @@ impl ServerHealth {
         self.last_error = Some(failure.error.clone());
         let mut is_whole = failure.is_whole || whose.is_empty();
         if !is_whole {
-            let rest = self.of_tags.entry(whose.into()).or_default();
-            if rest.answers.replace(self.answers) != Some(self.answers) {
+            let state = self.of_tags.entry(whose.into()).or_default();
+            if state.answers.replace(self.answers) != Some(self.answers) {
                 self.wrong_for += 1;
             }
-            rest.failed(begun_ms, now_ms, seed, failure.clone());
+            state.failed(begun_ms, now_ms, seed, failure.clone());
             is_whole = self.wrong_for >= WRONG_FOR;
         }
         if is_whole {
@@ -274,8 +274,8 @@ impl ServerHealth {
 
     /// The error while it backs off, or until its next correct response; and whether it denied the request.
     fn failure(&self, whose: &str) -> Option<(Error, bool)> {
-        let failing = |rest: &&Rest| rest.back_off.failures() > 0;
-        let told = self.of_tags.get(whose).filter(failing).and_then(|rest| rest.failure.as_ref());
+        let failing = |state: &&BackOffState| state.back_off.failures() > 0;
+        let told = self.of_tags.get(whose).filter(failing).and_then(|state| state.failure.as_ref());
         let told = told.map(|failure| (failure.error.clone(), failure.is_denied));
         told.or_else(|| {
             let failure = Some(&self.whole).filter(failing)?.failure.as_ref()?;
@@ -378,15 +378,15 @@ mod tests {
         let mut servers = ServersHealth::new(2);
         for server in [0, 1] {
             let attempt = Attempt { server, probes: false, begun_ms: 0 };
-            assert_eq!(servers.rest_ms(100 * server as i64, true), None);
+            assert_eq!(servers.back_off_ms(100 * server as i64, true), None);
             servers.failed(attempt, "a", 100 * server as i64, 0, failure(true, server == 1));
         }
-        assert_eq!((servers.rest_ms(150, true), servers.is_ready(0, "a", 199, true)), (Some(50), false));
+        assert_eq!((servers.back_off_ms(150, true), servers.is_ready(0, "a", 199, true)), (Some(50), false));
         assert_eq!(chosen(&mut servers, 150, true), (9, false));
         assert_eq!((servers.error("a").message(), servers.error("b").message()), ("down", "down for others"));
         assert!(!servers.denies("a"), "one has not");
         assert_eq!(servers.last_errors().flatten().count(), 2);
-        assert_eq!((servers.rest_ms(200, true), servers.is_ready(0, "a", 200, true)), (None, true));
+        assert_eq!((servers.back_off_ms(200, true), servers.is_ready(0, "a", 200, true)), (None, true));
     }
 
     /// Three failures in a row, after which it backs off for 800 ms from 0 ms on, or 400 for a caller that waits.
@@ -414,7 +414,7 @@ mod tests {
         let mut servers = ServersHealth::new(1);
         fail_thrice(&mut servers, 0);
         assert!(servers.choose("a", &[0], 900, true).is_some_and(|attempt| attempt.probes));
-        assert_eq!(servers.rest_ms(900, true), Some(PROBE_MS));
+        assert_eq!(servers.back_off_ms(900, true), Some(PROBE_MS));
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl SpanExtension {
     }
 
     /// The next action. `first_unused` is the generator's. `lease_until` is the first tick outside its lease,
-    /// `u64::MAX` without one. `counted` is the boot time.
+    /// `u64::MAX` without one. `boot_time` is the boot time.
     pub fn poll(
         &self,
         rules: &Rules,
@@ -53,9 +53,9 @@ impl SpanExtension {
         first_unused: u64,
         lease_until: u64,
         now_ms: i64,
-        counted: Duration,
+        boot_time: Duration,
     ) -> ExtensionAction {
-        let age_ms = counted.saturating_sub(self.opened).as_millis() as i64;
+        let age_ms = boot_time.saturating_sub(self.opened).as_millis() as i64;
         let position = first_unused.max(record.layout.tick_at(now_ms).unwrap_or(0));
         let left = record.run.until.saturating_sub(position);
         let from = record.first_free(position);
@@ -86,8 +86,8 @@ impl SpanExtension {
     }
 
     /// How long until the next poll after a failed extension.
-    pub const fn rest(&self) -> Duration {
-        self.back_off.rest(false)
+    pub const fn back_off(&self) -> Duration {
+        self.back_off.duration(false)
     }
 
     /// How long until the next poll otherwise: until half of the rest of a span up to `until` is over.
@@ -154,9 +154,9 @@ mod tests {
     fn a_span_grows_with_the_age_and_ends_with_the_lease_and_before_what_is_skipped() {
         let (from, extension) = (1_000_000, SpanExtension::new(OPENED));
         let poll = |record: &Record, lease_until, age_ms| {
-            let counted = OPENED + Duration::from_millis(age_ms);
+            let boot_time = OPENED + Duration::from_millis(age_ms);
             let now_ms = now_ms(from + 500);
-            match extension.poll(&Rules::default(), record, from + 500, lease_until, now_ms, counted) {
+            match extension.poll(&Rules::default(), record, from + 500, lease_until, now_ms, boot_time) {
                 ExtensionAction::Extend(span) => Ok(span.until - from),
                 other => Err(other),
             }
@@ -182,11 +182,11 @@ mod tests {
         let mut extension = SpanExtension::new(OPENED);
         let rests = [(); 3].map(|()| {
             extension.failed();
-            extension.rest().as_millis()
+            extension.back_off().as_millis()
         });
         assert_eq!(rests, [200, 400, 800]);
         extension.written();
-        assert_eq!(extension.rest().as_millis(), 200);
+        assert_eq!(extension.back_off().as_millis(), 200);
     }
 
     #[test]

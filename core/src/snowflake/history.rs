@@ -40,7 +40,7 @@ impl Record {
         if now > self.layout.last_tick() {
             return Err(self.layout.time_exhausted(now_ms));
         }
-        let run = self.believed_run(now_ms);
+        let run = self.plausible_run(now_ms);
         let used = self.former.iter().chain([&run]).copied();
         let (above, below): (Vec<Span>, Vec<Span>) = used
             .map(|span| {

@@ -12,12 +12,12 @@
 //! | claiming | its claim failed | backing off, for longer each time |
 //! | any | the claim of an earlier round failed | the same |
 
-use crate::{BackOff, Code, Error, SHORTEST_REST};
+use crate::{BackOff, Code, Error, SHORTEST_BACK_OFF};
 use alloc::format;
 use core::time::Duration;
 
 /// The shortest time between two claims, and between two checks of one.
-const RETRY: Duration = SHORTEST_REST;
+const RETRY: Duration = SHORTEST_BACK_OFF;
 
 /// A lost lease, and the claims made since. Times are boot times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,42 +50,42 @@ pub enum LossAction {
 impl LeaseLoss {
     /// `losses` is the number of leases lost in a row before this one without a renewal in between. The time between
     /// the claims grows with it.
-    pub const fn new(worker_id: u32, why: Error, losses: u32, counted: Duration) -> LeaseLoss {
+    pub const fn new(worker_id: u32, why: Error, losses: u32, boot_time: Duration) -> LeaseLoss {
         let back_off = BackOff::after(losses);
-        let rest = if losses == 0 { Duration::ZERO } else { back_off.rest(false) };
-        let due = counted.saturating_add(rest);
-        LeaseLoss { worker_id, why, claiming: None, round: 0, back_off, failed_at: counted, due, floor: 0 }
+        let wait = if losses == 0 { Duration::ZERO } else { back_off.duration(false) };
+        let due = boot_time.saturating_add(wait);
+        LeaseLoss { worker_id, why, claiming: None, round: 0, back_off, failed_at: boot_time, due, floor: 0 }
     }
 
     /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
-    pub fn poll(&mut self, counted: Duration, patience: Duration, waited_for: bool) -> LossAction {
-        if self.claiming.is_some_and(|since| counted >= since + patience) {
+    pub fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
+        if self.claiming.is_some_and(|since| boot_time >= since + patience) {
             let why = format!("the claim has not answered for {} ms", patience.as_millis());
-            self.fail(&Error::new(Code::WorkerLost, why), counted);
+            self.fail(&Error::new(Code::WorkerLost, why), boot_time);
         }
-        let pressed = waited_for && counted >= self.failed_at + RETRY;
+        let pressed = waited_for && boot_time >= self.failed_at + RETRY;
         if self.claiming.is_some() {
             LossAction::Wait(RETRY)
-        } else if counted >= self.due || pressed {
-            self.claiming = Some(counted);
+        } else if boot_time >= self.due || pressed {
+            self.claiming = Some(boot_time);
             self.round += 1;
             LossAction::Claim(self.round)
         } else {
-            LossAction::Failed(self.why.clone(), self.due - counted)
+            LossAction::Failed(self.why.clone(), self.due - boot_time)
         }
     }
 
     /// The claim of this round failed.
-    pub fn claim_failed(&mut self, round: u64, error: &Error, counted: Duration) {
+    pub fn claim_failed(&mut self, round: u64, error: &Error, boot_time: Duration) {
         if self.is_current(round) {
-            self.fail(error, counted);
+            self.fail(error, boot_time);
         }
     }
 
-    fn fail(&mut self, error: &Error, counted: Duration) {
+    fn fail(&mut self, error: &Error, boot_time: Duration) {
         self.back_off.failed(0, 0);
-        self.due = counted + self.back_off.rest(false);
-        self.failed_at = counted;
+        self.due = boot_time + self.back_off.duration(false);
+        self.failed_at = boot_time;
         self.claiming = None;
         let message = format!(
             "the lease of worker id {} was lost, and no other could be claimed: {}; leafid tries again; call again \
@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn leases_lost_one_after_another_are_claimed_later_each_time() {
-        for (losses, rest_ms) in [(1, 200), (2, 400), (100, 10_000)] {
-            let again = LossAction::Failed(error("lost"), Duration::from_millis(rest_ms));
+        for (losses, back_off_ms) in [(1, 200), (2, 400), (100, 10_000)] {
+            let again = LossAction::Failed(error("lost"), Duration::from_millis(back_off_ms));
             assert_eq!(lost(losses).poll(at(0), PATIENCE, false), again, "{losses}");
         }
     }

@@ -14,7 +14,7 @@
 //! | in flight | failed | idle; backs off, at most for a quarter of the rest of the lease |
 //! | in flight | not held, lost | lost: the host drops the lease |
 
-use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_REST, Span};
+use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_BACK_OFF, Span};
 use alloc::format;
 use core::time::Duration;
 
@@ -24,7 +24,7 @@ pub const SPAN_WISH_MS: i64 = 30_000;
 /// The shortest time between two calls, even if the source returns very short spans.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The shortest time between two calls after a failure.
-const RETRY: Duration = SHORTEST_REST;
+const RETRY: Duration = SHORTEST_BACK_OFF;
 
 /// A held lease. Times are boot times; the time of a result is that before its call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,14 +106,19 @@ impl HeldLease {
 
     /// The next call of the lease source, if it is due now; then it is in flight. `waited_for`: a caller waits for a
     /// span.
-    pub fn begin_call(&mut self, counted: Duration, now_ms: i64, waited_for: bool) -> Option<RenewalRequest> {
+    pub fn begin_call(
+        &mut self,
+        boot_time: Duration,
+        now_ms: i64,
+        waited_for: bool,
+    ) -> Option<RenewalRequest> {
         if waited_for {
             let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
             self.renew_at = self.renew_at.min(self.called_at + pause);
         }
-        let begins = counted >= self.renew_at && self.in_flight.is_none();
+        let begins = boot_time >= self.renew_at && self.in_flight.is_none();
         if begins {
-            self.in_flight = Some(InFlight { since: counted });
+            self.in_flight = Some(InFlight { since: boot_time });
         }
         begins.then(|| RenewalRequest {
             lease: self.lease.clone(),
@@ -124,17 +129,17 @@ impl HeldLease {
         })
     }
 
-    /// The call in flight has ended. `asked` is the boot time before it; `counted` and `now_ms` are the current clocks.
+    /// The call in flight has ended. `asked` is the boot time before it; `boot_time` and `now_ms` are the current clocks.
     pub fn take(
         &mut self,
         answer: RenewalAnswer,
         layout: &Layout,
         asked: Duration,
-        counted: Duration,
+        boot_time: Duration,
         now_ms: i64,
     ) -> RenewalEnd {
         self.in_flight = None;
-        self.called_at = counted;
+        self.called_at = boot_time;
         let error = match answer {
             RenewalAnswer::Renewed(renewal) => match self.lease.renewed(renewal, layout, now_ms) {
                 Ok((lease, until)) => {
@@ -151,7 +156,7 @@ impl HeldLease {
             RenewalAnswer::Lost(error) => return RenewalEnd::Lost(error),
             RenewalAnswer::Failed(error) => error,
         };
-        self.fail(error.clone(), counted);
+        self.fail(error.clone(), boot_time);
         RenewalEnd::Failed(error)
     }
 
@@ -164,10 +169,10 @@ impl HeldLease {
         self.error = None;
     }
 
-    fn fail(&mut self, error: Error, counted: Duration) {
-        let left = self.ends.map_or(Duration::MAX, |ends| ends.saturating_sub(counted) / 4);
+    fn fail(&mut self, error: Error, boot_time: Duration) {
+        let left = self.ends.map_or(Duration::MAX, |ends| ends.saturating_sub(boot_time) / 4);
         self.back_off.failed(0, 0);
-        self.renew_at = counted + self.back_off.rest(false).min(left.max(RETRY));
+        self.renew_at = boot_time + self.back_off.duration(false).min(left.max(RETRY));
         self.error = Some(error);
     }
 
@@ -177,8 +182,8 @@ impl HeldLease {
     }
 
     /// The first tick that may not be used now.
-    pub fn bound(&self, counted: Duration) -> u64 {
-        if self.has_ended(counted) { 0 } else { self.until }
+    pub fn bound(&self, boot_time: Duration) -> u64 {
+        if self.has_ended(boot_time) { 0 } else { self.until }
     }
 
     /// The time when the source may lease the worker id to another holder, without a renewal.
@@ -187,8 +192,8 @@ impl HeldLease {
     }
 
     /// Whether the source may have leased the worker id to another holder.
-    fn has_ended(&self, counted: Duration) -> bool {
-        self.ends.is_some_and(|ends| counted >= ends)
+    fn has_ended(&self, boot_time: Duration) -> bool {
+        self.ends.is_some_and(|ends| boot_time >= ends)
     }
 
     /// Whether a renewal is in flight.
@@ -197,31 +202,31 @@ impl HeldLease {
     }
 
     /// Whether the last call failed and the next one is not in flight yet, or the call in flight hangs.
-    pub fn has_failed(&self, counted: Duration) -> bool {
-        self.back_off.failures() > 0 && !self.is_calling() || self.hangs_since(counted).is_some()
+    pub fn has_failed(&self, boot_time: Duration) -> bool {
+        self.back_off.failures() > 0 && !self.is_calling() || self.hangs_since(boot_time).is_some()
     }
 
-    fn hangs_since(&self, counted: Duration) -> Option<Duration> {
-        self.in_flight.map(|call| call.since).filter(|since| counted >= *since + self.patience)
+    fn hangs_since(&self, boot_time: Duration) -> Option<Duration> {
+        self.in_flight.map(|call| call.since).filter(|since| boot_time >= *since + self.patience)
     }
 
     /// How long until the next useful call of [`HeldLease::begin_call`].
-    pub fn due_in(&self, counted: Duration) -> Duration {
+    pub fn due_in(&self, boot_time: Duration) -> Duration {
         // The host accepts a result at once, so only a hanging call needs a check.
         let due = self.in_flight.map_or(self.renew_at, |call| call.since + self.patience);
-        due.saturating_sub(counted).max(PAUSE)
+        due.saturating_sub(boot_time).max(PAUSE)
     }
 
     /// Whether the lease is used up and its renewal failed.
-    pub fn is_over(&self, counted: Duration, now: u64) -> bool {
-        self.has_failed(counted) && (self.has_ended(counted) || self.until <= now)
+    pub fn is_over(&self, boot_time: Duration, now: u64) -> bool {
+        self.has_failed(boot_time) && (self.has_ended(boot_time) || self.until <= now)
     }
 
     /// Why the lease has no further span.
-    pub fn used_up(&self, counted: Duration) -> Error {
-        match (self.hangs_since(counted), &self.error) {
+    pub fn used_up(&self, boot_time: Duration) -> Error {
+        match (self.hangs_since(boot_time), &self.error) {
             (Some(since), _) => {
-                let waited = (counted - since).as_millis();
+                let waited = (boot_time - since).as_millis();
                 self.lost(&format!("was used to its end, and its renewal has not answered for {waited} ms"))
             }
             (None, Some(error)) => self

@@ -132,9 +132,9 @@ impl Record {
         (!rests && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms()).then_some(until_ms)
     }
 
-    /// The believable part of the run. No rules write a run that starts below the clock and ends more than a year above
+    /// The plausible part of the run. No rules write a run that starts below the clock and ends more than a year above
     /// it. Then it is the longest run that any rules can have granted, whatever the record says.
-    pub(crate) fn believed_run(&self, now_ms: i64) -> Span {
+    pub(crate) fn plausible_run(&self, now_ms: i64) -> Span {
         let Span { from, until } = self.run;
         let from_ms = self.layout.tick_start_ms(from);
         let until_ms = self.layout.tick_start_ms(until);

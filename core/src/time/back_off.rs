@@ -5,7 +5,7 @@ use core::time::Duration;
 /// The first and shortest back-off: at most five requests a second.
 pub const SHORTEST_MS: i64 = 200;
 /// The same, as a duration.
-pub const SHORTEST_REST: Duration = Duration::from_millis(SHORTEST_MS as u64);
+pub const SHORTEST_BACK_OFF: Duration = Duration::from_millis(SHORTEST_MS as u64);
 /// The longest back-off while a caller waits, or soon will.
 pub const URGENT_MS: i64 = 400;
 /// The longest back-off otherwise.
@@ -52,21 +52,21 @@ impl BackOff {
         if self.failures == 0 {
             return None;
         }
-        Some(self.failed_at_ms.saturating_add(self.rest_ms(urgent)))
+        Some(self.failed_at_ms.saturating_add(self.duration_ms(urgent)))
     }
 
     /// The length of the back-off after the last failure. Without a failure it is that of the first one.
-    pub const fn rest(&self, urgent: bool) -> Duration {
-        Duration::from_millis(self.rest_ms(urgent) as u64)
+    pub const fn duration(&self, urgent: bool) -> Duration {
+        Duration::from_millis(self.duration_ms(urgent) as u64)
     }
 
-    const fn rest_ms(&self, urgent: bool) -> i64 {
+    const fn duration_ms(&self, urgent: bool) -> i64 {
         let longest = if urgent { URGENT_MS } else { LONGEST_MS };
         let doublings = if self.failures < 7 { self.failures.saturating_sub(1) } else { 6 };
-        let rest = SHORTEST_MS << doublings;
-        let rest = if rest < longest { rest } else { longest };
+        let ms = SHORTEST_MS << doublings;
+        let ms = if ms < longest { ms } else { longest };
         // Down to three quarters of it, but never below the shortest back-off.
-        let jitter = (self.seed % 1_024) as i64 * (rest / 4) / 1_024;
-        if rest - jitter < SHORTEST_MS { SHORTEST_MS } else { rest - jitter }
+        let jitter = (self.seed % 1_024) as i64 * (ms / 4) / 1_024;
+        if ms - jitter < SHORTEST_MS { SHORTEST_MS } else { ms - jitter }
     }
 }

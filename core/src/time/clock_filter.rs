@@ -22,7 +22,7 @@ const LEAP_NS: i64 = 60_000_000_000;
 const STANDS_NS: i64 = 60_000_000_000;
 /// A leap that moves by more than this is a new leap.
 const SAME_NS: i64 = 5_000_000_000;
-/// How long a larger offset is remembered after the clock went back. Within this time, its return is not a leap.
+/// How long a larger offset is stored after the clock went back. Within this time, its return is not a leap.
 const RETURNS_NS: i64 = 3_600_000_000_000;
 /// A process younger than this may have started during a leap, and has issued few ids.
 const YOUNG_NS: i64 = 5_000_000_000;
@@ -196,8 +196,8 @@ mod tests {
     fn small_steps_and_steps_back_are_followed() {
         let filter = ClockFilter::new();
         assert_eq!(filter.filter(1_000 * S, 0).0, 1_000 * S);
-        for (now, counted) in [(1_060, 0), (1_061, 1), (900, 2), (901, 3), (961, 3)] {
-            assert_eq!(filter.filter(now * S, counted * S).0, now * S);
+        for (now, boot_time) in [(1_060, 0), (1_061, 1), (900, 2), (901, 3), (961, 3)] {
+            assert_eq!(filter.filter(now * S, boot_time * S).0, now * S);
         }
     }
 

@@ -8,7 +8,7 @@
 use crate::bounds::Bounds;
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, DoubleBuffer, Error, FetchAction, FetchEnd,
-    FetchPhase, FetchState, Filler, Guard, IdOrder, PendingSegments, SHORTEST_MS, Segment, ServersRest,
+    FetchPhase, FetchState, Filler, Guard, IdOrder, PendingSegments, SHORTEST_MS, Segment, ServersReadiness,
 };
 use stateright::Property;
 use std::collections::BTreeSet;
@@ -174,7 +174,7 @@ impl Client {
 
     /// As `Fetcher::ended`.
     fn ended(&mut self, wanted: i64, outcome: Result<Segment, Error>, now_ms: i64) {
-        let failed = FetchEnd::Failed { requests: 1, servers: ServersRest::For(SHORTEST_MS) };
+        let failed = FetchEnd::Failed { requests: 1, servers: ServersReadiness::BackOff(SHORTEST_MS) };
         let end = match outcome {
             Ok(segment) => {
                 self.fetch.succeeded(wanted, None, None, now_ms);

@@ -67,8 +67,8 @@ fn formats() -> bool {
 /// Worker ids are read, and an option is refused with the allowed values.
 #[cfg(feature = "options")]
 fn options() -> bool {
-    use leafid_core::options::{WantedIds, WorkerRange, id_space};
-    let ids = WorkerRange::parse("worker", WantedIds::Text("hostname:a*8"), &Layout::LEAF, "a-2");
+    use leafid_core::options::{WorkerOption, WorkerRange, id_space};
+    let ids = WorkerRange::parse("worker", WorkerOption::Text("hostname:a*8"), &Layout::LEAF, "a-2");
     ids.is_ok_and(|ids| (ids.first, ids.last) == (16, 23)) && id_space(Some(".")).is_err()
 }
 

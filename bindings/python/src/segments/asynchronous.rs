@@ -68,7 +68,7 @@ impl Call {
     /// The id, if one is in memory and no more are requested; else None.
     fn ready(&self) -> Option<i64> {
         match self.one && self.timeout_ms.is_none() {
-            true => self.tag.tag.at_hand(),
+            true => self.tag.tag.next_in_memory(),
             false => None,
         }
     }

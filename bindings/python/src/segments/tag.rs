@@ -39,7 +39,7 @@ impl Tag {
     /// The next id, if one is in memory; else None, and the fetch of the next segment starts. It never waits. Raises
     /// UnknownTagError and ClosedError.
     fn try_next(&self, py: Python<'_>) -> PyResult<Option<i64>> {
-        match self.0.tag.at_hand() {
+        match self.0.tag.next_in_memory() {
             Some(id) => Ok(Some(id)),
             None => released(py, || self.0.tag.try_next()).map_err(|error| self.0.explained(py, error)),
         }
@@ -123,7 +123,7 @@ impl Tag {
 
     /// As next.
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<i64> {
-        match slf.get().0.tag.at_hand() {
+        match slf.get().0.tag.next_in_memory() {
             Some(id) => Ok(id),
             None => Tag::next_after_a_wait(slf, None),
         }
@@ -160,7 +160,7 @@ impl Tag {
         let (tag, timeout_ms) = (&slf.get().0.tag, timeout(timeout_ms)?);
         // Refuses an invalid time, even if an id is in memory.
         tag.attempt(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
-        match tag.at_hand() {
+        match tag.next_in_memory() {
             Some(id) => Ok(id),
             None => Tag::next_after_a_wait(slf, timeout_ms),
         }

@@ -223,10 +223,10 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
         let time = rustix::time::clock_gettime(id);
         Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
     };
-    let (running, counted) = (since_start(ClockId::Monotonic), since_start(ClockId::Boottime));
-    match counted.checked_sub(running) {
+    let (running, boot_time) = (since_start(ClockId::Monotonic), since_start(ClockId::Boottime));
+    match boot_time.checked_sub(running) {
         Some(suspended) => {
-            let about = format!("suspended for {} s of {} s", suspended.as_secs(), counted.as_secs());
+            let about = format!("suspended for {} s of {} s", suspended.as_secs(), boot_time.as_secs());
             report.line(Status::Ok, "boot clock", about)?;
         }
         None => {

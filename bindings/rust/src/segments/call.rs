@@ -120,17 +120,17 @@ impl PendingTake {
                 Err(Empty::Sealed) => return Err(closed()),
                 Err(Empty::UsedUp) => {
                     may_fetch(&tag_state.name)?;
-                    let Some(wanted) = fetcher.want(&tag_state, Some(self.left)) else { continue };
-                    if wanted.refilled {
+                    let Some(progress) = fetcher.want(&tag_state, Some(self.left)) else { continue };
+                    if progress.refilled {
                         continue;
                     }
-                    let fresh = self.ended.is_some_and(|before| wanted.ended > before);
-                    match wanted.refused {
-                        Some(error) if fresh || !wanted.awaited => return Err(error),
+                    let fresh = self.ended.is_some_and(|before| progress.ended > before);
+                    match progress.refused {
+                        Some(error) if fresh || !progress.awaited => return Err(error),
                         _ => {}
                     }
                     if self.ended.is_none() {
-                        self.ended = Some(wanted.begun);
+                        self.ended = Some(progress.begun);
                         self.waits_since = Instant::now();
                         tag_state.locked(|state| state.waits += 1);
                     } else if self.may_have_priority && fresh && self.waits_since.elapsed() >= SLICE {

@@ -12,7 +12,7 @@ use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE};
 use crate::tasks::with_timeout::{self, Timed};
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchAction, FetchEnd, FetchPhase, Result,
-    Segment, ServersRest,
+    Segment, ServersReadiness,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct Fetcher {
 }
 
 /// The state of a tag's fetches, for a caller that found the buffer empty.
-pub(crate) struct Wanted {
+pub(crate) struct FetchProgress {
     /// The number of fetches that have ended.
     pub(crate) ended: u64,
     /// The number of fetches that have begun.
@@ -140,9 +140,13 @@ impl Fetcher {
 
     /// Starts the tag's next fetch, unless one is running or it is too early. The reason is its prefetch, or a caller
     /// that waits for `need` ids. Returns `None` in a forked child.
-    pub(crate) fn want(self: &Arc<Self>, tag_state: &Arc<TagState>, need: Option<usize>) -> Option<Wanted> {
+    pub(crate) fn want(
+        self: &Arc<Self>,
+        tag_state: &Arc<TagState>,
+        need: Option<usize>,
+    ) -> Option<FetchProgress> {
         let waits = need.is_some();
-        let (action, wanted) = tag_state.locked(|state| {
+        let (action, progress) = tag_state.locked(|state| {
             if let Some(need) = need.filter(|&need| need > 1) {
                 state.fetch.needs(need as i64);
             }
@@ -150,10 +154,10 @@ impl Fetcher {
             let fetch = &state.fetch;
             let awaited = fetch.phase() != FetchPhase::Idle || refilled;
             let (ended, begun, refused) = (fetch.ended(), fetch.begun(), fetch.refused().cloned());
-            ((refilled, action), Wanted { ended, begun, refused, awaited, refilled })
+            ((refilled, action), FetchProgress { ended, begun, refused, awaited, refilled })
         })?;
         self.act(tag_state, action, waits);
-        Some(wanted)
+        Some(progress)
     }
 
     /// As [`Fetcher::want`], when the tag's back-off ends. It does nothing if the back-off has changed since.
@@ -377,7 +381,7 @@ impl Fetcher {
             lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_down()).unwrap_or(false);
         let end = match answered {
             true => FetchEnd::Answered,
-            false => FetchEnd::Failed { requests, servers: self.servers_rest() },
+            false => FetchEnd::Failed { requests, servers: self.servers_readiness() },
         };
         self.pass(|breaker| breaker.ended(tag_state, end, now_ms, seed));
         if let Some(error) = error {
@@ -392,11 +396,11 @@ impl Fetcher {
     }
 
     /// Whether all servers back off.
-    fn servers_rest(&self) -> ServersRest {
-        match self.settings.origin.servers.as_ref().map(|servers| servers.rest_ms(true)) {
-            None => ServersRest::Unknown,
-            Some(None) => ServersRest::Ready,
-            Some(Some(rest_ms)) => ServersRest::For(rest_ms),
+    fn servers_readiness(&self) -> ServersReadiness {
+        match self.settings.origin.servers.as_ref().map(|servers| servers.back_off_ms(true)) {
+            None => ServersReadiness::Unknown,
+            Some(None) => ServersReadiness::Ready,
+            Some(Some(back_off_ms)) => ServersReadiness::BackOff(back_off_ms),
         }
     }
 
@@ -502,7 +506,7 @@ impl Fetcher {
         while let Some(name) = lock_signal_safe(&self.prewarm, self.generation, Vec::pop).flatten()
             && let Some(Ok(tag_state)) = self.tag_state(&name.into())
             && tag_state.locked(|state| state.fetch.needs(self.prewarmed())).is_some()
-            && self.want(&tag_state, None).is_some_and(|wanted| !wanted.awaited)
+            && self.want(&tag_state, None).is_some_and(|progress| !progress.awaited)
         {}
     }
 

@@ -136,7 +136,7 @@ impl HighWaterMarks {
             return in_memory::accept(&self.source, tag, self.order, segments, after);
         };
         let path = files.path_of(tag)?;
-        // Of ids that cannot be joined a file holds few, but this process remembers more.
+        // Of ids that cannot be joined a file holds few, but this process stores more in memory.
         let mut known = Accepted { segments: segments.into(), refused: None };
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
@@ -277,7 +277,7 @@ impl MarkFiles {
 }
 
 /// The memory holds at least as many spans as a file.
-const _: () = assert!(MOST_SPANS <= leafid_core::MOST_REMEMBERED);
+const _: () = assert!(MOST_SPANS <= leafid_core::MOST_SPANS_IN_MEMORY);
 
 #[cfg(fuzzing)]
 pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {

@@ -54,8 +54,8 @@ impl Tag {
                 Err(Empty::UsedUp) if waited => return Ok(None),
                 Err(Empty::UsedUp) => {
                     may_fetch(&tag_state.name)?;
-                    let Some(wanted) = fetcher.want(&tag_state, Some(need)) else { continue };
-                    if let Some(error) = wanted.refused.filter(|_| !wanted.awaited) {
+                    let Some(progress) = fetcher.want(&tag_state, Some(need)) else { continue };
+                    if let Some(error) = progress.refused.filter(|_| !progress.awaited) {
                         return Err(error);
                     }
                     // Ids may have been put back.
@@ -69,7 +69,7 @@ impl Tag {
     }
 
     /// Ids from memory for a handle of one thread: at most `most`, and at most one of `parts` parts of their segment.
-    pub(super) fn part_at_hand(&self, most: usize, parts: u64) -> Option<ReservedRun> {
+    pub(super) fn part_in_memory(&self, most: usize, parts: u64) -> Option<ReservedRun> {
         let ((_, tag_state), generation) = self.process.load()?;
         let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
         let reserved = ReservedRun { run, generation };

@@ -2,7 +2,7 @@
 //! process whose clock stands still.
 
 use super::builder::SegmentsBuilder;
-use super::fetcher::{Fetcher, Wanted};
+use super::fetcher::{FetchProgress, Fetcher};
 use super::high_water::HighWaterMarks;
 use super::settings::SegmentsSettings;
 use super::shared::SharedSegments;
@@ -58,12 +58,12 @@ impl Opened {
     pub(crate) fn copy(&self, env: &Arc<Env>) -> Result<Opened> {
         let copy = Opened::of(Arc::clone(&self.shared.settings), env)?;
         let ((_, from), (_, to)) = (self.tag.process()?, copy.tag.process()?);
-        let at_hand = from.locked(|state| {
+        let in_memory = from.locked(|state| {
             let segments = from.buffer.segments(&state.filler);
             segments.into_iter().chain(state.pending.iter()).collect::<Vec<_>>()
         });
         to.locked(|state| {
-            at_hand.into_iter().flatten().for_each(|segment| state.pending.push_back(segment));
+            in_memory.into_iter().flatten().for_each(|segment| state.pending.push_back(segment));
             to.refill(state);
         });
         Ok(copy)
@@ -161,7 +161,7 @@ impl Play {
         }
     }
 
-    pub(super) fn want(&self, tag_state: &Arc<TagState>, need: Option<usize>) -> Wanted {
+    pub(super) fn want(&self, tag_state: &Arc<TagState>, need: Option<usize>) -> FetchProgress {
         self.fetcher.want(tag_state, need).unwrap()
     }
 

@@ -52,7 +52,7 @@ impl Tag {
     /// For calls and bindings: the next id, if one is in memory. It waits for nothing.
     #[doc(hidden)]
     #[inline]
-    pub fn at_hand(&self) -> Option<i64> {
+    pub fn next_in_memory(&self) -> Option<i64> {
         let ((_, tag_state), generation) = self.process.load()?;
         let watch = os::process::watch_generation();
         let (id, wants_fetch) = tag_state.buffer.take().ok()?;

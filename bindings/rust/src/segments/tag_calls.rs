@@ -16,7 +16,7 @@ impl Tag {
     /// `state_corrupt`, `closed`.
     #[inline]
     pub fn next(&self) -> Result<i64> {
-        match self.at_hand() {
+        match self.next_in_memory() {
             Some(id) => Ok(id),
             None => self.next_slowly(),
         }
@@ -29,7 +29,7 @@ impl Tag {
 
     /// Issues an id if one is in memory. Otherwise returns `None` and starts a fetch. Errors: `closed`, `unknown_tag`.
     pub fn try_next(&self) -> Result<Option<i64>> {
-        if let Some(id) = self.at_hand() {
+        if let Some(id) = self.next_in_memory() {
             return Ok(Some(id));
         }
         let mut attempt = self.attempt(1, None)?;
@@ -78,7 +78,7 @@ impl Tag {
     #[doc(hidden)]
     pub fn next_unless(&self, timeout_ms: Option<i64>, interrupted: Interrupted<'_>) -> Result<i64> {
         if timeout_ms.is_none()
-            && let Some(id) = self.at_hand()
+            && let Some(id) = self.next_in_memory()
         {
             return Ok(id);
         }

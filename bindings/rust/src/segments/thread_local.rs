@@ -53,7 +53,7 @@ impl LocalTag {
     #[inline(never)]
     fn next_of_run(&mut self) -> Result<i64> {
         self.reserved.run.count = 0;
-        let Some(ReservedRun { run, generation }) = self.tag.part_at_hand(MOST, PARTS) else {
+        let Some(ReservedRun { run, generation }) = self.tag.part_in_memory(MOST, PARTS) else {
             return self.tag.next();
         };
         let rest = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };

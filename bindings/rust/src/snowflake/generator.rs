@@ -253,7 +253,7 @@ impl Generator {
         span_writer.presence.drain_queries();
         let now_ms = self.env.clock.filtered_ms();
         let layout = self.core.layout();
-        let counted = self.env.clock.boot_time();
+        let boot_time = self.env.clock.boot_time();
         let in_use = SpanExtension::is_in_use(layout, first_unused, now_ms, waited_for);
         let extended = match in_use {
             true => span_writer.extend(&self.env, &self.core, first_unused, now_ms),
@@ -261,12 +261,12 @@ impl Generator {
         };
         let short = matches!(extended, Extension::LeaseShort);
         let lease = span_writer.lease.as_mut().map(|lease| {
-            let call = lease.begin_call(counted, now_ms, short && waited_for);
+            let call = lease.begin_call(boot_time, now_ms, short && waited_for);
             let held = &lease.held;
-            let over = held.is_over(counted, layout.tick_at(now_ms).unwrap_or(0));
-            (call, held.due_in(counted), held.has_failed(counted).then(|| held.used_up(counted)), over)
+            let over = held.is_over(boot_time, layout.tick_at(now_ms).unwrap_or(0));
+            (call, held.due_in(boot_time), held.has_failed(boot_time).then(|| held.used_up(boot_time)), over)
         });
-        let (rest, until) = (span_writer.extension.rest(), span_writer.file.record().run.until);
+        let (back_off, until) = (span_writer.extension.back_off(), span_writer.file.record().run.until);
         drop(held);
         // From here on no lock is held, because user callbacks are called and a logger may ask for an id.
         let (lease_due, lease_error) = match lease {
@@ -290,7 +290,7 @@ impl Generator {
             Some(SpanResult::Failed(error)) if error.code() == Code::WorkerLost && lease_due.is_none() => {
                 None
             }
-            Some(SpanResult::Failed(_)) => Some(rest),
+            Some(SpanResult::Failed(_)) => Some(back_off),
             _ => {
                 // Read again, because the write took some time.
                 let now_ms = self.env.clock.filtered_ms();

@@ -50,8 +50,8 @@ impl Generator {
                 return false;
             };
             let clock = &self.env.clock;
-            let (counted, now_ms) = (clock.boot_time(), clock.filtered_ms());
-            let ended = lease.held.take(answer, self.core.layout(), asked, counted, now_ms);
+            let (boot_time, now_ms) = (clock.boot_time(), clock.filtered_ms());
+            let ended = lease.held.take(answer, self.core.layout(), asked, boot_time, now_ms);
             (ended, lease.held.lease().until_ms)
         };
         match ended {

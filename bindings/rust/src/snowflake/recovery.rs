@@ -8,7 +8,7 @@ use crate::tasks::user_calls;
 use crate::worker::acquire::{Acquired, check_server_clocks, guarded_claim, is_held_here, request};
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Code, Error, LeaseLoss, LossAction, Result, SHORTEST_REST};
+use leafid_core::{Code, Error, LeaseLoss, LossAction, Result, SHORTEST_BACK_OFF};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 use std::time::{Duration, Instant};
@@ -19,21 +19,21 @@ impl Generator {
         log::warn!("leafid: {why}");
         let until_ms = self.renewal_log().lease_until_ms.unwrap_or(0);
         self.note_lease(until_ms, Some(why.clone()));
-        let counted = self.env.clock.boot_time();
+        let boot_time = self.env.clock.boot_time();
         // If leases are lost one after another without a renewal, the time between the claims grows.
         let losses = if self.kept.load(Acquire) { 0 } else { self.losses };
         self.with_recovery(|state| {
-            state.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, counted));
+            state.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, boot_time));
         });
         match self.recover_if_lost(false) {
             Recovery::UnderWay(again) | Recovery::Failed(_, again) => again,
-            Recovery::NotLost | Recovery::Done => SHORTEST_REST,
+            Recovery::NotLost | Recovery::Done => SHORTEST_BACK_OFF,
         }
     }
 
     /// Starts a claim if the lease is lost and a claim is due. `waited_for`: a caller has no span and waits.
     pub(crate) fn recover_if_lost(self: &Arc<Self>, waited_for: bool) -> Recovery {
-        let counted = self.env.clock.boot_time();
+        let boot_time = self.env.clock.boot_time();
         let patience = self.settings.call_bound() + claim::bound(&self.settings, &self.context.rules, false);
         let found = self.with_recovery(|state| {
             let Some(lost) = state.lost.as_mut().filter(|_| !state.closed) else {
@@ -42,8 +42,8 @@ impl Generator {
             if self.successor.get().is_some() {
                 return (Recovery::Done, None);
             }
-            match lost.poll(counted, patience, waited_for) {
-                LossAction::Claim(round) => (Recovery::UnderWay(SHORTEST_REST), Some(round)),
+            match lost.poll(boot_time, patience, waited_for) {
+                LossAction::Claim(round) => (Recovery::UnderWay(SHORTEST_BACK_OFF), Some(round)),
                 LossAction::Wait(again) => (Recovery::UnderWay(again), None),
                 LossAction::Failed(why, again) => (Recovery::Failed(why, again), None),
             }
@@ -52,7 +52,7 @@ impl Generator {
         if let Some(round) = begins {
             let generator = Arc::clone(self);
             if let Err(error) = user_calls::start(move || generator.recover(round)) {
-                return Recovery::Failed(self.claim_failed(round, &error), SHORTEST_REST);
+                return Recovery::Failed(self.claim_failed(round, &error), SHORTEST_BACK_OFF);
             }
         }
         recovery
@@ -98,10 +98,10 @@ impl Generator {
 
     /// Records that the claim of this round failed, and returns the error for callers.
     fn claim_failed(&self, round: u64, error: &Error) -> Error {
-        let counted = self.env.clock.boot_time();
+        let boot_time = self.env.clock.boot_time();
         let why = self.with_recovery(|state| {
             let lost = state.lost.as_mut()?;
-            lost.claim_failed(round, error, counted);
+            lost.claim_failed(round, error, boot_time);
             Some(lost.why().clone())
         });
         why.flatten().unwrap_or_else(|| error.clone())

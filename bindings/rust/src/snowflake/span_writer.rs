@@ -46,9 +46,9 @@ impl SpanWriter {
 
     /// Extends the span if half of it is used. `first_unused` is the core's.
     pub(crate) fn extend(&mut self, env: &Env, core: &Core, first_unused: u64, now_ms: i64) -> Extension {
-        let (record, counted) = (self.file.record(), env.clock.boot_time());
-        let lease_until = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(counted));
-        match self.extension.poll(core.rules(), record, first_unused, lease_until, now_ms, counted) {
+        let (record, boot_time) = (self.file.record(), env.clock.boot_time());
+        let lease_until = self.lease.as_ref().map_or(u64::MAX, |lease| lease.held.bound(boot_time));
+        match self.extension.poll(core.rules(), record, first_unused, lease_until, now_ms, boot_time) {
             ExtensionAction::Extend(span) => {
                 let record = record.clone();
                 stamp(&mut self.writer, env);

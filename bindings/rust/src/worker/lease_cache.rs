@@ -181,8 +181,8 @@ pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 }
 
 fn is_now(held: &CachedLease, env: &Env) -> bool {
-    let counted_ms = env.clock.boot_time().as_millis() as i64;
-    held.is_now(&env.clock.boot_id(), counted_ms, env.clock.filtered_ms())
+    let boot_time_ms = env.clock.boot_time().as_millis() as i64;
+    held.is_now(&env.clock.boot_id(), boot_time_ms, env.clock.filtered_ms())
 }
 
 /// Whether a copy of a file in this directory can be detected. In the layers of a container a copy can have its

@@ -39,11 +39,11 @@ impl RenewableLease {
     /// As [`HeldLease::begin_call`].
     pub(crate) fn begin_call(
         &mut self,
-        counted: Duration,
+        boot_time: Duration,
         now_ms: i64,
         waited_for: bool,
     ) -> Option<RenewalCall> {
-        let request = self.held.begin_call(counted, now_ms, waited_for)?;
+        let request = self.held.begin_call(boot_time, now_ms, waited_for)?;
         Some(RenewalCall { source: Arc::clone(&self.source), request, late: Arc::clone(&self.late) })
     }
 

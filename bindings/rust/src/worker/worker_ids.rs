@@ -2,7 +2,7 @@
 
 use crate::WorkerSource;
 use crate::os::hostname::hostname;
-use leafid_core::options::{WantedIds, WorkerRange, allowed, server_urls};
+use leafid_core::options::{WorkerOption, WorkerRange, allowed, server_urls};
 use leafid_core::{Error, Layout, Result};
 use std::ops::{Range, RangeInclusive};
 
@@ -105,17 +105,17 @@ pub(crate) enum WorkerIds {
 impl WorkerIds {
     /// `name` is the option or the environment variable that the user set.
     pub(crate) fn parse(name: &str, worker: &Worker, layout: &Layout) -> Result<WorkerIds> {
-        let wanted = match worker {
+        let option = match worker {
             Worker::Source(source) => return Ok(WorkerIds::FromSource(source.clone())),
             // URLs were accepted before this.
             Worker::Servers(servers) => {
                 return Err(Error::invalid(name, servers.join(", "), allowed("worker")));
             }
-            Worker::Id(id) => WantedIds::Id(*id),
-            Worker::Range { first, last } => WantedIds::Range(*first, *last),
-            Worker::Text(text) => WantedIds::Text(text),
+            Worker::Id(id) => WorkerOption::Id(*id),
+            Worker::Range { first, last } => WorkerOption::Range(*first, *last),
+            Worker::Text(text) => WorkerOption::Text(text),
         };
-        WorkerRange::parse(name, wanted, layout, &hostname()).map(WorkerIds::Within)
+        WorkerRange::parse(name, option, layout, &hostname()).map(WorkerIds::Within)
     }
 
     /// The ids, unless a source gives one.

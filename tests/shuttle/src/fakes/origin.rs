@@ -14,7 +14,7 @@ pub(crate) struct Origin {
 }
 
 pub(crate) trait Servers: Send + Sync {
-    fn rest_ms(&self, urgent: bool) -> Option<i64>;
+    fn back_off_ms(&self, urgent: bool) -> Option<i64>;
     fn denies(&self, tag: &str) -> bool;
     fn last_errors(&self) -> Vec<(String, Option<Error>)>;
     fn close_idle(&self);

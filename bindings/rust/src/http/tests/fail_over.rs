@@ -34,7 +34,7 @@ fn the_first_is_preferred_and_returned_to() {
     // On a machine that is too busy, its back-off has ended in between.
     assert!(asked == 1 || asked == 2 && begun.elapsed() >= REST, "{asked}");
     assert_eq!([second.seen().len(), third.seen().len()], [2, 0]);
-    assert_eq!(source.rest_ms(false), None, "another one may be asked");
+    assert_eq!(source.back_off_ms(false), None, "another one may be asked");
     let errors = source.last_errors();
     assert_eq!(errors[0].0, first.url());
     assert!(errors[0].1.as_ref().unwrap().message().contains("answered 503 \"busy\""), "{errors:?}");
@@ -106,7 +106,7 @@ fn while_all_rest_nobody_is_asked() {
     while begun.elapsed() < 4 * REST {
         let again = fetch(&source, "order").unwrap_err();
         assert!(again.message().contains("answered 503"), "{again}");
-        assert!(source.rest_ms(false).is_none_or(|rest_ms| (1..=1_000).contains(&rest_ms)));
+        assert!(source.back_off_ms(false).is_none_or(|back_off_ms| (1..=1_000).contains(&back_off_ms)));
     }
     for server in [&first, &second] {
         let at: Vec<Instant> = server.seen().iter().map(|seen| seen.at).collect();
@@ -117,10 +117,10 @@ fn while_all_rest_nobody_is_asked() {
     let begun = Instant::now();
     while fetch(&source, "order").is_err() {
         // The first may end its back-off before the second does, and is still down.
-        std::thread::sleep(Duration::from_millis(source.rest_ms(false).unwrap_or(1) as u64));
+        std::thread::sleep(Duration::from_millis(source.back_off_ms(false).unwrap_or(1) as u64));
         assert!(begun.elapsed() < Duration::from_secs(5));
     }
-    assert_eq!(source.rest_ms(false), None);
+    assert_eq!(source.back_off_ms(false), None);
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn requests_that_fail_together_count_as_one_failure() {
         }
     });
     assert_eq!(server.seen().len(), 4);
-    let rest_ms = source.rest_ms(false).unwrap();
-    assert!(rest_ms < 300, "{rest_ms}");
+    let back_off_ms = source.back_off_ms(false).unwrap();
+    assert!(back_off_ms < 300, "{back_off_ms}");
 }
 
 /// With four threads and any number of tags, a source that is down gets at most five requests a second.
@@ -159,8 +159,8 @@ fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
                     }
                     let request = FetchRequest { tag: format!("t{thread}"), step: 1, after: 0, urgent: true };
                     dialects::range(source, true, &request, nonce).unwrap_err();
-                    let rest_ms = source.rest_ms(true).unwrap_or(1);
-                    std::thread::sleep(Duration::from_millis(rest_ms.min(50) as u64));
+                    let back_off_ms = source.back_off_ms(true).unwrap_or(1);
+                    std::thread::sleep(Duration::from_millis(back_off_ms.min(50) as u64));
                 }
             });
         }

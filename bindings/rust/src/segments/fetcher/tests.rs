@@ -11,15 +11,15 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Servers with this state.
 #[derive(Default)]
 struct Says {
-    rest_ms: Option<i64>,
+    back_off_ms: Option<i64>,
     denies: bool,
     rested: AtomicUsize,
     closed: AtomicUsize,
 }
 
 impl Servers for Says {
-    fn rest_ms(&self, _: bool) -> Option<i64> {
-        self.rest_ms
+    fn back_off_ms(&self, _: bool) -> Option<i64> {
+        self.back_off_ms
     }
     fn denies(&self, _: &str) -> bool {
         self.denies
@@ -147,9 +147,9 @@ fn who_finds_nothing_learns_what_is_under_way() {
         }
         state.fetch.begin(Some(0), STEP, BEGIN_MS)
     });
-    let wanted = play.want(&tag_state, Some(5));
-    assert_eq!((wanted.ended, wanted.begun, wanted.awaited, wanted.refilled), (2, 3, true, false));
-    assert!(wanted.refused.is_none());
+    let progress = play.want(&tag_state, Some(5));
+    assert_eq!((progress.ended, progress.begun, progress.awaited, progress.refilled), (2, 3, true, false));
+    assert!(progress.refused.is_none());
     for (code, is_denied, refused) in [
         (Code::SegmentUnavailable, false, false),
         (Code::SegmentUnavailable, true, true),
@@ -157,18 +157,18 @@ fn who_finds_nothing_learns_what_is_under_way() {
     ] {
         let tag_state = play.tag(&format!("{code:?} {is_denied}"));
         has_failed(&tag_state, code, is_denied, 1);
-        let wanted = play.want(&tag_state, None);
-        assert_eq!(wanted.refused.is_some(), refused, "{code:?}");
-        assert_eq!(wanted.awaited, code != Code::UnknownTag, "it is asked for by who waits");
-        assert_eq!(wanted.begun, 1);
+        let progress = play.want(&tag_state, None);
+        assert_eq!(progress.refused.is_some(), refused, "{code:?}");
+        assert_eq!(progress.awaited, code != Code::UnknownTag, "it is asked for by who waits");
+        assert_eq!(progress.begun, 1);
     }
     let enough = play.tag("enough");
     of(&enough, |state| {
         state.pending.push_back(ids(1, 1_000));
         state.pending.push_back(ids(2_000, 1_000));
     });
-    let wanted = play.want(&enough, Some(1));
-    assert!(wanted.refilled && wanted.awaited && wanted.refused.is_none());
+    let progress = play.want(&enough, Some(1));
+    assert!(progress.refilled && progress.awaited && progress.refused.is_none());
     assert_eq!(phase(&enough), FetchPhase::Idle);
 }
 
@@ -295,7 +295,7 @@ fn only_a_source_that_gives_no_answer_is_down() {
     assert_eq!(fails(Code::SegmentUnavailable, None), (true, false));
     assert_eq!(fails(Code::SourceInvalid, None), (false, false));
     for denies in [false, true] {
-        let says = Says { rest_ms: Some(300), denies, ..Says::default() };
+        let says = Says { back_off_ms: Some(300), denies, ..Says::default() };
         assert_eq!(fails(Code::SegmentUnavailable, Some(says)), (!denies, denies));
     }
     let play = Play::open(thousand(), |_| {});

@@ -4,7 +4,7 @@ use super::Accepted;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use leafid_core::format::mark::MOST_SPANS;
-use leafid_core::{Guard, IdOrder, MOST_REMEMBERED, Result, Segment};
+use leafid_core::{Guard, IdOrder, MOST_SPANS_IN_MEMORY, Result, Segment};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -34,7 +34,7 @@ pub(crate) fn accept(
 ) -> Result<Accepted> {
     with_guards(|guards| {
         // With ascending ids the mark alone holds most of it. 10,000 idle tags must need little memory.
-        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_REMEMBERED };
+        let most = if order == IdOrder::Ascending { MOST_SPANS } else { MOST_SPANS_IN_MEMORY };
         let guard = guards.entry(source.to_owned()).or_default().entry(tag.into());
         let guard = guard.or_insert_with(|| Guard::resume(order, 0, Vec::new(), most));
         Accepted::of(guard, segments, after)

@@ -87,8 +87,8 @@ fn blocking(
 }
 
 impl Servers for ServerPool {
-    fn rest_ms(&self, urgent: bool) -> Option<i64> {
-        self.rest_ms(urgent)
+    fn back_off_ms(&self, urgent: bool) -> Option<i64> {
+        self.back_off_ms(urgent)
     }
 
     fn denies(&self, tag: &str) -> bool {

@@ -28,7 +28,7 @@ type CheckTag = dyn Fn(&str) -> Result<()> + Send + Sync;
 /// The state of the servers of a source.
 pub(crate) trait Servers: Send + Sync {
     /// How long no server may be asked, in milliseconds; `None` if one may be asked now. `urgent`: a caller waits.
-    fn rest_ms(&self, urgent: bool) -> Option<i64>;
+    fn back_off_ms(&self, urgent: bool) -> Option<i64>;
     /// Whether each server has refused this tag, and would refuse it until somebody changes the server.
     fn denies(&self, tag: &str) -> bool;
     /// The URL and the last error of each server.

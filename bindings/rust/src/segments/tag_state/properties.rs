@@ -56,7 +56,7 @@ fn ids(run: &Run) -> impl Iterator<Item = i64> + use<> {
 struct Model {
     tag_state: TagState,
     end: i64,
-    at_hand: BTreeSet<i64>,
+    in_memory: BTreeSet<i64>,
     /// The runs of handles.
     kept: Vec<Run>,
     priority_calls: Vec<u64>,
@@ -77,7 +77,7 @@ impl Model {
         Model {
             tag_state,
             end: 0,
-            at_hand: BTreeSet::new(),
+            in_memory: BTreeSet::new(),
             kept: Vec::new(),
             priority_calls: Vec::new(),
             sealed: false,
@@ -89,7 +89,7 @@ impl Model {
     fn leaves(&mut self, run: &Run) -> std::result::Result<(), TestCaseError> {
         prop_assert!(!self.sealed, "{:?} after the seal", run);
         for id in ids(run) {
-            prop_assert!(self.at_hand.remove(&id), "{} was not at hand", id);
+            prop_assert!(self.in_memory.remove(&id), "{} was not in memory", id);
             if let Some(last) = &mut self.ordered {
                 prop_assert!(id > *last, "{} after {}", id, last);
                 *last = id;
@@ -101,7 +101,7 @@ impl Model {
     fn comes_back(&mut self, run: Run) {
         self.ordered = None;
         self.tag_state.put_back(&[run]);
-        self.at_hand.extend(ids(&run));
+        self.in_memory.extend(ids(&run));
     }
 
     fn do_it(&mut self, operation: Operation) -> std::result::Result<(), TestCaseError> {
@@ -110,7 +110,7 @@ impl Model {
                 let start = self.end + above;
                 let segment = Segment::new(start, start + length * stride, stride).unwrap();
                 self.end = segment.end();
-                self.at_hand.extend((0..segment.len()).filter_map(|n| segment.id(n)));
+                self.in_memory.extend((0..segment.len()).filter_map(|n| segment.id(n)));
                 let refilled = self.tag_state.locked(|state| {
                     state.pending.push_back(segment);
                     self.tag_state.refill(state);
@@ -160,7 +160,7 @@ impl Model {
                     for run in &runs {
                         // They may have been given before a seal, or put back after it.
                         for id in ids(run) {
-                            prop_assert!(self.at_hand.remove(&id), "{} was not at hand", id);
+                            prop_assert!(self.in_memory.remove(&id), "{} was not in memory", id);
                         }
                     }
                     if late {
@@ -178,12 +178,12 @@ impl Model {
         while let Some(number) = self.priority_calls.pop() {
             let runs = self.tag_state.take_served(number);
             let held: BTreeSet<i64> = runs.iter().flat_map(ids).collect();
-            self.at_hand.retain(|id| !held.contains(id));
+            self.in_memory.retain(|id| !held.contains(id));
         }
         let rest = self.tag_state.seal();
         let told: Vec<i64> =
             rest.iter().flat_map(|part| (0..part.len()).filter_map(|n| part.id(n))).collect();
-        prop_assert!(told.iter().copied().eq(std::mem::take(&mut self.at_hand)), "{:?}", rest);
+        prop_assert!(told.iter().copied().eq(std::mem::take(&mut self.in_memory)), "{:?}", rest);
         self.sealed = true;
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Model {
                 (self.tag_state.left(state), held)
             })
             .unwrap_or_default();
-        prop_assert!(self.sealed || left as usize + held == self.at_hand.len());
+        prop_assert!(self.sealed || left as usize + held == self.in_memory.len());
         Ok(())
     }
 }

@@ -67,7 +67,7 @@ impl Side {
     ) -> Result<(), String> {
         simulated::play(self.world.fate.number);
         for _ in 0..4 {
-            match self.opened.tag.at_hand() {
+            match self.opened.tag.next_in_memory() {
                 Some(id) => one(issued, id)?,
                 None => break,
             }
