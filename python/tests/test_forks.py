@@ -289,41 +289,21 @@ say(first, flake.next())
         program.end()
 
 
-def test_an_idle_child_does_not_keep_a_killed_parents_id(space, start):
-    parent = start("""
-flake = leafid.Snowflake(7, **space)
-flake.next()
-if os.fork() == 0:
-    say(os.getpid())
-sys.stdin.read()
-""")
-    # Said by the child, which has then left the fork behind it.
+# A child says its id when it has left the fork behind it. A program that is started keeps no lock either.
+IDLE = {
+    "fork": "if os.fork() == 0: say(os.getpid())",
+    "exec": "import subprocess; say(subprocess.Popen(['sleep', '60']).pid)",
+}
+
+
+@pytest.mark.parametrize("begin", IDLE.values(), ids=IDLE)
+def test_an_idle_child_does_not_keep_a_killed_parents_id(space, start, begin):
+    parent = start(f"flake = leafid.Snowflake(7, **space)\nflake.next()\n{begin}\nsys.stdin.read()\n")
     child = int(parent.line())
-    os.kill(parent.pid, signal.SIGKILL)
-    parent.process.wait(10)
     try:
+        parent.kill()
         with leafid.Snowflake(7, **space) as flake:
             flake.next()
         os.kill(child, 0)
     finally:
         os.kill(child, signal.SIGKILL)
-
-
-def test_subprocess_and_exec_pass_nothing_on(space, run, start):
-    """A program that is started keeps no lock: its starter's id is free when the starter has ended."""
-    parent = start("""
-import subprocess
-flake = leafid.Snowflake(7, **space)
-flake.next()
-sleeper = subprocess.Popen(["sleep", "60"])
-say(sleeper.pid)
-sys.stdin.read()
-""")
-    sleeper = int(parent.line())
-    try:
-        parent.kill()
-        with leafid.Snowflake(7, **space) as flake:
-            flake.next()
-        os.kill(sleeper, 0)
-    finally:
-        os.kill(sleeper, signal.SIGKILL)

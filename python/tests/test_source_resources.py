@@ -31,22 +31,32 @@ def left():
     return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd")), memory
 
 
+def leaves_nothing(source, call):
+    """Calls it 600 times: the last 500 leave no reference to the source, no thread, descriptor or memory."""
+
+    def calls(count):
+        for _ in range(count):
+            call()
+        gc.collect()
+
+    calls(100)
+    references, before = sys.getrefcount(source), left()
+    calls(500)
+    after = left()
+    assert sys.getrefcount(source) == references
+    assert after[:2] == before[:2] and after[2] - before[2] < 2000
+
+
 @pytest.mark.slow
 def test_opened_and_closed(space):
     leases = Leases()
 
-    def rounds(count):
-        for _ in range(count):
-            with leafid.Snowflake(leases, **space) as flake, leafid.Snowflake(leases, **space) as same:
-                assert flake.next() < same.next()
-        gc.collect()
+    def call():
+        with leafid.Snowflake(leases, **space) as flake, leafid.Snowflake(leases, **space) as same:
+            assert flake.next() < same.next()
 
-    rounds(100)
-    references, before = sys.getrefcount(leases), left()
-    rounds(500)
-    after = left()
-    assert sys.getrefcount(leases) == references and leases.claims == leases.releases == 600
-    assert after[:2] == before[:2] and after[2] - before[2] < 2000
+    leaves_nothing(leases, call)
+    assert leases.claims == leases.releases == 600
 
 
 def test_refused(space):
@@ -55,20 +65,12 @@ def test_refused(space):
     def claim(name, previous):
         raise LookupError(name)
 
-    def rounds(count):
-        for _ in range(count):
-            try:
-                leafid.Snowflake(claim, **space)
-            except leafid.WorkerLostError as error:
-                assert isinstance(error.__cause__, LookupError)
-        gc.collect()
+    def call():
+        with pytest.raises(leafid.WorkerLostError) as raised:
+            leafid.Snowflake(claim, **space)
+        assert isinstance(raised.value.__cause__, LookupError)
 
-    rounds(100)
-    references, before = sys.getrefcount(claim), left()
-    rounds(500)
-    after = left()
-    assert sys.getrefcount(claim) == references
-    assert after[:2] == before[:2] and after[2] - before[2] < 2000
+    leaves_nothing(claim, call)
 
 
 def test_forks(run):
