@@ -4,7 +4,7 @@
 
 use leafid_core::BackOff;
 
-fn rests(failures: u32, urgent: bool, seed: u64) -> i64 {
+fn back_offs(failures: u32, urgent: bool, seed: u64) -> i64 {
     let mut back_off = BackOff::new();
     for _ in 0..failures {
         back_off.failed(1_000, seed);
@@ -14,9 +14,9 @@ fn rests(failures: u32, urgent: bool, seed: u64) -> i64 {
 
 #[test]
 fn rests_grow_up_to_a_bound_that_is_lower_while_somebody_waits() {
-    let urgent: Vec<i64> = (1..=8).map(|failures| rests(failures, true, 0)).collect();
+    let urgent: Vec<i64> = (1..=8).map(|failures| back_offs(failures, true, 0)).collect();
     assert_eq!(urgent, [200, 400, 400, 400, 400, 400, 400, 400]);
-    let calm: Vec<i64> = (1..=8).map(|failures| rests(failures, false, 0)).collect();
+    let calm: Vec<i64> = (1..=8).map(|failures| back_offs(failures, false, 0)).collect();
     assert_eq!(calm, [200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
 }
 
@@ -26,14 +26,14 @@ fn nobody_is_asked_more_than_five_times_a_second_nor_all_at_once() {
     for seed in 0..1_024 {
         for failures in 1..=20 {
             for urgent in [true, false] {
-                let rest = rests(failures, urgent, seed);
-                assert!((200..=if urgent { 400 } else { 10_000 }).contains(&rest), "{rest}");
-                assert!(rest * 4 >= rests(failures, urgent, 0) * 3);
+                let back_off = back_offs(failures, urgent, seed);
+                assert!((200..=if urgent { 400 } else { 10_000 }).contains(&back_off), "{back_off}");
+                assert!(back_off * 4 >= back_offs(failures, urgent, 0) * 3);
             }
         }
-        seen.insert(rests(3, true, seed));
+        seen.insert(back_offs(3, true, seed));
     }
-    assert!(seen.len() > 50, "{} different rests", seen.len());
+    assert!(seen.len() > 50, "{} different back-offs", seen.len());
 }
 
 #[test]

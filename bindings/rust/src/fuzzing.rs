@@ -50,7 +50,7 @@ pub fn state(bytes: &[u8]) -> Result<State> {
 
 /// Reads the file of a cached lease and writes its content. Returns whether a slot was damaged.
 pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    lease_cache::again(bytes)
+    lease_cache::rewrite(bytes)
 }
 
 /// The lease with which a start continues.

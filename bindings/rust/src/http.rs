@@ -6,8 +6,8 @@
 //! A connection serves another request only after a correct response. An error or a timeout closes it, so that a late
 //! response is never read for another request.
 //!
-//! ureq's own connector and resolver were tried in place of `connection`, `resolve` and `standing` (version 3.5.1, with
-//! its timeouts for each request). They cannot replace them:
+//! ureq's own connector and resolver were tried in place of `connection`, `resolve` and `connection_state` (version
+//! 3.5.1, with its timeouts for each request). They cannot replace them:
 //! * A forked child keeps its parent's sockets open, because ureq shows no descriptor to register (`tests/forks.rs`).
 //! * A connection serves again after a wrong response, because only its transport may refuse that
 //!   (`right_answers_keep_the_connection_and_others_do_not`).
@@ -16,11 +16,11 @@
 //! * Its resolver starts a thread for each look-up, without a limit, and not by [`crate::os::spawn`].
 
 mod connection;
+mod connection_state;
 mod deadline;
 mod resolve;
 mod response;
 mod settings;
-mod standing;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -180,11 +180,11 @@ mod tests {
         let due_ms = |ticks| SpanExtension::due_in(&layout, from + ticks, from, tick_ms).as_millis();
         assert_eq!([due_ms(500), due_ms(3)], [2_501, 16]);
         let mut extension = SpanExtension::new(OPENED);
-        let rests = [(); 3].map(|()| {
+        let back_offs = [(); 3].map(|()| {
             extension.failed();
             extension.back_off().as_millis()
         });
-        assert_eq!(rests, [200, 400, 800]);
+        assert_eq!(back_offs, [200, 400, 800]);
         extension.written();
         assert_eq!(extension.back_off().as_millis(), 200);
     }

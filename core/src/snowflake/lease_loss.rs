@@ -63,10 +63,10 @@ impl LeaseLoss {
             let why = format!("the claim has not answered for {} ms", patience.as_millis());
             self.fail(&Error::new(Code::WorkerLost, why), boot_time);
         }
-        let pressed = waited_for && boot_time >= self.failed_at + RETRY;
+        let may_retry = waited_for && boot_time >= self.failed_at + RETRY;
         if self.claiming.is_some() {
             LossAction::Wait(RETRY)
-        } else if boot_time >= self.due || pressed {
+        } else if boot_time >= self.due || may_retry {
             self.claiming = Some(boot_time);
             self.round += 1;
             LossAction::Claim(self.round)
@@ -146,18 +146,18 @@ mod tests {
         let mut loss = lost(0);
         assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
         assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Wait(RETRY), "never two at once");
-        let (mut now, mut rests) = (0, [0; 4]);
-        for (round, rest) in (1..).zip(&mut rests) {
+        let (mut now, mut waits) = (0, [0; 4]);
+        for (round, wait) in (1..).zip(&mut waits) {
             loss.claim_failed(round, &error("down"), at(now));
             let LossAction::Failed(why, again) = loss.poll(at(now), PATIENCE, false) else {
                 unreachable!("it is not due")
             };
             assert!(why.to_string().contains("no other could be claimed: down"), "{why}");
-            *rest = again.as_millis();
+            *wait = again.as_millis();
             now += again.as_millis() as u64;
             assert_eq!(loss.poll(at(now), PATIENCE, false), LossAction::Claim(round + 1));
         }
-        assert_eq!(rests, [200, 400, 800, 1_600]);
+        assert_eq!(waits, [200, 400, 800, 1_600]);
     }
 
     #[test]

@@ -126,10 +126,11 @@ impl Record {
     /// The end of the run in Unix milliseconds, if it is too far ahead of the clock for a wait. `None` for an empty run
     /// directly above a former span, however long that span is.
     fn false_lead_ms(&self, now_ms: i64) -> Option<i64> {
-        let rests =
+        let follows_former =
             self.run.is_empty() && self.former.last().is_some_and(|span| span.until >= self.run.until);
         let until_ms = self.layout.tick_start_ms(self.run.until);
-        (!rests && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms()).then_some(until_ms)
+        (!follows_former && until_ms.saturating_sub(now_ms) > MOST_LEAD_MS + self.layout.tick_ms())
+            .then_some(until_ms)
     }
 
     /// The plausible part of the run. No rules write a run that starts below the clock and ends more than a year above

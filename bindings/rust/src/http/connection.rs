@@ -1,8 +1,8 @@
 //! Sockets of connections. A forked child closes them and never writes to them.
 
+use super::connection_state::ConnectionState;
 use super::deadline;
 use super::resolve;
-use super::standing::Standing;
 use crate::os::ForkSafeFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use ureq::{Error, Timeout};
 /// A connected non-blocking socket, which is closed in a forked child.
 pub(crate) struct Socket {
     descriptor: ForkSafeFd,
-    standing: Arc<Standing>,
+    connection_state: Arc<ConnectionState>,
 }
 
 impl Socket {
@@ -29,7 +29,7 @@ impl Socket {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let descriptor =
             ForkSafeFd::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
-        let socket = Socket { descriptor, standing: Arc::default() };
+        let socket = Socket { descriptor, connection_state: Arc::default() };
         let fd = socket.descriptor.fd()?;
         sockopt::set_tcp_nodelay(fd, true)?;
         match rustix::net::connect(fd, &address) {
@@ -116,8 +116,8 @@ impl Transport for Connection {
     }
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
-        self.socket.standing.sent();
-        deadline::set_standing(&self.socket.standing);
+        self.socket.connection_state.sent();
+        deadline::set_connection_state(&self.socket.connection_state);
         let (by, is_connecting) = deadline::deadline();
         let output = &self.buffers.output()[..amount];
         self.socket.send(output, by).map_err(|error| timed(error, is_connecting))
@@ -132,7 +132,7 @@ impl Transport for Connection {
     }
 
     fn is_open(&mut self) -> bool {
-        self.socket.standing.may_serve() && self.socket.is_quiet()
+        self.socket.connection_state.may_serve() && self.socket.is_quiet()
     }
 }
 

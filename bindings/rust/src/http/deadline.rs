@@ -1,6 +1,6 @@
 //! The deadlines and the connection of the request that runs on this thread, for the parts that ureq calls.
 
-use super::standing::Standing;
+use super::connection_state::ConnectionState;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ struct Current {
     is_connecting: bool,
     /// Whether more bytes came than the response announced.
     has_extra_bytes: bool,
-    standing: Option<Arc<Standing>>,
+    connection_state: Option<Arc<ConnectionState>>,
 }
 
 thread_local! {
@@ -33,8 +33,13 @@ pub(crate) struct Exchange(());
 
 impl Exchange {
     pub(crate) fn begin(bounds: Deadlines) -> Exchange {
-        let current =
-            Current { bounds, is_fresh: false, is_connecting: false, has_extra_bytes: false, standing: None };
+        let current = Current {
+            bounds,
+            is_fresh: false,
+            is_connecting: false,
+            has_extra_bytes: false,
+            connection_state: None,
+        };
         CURRENT.set(Some(current));
         Exchange(())
     }
@@ -57,8 +62,8 @@ impl Exchange {
 
     /// Marks the response as correct: its connection may serve another request.
     pub(crate) fn prove(self) {
-        if let Some(standing) = with(|current| current.standing.take()).flatten() {
-            standing.prove();
+        if let Some(connection_state) = with(|current| current.connection_state.take()).flatten() {
+            connection_state.prove();
         }
     }
 }
@@ -89,8 +94,8 @@ pub(super) fn has_extra_bytes() {
 }
 
 /// Sets the connection of the request.
-pub(super) fn set_standing(standing: &Arc<Standing>) {
-    with(|current| current.standing = Some(Arc::clone(standing)));
+pub(super) fn set_connection_state(connection_state: &Arc<ConnectionState>) {
+    with(|current| current.connection_state = Some(Arc::clone(connection_state)));
 }
 
 /// The deadline of the current step, and whether this step creates a connection.

@@ -39,7 +39,7 @@ pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
 
 /// Reads the file of a `mark`, a `counter` or a `marker` and writes its content. Returns whether a slot was damaged.
 pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    if kind == "mark" { high_water::again(bytes) } else { file::again(kind == "marker", bytes) }
+    if kind == "mark" { high_water::rewrite(bytes) } else { file::rewrite(kind == "marker", bytes) }
 }
 
 /// Those of the segments that the marks of a directory accept.

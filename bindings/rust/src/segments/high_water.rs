@@ -280,7 +280,7 @@ impl MarkFiles {
 const _: () = assert!(MOST_SPANS <= leafid_core::MOST_SPANS_IN_MEMORY);
 
 #[cfg(fuzzing)]
-pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+pub(crate) fn rewrite(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     shared_file::rewrite::<Mark>(bytes)
 }
 

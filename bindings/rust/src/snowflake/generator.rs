@@ -250,7 +250,7 @@ impl Generator {
             self.note(None, self.core.until());
             return None;
         };
-        span_writer.presence.drain_queries();
+        span_writer.host_lock.drain_queries();
         let now_ms = self.env.clock.filtered_ms();
         let layout = self.core.layout();
         let boot_time = self.env.clock.boot_time();

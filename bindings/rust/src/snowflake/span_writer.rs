@@ -14,7 +14,7 @@ pub(crate) struct SpanWriter {
     pub(crate) extension: SpanExtension,
     /// Dropped first: the lock is released before the mark.
     pub(crate) file: StateFile,
-    pub(crate) presence: Box<dyn HostLock>,
+    pub(crate) host_lock: Box<dyn HostLock>,
     writer: Writer,
     pub(crate) lease: Option<RenewableLease>,
 }
@@ -40,8 +40,8 @@ pub(crate) enum Extension {
 impl SpanWriter {
     /// `opened` is the boot time.
     pub(crate) fn new(claim: Claim, opened: Duration) -> SpanWriter {
-        let Claim { file, presence, writer, lease, .. } = claim;
-        SpanWriter { extension: SpanExtension::new(opened), file, presence, writer, lease }
+        let Claim { file, host_lock, writer, lease, .. } = claim;
+        SpanWriter { extension: SpanExtension::new(opened), file, host_lock, writer, lease }
     }
 
     /// Extends the span if half of it is used. `first_unused` is the core's.

@@ -45,7 +45,7 @@ pub(crate) struct ClaimContext {
 pub(crate) struct Claim {
     /// Dropped first: the lock is released before the mark.
     pub(crate) file: StateFile,
-    pub(crate) presence: Box<dyn HostLock>,
+    pub(crate) host_lock: Box<dyn HostLock>,
     /// Empty while the record is so far ahead of the clock that no span may be granted yet.
     pub(crate) first: Span,
     /// No id is issued before this time of the clock, because no record was found.
@@ -235,7 +235,7 @@ fn claim_one(
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
     let marked = || env.disk.holder(&key.space.name, worker_id).or_else(recorded);
-    let presence = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
+    let host_lock = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
     // Locked but not marked: its holder sees other marks, as in another container.
     let mut file = match key.persist {
         true => StateFile::open(env, settings.records(), worker_id)?.ok_or_else(|| in_use(&recorded))?,
@@ -296,7 +296,7 @@ fn claim_one(
         key.space.layout,
         if unrecorded && key.persist { ", no earlier record" } else { "" }
     );
-    Ok(Claim { file, presence, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
+    Ok(Claim { file, host_lock, first, begins_ms, writer, seed: (random >> 64) as u64, rules: *rules, lease })
 }
 
 /// The error for an unusable lease. From servers it is never an invalid argument of the user.

@@ -176,7 +176,7 @@ pub(crate) fn find_cached(
 }
 
 #[cfg(fuzzing)]
-pub(crate) fn again(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+pub(crate) fn rewrite(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     shared_file::rewrite::<LeaseFile>(bytes)
 }
 

@@ -93,7 +93,7 @@ impl FileSource {
 }
 
 #[cfg(fuzzing)]
-pub(crate) fn again(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
+pub(crate) fn rewrite(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     use crate::storage::shared_file::rewrite;
     use leafid_core::format::counter::{Counter, Marker};
     if marker { rewrite::<Marker>(bytes) } else { rewrite::<Counter>(bytes) }

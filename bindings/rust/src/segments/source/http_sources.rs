@@ -81,7 +81,7 @@ fn blocking(
 ) -> Origin {
     let (asked, env) = (Arc::clone(&servers), env::of_process());
     let source = SegmentSource::blocking(move |request| {
-        Ok(Some(fetch(&asked, &pressed(request), env.number()?)?.into()))
+        Ok(Some(fetch(&asked, &as_urgent(request), env.number()?)?.into()))
     });
     Origin { servers: Some(servers), ..Origin::new(source, name, true, order) }
 }
@@ -109,7 +109,7 @@ impl Servers for ServerPool {
 }
 
 /// Servers are chosen as if a caller waited, because one may start to wait while a server that failed before is tried.
-fn pressed(request: &FetchRequest) -> FetchRequest {
+fn as_urgent(request: &FetchRequest) -> FetchRequest {
     FetchRequest { urgent: true, ..request.clone() }
 }
 
@@ -149,6 +149,6 @@ mod tests {
     #[test]
     fn who_may_come_to_wait_is_asked_for_as_if_somebody_did() {
         let request = FetchRequest { tag: "order".into(), step: 5, after: 7, urgent: false };
-        assert_eq!(pressed(&request), FetchRequest { urgent: true, ..request });
+        assert_eq!(as_urgent(&request), FetchRequest { urgent: true, ..request });
     }
 }

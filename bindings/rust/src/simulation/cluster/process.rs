@@ -40,7 +40,7 @@ impl Process {
         let rules = *generator.core.rules();
         let claim = Claim {
             file,
-            presence: Box::new(Nowhere),
+            host_lock: Box::new(Nowhere),
             first,
             begins_ms: None,
             writer,

@@ -11,9 +11,9 @@ const PROVEN: u8 = 2;
 
 /// The state of one connection: `sent` -> `may_serve` (read) -> `prove` -> `may_serve` (before the next request).
 #[derive(Default)]
-pub(super) struct Standing(AtomicU8);
+pub(super) struct ConnectionState(AtomicU8);
 
-impl Standing {
+impl ConnectionState {
     /// A request is sent.
     pub(super) fn sent(&self) {
         self.0.store(UNPROVEN, Release);
