@@ -1,17 +1,19 @@
 # The npm package: built, packed, installed where demos and benches find it, tested as packed.
 #
-#   make node-package   the addon and the tarball build/node/leafid.tgz, installed into build/node/
-#   make test-node      the tests, against the tarball installed into build/node-test/
-#   make check-node     index.d.ts under tsc --strict, and the program compiled against it, run
+#   make node-package     the packages leafid and leafid-PLATFORM in build/node/*.tgz, installed into build/node/
+#   make test-node        the tests, against the packages installed into build/node-test/
+#   make check-node       index.d.ts under tsc --strict, and the program compiled against it, run
+#   make test-node-tools  leafid under test runners and bundlers (docs/NODE.md); publint and attw
 
 CARGO ?= cargo
 NODE ?= node
 NPM ?= npm
 
 node_test := build/node-test
+node_addon := $(or $(CARGO_TARGET_DIR),target)/release/libleafid_node.$(if $(filter Darwin,$(shell uname)),dylib,so)
 node_typescript := 7.0.2
 
-.PHONY: node-tools node-package test-node check-node
+.PHONY: node-tools node-package test-node check-node test-node-tools
 
 node-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -22,7 +24,7 @@ node-tools:
 node-package: node-tools
 	@echo "== building leafid for Node"
 	@$(CARGO) build --release --quiet -p leafid-node
-	@$(NODE) node/tools/package.mjs $(or $(CARGO_TARGET_DIR),target)/release build/node $(node_test)
+	@$(NODE) node/tools/package.mjs build/node here=$(node_addon) build/node $(node_test)
 
 test-node: node-package
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
@@ -36,4 +38,18 @@ check-node: node-package build/node-typescript/node_modules/typescript-$(node_ty
 build/node-typescript/node_modules/typescript-$(node_typescript):
 	@mkdir -p build/node-typescript && echo '{ "private": true }' >build/node-typescript/package.json
 	@cd build/node-typescript && $(NPM) install --loglevel=error --no-save --no-package-lock --no-audit --no-fund typescript@$(node_typescript)
+	@touch $@
+
+# Node looks for packages in the folders above: the tools lie above the project in which leafid is installed.
+node_recipes := build/node-tools
+
+test-node-tools: node-package $(node_recipes)/installed
+	@$(NODE) node/tools/package.mjs build/node here=$(node_addon) $(node_recipes)/project
+	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
+	@cd $(node_recipes)/project && LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
+	    $(retries) node $(NODE) --test --test-reporter=spec tools.test.mjs
+
+$(node_recipes)/installed: tests/node_tools/package.json
+	@mkdir -p $(node_recipes) && cp $< $(node_recipes)/
+	@cd $(node_recipes) && $(NPM) install --loglevel=error --no-package-lock --no-audit --no-fund
 	@touch $@

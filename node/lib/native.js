@@ -1,35 +1,75 @@
 'use strict'
 
-// The addon for this platform: `leafid.<platform>-<arch>[-<libc>].node` beside package.json.
+// The addon. A package for each platform holds it, of which npm installs the one that fits: see optionalDependencies.
 
-const { readdirSync } = require('node:fs')
-const { join } = require('node:path')
+const here = `${process.platform}-${process.arch}`
 
-const folder = join(__dirname, '..')
-
-/** The names the addon may have here; where two C libraries are possible the one that loads is the right one. */
-function candidates() {
-  const base = `leafid.${process.platform}-${process.arch}`
-  return process.platform === 'linux' ? [`${base}-gnu.node`, `${base}-musl.node`] : [`${base}.node`]
+/** Literal requires, inside of a `try`: bundlers find the packages that are installed, and leave the others out. */
+function addon(platform, failures) {
+  try {
+    switch (platform) {
+      case 'darwin-arm64':
+        return require('leafid-darwin-arm64')
+      case 'darwin-x64':
+        return require('leafid-darwin-x64')
+      case 'linux-arm64-gnu':
+        return require('leafid-linux-arm64-gnu')
+      case 'linux-arm64-musl':
+        return require('leafid-linux-arm64-musl')
+      case 'linux-x64-gnu':
+        return require('leafid-linux-x64-gnu')
+      case 'linux-x64-musl':
+        return require('leafid-linux-x64-musl')
+      case 'win32-arm64-msvc':
+        return require('leafid-win32-arm64-msvc')
+      case 'win32-x64-msvc':
+        return require('leafid-win32-x64-msvc')
+    }
+  } catch (error) {
+    failures.push({ name: `leafid-${platform}`, error })
+  }
 }
 
+/** Where two C libraries are possible, the addon that loads is the right one: to ask Node takes 20 ms. */
 function load() {
-  const present = readdirSync(folder).filter(file => file.endsWith('.node'))
-  const reasons = []
-  for (const file of candidates().filter(file => present.includes(file))) {
-    try {
-      return require(join(folder, file))
-    } catch (error) {
-      reasons.push(error.message)
-    }
+  const failures = []
+  for (const abi of ['', '-gnu', '-musl', '-msvc']) {
+    const loaded = addon(here + abi, failures)
+    if (loaded) return loaded
   }
-  const found = present.join(', ') || 'none'
-  const error = new Error(
-    `leafid has no addon that loads here (wanted ${candidates().join(' or ')}, found ${found}): ` +
-      `${reasons.join('; ') || 'it was packed on another platform'}. Build it on this one with \`make node-package\`.`,
+  throw Object.assign(new Error(explain(failures)), { code: 'ERR_LEAFID_INTERNAL', cause: failures.at(-1)?.error })
+}
+
+/** What is wrong, and what to do. */
+function explain(failures) {
+  const libc = cLibrary()
+  const place = libc ? `${here} with ${libc}` : here
+  if (failures.length === 0) {
+    const platforms = Object.keys(require('../package.json').optionalDependencies).map(name => name.slice('leafid-'.length))
+    return (
+      `leafid has no addon for ${place}, only for ${platforms.join(', ')}. ` +
+      'Build one from the sources of leafid: CONTRIBUTING.md describes it.'
+    )
+  }
+  const found = failures.filter(({ error }) => !/^Cannot find (module|package) /.test(error.message))
+  if (found.length > 0) {
+    const reasons = found.map(({ name, error }) => `${name}: ${error.message}`).join('; ')
+    return `the addon of leafid does not load on ${place}: ${reasons}`
+  }
+  const fitting = failures.filter(({ name }) => !libc || !/-(gnu|musl)$/.test(name) || name.endsWith(libc === 'musl' ? 'musl' : 'gnu'))
+  return (
+    `leafid has no addon on ${place}: the package ${fitting.map(({ name }) => name).join(' or ')} is not installed. ` +
+    'Delete node_modules and run `npm install` on this platform, without --omit=optional. If package-lock.json was ' +
+    'written on another platform and lacks the package, delete it too. If a bundler made this program, install leafid ' +
+    'where it runs, and keep leafid out of the bundle.'
   )
-  error.code = 'ERR_LEAFID_INTERNAL'
-  throw error
+}
+
+function cLibrary() {
+  if (process.platform !== 'linux') return undefined
+  const report = process.report?.getReport()
+  if (!report) return undefined
+  return report.header.glibcVersionRuntime ? `glibc ${report.header.glibcVersionRuntime}` : 'musl'
 }
 
 module.exports = load()

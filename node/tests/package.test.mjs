@@ -1,8 +1,10 @@
 // What is packed: names, versions, files.
 
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import * as leafid from 'leafid'
@@ -11,6 +13,8 @@ import { root } from './support.mjs'
 const require = createRequire(import.meta.url)
 const manifest = require('leafid/package.json')
 const folder = dirname(require.resolve('leafid/package.json'))
+const modules = dirname(folder)
+const platform = readdirSync(modules).find(name => name.startsWith('leafid-'))
 
 test('one version: the addon, package.json and the workspace', () => {
   const workspace = readFileSync(join(root, 'Cargo.toml'), 'utf8').match(/^version = "([^"]+)"/m)[1]
@@ -26,16 +30,56 @@ test('the names, by import and by require', () => {
   assert.deepEqual([...new Set(declared)].sort(), names)
 })
 
-test('the files, with one addon and no dependency', () => {
-  assert.deepEqual(readdirSync(folder).map(file => file.replace(/^leafid\..*\.node$/, 'ADDON')).sort(), [
-    'ADDON',
-    'README.md',
-    'bin',
-    'index.d.ts',
-    'index.js',
-    'lib',
-    'package.json',
-  ])
+test('the files, with no install script, and a package of this platform for the addon', () => {
+  const licenses = ['LICENSE-APACHE', 'LICENSE-MIT']
+  const shipped = ['README.md', 'bin', 'index.d.ts', 'index.js', 'lib', 'package.json']
+  assert.deepEqual(readdirSync(folder).sort(), [...licenses, ...shipped].sort())
   assert.equal(manifest.dependencies, undefined)
   assert.equal(manifest.scripts, undefined)
+  const { main, scripts, os, cpu, version } = require(`${platform}/package.json`)
+  assert.deepEqual(readdirSync(join(modules, platform)).sort(), [...licenses, main, 'package.json'].sort())
+  assert.deepEqual([scripts, os, cpu, version], [undefined, [process.platform], [process.arch], manifest.version])
+})
+
+test('the packages of the platforms: the same in package.json and in the code, of this version', () => {
+  const named = [...readFileSync(join(folder, 'lib/native.js'), 'utf8').matchAll(/require\('(leafid-[^']+)'\)/g)]
+  assert.deepEqual(Object.keys(manifest.optionalDependencies), named.map(([, name]) => name))
+  assert.deepEqual(new Set(Object.values(manifest.optionalDependencies)), new Set([manifest.version]))
+})
+
+/** What `require('leafid')` throws where the package is alone, after `prelude`. */
+function refusal(t, prelude, addon) {
+  const project = mkdtempSync(join(tmpdir(), 'leafid-alone-'))
+  t.after(() => rmSync(project, { recursive: true }))
+  cpSync(folder, join(project, 'node_modules/leafid'), { recursive: true })
+  if (addon !== undefined) {
+    cpSync(join(modules, platform), join(project, 'node_modules', platform), { recursive: true })
+    writeFileSync(join(project, 'node_modules', platform, require(`${platform}/package.json`).main), addon)
+  }
+  const program = `${prelude}; try { require('leafid') } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }`
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: project, encoding: 'utf8' })
+  assert.equal(stderr, '')
+  return JSON.parse(stdout)
+}
+
+test('a missing package of the platform: the error names platform, C library, package and what to do', t => {
+  const { code, message } = refusal(t, '')
+  assert.equal(code, 'ERR_LEAFID_INTERNAL')
+  const { glibcVersionRuntime: glibc } = process.report.getReport().header
+  const libc = process.platform !== 'linux' ? '' : glibc ? ` with glibc ${glibc}` : ' with musl'
+  assert.ok(message.startsWith(`leafid has no addon on ${process.platform}-${process.arch}${libc}: the package ${platform} is not installed.`), message)
+  assert.match(message, /Delete node_modules and run `npm install` on this platform, without --omit=optional\./)
+})
+
+test('an addon that does not load: the error has the reason', t => {
+  const { code, message } = refusal(t, '', 'no addon')
+  assert.equal(code, 'ERR_LEAFID_INTERNAL')
+  assert.ok(message.startsWith(`the addon of leafid does not load on ${process.platform}-${process.arch}`), message)
+  assert.ok(message.includes(`: ${platform}: `) && message.includes('.node'), message)
+})
+
+test('a platform without a package: the error names those that have one', t => {
+  const { code, message } = refusal(t, "Object.defineProperty(process, 'platform', { value: 'sunos' })")
+  assert.equal(code, 'ERR_LEAFID_INTERNAL')
+  assert.match(message, /^leafid has no addon for sunos-\w+, only for darwin-arm64, .*win32-x64-msvc\. Build one/)
 })

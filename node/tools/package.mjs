@@ -1,73 +1,111 @@
-// Assembles, packs and installs the npm package from the built addon; does nothing when nothing changed.
+// Packs the npm packages and installs them; does nothing when nothing changed.
 //
-//   node node/tools/package.mjs <target/release> <folder>…
+//   node node/tools/package.mjs OUT PLATFORM=ADDON… [FOLDER…]
 //
-// Packs into build/node/, and installs the tarball into each folder. Run it in the root of the repository, after
-// `cargo build --release -p leafid-node`; `make node-package` does both.
+// Packs `leafid`, and `leafid-PLATFORM` for each addon, into the folder OUT, and installs all of them into each FOLDER.
+// PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in the root of the
+// repository; `make node-package` and `make dist-node` do.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const [built, ...folders] = process.argv.slice(2)
-const library = { darwin: 'libleafid_node.dylib', win32: 'leafid_node.dll' }[process.platform] ?? 'libleafid_node.so'
-const addon = join(built, library)
-const source = resolve('node')
-const build = resolve('build/node')
-const stage = join(build, 'package')
-const tarball = join(build, 'leafid.tgz')
-const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib']
-const foldersShipped = ['bin', 'lib']
+const [out, ...words] = process.argv.slice(2)
+const build = resolve(out)
+const addons = words.filter(word => word.includes('=')).map(word => word.replace(/^here=/, `${here()}=`).split(/=(.*)/s, 2))
+const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
+const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
+const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib'].map(name => join('node', name))
+const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 
 function npm(folder, ...args) {
   const options = { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], shell: process.platform === 'win32' }
   return execFileSync('npm', ['--loglevel=error', ...args], options)
 }
 
-/** What the addon is called for this platform; `lib/native.js` looks for it. */
-function addonName() {
-  const base = `leafid.${process.platform}-${process.arch}`
-  if (process.platform !== 'linux') return `${base}.node`
-  return `${base}-${process.report.getReport().header.glibcVersionRuntime ? 'gnu' : 'musl'}.node`
+function here() {
+  const { platform, arch } = process
+  if (platform === 'win32') return `${platform}-${arch}-msvc`
+  if (platform !== 'linux') return `${platform}-${arch}`
+  return `${platform}-${arch}-${process.report.getReport().header.glibcVersionRuntime ? 'gnu' : 'musl'}`
 }
 
+/** As @napi-rs/cli writes them: npm installs a package only where os, cpu and libc are those of the machine. */
+function platformManifest(platform) {
+  const name = `leafid-${platform}`
+  if (!(name in manifest.optionalDependencies)) throw new Error(`${name} is not among package.json's optionalDependencies`)
+  const [os, cpu, abi] = platform.split('-')
+  const libc = { gnu: 'glibc', musl: 'musl' }[abi]
+  const { version, license, engines } = manifest
+  const file = `leafid.${platform}.node`
+  return {
+    name, version, description: `The addon of leafid for ${platform}`, license, engines,
+    os: [os], cpu: [cpu], ...(libc && { libc: [libc] }), main: file, files: [file, 'LICENSE-*'],
+  }
+}
+
+const files = path => (statSync(path).isDirectory() ? readdirSync(path).sort().flatMap(name => files(join(path, name))) : [path])
+
 function fingerprint() {
-  const hash = createHash('sha256').update(addonName())
-  const files = shipped.flatMap(name =>
-    foldersShipped.includes(name) ? readdirSync(join(source, name)).sort().map(file => join(source, name, file)) : [join(source, name)],
-  )
-  for (const file of [...files, addon]) hash.update(file).update('\0').update(readFileSync(file))
+  const hash = createHash('sha256')
+  for (const [platform, file] of addons) hash.update(`${platform}\0`).update(readFileSync(file))
+  for (const file of [...shipped, ...licenses].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
 
 const unchanged = (file, print) => existsSync(file) && readFileSync(file, 'utf8') === print
 
-function pack(print) {
-  const done = join(build, 'packed')
-  if (unchanged(done, print) && existsSync(tarball)) return
-  rmSync(stage, { recursive: true, force: true })
+/** Packs what `fill` puts into a folder, and returns the name of the tarball. */
+function pack(name, fill) {
+  const stage = join(build, 'stage', name)
   mkdirSync(stage, { recursive: true })
-  for (const name of shipped) cpSync(join(source, name), join(stage, name), { recursive: true })
-  cpSync(addon, join(stage, addonName()))
+  fill(stage)
+  for (const file of licenses) cpSync(file, join(stage, file))
   const [{ filename, size }] = JSON.parse(npm(stage, 'pack', '--json', '--pack-destination', build))
-  renameSync(join(build, filename), tarball)
-  writeFileSync(done, print)
-  console.log(`packed ${filename} (${addonName()}, ${Math.ceil(size / 1024)} KiB) as build/node/leafid.tgz`)
+  console.log(`packed ${filename}, ${Math.ceil(size / 1024)} KiB`)
+  return filename
 }
 
-function install(folder, print) {
-  const done = join(folder, 'installed')
-  if (unchanged(done, print) && existsSync(join(folder, 'node_modules/leafid/package.json'))) return
+function packAll() {
+  rmSync(join(build, 'stage'), { recursive: true, force: true })
+  mkdirSync(build, { recursive: true })
+  for (const old of readdirSync(build).filter(name => name.endsWith('.tgz'))) rmSync(join(build, old))
+  const tarballs = [
+    pack('leafid', stage => {
+      for (const path of shipped) cpSync(path, join(stage, path.slice('node/'.length)), { recursive: true })
+    }),
+  ]
+  for (const [platform, addon] of addons) {
+    const platformPackage = platformManifest(platform)
+    tarballs.push(
+      pack(platformPackage.name, stage => {
+        cpSync(addon, join(stage, platformPackage.main))
+        writeFileSync(join(stage, 'package.json'), `${JSON.stringify(platformPackage, null, 2)}\n`)
+      }),
+    )
+  }
+  writeFileSync(join(build, 'tarballs.json'), JSON.stringify(tarballs))
+}
+
+function install(folder) {
   mkdirSync(folder, { recursive: true })
   // A folder of its own: npm would otherwise look for a project above.
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
   rmSync(join(folder, 'node_modules'), { recursive: true, force: true })
-  npm(folder, 'install', '--offline', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', tarball)
-  writeFileSync(done, print)
+  const tarballs = JSON.parse(readFileSync(join(build, 'tarballs.json'))).map(name => join(build, name))
+  // Offline: the packages of other platforms, which npm looks for in vain, are none of the registry's.
+  npm(folder, 'install', '--offline', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', ...tarballs)
 }
 
 const print = fingerprint()
-mkdirSync(build, { recursive: true })
-pack(print)
-for (const folder of folders) install(resolve(folder), print)
+if (!unchanged(join(build, 'packed'), print)) {
+  packAll()
+  writeFileSync(join(build, 'packed'), print)
+}
+for (const folder of folders) {
+  const done = join(folder, 'installed')
+  if (unchanged(done, print) && existsSync(join(folder, 'node_modules/leafid/package.json'))) continue
+  install(folder)
+  writeFileSync(done, print)
+}

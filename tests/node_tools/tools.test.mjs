@@ -1,0 +1,107 @@
+// The recipes of docs/NODE.md, and the checkers of packages. Run where leafid is installed, below a folder with the tools:
+// `make test-node-tools` makes it.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+const here = import.meta.dirname
+const bin = join(here, '../node_modules/.bin')
+const tarball = process.env.LEAFID_TARBALL
+
+const stateDir = mkdtempSync(join(tmpdir(), 'leafid-tools-'))
+after(() => rmSync(stateDir, { recursive: true }))
+const env = { ...process.env, LEAFID_STATE_DIR: stateDir, NODE_TEST_CONTEXT: undefined, NO_COLOR: '1', FORCE_COLOR: undefined }
+
+/** What a program prints, which ends well. */
+function run(file, args, cwd = here) {
+  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: 120_000 })
+  assert.equal(status, 0, `${file} ${args.join(' ')}: ${error ?? ''}\n${stdout}\n${stderr}`)
+  return stdout + stderr
+}
+
+const tool = (name, args, cwd) => run(join(bin, name), args, cwd)
+
+/** Runs a bundle in an empty folder, so that it finds nothing but what lies beside it. */
+function serves(t, fill, program = 'server.cjs') {
+  const folder = mkdtempSync(join(tmpdir(), 'leafid-bundle-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  fill(folder)
+  const { id, workerId, number } = JSON.parse(run(process.execPath, [program], folder))
+  assert.ok(BigInt(id) > 0n && workerId >= 0 && workerId < 32 && number === 1)
+  return readdirSync(folder)
+}
+
+const addons = files => files.filter(name => name.endsWith('.node')).length
+
+test('Jest', () => {
+  // Two files in one process: each has the modules and the globals anew.
+  cpSync(join(here, 'jest/ids.test.cjs'), join(here, 'jest/again.test.cjs'))
+  assert.match(tool('jest', ['--rootDir=jest', '--testMatch=**/*.test.cjs', '--runInBand']), /Tests: +6 passed, 6 total/)
+})
+
+for (const pool of ['forks', 'threads']) {
+  test(`Vitest, in ${pool}`, () => {
+    cpSync(join(here, 'vitest/ids.test.mjs'), join(here, 'vitest/again.test.mjs'))
+    assert.match(tool('vitest', ['run', '--root=vitest', `--pool=${pool}`]), /Tests +6 passed \(6\)/)
+  })
+}
+
+test('worker_threads', () => {
+  assert.deepEqual(JSON.parse(run(process.execPath, ['workers.mjs'])), { ids: 5000, workerIds: 1 })
+})
+
+const esbuild = (folder, ...options) => {
+  const extension = options.includes('--format=esm') ? '.mjs' : '.cjs'
+  tool('esbuild', ['bundles/server.mjs', '--bundle', '--platform=node', `--outdir=${folder}`, `--out-extension:.js=${extension}`, ...options])
+}
+
+test('esbuild, with the addon beside the bundle', t => {
+  assert.equal(addons(serves(t, folder => esbuild(folder, '--loader:.node=copy'))), 1)
+})
+
+test('esbuild, with the addon beside an ES module', t => {
+  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
+  const fill = folder => esbuild(folder, '--loader:.node=copy', '--format=esm', `--banner:js=${banner}`)
+  assert.equal(addons(serves(t, fill, 'server.mjs')), 1)
+})
+
+test('esbuild, with leafid outside of the bundle', t => {
+  serves(t, folder => {
+    esbuild(folder, '--external:leafid')
+    cpSync(join(here, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
+  })
+})
+
+test('webpack, with the addon beside the bundle', t => {
+  assert.equal(addons(serves(t, folder => tool('webpack', ['--env', `out=${folder}`], join(here, 'bundles')))), 1)
+})
+
+test('webpack, with leafid outside of the bundle', t => {
+  serves(t, folder => {
+    tool('webpack', ['--env', `out=${folder}`, '--env', 'external'], join(here, 'bundles'))
+    cpSync(join(here, 'node_modules'), join(folder, 'node_modules'), { recursive: true })
+  })
+})
+
+test('a bundle without the addon: the error says what to do', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leafid-bundle-'))
+  esbuild(folder, '--external:leafid-*')
+  assert.ok(existsSync(join(folder, 'server.cjs')))
+  const { status, stderr } = spawnSync(process.execPath, ['server.cjs'], { cwd: folder, encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  assert.equal(status, 1)
+  assert.match(stderr, /leafid has no addon on .*: the package leafid-.* is not installed\. .*keep leafid out of the bundle/)
+})
+
+test('publint', () => {
+  const said = tool('publint', ['run', tarball, '--strict'])
+  assert.match(said, /All good!/)
+})
+
+test('attw: the types fit what require and import give', () => {
+  assert.match(tool('attw', [tarball, '--no-emoji', '--no-color']), /No problems found/)
+})
