@@ -10,7 +10,7 @@ NODE ?= node
 NPM ?= npm
 
 node_test := build/node-test
-node_addon := $(or $(CARGO_TARGET_DIR),target)/release/libleafid_node.$(if $(filter Darwin,$(shell uname)),dylib,so)
+node_built := $(or $(CARGO_TARGET_DIR),target)/release
 node_typescript := 7.0.2
 
 .PHONY: node-tools node-package test-node check-node test-node-tools
@@ -24,7 +24,7 @@ node-tools:
 node-package: node-tools
 	@echo "== building leafid for Node"
 	@$(CARGO) build --release --quiet -p leafid-node
-	@$(NODE) node/tools/package.mjs build/node here=$(node_addon) build/node $(node_test)
+	@$(NODE) node/tools/package.mjs build/node here=$(node_built) build/node $(node_test)
 
 test-node: node-package
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
@@ -44,7 +44,7 @@ build/node-typescript/node_modules/typescript-$(node_typescript):
 node_recipes := build/node-tools
 
 test-node-tools: node-package $(node_recipes)/installed
-	@$(NODE) node/tools/package.mjs build/node here=$(node_addon) $(node_recipes)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
 	@cd $(node_recipes)/project && LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
 	    $(retries) node $(NODE) --test --test-reporter=spec tools.test.mjs

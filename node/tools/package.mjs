@@ -1,10 +1,10 @@
 // Packs the npm packages and installs them; does nothing when nothing changed.
 //
-//   node node/tools/package.mjs OUT PLATFORM=ADDON… [FOLDER…]
+//   node node/tools/package.mjs OUT PLATFORM=BUILT… [FOLDER…]
 //
-// Packs `leafid`, and `leafid-PLATFORM` for each addon, into the folder OUT, and installs all of them into each FOLDER.
-// PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in the root of the
-// repository; `make node-package` and `make dist-node` do.
+// Packs `leafid`, and `leafid-PLATFORM` with the addon in the folder BUILT, into the folder OUT, and installs all of them
+// into each FOLDER. PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in
+// the root of the repository; `make node-package` and `make dist-node` do.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,11 @@ import { join, resolve } from 'node:path'
 
 const [out, ...words] = process.argv.slice(2)
 const build = resolve(out)
-const addons = words.filter(word => word.includes('=')).map(word => word.replace(/^here=/, `${here()}=`).split(/=(.*)/s, 2))
+const libraries = { darwin: 'libleafid_node.dylib', win32: 'leafid_node.dll', linux: 'libleafid_node.so' }
+const addons = words.filter(word => word.includes('=')).map(word => {
+  const [platform, built] = word.replace(/^here=/, `${here()}=`).split(/=(.*)/s, 2)
+  return [platform, join(built, libraries[platform.split('-')[0]])]
+})
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib'].map(name => join('node', name))
@@ -37,10 +41,10 @@ function platformManifest(platform) {
   if (!(name in manifest.optionalDependencies)) throw new Error(`${name} is not among package.json's optionalDependencies`)
   const [os, cpu, abi] = platform.split('-')
   const libc = { gnu: 'glibc', musl: 'musl' }[abi]
-  const { version, license, engines } = manifest
+  const { version, license, repository, engines } = manifest
   const file = `leafid.${platform}.node`
   return {
-    name, version, description: `The addon of leafid for ${platform}`, license, engines,
+    name, version, description: `The addon of leafid for ${platform}`, license, repository, engines,
     os: [os], cpu: [cpu], ...(libc && { libc: [libc] }), main: file, files: [file, 'LICENSE-*'],
   }
 }

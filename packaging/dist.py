@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Makes the packages for Python and Node that one Linux machine can make, checks them, and tries those that run here.
+
+`dist.py python|node [TARGET…]` writes into build/dist; TARGET is one of TARGETS, all of them if none is named.
+`dist.py summary` lists what lies there, writes SHA256SUMS, and says what has to be made elsewhere.
+`dist.py complete FOLDER` does so with the packages of a release, and fails where one is missing.
+`make dist-python`, `make dist-node` and `make dist` call it, inside the virtual environment build/venv-packaging.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIST = ROOT / "build/dist"
+BIN = pathlib.Path(sys.executable).parent
+# Rust's target: the oldest glibc, the tag of the wheel, the platform of the npm package.
+TARGETS = {
+    "x86_64-unknown-linux-gnu": ("2.17", "manylinux2014", "linux-x64-gnu"),
+    "aarch64-unknown-linux-gnu": ("2.17", "manylinux2014", "linux-arm64-gnu"),
+    "x86_64-unknown-linux-musl": (None, "musllinux_1_2", "linux-x64-musl"),
+    "aarch64-unknown-linux-musl": (None, "musllinux_1_2", "linux-arm64-musl"),
+}
+GOAL_BYTES = 2_000_000
+
+
+def run(*command, quiet=False, **options):
+    command = [str(word) for word in command]
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def installed_targets():
+    """The targets whose standard library is here, by rustc itself: rustup may be absent."""
+    root = pathlib.Path(run("rustc", "--print", "sysroot").strip())
+    return {target for target in TARGETS if (root / "lib/rustlib" / target / "lib").is_dir()}
+
+
+def wanted(names):
+    unknown = set(names) - set(TARGETS)
+    if unknown:
+        sys.exit(f"unknown targets: {', '.join(sorted(unknown))}; allowed: {', '.join(TARGETS)}")
+    there = installed_targets()
+    for target in names or TARGETS:
+        if target in there:
+            yield target, *TARGETS[target]
+        else:
+            print(f"NOT MADE: {target}: its standard library is missing (rustup target add {target})")
+
+
+def build_environment(target):
+    environment = {**os.environ, "CARGO_PROFILE_RELEASE_STRIP": "symbols", "PATH": f"{BIN}:{os.environ['PATH']}"}
+    if target.endswith("-musl"):
+        # Shared libraries, which a static C library has not; and zig brings the objects that start a program.
+        environment["RUSTFLAGS"] = "-C target-feature=-crt-static -C link-self-contained=no"
+    return environment
+
+
+def built(target):
+    return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / target / "release"
+
+
+# --- Python
+
+
+def interpreters():
+    """Version and path of each interpreter that loads the wheels."""
+    lines = run("sh", ROOT / "python/interpreters.sh").splitlines()
+    return [line.split(" ", 1) for line in lines]
+
+
+def free_threaded():
+    """The free-threaded interpreters on PATH and of pyenv."""
+    roots = [*map(pathlib.Path, os.environ["PATH"].split(":")), *pathlib.Path.home().glob(".pyenv/versions/*/bin")]
+    found = [root / f"python3.{minor}t" for root in roots for minor in (14, 15)]
+    return list({path.name: path for path in found if path.exists()}.values())
+
+
+def python(names):
+    for old in [*DIST.glob("*.whl"), *DIST.glob("leafid-[0-9]*.tar.gz")]:
+        old.unlink()
+    maturin = BIN / "maturin"
+    run(maturin, "sdist", "--out", DIST, cwd=ROOT / "python")
+    for target, _, tag, _ in wanted(names):
+        print(f"== Python, {target}", flush=True)
+        command = [maturin, "build", "--release", "--zig", "--target", target, "--compatibility", tag, "--out", DIST]
+        run(*command, cwd=ROOT / "python", env=build_environment(target))
+    for interpreter in free_threaded():
+        print(f"== Python, {interpreter}", flush=True)
+        command = [maturin, "build", "--release", "--zig", "--compatibility", "manylinux2014", "--interpreter", interpreter, "--out", DIST]
+        run(*command, cwd=ROOT / "python", env=build_environment(""))
+    check_python()
+
+
+def check_python():
+    wheels = sorted(DIST.glob("*.whl"))
+    packages = [*wheels, *DIST.glob("leafid-[0-9]*.tar.gz")]
+    print(run(BIN / "twine", "check", "--strict", *packages), end="")
+    if wheels:
+        print(run(BIN / "check-wheel-contents", *wheels), end="")
+    for wheel in wheels:
+        shown = " ".join(run(BIN / "auditwheel", "show", wheel).split())
+        tags = wheel.stem.split("-")[-1].split(".")
+        if not any(f'consistent with the following platform tag: "{tag}"' in shown for tag in tags):
+            sys.exit(f"{wheel.name}: auditwheel does not agree with the tags: {shown}")
+        print(f"{wheel.name}: auditwheel agrees")
+    try_wheels()
+
+
+def try_wheels():
+    """Installs the wheel for this machine into an empty environment of each interpreter, without an index, and runs it."""
+    fitting = [wheel for wheel in DIST.glob(f"*abi3*{platform.machine()}.whl") if "manylinux" in wheel.name]
+    for version, interpreter in interpreters() if fitting else []:
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run(interpreter, "-m", "venv", folder / "venv")
+            own = folder / "venv/bin/python"
+            run(own, "-m", "pip", "install", "--quiet", "--no-index", f"--find-links={DIST}", "leafid", cwd=folder)
+            environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+            for program in ("quickstart.py", "segments.py"):
+                run(own, "-W", "error", ROOT / "examples" / program, cwd=folder, env=environment)
+            run(folder / "venv/bin/leafid", "decode", "1169786042799259000", cwd=folder)
+            timed = "import time; begun = time.perf_counter(); import leafid; print(time.perf_counter() - begun)"
+            took = statistics.median(float(run(own, "-c", timed, cwd=folder)) for _ in range(15))
+            print(f"Python {version}: the wheel runs; import leafid takes {took * 1000:.1f} ms")
+
+
+# --- Node
+
+
+def node(names):
+    addons = []
+    for target, glibc, _, npm_platform in wanted(names):
+        print(f"== Node, {target}", flush=True)
+        versioned = f"{target}.{glibc}" if glibc else target
+        run(BIN / "cargo-zigbuild", "zigbuild", "--release", "-p", "leafid-node", "--target", versioned, cwd=ROOT, env=build_environment(target))
+        addons.append(f"{npm_platform}={built(target)}")
+    packed = ROOT / "build/dist-node"
+    run("node", "node/tools/package.mjs", packed, *addons, cwd=ROOT)
+    for old in DIST.glob("*.tgz"):
+        old.unlink()
+    for tarball in packed.glob("*.tgz"):
+        shutil.copy(tarball, DIST)
+    try_node()
+
+
+def try_node():
+    """Installs the packages of this machine into an empty project, offline, and runs them."""
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine())
+    fitting = list(DIST.glob(f"leafid-linux-{machine}-gnu-*.tgz"))
+    if not fitting:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "package.json").write_text('{ "private": true }')
+        run("npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", *DIST.glob("leafid-[0-9]*.tgz"), *fitting, cwd=folder)
+        environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+        for program in ("quickstart.mjs", "segments.mjs"):
+            shutil.copy(ROOT / "examples" / program, folder)
+            run("node", program, cwd=folder, env=environment)
+        run(folder / "node_modules/.bin/leafid", "decode", "1169786042799259000", cwd=folder)
+        print("Node: the packages run")
+
+
+# --- what was made
+
+
+def expected(version):
+    """Each package of a release, as a pattern of file names, and who makes it."""
+    here, theirs = "make dist", "its own runner, see .github/workflows/release.yml"
+    python_version = version.replace("-alpha.", "a").replace("-beta.", "b").replace("-rc.", "rc")
+    yield f"leafid-{python_version}.tar.gz", here
+    for machine in ("x86_64", "aarch64"):
+        for tag in ("manylinux2014", "musllinux_1_2"):
+            yield f"leafid-{python_version}-*-abi3-*{tag}_{machine}*.whl", here
+        yield f"leafid-{python_version}-*t-*manylinux2014_{machine}*.whl", "make dist, where a free-threaded Python is installed"
+    for tag in ("macosx_*_universal2", "win_amd64", "win_arm64"):
+        yield f"leafid-{python_version}-*-abi3-{tag}.whl", theirs
+    yield f"leafid-{version}.tgz", here
+    ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
+    for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:
+        yield f"{name}-{version}.tgz", here if name.removeprefix("leafid-") in ours else theirs
+
+
+def summary(folder, complete):
+    """Lists the packages with their sizes; `complete`: fails where one is missing."""
+    version = run(sys.executable, ROOT / "packaging/version.py").strip()
+    sums = folder / "SHA256SUMS"
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path != sums)
+    sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files))
+    for path in files:
+        size = path.stat().st_size
+        over = f" (more than {GOAL_BYTES / 1e6:g} MB)" if path.suffix in (".whl", ".tgz") and size > GOAL_BYTES else ""
+        print(f"{size / 1e6:8.2f} MB  {path.name}{over}")
+    print(f"{len(files)} files in {folder}, and SHA256SUMS")
+    missing = [(pattern, maker) for pattern, maker in expected(version) if not list(folder.glob(pattern))]
+    for pattern, maker in missing:
+        print(f"NOT MADE: {pattern} (made by {maker})")
+    if complete and missing:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    DIST.mkdir(parents=True, exist_ok=True)
+    match sys.argv[1:]:
+        case ["python", *names]:
+            python(names)
+        case ["node", *names]:
+            node(names)
+        case ["summary"]:
+            summary(DIST, complete=False)
+        case ["complete", folder]:
+            summary(pathlib.Path(folder), complete=True)
+        case _:
+            sys.exit(__doc__)

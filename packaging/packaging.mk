@@ -1,0 +1,41 @@
+# Packages for every platform, and what a release needs.
+#
+#   make dist            all artefacts that one Linux machine can make, in build/dist, with SHA256SUMS
+#   make dist-python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
+#   make dist-node       the npm packages; TARGETS as above
+#   make check-crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
+#   make check-workflows actionlint over .github/workflows
+
+packaging_tools := build/venv-packaging
+actionlint_version := v1.7.12
+
+.PHONY: dist dist-python dist-node check-version check-crates check-workflows
+
+dist: dist-python dist-node
+	@$(if $(wildcard bindings/c/dist.mk),$(MAKE) --no-print-directory dist-c)
+	@$(packaging_tools)/bin/python packaging/dist.py summary
+
+dist-python: $(packaging_tools)/done
+	@$(packaging_tools)/bin/python packaging/dist.py python $(TARGETS)
+
+dist-node: $(packaging_tools)/done node-tools
+	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
+
+$(packaging_tools)/done: packaging/requirements.txt
+	$(call python_make_venv,$(python_base),$(packaging_tools))
+	@$(packaging_tools)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# One version in every file that has one.
+check-version:
+	@python3 packaging/version.py >/dev/null
+
+check-crates: check-version
+	@python3 packaging/crates.py
+
+check-workflows: build/go/bin/actionlint
+	@build/go/bin/actionlint
+
+build/go/bin/actionlint:
+	@command -v go >/dev/null || { echo "actionlint needs Go: install it from go.dev" >&2; exit 1; }
+	@GOBIN=$(CURDIR)/build/go/bin go install github.com/rhysd/actionlint/cmd/actionlint@$(actionlint_version)

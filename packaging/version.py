@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The one version of leafid: `version.py` prints it and fails where files disagree, `version.py 0.2.0` sets it."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Where the version stands, as group 1. Python's package and the C library take it from Cargo.toml when they are built.
+PLACES = [
+    ("Cargo.toml", r'^version = "([^"]+)"'),
+    ("Cargo.toml", r'^leafid(?:-core)? = .*\bversion = "([^"]+)"'),
+    ("include/leafid.h", r'^#define LEAFID_VERSION "([^"]+)"'),
+    ("node/package.json", r'^  "version": "([^"]+)"'),
+    ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
+]
+# In each lock file the stanzas of the workspace's own packages: they have no source.
+LOCK_FILES = sorted({*ROOT.glob("Cargo.lock"), *ROOT.glob("[a-t]*/Cargo.lock"), *ROOT.glob("[a-t]*/*/Cargo.lock")})
+LOCKED = r'^name = "leafid(?:-core|-c|-node|-python|-one-build)?"\nversion = "([^"]+)"\n(?!source)'
+
+
+def places():
+    for path, pattern in PLACES:
+        yield ROOT / path, re.compile(pattern, re.MULTILINE), True
+    for path in LOCK_FILES:
+        if path.relative_to(ROOT).parts[0] not in ("build", "target"):
+            yield path, re.compile(LOCKED, re.MULTILINE), False
+
+
+def workspace():
+    """The version in Cargo.toml, which leads."""
+    return re.search(PLACES[0][1], (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+
+
+def disagreements(version):
+    for path, pattern, needed in places():
+        found = pattern.findall(path.read_text())
+        if needed and not found:
+            yield f"{path.relative_to(ROOT)}: no version where one should stand ({pattern.pattern})"
+        yield from (f"{path.relative_to(ROOT)}: {other}, Cargo.toml has {version}" for other in found if other != version)
+
+
+def set_version(version):
+    for path, pattern, _ in places():
+        text = path.read_text()
+        put = pattern.sub(lambda match: match[0].replace(f'"{match[1]}"', f'"{version}"'), text)
+        if put != text:
+            path.write_text(put)
+            print(path.relative_to(ROOT))
+
+
+def main(arguments):
+    if arguments and (len(arguments) > 1 or not re.fullmatch(r"\d+\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?", arguments[0])):
+        sys.exit("usage: version.py [VERSION], such as 0.2.0 or 0.2.0-rc.1")
+    if arguments:
+        set_version(arguments[0])
+    wrong = list(disagreements(workspace()))
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(workspace())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
