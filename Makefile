@@ -29,6 +29,8 @@ help:
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
+	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
+	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
 	@echo "make clean         removes build/ and target/"
 
 -include bindings/rust/simulate.mk
@@ -47,6 +49,7 @@ help:
 -include bench/check/check.mk
 -include tests/mutations/mutations.mk
 -include fuzz/fuzz.mk
+-include packaging/packaging.mk
 
 test: tools check test-rust test-tools test-no-std test-c test-python test-node check-node test-examples
 
@@ -61,7 +64,7 @@ tools:
 	need npm "it comes with Node.js (Debian: apt install npm)"; \
 	exit $$missing
 
-check: tools check-mutations
+check: tools check-version check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@for crate in tests/no_std tests/loom tests/shuttle tests/model fuzz bench/rust bench/python/floor bench/node/floor; do \

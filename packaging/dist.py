@@ -73,9 +73,8 @@ def built(target):
 
 
 def interpreters():
-    """Version and path of each interpreter that loads the wheels."""
-    lines = run("sh", ROOT / "python/interpreters.sh").splitlines()
-    return [line.split(" ", 1) for line in lines]
+    """Each interpreter that loads the abi3 wheels."""
+    return [line.split(" ", 1)[1] for line in run("sh", ROOT / "python/interpreters.sh").splitlines()]
 
 
 def free_threaded():
@@ -118,20 +117,21 @@ def check_python():
 
 def try_wheels():
     """Installs the wheel for this machine into an empty environment of each interpreter, without an index, and runs it."""
-    fitting = [wheel for wheel in DIST.glob(f"*abi3*{platform.machine()}.whl") if "manylinux" in wheel.name]
-    for version, interpreter in interpreters() if fitting else []:
+    fitting = list(DIST.glob(f"*abi3*manylinux*{platform.machine()}.whl"))
+    for interpreter in [*(interpreters() if fitting else []), *free_threaded()]:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             run(interpreter, "-m", "venv", folder / "venv")
             own = folder / "venv/bin/python"
-            run(own, "-m", "pip", "install", "--quiet", "--no-index", f"--find-links={DIST}", "leafid", cwd=folder)
+            run(own, "-m", "pip", "install", "--quiet", "--no-index", "--only-binary=:all:", f"--find-links={DIST}", "leafid", cwd=folder)
             environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
             for program in ("quickstart.py", "segments.py"):
                 run(own, "-W", "error", ROOT / "examples" / program, cwd=folder, env=environment)
             run(folder / "venv/bin/leafid", "decode", "1169786042799259000", cwd=folder)
             timed = "import time; begun = time.perf_counter(); import leafid; print(time.perf_counter() - begun)"
             took = statistics.median(float(run(own, "-c", timed, cwd=folder)) for _ in range(15))
-            print(f"Python {version}: the wheel runs; import leafid takes {took * 1000:.1f} ms")
+            version = run(own, "--version").strip()
+            print(f"{version}: the wheel runs; import leafid takes {took * 1000:.1f} ms")
 
 
 # --- Node
