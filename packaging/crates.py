@@ -59,6 +59,7 @@ def main():
     metadata = json.loads(output("cargo", "metadata", "--no-deps", "--locked", "--format-version=1"))
     only_these_are_published(metadata)
     step("cargo package", "cargo", "package", "--quiet", "--locked", "--allow-dirty", *PACKAGES)
+    step("LICENSE-THIRD-PARTY", sys.executable, "packaging/notices.py", "--check")
     if deny := tool("cargo-deny"):
         step("cargo deny: licences, sources, bans", deny, "check", "bans", "licenses", "sources")
         step("cargo deny: advisories", deny, "check", "advisories", may_fail="failed to fetch advisory database")

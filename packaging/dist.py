@@ -31,7 +31,7 @@ TARGETS = {
 GOAL_BYTES = 2_000_000
 
 
-def run(*command, quiet=False, **options):
+def run(*command, **options):
     command = [str(word) for word in command]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     if done.returncode:

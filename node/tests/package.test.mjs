@@ -37,7 +37,7 @@ test('the files, with no install script, and a package of this platform for the 
   assert.equal(manifest.dependencies, undefined)
   assert.equal(manifest.scripts, undefined)
   const { main, scripts, os, cpu, version } = require(`${platform}/package.json`)
-  assert.deepEqual(readdirSync(join(modules, platform)).sort(), [...licenses, main, 'package.json'].sort())
+  assert.deepEqual(readdirSync(join(modules, platform)).sort(), [...licenses, 'LICENSE-THIRD-PARTY', main, 'package.json'].sort())
   assert.deepEqual([scripts, os, cpu, version], [undefined, [process.platform], [process.arch], manifest.version])
 })
 

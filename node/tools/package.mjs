@@ -22,6 +22,8 @@ const folders = words.filter(word => !word.includes('=')).map(folder => resolve(
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib'].map(name => join('node', name))
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
+// Of what an addon contains.
+const notices = 'LICENSE-THIRD-PARTY'
 
 function npm(folder, ...args) {
   const options = { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], shell: process.platform === 'win32' }
@@ -54,7 +56,7 @@ const files = path => (statSync(path).isDirectory() ? readdirSync(path).sort().f
 function fingerprint() {
   const hash = createHash('sha256')
   for (const [platform, file] of addons) hash.update(`${platform}\0`).update(readFileSync(file))
-  for (const file of [...shipped, ...licenses].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
+  for (const file of [...shipped, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
 
@@ -85,6 +87,7 @@ function packAll() {
     tarballs.push(
       pack(platformPackage.name, stage => {
         cpSync(addon, join(stage, platformPackage.main))
+        cpSync(notices, join(stage, notices))
         writeFileSync(join(stage, 'package.json'), `${JSON.stringify(platformPackage, null, 2)}\n`)
       }),
     )

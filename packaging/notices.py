@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""The licences of the crates that the binaries contain, which ask to be named wherever a binary goes.
+
+`notices.py` writes them to LICENSE-THIRD-PARTY, `notices.py --check` fails where that file is an old one. Cargo has
+the sources of all of them, of every platform, after `cargo fetch`.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILE = ROOT / "LICENSE-THIRD-PARTY"
+BINARIES = ["leafid-c", "leafid-node", "leafid-python"]
+NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
+HEAD = "leafid's binaries contain the following crates. Each text below is preceded by the crates whose package has it.\n"
+
+
+def crates():
+    """What is linked into a binary: normal dependencies, on any platform; no macros, and nothing that builds."""
+    command = ["cargo", "metadata", "--locked", "--format-version=1", "--all-features"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    packages = {package["id"]: package for package in metadata["packages"]}
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    macro = {key for key, package in packages.items() if any("proc-macro" in target["kind"] for target in package["targets"])}
+    found, left = set(), [key for key, package in packages.items() if package["name"] in BINARIES]
+    while left:
+        key = left.pop()
+        if key in found or key in macro:
+            continue
+        found.add(key)
+        left += [each["pkg"] for each in nodes[key]["deps"] if any(kind["kind"] is None for kind in each["dep_kinds"])]
+    foreign = [packages[key] for key in found if packages[key]["source"]]
+    return sorted(foreign, key=lambda package: (package["name"], package["version"]))
+
+
+def texts(package):
+    folder = pathlib.Path(package["manifest_path"]).parent
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name.upper().startswith(NAMES))
+    # Whoever may choose takes the short one.
+    if "MIT" in re.split(r" OR |/", package["license"]):
+        files = [path for path in files if "MIT" in path.name.upper()] or files
+    return ["\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines()) for path in files]
+
+
+def notices():
+    users = {}
+    without = []
+    for package in crates():
+        name = f"{package['name']} {package['version']} ({package['license']})"
+        found = texts(package)
+        for text in found:
+            users.setdefault(text, []).append(name)
+        if not found:
+            without.append(name)
+    parts = [HEAD]
+    if without:
+        parts.append("Without a text in their package:\n" + "\n".join(without) + "\n")
+    parts += [f"{'=' * 78}\n" + "\n".join(names) + f"\n{'-' * 78}\n{text}\n" for text, names in users.items()]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        if not FILE.exists() or FILE.read_text() != notices():
+            sys.exit(f"{FILE.name} is not of these dependencies: run python3 packaging/notices.py")
+    else:
+        FILE.write_text(notices())
