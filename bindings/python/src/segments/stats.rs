@@ -55,7 +55,7 @@ impl SegmentsStats {
     fn tags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tags = PyDict::new(py);
         for stats in &self.0.tags {
-            tags.set_item(&stats.tag, Bound::new(py, TagStats(stats.clone()))?)?;
+            tags.set_item(&stats.tag, Bound::new(py, TagStats::from(stats.clone()))?)?;
         }
         Ok(tags)
     }
@@ -66,90 +66,71 @@ impl SegmentsStats {
 }
 
 /// The state of a tag in this process at one moment; made by Tag.stats.
-#[pyclass(frozen, eq, module = "leafid")]
+#[pyclass(frozen, get_all, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
-pub(crate) struct TagStats(leafid::TagStats);
+pub(crate) struct TagStats {
+    /// The tag.
+    tag: String,
+    /// The ids left of the current segment: a range, or None.
+    current: Option<Ids>,
+    /// The segment after it: a range, or None.
+    next: Option<Ids>,
+    /// Ids in memory.
+    left: u64,
+    /// The step of the last fetch, or of the first one; 0 if the source sets it.
+    step: i64,
+    /// Whether a fetch is running.
+    fetching: bool,
+    /// Fetches that have ended.
+    fetches: u64,
+    /// The number of fetches that failed.
+    failures: u64,
+    /// Calls that found no id in memory.
+    waits: u64,
+    /// Calls that wait now.
+    waiting: usize,
+    /// The last fetch's error, None after a success.
+    last_error: Option<String>,
+}
 
 impl From<leafid::TagStats> for TagStats {
     fn from(stats: leafid::TagStats) -> TagStats {
-        TagStats(stats)
+        TagStats {
+            tag: stats.tag,
+            current: stats.current.map(Ids),
+            next: stats.next.map(Ids),
+            left: stats.left,
+            step: stats.step,
+            fetching: stats.fetching,
+            fetches: stats.fetches,
+            failures: stats.failures,
+            waits: stats.waits,
+            waiting: stats.waiting,
+            last_error: stats.last_error,
+        }
     }
 }
 
 #[pymethods]
 impl TagStats {
-    /// The tag.
-    #[getter]
-    fn tag(&self) -> &str {
-        &self.0.tag
-    }
-
-    /// The ids left of the current segment: a range, or None.
-    #[getter]
-    fn current<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyRange>>> {
-        self.0.current.map(|segment| range(py, segment)).transpose()
-    }
-
-    /// The segment after it: a range, or None.
-    #[getter]
-    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyRange>>> {
-        self.0.next.map(|segment| range(py, segment)).transpose()
-    }
-
-    /// Ids in memory.
-    #[getter]
-    fn left(&self) -> u64 {
-        self.0.left
-    }
-
-    /// The step of the last fetch, or of the first one; 0 if the source sets it.
-    #[getter]
-    fn step(&self) -> i64 {
-        self.0.step
-    }
-
-    /// Whether a fetch is running.
-    #[getter]
-    fn fetching(&self) -> bool {
-        self.0.fetching
-    }
-
-    /// Fetches that have ended.
-    #[getter]
-    fn fetches(&self) -> u64 {
-        self.0.fetches
-    }
-
-    /// The number of fetches that failed.
-    #[getter]
-    fn failures(&self) -> u64 {
-        self.0.failures
-    }
-
-    /// Calls that found no id in memory.
-    #[getter]
-    fn waits(&self) -> u64 {
-        self.0.waits
-    }
-
-    /// Calls that wait now.
-    #[getter]
-    fn waiting(&self) -> usize {
-        self.0.waiting
-    }
-
-    /// The last fetch's error, None after a success.
-    #[getter]
-    fn last_error(&self) -> Option<&str> {
-        self.0.last_error.as_deref()
-    }
-
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown_fields(slf.as_any(), "TagStats", TAG_FIELDS)
     }
 }
 
-fn range(py: Python<'_>, segment: Segment) -> PyResult<Bound<'_, PyRange>> {
-    let (start, end, stride) = (segment.start() as isize, segment.end() as isize, segment.stride() as isize);
-    PyRange::new_with_step(py, start, end, stride)
+/// The ids of a segment; a range in Python.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Ids(Segment);
+
+impl<'py> IntoPyObject<'py> for Ids {
+    type Target = PyRange;
+    type Output = Bound<'py, PyRange>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
+        let Ids(segment) = self;
+        let (start, end, stride) =
+            (segment.start() as isize, segment.end() as isize, segment.stride() as isize);
+        PyRange::new_with_step(py, start, end, stride)
+    }
 }
