@@ -60,20 +60,6 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_has_a_path() {
-        for path in ["", "a\0b"] {
-            refused(Segments::builder().servers([format!("file:{path}")]), "servers is \"file:");
-        }
-    }
-
-    #[test]
-    fn a_directory_stands_alone() {
-        let servers = || Segments::builder().servers(["http://127.0.0.1:1", "file:/nowhere"]);
-        refused(servers(), "servers is http://127.0.0.1:1, file:/nowhere;");
-        refused(servers().create(true), "servers is");
-    }
-
-    #[test]
     fn options_of_another_source_are_refused() {
         let callback = || Segments::builder().fetch(|_| Ok(None));
         let file = || Segments::builder().servers(["file:/nowhere"]);
