@@ -46,7 +46,7 @@ node_recipes := build/node-tools
 test-node-tools: node-package $(node_recipes)/installed
 	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
-	@cd $(node_recipes)/project && LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
+	@cd $(node_recipes)/project && LEAFID_ROOT=$(CURDIR) LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
 	    $(retries) node $(NODE) --test --test-reporter=spec tools.test.mjs
 
 $(node_recipes)/installed: tests/node_tools/package.json

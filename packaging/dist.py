@@ -185,6 +185,8 @@ def expected(version):
         yield f"leafid-{python_version}-*t-*manylinux2014_{machine}*.whl", "make dist, where a free-threaded Python is installed"
     for tag in ("macosx_*_universal2", "win_amd64", "win_arm64"):
         yield f"leafid-{python_version}-*-abi3-{tag}.whl", theirs
+    for target in TARGETS:
+        yield f"leafid-c-{version}-{target}.tar.gz", "make dist-c"
     yield f"leafid-{version}.tgz", here
     ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
     for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:

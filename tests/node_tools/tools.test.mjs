@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -63,8 +63,9 @@ test('esbuild, with the addon beside the bundle', t => {
   assert.equal(addons(serves(t, folder => esbuild(folder, '--loader:.node=copy'))), 1)
 })
 
+const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
+
 test('esbuild, with the addon beside an ES module', t => {
-  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)"
   const fill = folder => esbuild(folder, '--loader:.node=copy', '--format=esm', `--banner:js=${banner}`)
   assert.equal(addons(serves(t, fill, 'server.mjs')), 1)
 })
@@ -104,4 +105,14 @@ test('publint', () => {
 
 test('attw: the types fit what require and import give', () => {
   assert.match(tool('attw', [tarball, '--no-emoji', '--no-color']), /No problems found/)
+})
+
+test('docs/NODE.md has these recipes, and the packages of all platforms', () => {
+  const page = readFileSync(join(process.env.LEAFID_ROOT, 'docs/NODE.md'), 'utf8')
+  const config = readFileSync(join(here, 'bundles/webpack.config.cjs'), 'utf8')
+  const settings = config.match(/externals: .* leafid' \}|rules: \[.*?\]|ignoreWarnings: \[.*?\]/g)
+  assert.equal(settings.length, 3)
+  const options = ['--external:leafid', '--loader:.node=copy', '--format=esm', '--pool=forks', '--pool=threads', banner]
+  const { optionalDependencies } = JSON.parse(readFileSync(join(here, 'node_modules/leafid/package.json'), 'utf8'))
+  for (const text of [...options, ...settings, ...Object.keys(optionalDependencies)]) assert.ok(page.includes(text), text)
 })
