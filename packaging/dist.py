@@ -35,7 +35,8 @@ def run(*command, **options):
     command = [str(word) for word in command]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
     if done.returncode:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
+        end = "\n".join(done.stdout.splitlines()[-40:])
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}; the end of its output:\n{end}")
     return done.stdout
 
 
