@@ -29,6 +29,7 @@ help:
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
+	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
 	@echo "make clean         removes build/ and target/"

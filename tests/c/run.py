@@ -184,61 +184,6 @@ def summary(title: str, log: Path) -> None:
         print(text)
 
 
-def packaging(stage: Path, out: Path) -> None:
-    """A user's program, built as pkg-config and as CMake say, from a copy of the staged tree in another place."""
-    source = out / "user.c"
-    source.write_text(
-        "#include <leafid.h>\n#include <string.h>\n"
-        "int main(void) { return strcmp(leafid_version(), LEAFID_VERSION); }\n"
-    )
-    with tempfile.TemporaryDirectory(prefix="leafid-prefix-") as prefix:
-        shutil.copytree(stage, prefix, symlinks=True, dirs_exist_ok=True)
-        for title, tool, build_user in (
-            ("pkg-config", "pkg-config", with_pkg_config), ("CMake", "cmake", with_cmake),
-        ):
-            if not shutil.which(tool):
-                say(f"skipped - {title}: {tool} is not installed")
-                continue
-            try:
-                for user in build_user(Path(prefix), source, out):
-                    run([user], env={**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"})
-                say(f"ok - a program built with {title}, shared and static")
-            except subprocess.CalledProcessError as error:
-                print(error.stdout or "", error.stderr or "")
-                say(f"not ok - a program built with {title}: {error}")
-
-
-def with_pkg_config(prefix: Path, source: Path, out: Path) -> list[Path]:
-    cc = compiler("CC", "cc", "gcc", "clang")
-    users = []
-    for kind in ("shared", "static"):
-        environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
-        flags = run(["pkg-config", "--cflags", "--libs", *(["--static"] if kind == "static" else []), "leafid"],
-                    env=environment, capture_output=True, text=True).stdout.split()
-        if kind == "static":
-            flags = [f"{prefix}/lib/libleafid.a" if flag == "-lleafid" else flag for flag in flags]
-        users.append(out / f"user-pkg-config-{kind}")
-        run([cc, source, *flags, "-o", users[-1]])
-    return users
-
-
-def with_cmake(prefix: Path, source: Path, out: Path) -> list[Path]:
-    project = out / "cmake"
-    shutil.rmtree(project, ignore_errors=True)
-    project.mkdir()
-    version = re.search(r'LEAFID_VERSION "(\d+\.\d+)', (prefix / "include/leafid.h").read_text())[1]
-    (project / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.16)\nproject(user C)\n"
-        f"find_package(leafid {version} REQUIRED)\n"
-        f"add_executable(shared {source})\ntarget_link_libraries(shared leafid::leafid)\n"
-        f"add_executable(static {source})\ntarget_link_libraries(static leafid::static)\n"
-    )
-    run(["cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True,
-        text=True)
-    run(["cmake", "--build", project / "build"], capture_output=True, text=True)
-    return [project / "build/shared", project / "build/static"]
-
-
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("stage", type=Path)
@@ -265,8 +210,6 @@ def main() -> int:
         for name, _, under_valgrind in PROGRAMS:
             if (not given.names or name in given.names) and (under_valgrind or not given.valgrind):
                 program(name, kind, out, given.valgrind)
-    if not given.valgrind and not given.flags and not given.names:
-        packaging(stage, out)
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
     return 1 if COUNT.failed or not COUNT.passed else 0
 
