@@ -29,6 +29,7 @@ help:
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
+	@echo "make test-c-core   the C library of the core alone, for embedded use"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
@@ -36,6 +37,7 @@ help:
 
 -include bindings/rust/simulate.mk
 -include bindings/c/c.mk
+-include bindings/c_core/c_core.mk
 -include python/python.mk
 -include node/node.mk
 -include examples/demo.mk

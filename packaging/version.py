@@ -11,6 +11,7 @@ PLACES = [
     ("Cargo.toml", r'^version = "([^"]+)"'),
     ("Cargo.toml", r'^leafid(?:-core)? = .*\bversion = "([^"]+)"'),
     ("include/leafid.h", r'^#define LEAFID_VERSION "([^"]+)"'),
+    ("include/leafid_core.h", r'^#define LEAFID_CORE_VERSION "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
 ]

@@ -20,9 +20,10 @@ install:
 	@[ -e $(C_STAGE)/lib/libleafid.a ] || $(MAKE) --no-print-directory c-lib
 	@sh bindings/c/stage.sh $(C_STAGE)/lib/libleafid.so $(C_STAGE)/lib/libleafid.a "$(DESTDIR)$(PREFIX)" "$(LIBDIR)"
 
-# Writes include/leafid.h from the crate.
+# Writes include/leafid.h and include/leafid_core.h from their crates.
 header:
 	LEAFID_UPDATE_HEADER=1 cargo test --quiet --package leafid-c --test header
+	LEAFID_UPDATE_HEADER=1 cargo test --quiet --package leafid-core-c --test header
 
 # The header is the generated one, compiles on its own, and names what the library exports.
 check-c: c-lib
