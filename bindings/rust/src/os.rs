@@ -32,7 +32,7 @@ use leafid_core::{Code, Error, Result};
 
 /// Checks that this thread may wait for other threads. Called before everything except taking an id from memory.
 ///
-/// Errors: `state_io` in a child of vfork, or on a thread with too little stack, where the call would crash.
+/// Errors: `state_io` in a child of vfork or one of unknown kind, or on a thread with too little stack, where the call would crash.
 pub(crate) fn check_may_wait() -> Result<()> {
     check(stack::TO_WAIT)
 }
@@ -44,8 +44,8 @@ pub(crate) fn check_may_work() -> Result<()> {
 }
 
 fn check(needed: usize) -> Result<()> {
-    if process::shares_memory() {
-        return Err(Error::new(Code::StateIo, process::VFORK_CHILD));
+    if let Some(why) = process::why_no_work() {
+        return Err(Error::new(Code::StateIo, why));
     }
     match stack::left_if_below(needed) {
         Some(left) => {

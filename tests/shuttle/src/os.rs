@@ -18,8 +18,8 @@ pub(crate) mod process {
     #[derive(Clone, Copy)]
     pub(crate) struct GenerationWatch;
 
-    pub(crate) fn watch_generation() -> GenerationWatch {
-        GenerationWatch
+    pub(crate) fn watch_generation() -> Option<GenerationWatch> {
+        Some(GenerationWatch)
     }
 
     impl GenerationWatch {

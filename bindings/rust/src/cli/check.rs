@@ -240,12 +240,12 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
 }
 
 fn forks(report: &mut Report<'_>) -> io::Result<()> {
-    match os::process::sees_every_fork() {
+    match os::process::serves_raw_children() {
         true => report.line(Status::Ok, "forks", "all are seen"),
         false => report.line(
             Status::Warning,
             "forks",
-            "those that skip pthread_atfork (_Fork, a raw clone) are not seen: this kernel has no MADV_WIPEONFORK",
+            "children of _Fork and of raw clones are refused: this kernel has no MADV_WIPEONFORK",
         ),
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! It is in a page that the kernel wipes in a forked child (MADV_WIPEONFORK). So it also detects `_Fork`, a raw clone
 //! and a fork in a signal handler, which skip `pthread_atfork`. The atfork handlers are needed too: they close
-//! inherited locks in a child that never uses the library, and they serve kernels without MADV_WIPEONFORK.
+//! inherited locks in a child that never uses the library.
+//!
+//! Kernels before 4.14 and qemu-user wipe no page. There each call compares the process id. That does not tell a raw
+//! clone from a child of `vfork`, which must not take its parent's state away. So both are refused.
 
 use super::inherited_fds;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{WaitId, WaitIdOptions};
 use std::ptr;
 use std::sync::atomic::{
@@ -13,8 +16,14 @@ use std::sync::atomic::{
     Ordering::Release, Ordering::SeqCst, compiler_fence, fence,
 };
 
-/// The wiped page; null before the first use.
+/// The wiped page; null before the first use, and where none is wiped.
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+/// The generation: in that page, or in `UNWIPED`. Null before the first use.
+static WORD: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+/// The generation where no page is wiped: the process id in the high half, and a count.
+static UNWIPED: AtomicU64 = AtomicU64::new(0);
+/// The generation of all processes that no handler has prepared, where no page is wiped. No generator has it.
+const UNKNOWN: u64 = u64::MAX;
 /// The highest generation of this process and its ancestors. It is raised before the page is written.
 static HIGHEST: AtomicU64 = AtomicU64::new(0);
 /// The number of forks that have begun, in the low half; the number of running forks, in the high half.
@@ -22,8 +31,6 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 const UNDER_WAY: u64 = 1 << 32;
 /// The process that called `enter` last; 0 before the first.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
-/// Whether the kernel wipes the page in a child.
-static WIPES_ON_FORK: AtomicBool = AtomicBool::new(false);
 /// Whether this is a forked child for which no handler ran.
 static RAW: AtomicBool = AtomicBool::new(false);
 /// The hooks of the modules.
@@ -88,15 +95,15 @@ pub(crate) fn generation() -> u64 {
     enter()
 }
 
-/// The address of the generation. It is taken before a step; if it is read after the step, it shows a fork in between.
+/// The wiped page. It is taken before a step; if it is read after the step, it shows a fork in between.
 #[derive(Clone, Copy)]
-pub(crate) struct GenerationWatch(Option<&'static AtomicU64>);
+pub(crate) struct GenerationWatch(&'static AtomicU64);
 
-/// Finds the page if it is mapped. It never moves, also not in children.
+/// The page, which never moves, also not in children. `None` where none is wiped: [`generation`] shows forks there too.
 #[inline]
-pub(crate) fn watch_generation() -> GenerationWatch {
+pub(crate) fn watch_generation() -> Option<GenerationWatch> {
     // SAFETY: as in `generation`.
-    GenerationWatch(unsafe { PAGE.load(Acquire).as_ref() })
+    unsafe { PAGE.load(Acquire).as_ref() }.map(GenerationWatch)
 }
 
 impl GenerationWatch {
@@ -109,23 +116,33 @@ impl GenerationWatch {
         }
         // As in `generation`.
         compiler_fence(SeqCst);
-        self.0.is_some_and(|page| page.load(Relaxed) == generation)
+        self.0.load(Relaxed) == generation
     }
 }
 
-/// The first call in this process, after the start or after a fork. It is async-signal-safe once the page exists.
+/// The first call in this process, after the start or after a fork; each call where no page is wiped. It is
+/// async-signal-safe once the word exists.
 #[cold]
 fn enter() -> u64 {
-    let page = page();
-    // Read before the page is found wiped: then the table is an ancestor's, whatever other threads do meanwhile.
+    let word = word();
+    // Read before the word is found wiped: then the table is an ancestor's, whatever other threads do meanwhile.
     let inherited = inherited_fds::current_table();
-    let generation = page.load(Acquire);
-    if generation != 0 {
-        return generation;
-    }
+    let is_wiped = !ptr::eq(word, &UNWIPED);
+    let process = loop {
+        let (generation, process) = (word.load(Acquire), std::process::id());
+        if generation == 0 {
+            break process;
+        }
+        if is_wiped || generation >> 32 == u64::from(process) {
+            return generation;
+        }
+        // Otherwise a handler forked between the two.
+        if word.load(Acquire) == generation {
+            return UNKNOWN;
+        }
+    };
     inherited_fds::close_all(inherited);
     // In a child, one thread finds the parent's number here. In another process, threads find none or their own.
-    let process = std::process::id();
     let before = PROCESS.swap(process, AcqRel);
     if before != 0 && before != process {
         RAW.store(true, Relaxed);
@@ -133,66 +150,65 @@ fn enter() -> u64 {
         FORKS.store(0, Relaxed);
         hooks().for_each(|hooks| (hooks.in_child)());
     }
-    let next = HIGHEST.fetch_add(1, AcqRel) + 1;
-    match page.compare_exchange(0, next, AcqRel, Acquire) {
+    let count = HIGHEST.fetch_add(1, AcqRel) + 1;
+    let next = if is_wiped { count } else { u64::from(process) << 32 | count };
+    match word.compare_exchange(0, next, AcqRel, Acquire) {
         Ok(_) => next,
         Err(others) => others,
     }
 }
 
-fn page() -> &'static AtomicU64 {
-    let page = PAGE.load(Acquire);
-    if !page.is_null() {
-        // SAFETY: as in `generation`.
-        return unsafe { &*page };
+fn word() -> &'static AtomicU64 {
+    let word = WORD.load(Acquire);
+    if !word.is_null() {
+        // SAFETY: a page that was published is never unmapped.
+        return unsafe { &*word };
     }
-    let (fresh, wiped) = map();
-    // Before the page is published, because no child may have the page without the handlers. A second call does no
-    // harm.
+    let fresh = map_wiped().unwrap_or(&UNWIPED);
+    // Before the word is published, because no child may have it without the handlers. A second call does no harm.
     // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch
     // atomics and descriptors only, but for `before`, which runs in the forking thread.
     unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
-    match PAGE.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
-        Ok(_) => {
-            WIPES_ON_FORK.store(wiped, Relaxed);
-            if !wiped {
-                log::warn!(
-                    "leafid: MADV_WIPEONFORK is not available here; forks that skip pthread_atfork are not seen"
-                );
-            }
-            // SAFETY: just published.
-            unsafe { &*fresh }
-        }
+    let fresh = ptr::from_ref(fresh).cast_mut();
+    let word = match WORD.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
+        Ok(_) => fresh,
         // Another thread was first. At most one page per thread is leaked.
-        // SAFETY: published by that thread.
-        Err(others) => unsafe { &*others },
-    }
-}
-
-/// A zeroed word in a page of its own, and whether a fork wipes it.
-fn map() -> (*mut AtomicU64, bool) {
-    let length = rustix::param::page_size();
-    // SAFETY: a fresh anonymous mapping, which overlaps nothing.
-    let page = unsafe {
-        rustix::mm::mmap_anonymous(
-            ptr::null_mut(),
-            length,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::PRIVATE,
-        )
+        Err(others) => others,
     };
-    let Ok(page) = page else { return (Box::leak(Box::new(AtomicU64::new(0))), false) };
-    // SAFETY: the whole of the mapping made above, which nobody else knows yet.
-    let wiped = unsafe { rustix::mm::madvise(page, length, Advice::LinuxWipeOnFork) }.is_ok();
-    // Pages are zeroed and aligned: a valid AtomicU64.
-    (page.cast(), wiped)
+    if !ptr::eq(word, &UNWIPED) {
+        PAGE.store(word, Release);
+    }
+    // SAFETY: as above.
+    unsafe { &*word }
 }
 
-/// Whether forks that skip `pthread_atfork` are detected.
+/// A zeroed word in a page of its own that a fork wipes. `None` if the kernel wipes none.
+fn map_wiped() -> Option<&'static AtomicU64> {
+    let length = rustix::param::page_size();
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a fresh anonymous mapping, which overlaps nothing.
+    let page =
+        unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), length, access, MapFlags::PRIVATE) }.ok()?;
+    // SAFETY: advice for the whole of the mapping made above, which nobody else knows yet.
+    let advise = |advice| unsafe { libc::madvise(page, length, advice) } == 0;
+    // qemu-user accepts every advice, and follows none.
+    if advise(NO_ADVICE) || !advise(libc::MADV_WIPEONFORK) {
+        // SAFETY: the mapping made above, which nobody uses.
+        let _ = unsafe { rustix::mm::munmap(page, length) };
+        return None;
+    }
+    // SAFETY: pages are zeroed and aligned, a valid AtomicU64, and this one is never unmapped.
+    Some(unsafe { &*page.cast::<AtomicU64>() })
+}
+
+/// A number that no kernel has an advice for.
+const NO_ADVICE: libc::c_int = 9_999;
+
+/// Whether children of `_Fork` and of raw clones get ids.
 #[cfg(feature = "cli")]
-pub(crate) fn sees_every_fork() -> bool {
+pub(crate) fn serves_raw_children() -> bool {
     generation();
-    WIPES_ON_FORK.load(Relaxed)
+    !PAGE.load(Acquire).is_null()
 }
 
 extern "C" fn before() {
@@ -207,12 +223,9 @@ extern "C" fn after_in_parent() {
 
 extern "C" fn after_in_child() {
     FORKS.store(0, Relaxed);
-    let page = PAGE.load(Acquire);
-    if !page.is_null() {
-        // For kernels that did not wipe it. SAFETY: as in `generation`.
-        unsafe { (*page).store(0, Relaxed) };
-    }
-    generation();
+    // It is wiped already, or it is `UNWIPED`.
+    word().store(0, Relaxed);
+    enter();
     RAW.store(false, Relaxed);
 }
 
@@ -223,15 +236,23 @@ pub(crate) fn is_raw_child() -> bool {
     RAW.load(Relaxed)
 }
 
-/// Whether this process shares the memory of another one, as a child of `vfork` or of a clone with CLONE_VM. Nothing is
-/// wiped there, and ids from memory stay unique. But threads, descriptors and locks that it starts end with it, while
-/// its parent takes them for its own. This is a system call: for slow paths only.
-pub(crate) fn shares_memory() -> bool {
+/// The reason why this process can take ids from memory at most, if there is one. This is a system call: for slow paths
+/// only.
+pub(crate) fn why_no_work() -> Option<&'static str> {
     #[cfg(test)]
     if super::simulated::played().is_some() {
-        return false;
+        return None;
     }
-    generation();
+    match generation() {
+        UNKNOWN => Some(UNKNOWN_CHILD),
+        _ => shares_memory().then_some(VFORK_CHILD),
+    }
+}
+
+/// Whether this process shares the memory of another one, as a child of `vfork` or of a clone with CLONE_VM. Nothing is
+/// wiped there, and ids from memory stay unique. But threads, descriptors and locks that it starts end with it, while
+/// its parent takes them for its own.
+fn shares_memory() -> bool {
     // Against the thread that enters: the process was written before the page.
     fence(Acquire);
     let (owner, this) = (PROCESS.load(Acquire), std::process::id());
@@ -249,18 +270,19 @@ pub(crate) fn shares_memory() -> bool {
     true
 }
 
-/// The error text of a child of `vfork`.
-pub(crate) const VFORK_CHILD: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
-                                are at hand, and nothing else; call exec first, or fork by fork()";
+const VFORK_CHILD: &str = "this process is a child of vfork, which shares the memory of its parent: it takes ids that \
+                           are at hand, and nothing else; call exec first, or fork by fork()";
+
+const UNKNOWN_CHILD: &str = "this process is a child of vfork, _Fork or a raw clone, and this system cannot tell which: it \
+                             wipes no memory in a fork (Linux does since 4.14); call exec first, or fork by fork()";
 
 /// The reason why this process can start no thread, if there is one.
 pub(crate) fn why_no_threads() -> Option<&'static str> {
-    if shares_memory() {
-        return Some(VFORK_CHILD);
-    }
-    is_raw_child().then_some(
-        "this process is a child of _Fork or a raw clone, in which leafid makes no thread; fork by fork()",
-    )
+    why_no_work().or_else(|| {
+        is_raw_child().then_some(
+            "this process is a child of _Fork or a raw clone, in which leafid makes no thread; fork by fork()",
+        )
+    })
 }
 
 /// The number of forks that have begun. Waits until none is running, but not for long, because a signal handler may

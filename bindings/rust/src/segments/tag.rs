@@ -54,7 +54,7 @@ impl Tag {
     #[inline]
     pub fn next_in_memory(&self) -> Option<i64> {
         let ((_, tag_state), generation) = self.process.load()?;
-        let watch = os::process::watch_generation();
+        let watch = os::process::watch_generation()?;
         let (id, wants_fetch) = tag_state.buffer.take().ok()?;
         // Checked after the step: in a forked child the step changed a copy of the parent's buffer.
         if !watch.is_still(generation) {

@@ -74,7 +74,7 @@ impl Snowflake {
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
         let (generator, generation) = self.generator.load()?;
-        let watch = os::process::watch_generation();
+        let watch = os::process::watch_generation()?;
         let id = generator.core.next(generator.clock.now_ms()).ok()?;
         // Checked after the step: in a forked child the step changed a copy of the parent's generator.
         (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(id)

@@ -53,11 +53,18 @@ const ALONE: &str = "LEAFID_TEST_ALONE";
 
 /// Whether this process runs one test alone, as [`raw_clone`] needs; else the test is run so, and nothing is left to do.
 pub(crate) fn alone(test: &str) -> bool {
+    alone_where(test, &[])
+}
+
+/// As [`alone`], with these variables in the environment.
+pub(crate) fn alone_where(test: &str, variables: &[(&str, &str)]) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
     let program = std::env::current_exe().unwrap();
-    let ran = Command::new(program).args(["--exact", test, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture"]).env(ALONE, "1").envs(variables.iter().copied());
+    let ran = command.output().unwrap();
     let said = [ran.stdout, ran.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(ran.status.success() && said.contains("1 passed"), "{said}");
