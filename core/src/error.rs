@@ -36,7 +36,10 @@ impl Error {
     /// ```
     #[cold]
     pub fn invalid(name: &str, value: impl fmt::Display, allowed: &str) -> Error {
-        let mut value = value.to_string();
+        Error::invalid_text(name, value.to_string(), allowed)
+    }
+
+    fn invalid_text(name: &str, mut value: String, allowed: &str) -> Error {
         if value.len() > 200 {
             let end = (0..=200).rev().find(|&at| value.is_char_boundary(at)).unwrap_or(0);
             value.truncate(end);

@@ -1,5 +1,6 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
+use crate::format::crc32::crc32;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,7 +40,7 @@ pub fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     let too_large = || Error::new(Code::Internal, "the record does not fit its slot; report this");
     let mut text = serde_json::to_string(json).map_err(|_| too_large())?;
     text.pop();
-    let sum = crc32fast::hash(text.as_bytes());
+    let sum = crc32(text.as_bytes());
     text.push_str(&format!("{CHECKSUM}{sum:08x}\"}}"));
     let mut bytes = [b' '; SLOT_BYTES];
     bytes.get_mut(..text.len()).ok_or_else(too_large)?.copy_from_slice(text.as_bytes());
@@ -89,6 +90,6 @@ pub fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> core::result::Result<
 pub fn checked(slot: &[u8]) -> Option<&str> {
     let text = core::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
     let body = text.get(..text.len().checked_sub(CHECKSUM.len() + 10)?)?;
-    let tail = format!("{CHECKSUM}{:08x}\"}}", crc32fast::hash(body.as_bytes()));
+    let tail = format!("{CHECKSUM}{:08x}\"}}", crc32(body.as_bytes()));
     (text.get(body.len()..)? == tail).then_some(text)
 }
