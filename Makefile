@@ -27,6 +27,7 @@ help:
 	@echo "make bench-check   instructions of each hot path, under valgrind, beside the committed ones; UPDATE=1 commits new ones"
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
+	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
 	@echo "make test-c-core   the C library of the core alone, for embedded use"
@@ -40,6 +41,7 @@ help:
 -include bindings/c_core/c_core.mk
 -include python/python.mk
 -include node/node.mk
+-include bindings/wasm/wasm.mk
 -include examples/demo.mk
 -include tests/no_std/no_std.mk
 -include tests/system/system.mk

@@ -1,0 +1,170 @@
+//! Layouts and ids.
+
+use crate::module::{call, whole, with};
+use alloc::string::ToString;
+use leafid_core::{Layout, LayoutFields, Order, Result, Rules, parse_id};
+
+/// The layout of a text: a preset's name, or bits as in `41|10|12`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_parse(length: i32) -> i32 {
+    call(|module| {
+        let [text] = module.texts([length])?;
+        let layout = Layout::parse(text)?;
+        Ok(module.add(layout))
+    })
+}
+
+/// The layout of these fields; the input is the order's name.
+#[unsafe(no_mangle)]
+extern "C" fn layout_new(
+    epoch_ms: f64,
+    tick_ms: f64,
+    timestamp_bits: f64,
+    worker_bits: f64,
+    sequence_bits: f64,
+    order_length: i32,
+) -> i32 {
+    call(|module| {
+        let [order] = module.texts([order_length])?;
+        let layout = Layout::new(LayoutFields {
+            epoch_ms: whole("epoch_ms", epoch_ms)?,
+            tick_ms: whole("tick_ms", tick_ms)?,
+            timestamp_bits: whole("timestamp_bits", timestamp_bits)?,
+            worker_bits: whole("worker_bits", worker_bits)?,
+            sequence_bits: whole("sequence_bits", sequence_bits)?,
+            order: Order::parse(order)?,
+        })?;
+        Ok(module.add(layout))
+    })
+}
+
+/// The fields of a layout; the output is its text.
+#[unsafe(no_mangle)]
+extern "C" fn layout_fields(layout: i32) -> i32 {
+    call(|module| {
+        let layout = *module.get::<Layout>(layout)?;
+        let fields = layout.fields();
+        module.answer(&[
+            fields.epoch_ms as f64,
+            fields.tick_ms as f64,
+            fields.timestamp_bits as f64,
+            fields.worker_bits as f64,
+            fields.sequence_bits as f64,
+            f64::from(u8::from(fields.order == Order::SequenceWorker)),
+            layout.max_worker_id().into(),
+            layout.max_sequence().into(),
+            layout.expires_at_ms() as f64,
+        ]);
+        module.write(&[&layout.to_string()]);
+        Ok(0)
+    })
+}
+
+/// The tick of a time; -1 before the epoch.
+#[unsafe(no_mangle)]
+extern "C" fn layout_tick_at(layout: i32, ms: f64) -> f64 {
+    call(|module| {
+        let layout = module.get::<Layout>(layout)?;
+        Ok(layout.tick_at(ms as i64).map_or(-1.0, |tick| tick as f64))
+    })
+}
+
+/// Unix milliseconds of the start of a tick.
+#[unsafe(no_mangle)]
+extern "C" fn layout_tick_start_ms(layout: i32, tick: f64) -> f64 {
+    call(|module| {
+        let layout = module.get::<Layout>(layout)?;
+        let tick = (tick as u64).min(layout.last_tick() + 1);
+        Ok(layout.tick_start_ms(tick) as f64)
+    })
+}
+
+/// The id of these parts.
+#[unsafe(no_mangle)]
+extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: f64) -> i64 {
+    call(|module| {
+        let layout = module.get::<Layout>(layout)?;
+        let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
+        let worker_id = within("worker_id", worker_id, layout.max_worker_id())?;
+        let sequence = within("sequence", sequence, layout.max_sequence())?;
+        layout.compose(timestamp_ms, worker_id, sequence)
+    })
+}
+
+/// A number of the user's up to `most`. Errors: `invalid_argument`.
+pub(crate) fn within(name: &str, number: f64, most: u32) -> Result<u32> {
+    let found = whole(name, number)?;
+    let allowed = || leafid_core::Error::invalid(name, found, &alloc::format!("0 to {most}"));
+    u32::try_from(found).ok().filter(|found| *found <= most).ok_or_else(allowed)
+}
+
+/// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.
+#[unsafe(no_mangle)]
+extern "C" fn decode(layout: i32, id: i64) -> i32 {
+    call(|module| {
+        let parts = module.get::<Layout>(layout)?.decode(id)?;
+        module.answer(&[parts.timestamp_ms as f64, parts.worker_id.into(), parts.sequence.into()]);
+        Ok(0)
+    })
+}
+
+/// The id of decimal digits.
+#[unsafe(no_mangle)]
+extern "C" fn id_parse(length: i32) -> i64 {
+    call(|module| {
+        let [text] = module.texts([length])?;
+        parse_id(text)
+    })
+}
+
+/// The rules of a generator. The input is two names, or nothing for a default: `continue` or `wait` when the clock goes
+/// back, `wait` or `borrow` when a tick is used up. NaN is the default of a number.
+#[unsafe(no_mangle)]
+extern "C" fn rules_new(
+    on_clock_backwards_length: i32,
+    on_exhausted_length: i32,
+    max_backwards_ms: f64,
+    random_start: f64,
+) -> i32 {
+    use crate::module::optional;
+    use leafid_core::{OnClockBackwards, OnExhausted, options};
+    call(|module| {
+        let [backwards, exhausted] = module.texts([on_clock_backwards_length, on_exhausted_length])?;
+        let backwards = match backwards {
+            "" => OnClockBackwards::default(),
+            text => OnClockBackwards::parse(text)?,
+        };
+        let exhausted = match exhausted {
+            "" => OnExhausted::default(),
+            text => OnExhausted::parse(text)?,
+        };
+        let max_backwards_ms = optional("max_backwards_ms", max_backwards_ms)?;
+        let random_start = optional("random_start", random_start)?;
+        let rules = options::rules(backwards, max_backwards_ms, exhausted, random_start)?;
+        Ok(module.add(rules))
+    })
+}
+
+/// The same rules for a generator whose record may not survive: it never runs ahead of the clock.
+#[unsafe(no_mangle)]
+extern "C" fn rules_never_ahead(rules: i32) -> i32 {
+    call(|module| {
+        let rules = module.get::<Rules>(rules)?.never_ahead();
+        Ok(module.add(rules))
+    })
+}
+
+/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what
+/// the module knows of the name.
+#[unsafe(no_mangle)]
+extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
+    with(|module| {
+        let error =
+            module.texts([name_length, value_length, allowed_length]).map(|[name, value, allowed]| {
+                let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
+                leafid_core::Error::invalid(name, value, allowed)
+            });
+        let (Ok(error) | Err(error)) = error;
+        module.fail(&error)
+    })
+}

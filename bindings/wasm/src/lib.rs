@@ -1,0 +1,20 @@
+//! The core of leafid as a WebAssembly module: plain exports of numbers and bytes, and no import.
+//!
+//! docs/WASM-ABI.md describes every export. On other targets this crate is empty.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+#[cfg(target_arch = "wasm32")]
+extern crate alloc;
+
+#[cfg(all(target_arch = "wasm32", feature = "format"))]
+mod format;
+#[cfg(target_arch = "wasm32")]
+mod layout;
+#[cfg(target_arch = "wasm32")]
+mod machine;
+#[cfg(target_arch = "wasm32")]
+mod module;
+#[cfg(all(target_arch = "wasm32", feature = "record"))]
+mod record;
+#[cfg(target_arch = "wasm32")]
+mod snowflake;

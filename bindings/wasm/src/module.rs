@@ -1,0 +1,306 @@
+//! The memory that the module and its host share, and the form of every call.
+
+use crate::machine::{Kind, Machine};
+use alloc::vec::Vec;
+use core::cell::UnsafeCell;
+#[cfg(feature = "record")]
+use core::time::Duration;
+use leafid_core::{Code, Error, Result};
+use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
+
+/// The version of the exports: docs/WASM-ABI.md.
+const ABI_VERSION: i32 = 1;
+/// How many numbers an answer has at most.
+const MOST_NUMBERS: usize = 16;
+/// How many ids one call returns at most.
+pub(crate) const MOST_IDS: usize = 4096;
+/// The largest whole number that an f64 holds exactly, with all below it.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
+#[cfg(target_feature = "atomics")]
+compile_error!("the module's memory must not be shared: each thread has an instance of its own");
+
+#[global_allocator]
+static ALLOCATOR: AssumeSingleThreaded<FreeListAllocator> =
+    // SAFETY: an instance without shared memory has one thread.
+    unsafe { AssumeSingleThreaded::new(FreeListAllocator::new()) };
+
+/// A defect traps. The host drops the instance.
+#[panic_handler]
+fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
+
+/// All that an instance holds.
+pub(crate) struct Module {
+    /// Handle N is at N - 1.
+    machines: Vec<Option<Machine>>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    numbers: [f64; MOST_NUMBERS],
+}
+
+struct Single<T>(UnsafeCell<T>);
+
+// SAFETY: an instance without shared memory has one thread.
+unsafe impl<T> Sync for Single<T> {}
+
+static MODULE: Single<Module> = Single(UnsafeCell::new(Module {
+    machines: Vec::new(),
+    input: Vec::new(),
+    output: Vec::new(),
+    numbers: [0.0; MOST_NUMBERS],
+}));
+
+/// Apart from the rest, because what is zero needs no place in the module's file.
+static IDS: Single<[i64; MOST_IDS]> = Single(UnsafeCell::new([0; MOST_IDS]));
+
+/// The module, for one call.
+#[inline(always)]
+pub(crate) fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
+    // SAFETY: there is one thread, and no call of the module contains another one: it imports no function, and no
+    // closure given here calls an export.
+    call(unsafe { &mut *MODULE.0.get() })
+}
+
+/// The memory of ids, for one call.
+#[inline(always)]
+pub(crate) fn with_ids(call: impl FnOnce(&mut [i64; MOST_IDS])) {
+    // SAFETY: as in `with`; only closures of this module's callers see it, and none of them contains another.
+    call(unsafe { &mut *IDS.0.get() });
+}
+
+/// What an export returns: negative numbers are errors and actions.
+pub(crate) trait Returned {
+    fn negative(number: i32) -> Self;
+}
+
+impl Returned for i32 {
+    fn negative(number: i32) -> i32 {
+        number
+    }
+}
+
+impl Returned for i64 {
+    fn negative(number: i32) -> i64 {
+        number.into()
+    }
+}
+
+impl Returned for f64 {
+    fn negative(number: i32) -> f64 {
+        number.into()
+    }
+}
+
+/// A call that can fail. It returns minus the error's number, and the message as output.
+pub(crate) fn call<T: Returned>(call: impl FnOnce(&mut Module) -> Result<T>) -> T {
+    with(|module| match call(module) {
+        Ok(returned) => returned,
+        Err(error) => module.fail(&error),
+    })
+}
+
+impl Module {
+    /// Stores the message; returns minus the error's number.
+    #[inline]
+    pub(crate) fn fail<T: Returned>(&mut self, error: &Error) -> T {
+        T::negative(self.failed(error))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, error: &Error) -> i32 {
+        self.write(&[error.message()]);
+        -error.code().number()
+    }
+
+    /// A new handle.
+    pub(crate) fn add(&mut self, value: impl Kind) -> i32 {
+        self.add_machine(value.into_machine())
+    }
+
+    #[inline(never)]
+    fn add_machine(&mut self, machine: Machine) -> i32 {
+        let free = self.machines.iter().position(Option::is_none);
+        let at = free.unwrap_or_else(|| {
+            self.machines.push(None);
+            self.machines.len() - 1
+        });
+        self.machines[at] = Some(machine);
+        // There is no memory for 2^31 of them.
+        at as i32 + 1
+    }
+
+    #[inline(always)]
+    fn machine(&self, handle: i32) -> Option<&Machine> {
+        self.machines.get((handle as usize).wrapping_sub(1))?.as_ref()
+    }
+
+    #[inline(always)]
+    pub(crate) fn find<T: Kind>(&self, handle: i32) -> Option<&T> {
+        T::of(self.machine(handle)?)
+    }
+
+    /// The object of a handle. Errors: `closed` for a handle that is none of this kind.
+    #[inline(always)]
+    pub(crate) fn get<T: Kind>(&self, handle: i32) -> Result<&T> {
+        self.find(handle).ok_or_else(|| no_handle(handle, T::NAME))
+    }
+
+    /// As [`Module::get`].
+    #[cfg(feature = "record")]
+    pub(crate) fn get_mut<T: Kind>(&mut self, handle: i32) -> Result<&mut T> {
+        let machine = self.machines.get_mut((handle as usize).wrapping_sub(1));
+        machine.and_then(Option::as_mut).and_then(T::of_mut).ok_or_else(|| no_handle(handle, T::NAME))
+    }
+
+    /// The first numbers of the answer.
+    pub(crate) fn answer(&mut self, numbers: &[f64]) {
+        for (place, number) in self.numbers.iter_mut().zip(numbers) {
+            *place = *number;
+        }
+    }
+
+    /// The parts of the input, one after another. Errors: `invalid_argument` for lengths that the input has not.
+    pub(crate) fn input<const N: usize>(&self, lengths: [i32; N]) -> Result<[&[u8]; N]> {
+        let mut parts = [&[][..]; N];
+        self.split(&lengths, &mut parts)?;
+        Ok(parts)
+    }
+
+    #[inline(never)]
+    fn split<'a>(&'a self, lengths: &[i32], parts: &mut [&'a [u8]]) -> Result<()> {
+        let mut rest = &self.input[..];
+        for (part, length) in parts.iter_mut().zip(lengths) {
+            let split = usize::try_from(*length).ok().and_then(|length| rest.split_at_checked(length));
+            let wrong = || Error::invalid("length", length, "0 to what is left of the input");
+            (*part, rest) = split.ok_or_else(wrong)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Module::input`], for texts in UTF-8.
+    pub(crate) fn texts<const N: usize>(&self, lengths: [i32; N]) -> Result<[&str; N]> {
+        let mut texts = [""; N];
+        for (text, bytes) in texts.iter_mut().zip(self.input(lengths)?) {
+            *text = utf8(bytes)?;
+        }
+        Ok(texts)
+    }
+
+    /// Replaces the output by these texts.
+    pub(crate) fn write(&mut self, texts: &[&str]) {
+        self.output.clear();
+        texts.iter().for_each(|text| self.output.extend_from_slice(text.as_bytes()));
+    }
+
+    /// As [`Module::write`], for bytes.
+    #[cfg(feature = "format")]
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
+        self.output.clear();
+        self.output.extend_from_slice(bytes);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_handle(handle: i32, kind: &str) -> Error {
+    let message = alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind");
+    Error::new(Code::Closed, message)
+}
+
+#[inline(never)]
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str> {
+    core::str::from_utf8(bytes).map_err(|_| Error::invalid("text", "not UTF-8", "UTF-8"))
+}
+
+/// A whole number of the user's. Errors: `invalid_argument` for a fraction, NaN, and more than 2^53.
+#[inline(never)]
+pub(crate) fn whole(name: &str, number: f64) -> Result<i64> {
+    let whole = number as i64;
+    if whole as f64 != number || !(-LARGEST..=LARGEST).contains(&number) {
+        let value = "not a whole number, or beyond 2^53";
+        return Err(Error::invalid(name, value, leafid_core::options::allowed(name)));
+    }
+    Ok(whole)
+}
+
+/// As [`whole`]; NaN stands for none.
+pub(crate) fn optional(name: &str, number: f64) -> Result<Option<i64>> {
+    if number.is_nan() { Ok(None) } else { whole(name, number).map(Some) }
+}
+
+/// Milliseconds since the machine's start.
+#[cfg(feature = "record")]
+pub(crate) fn duration(ms: f64) -> Duration {
+    // A conversion to an integer ends at its bounds, and NaN is 0.
+    Duration::from_millis(ms as u64)
+}
+
+/// As a number of milliseconds.
+#[cfg(feature = "record")]
+pub(crate) fn ms(duration: Duration) -> f64 {
+    duration.as_millis() as f64
+}
+
+/// The version of the exports.
+#[unsafe(no_mangle)]
+extern "C" fn abi_version() -> i32 {
+    ABI_VERSION
+}
+
+/// Makes room for `length` bytes of input, and returns their address. The next call of `input` ends it.
+#[unsafe(no_mangle)]
+extern "C" fn input(length: i32) -> i32 {
+    with(|module| {
+        module.input.clear();
+        module.input.resize(length.max(0) as usize, 0);
+        module.input.as_ptr() as i32
+    })
+}
+
+/// The address of the output.
+#[unsafe(no_mangle)]
+extern "C" fn output() -> i32 {
+    with(|module| module.output.as_ptr() as i32)
+}
+
+/// The length of the output.
+#[unsafe(no_mangle)]
+extern "C" fn output_length() -> i32 {
+    with(|module| module.output.len() as i32)
+}
+
+/// The address of the answer's numbers, which never changes.
+#[unsafe(no_mangle)]
+extern "C" fn numbers() -> i32 {
+    with(|module| module.numbers.as_ptr() as i32)
+}
+
+/// The address of the answer's ids, which never changes.
+#[unsafe(no_mangle)]
+extern "C" fn ids() -> i32 {
+    IDS.0.get() as i32
+}
+
+/// Frees a handle. A later call may return its number again.
+#[unsafe(no_mangle)]
+extern "C" fn free(handle: i32) {
+    with(|module| {
+        if let Some(machine) = module.machines.get_mut((handle as usize).wrapping_sub(1)) {
+            *machine = None;
+        }
+    });
+}
+
+/// The name of the error with this number, as output; 1 if a later try can succeed with nothing changed, else 0.
+#[unsafe(no_mangle)]
+extern "C" fn error_name(number: i32) -> i32 {
+    call(|module| {
+        let code = Code::from_number(number)
+            .ok_or_else(|| Error::invalid("number", number, "the number of an error"))?;
+        module.write(&[code.name()]);
+        Ok(code.can_retry().into())
+    })
+}
