@@ -56,7 +56,16 @@ help:
 -include fuzz/fuzz.mk
 -include packaging/packaging.mk
 
-test: tools check test-rust test-tools test-no-std test-c test-python test-node check-node test-examples
+# Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.
+# What a target prints is shown when it ends.
+test: tools check
+	@$(MAKE) --no-print-directory --jobs --output-sync=target test-rust test-tools libraries
+	@$(MAKE) --no-print-directory --jobs --output-sync=target test-no-std test-c test-c-core \
+	    test-python test-node
+	@$(MAKE) --no-print-directory check-node test-examples
+
+.PHONY: libraries
+libraries: c-lib python-wheel node-package
 
 # Each tool that is missing, and how to get it.
 tools:
@@ -82,7 +91,7 @@ docs: check
 retries := python3 $(CURDIR)/tests/retries/retries.py
 
 test-rust: tools
-	@$(retries) cargo cargo test --quiet -p leafid-core -p leafid
+	@RUST_TEST_THREADS=6 $(retries) cargo cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
 
 # What tests are run and tested with.
 test-tools: tools

@@ -29,10 +29,13 @@ examples-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 	@command -v $(CC) >/dev/null || { echo "$(CC) is missing: install a C compiler (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
 
+# The one whose speed is shown is built as it ships.
+build/examples/orders-rust: profile := release
+build/examples/%-rust: profile := dev
 build/examples/%-rust: FORCE | examples-tools
 	@mkdir -p $(@D)
-	@$(CARGO) build --release --quiet -p leafid-examples --bin $*
-	@cmp -s $(or $(CARGO_TARGET_DIR),target)/release/$* $@ || cp $(or $(CARGO_TARGET_DIR),target)/release/$* $@
+	@$(CARGO) build --profile $(profile) --quiet -p leafid-examples --bin $*
+	@cmp -s $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@ || cp $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@
 
 # The library is looked for where it was linked: build/c may be staged anew without linking again.
 define examples_link

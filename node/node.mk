@@ -28,7 +28,7 @@ node-package: node-tools
 
 test-node: node-package
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
-	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
+	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
 
 check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types

@@ -8,7 +8,7 @@ python_tools := build/venv-maturin
 # pytest takes no cache directory with `..` in it.
 python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest-cache
 
-.PHONY: python-wheel python-sdist test-python test-python-sdist check-python pytest
+.PHONY: python-wheel python-sdist test-python test-python-sdist check-python pytest python-venvs
 
 # The wheel, installed into build/venv for demos and benches.
 python-wheel: build/venv/leafid
@@ -16,17 +16,22 @@ python-wheel: build/venv/leafid
 # The tests on the installed wheel, under each interpreter found; one wheel serves all of them. The slow ones run under
 # the first alone. A newer interpreter for which there are no NumPy and mypy yet is left out, and that is said.
 test-python: build/wheels/done check-python
-	@python/interpreters.sh $(PYTHON) | { must=yes; marks=; while read -r version python; do \
-	    one="$(MAKE) --no-print-directory python_version=$$version python_path=$$python"; \
-	    if $$one build/venv-$$version/done </dev/null >/dev/null; then \
-	        $$one python_marks="$$marks" test-python-one </dev/null || exit 1; \
-	    elif test $$must = yes; then exit 1; \
-	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; must=no; marks='not slow'; \
+	@python/interpreters.sh $(PYTHON) | { marks=; while read -r version python; do \
+	    if test -e build/venv-$$version/done; then \
+	        $(MAKE) --no-print-directory python_version=$$version python_path=$$python python_marks="$$marks" \
+	            test-python-one </dev/null || exit 1; \
+	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; marks='not slow'; \
 	done; }
-	@$(MAKE) --no-print-directory test-python-sdist
+
+# The interpreters and what they test with; only the first must be there.
+python-venvs:
+	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
+	    $(MAKE) --no-print-directory python_version=$$version python_path=$$python build/venv-$$version/done </dev/null || \
+	        test $$must = no || exit 1; must=no; \
+	done; test $$must = no; }
 
 # stubtest on the installed package, and mypy --strict on a program that uses all of it.
-check-python: build/wheels/done
+check-python: build/wheels/done python-venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
 	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 check-python-one
 
@@ -38,7 +43,7 @@ test-python-sdist: build/venv-sdist/leafid
 python-sdist: build/sdist/done
 
 # Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest.
-pytest:
+pytest: python-venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
 	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 pytest-one
 
@@ -57,7 +62,7 @@ python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
-	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) -m "$(python_marks)" python/tests
+	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
 
 pytest-one: $(python_venv)/done
 	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend $(pytest_of)
@@ -103,14 +108,14 @@ build/sdist/done: $(python_sources) $(python_tools)/done
 	    cat ../build/sdist/log >&2; exit 1; }
 	@touch $@
 
-# Unpacked with new times: its files all have one old time, by which Cargo would take what an earlier one was built to
-# for this one's.
+# Built quickly, for the wheel is what has the speed. Unpacked with new times: its files all have one old time, by which
+# Cargo would take what an earlier one was built to for this one's.
 build/venv-sdist/leafid: build/sdist/done
 	$(call python_make_venv,$(python_base),build/venv-sdist)
 	@rm -rf build/sdist/source && mkdir build/sdist/source && \
 	    tar -xzm --strip-components 1 -C build/sdist/source -f build/sdist/*.tar.gz
-	@CARGO_TARGET_DIR=$(python_target) $(python_alone) build/venv-sdist/bin/pip install --quiet \
-	    --disable-pip-version-check --force-reinstall ./build/sdist/source -r python/tests/requirements.txt
+	@CARGO_TARGET_DIR=$(python_target) MATURIN_PEP517_ARGS="--profile dev" $(python_alone) \
+	    build/venv-sdist/bin/pip install --quiet --disable-pip-version-check --force-reinstall ./build/sdist/source -r python/tests/requirements.txt
 	@touch $@
 
 build/venv/done:

@@ -10,5 +10,4 @@ c-core:
 	@sh bindings/c_core/stage.sh $(C_CORE_TARGET_DIR)/c-core/libleafid_core_c.a build/c-core
 
 test-c-core: c-core
-	cargo test --quiet --package leafid-core-c
 	@python3 tests/c_core/run.py build/c-core build/c-core-tests

@@ -27,7 +27,8 @@ def test_what_it_may_answer(opened, answer, first):
 
 
 WRONG = [
-    "1-1000", b"ids", 7, 7.0, True, (1,), (1, 2, 3), (1, 2.0), (True, 9), ("1", "9"), {1, 9}, {"start": 1}, object(),
+    "1-1000", b"ids", 7, 7.0, True, (1,), (1, 2, 3), (1, 2.0), (True, 9), ("1", "9"), {1, 9}, {"start": 1},
+    pytest.param(object(), id="object"),
     range(0), range(5, 5), range(9, 1), range(9, 1, -1), range(-5, 5), (9, 9), (9, 1), (-1, 9), range(2**63, 2**64),
     range(1, 2**63), (1, 2**63), numpy.array([1, 9]),
 ]  # fmt: skip
@@ -43,7 +44,7 @@ def test_a_wrong_answer_is_said(opened, answer):
         assert repr(answer) in str(error.value)
 
 
-@pytest.mark.parametrize("fetch", [7, "fetch", [], object()], ids=repr)
+@pytest.mark.parametrize("fetch", [7, "fetch", [], pytest.param(object(), id="object")], ids=repr)
 def test_what_cannot_be_called(space, fetch):
     with pytest.raises(leafid.InvalidArgumentError, match="^fetch is "):
         leafid.Segments(fetch=fetch, **space)

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -57,6 +58,8 @@ PROGRAMS = [
 ]
 #: Seconds a program may take.
 LIMIT, VALGRIND_LIMIT = 120, 600
+#: Programs that run at once: most of them sleep most of the time. What checks each access keeps a processor busy.
+AT_ONCE, AT_ONCE_CHECKED = 4, 2
 
 
 class Count:
@@ -132,11 +135,10 @@ def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: li
             run([tool, *linking, *parts, "-pthread", *library, "-o", out / kind / name])
 
 
-def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
-    """Runs one program with a directory and an id space of its own."""
+def program(name: str, kind: str, out: Path, valgrind: bool) -> list[str]:
+    """Runs one program with a directory and an id space of its own. What is to be said of it."""
     if not (out / kind / name).exists():
-        say(f"skipped - {name} ({kind}): no C++ compiler (Debian: apt-get install g++)")
-        return
+        return [f"skipped - {name} ({kind}): no C++ compiler (Debian: apt-get install g++)"]
     command, limit = [out / kind / name], LIMIT
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
     environment |= {k: v for k, v in os.environ.items() if k == "LEAFID_EXCLUSIVE_RANGE"}
@@ -151,7 +153,6 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
         command = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=99",
                    "--fair-sched=yes", f"--log-file={log}", *command]
     title = f"{name} ({kind}{', valgrind' if valgrind else ''})"
-    print(f"# {title}", flush=True)
     with tempfile.TemporaryDirectory(prefix="leafid-c-", ignore_cleanup_errors=True) as directory:
         # Another user of the host gets at its own directory below.
         os.chmod(directory, 0o711)
@@ -164,24 +165,21 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> None:
             os.killpg(started.pid, signal.SIGKILL)
             output, _ = started.communicate()
             output += f"not ok - {title} took more than {limit} s\n"
-    for line in output.splitlines():
-        say(line)
-    reported = any(line.startswith("not ok - ") for line in output.splitlines())
+    lines = [f"# {title}", *output.splitlines()]
+    reported = any(line.startswith("not ok - ") for line in lines)
     # A program that dies, or that valgrind blames, has not said so itself.
     if started.returncode != (1 if reported else 0) and not (reported and started.returncode < 0):
-        say(f"not ok - {title} ended with {started.returncode}")
-    if valgrind:
-        summary(title, log)
+        lines.append(f"not ok - {title} ended with {started.returncode}")
+    return lines + (summary(title, log) if valgrind else [])
 
 
-def summary(title: str, log: Path) -> None:
+def summary(title: str, log: Path) -> list[str]:
     text = log.read_text()
     errors = re.findall(r"ERROR SUMMARY: (\d+) errors", text)
     lost = [int(bytes_.replace(",", "")) for bytes_ in re.findall(r"definitely lost: ([\d,]+) bytes", text)]
     clean = errors == ["0"] and not any(lost)
-    say(f"{'ok' if clean else 'not ok'} - {title}: {errors or 'no'} errors, {sum(lost)} bytes definitely lost")
-    if not clean:
-        print(text)
+    verdict = f"{'ok' if clean else 'not ok'} - {title}: {errors or 'no'} errors, {sum(lost)} bytes definitely lost"
+    return [verdict] if clean else [verdict, *text.splitlines()]
 
 
 def main() -> int:
@@ -206,10 +204,12 @@ def main() -> int:
     if given.runtime:
         static += ["-Wl,--whole-archive", given.runtime, "-Wl,--no-whole-archive", "-Wl,--export-dynamic"]
     build(stage, out, kinds, given.flags.split(), static, given.names)
-    for kind in kinds:
-        for name, _, under_valgrind in PROGRAMS:
-            if (not given.names or name in given.names) and (under_valgrind or not given.valgrind):
-                program(name, kind, out, given.valgrind)
+    chosen = [(name, kind) for kind in kinds for name, _, under_valgrind in PROGRAMS
+              if (not given.names or name in given.names) and (under_valgrind or not given.valgrind)]
+    with ThreadPoolExecutor(AT_ONCE_CHECKED if given.valgrind or given.flags else AT_ONCE) as at_once:
+        for lines in at_once.map(lambda one: program(*one, out, given.valgrind), chosen):
+            for line in lines:
+                say(line)
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
     return 1 if COUNT.failed or not COUNT.passed else 0
 

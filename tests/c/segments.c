@@ -200,7 +200,7 @@ static void prewarms(void) {
     struct counter *counter = counter_new();
     leafid_segments_options *options = counter_options(counter);
     leafid_segments *segments;
-    leafid_tag *tag;
+    leafid_tag *tag, *other;
     char tags[64];
     size_t needed = 0;
     int64_t id;
@@ -212,9 +212,12 @@ static void prewarms(void) {
     REQUIRE_OK(leafid_segments_tag(segments, "a", &tag));
     CHECK_STATUS(leafid_segments_tags(segments, tags, sizeof tags, &needed), LEAFID_OK);
     CHECK(strcmp(tags, "a\nb\n") == 0 && needed == 4);
-    EVENTUALLY(stats_of(tag).left == 1000);
+    REQUIRE_OK(leafid_segments_tag(segments, "b", &other));
+    /* Both answers are taken, and so remembered. */
+    EVENTUALLY(stats_of(tag).left == 1000 && stats_of(other).left == 1000);
     CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_OK);
     leafid_tag_free(tag);
+    leafid_tag_free(other);
     leafid_segments_free(segments);
     /* What the state directory remembers. */
     CHECK_STATUS(leafid_segments_options_set_prewarm_last_day(options, 1), LEAFID_OK);
