@@ -26,7 +26,7 @@ test-python: build/wheels/done check-python
 # The interpreters and what they test with; only the first must be there.
 python-venvs:
 	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
-	    $(MAKE) --no-print-directory python_version=$$version python_path=$$python build/venv-$$version/done </dev/null || \
+	    $(MAKE) --silent python_version=$$version python_path=$$python build/venv-$$version/done </dev/null || \
 	        test $$must = no || exit 1; must=no; \
 	done; test $$must = no; }
 
