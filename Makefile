@@ -12,7 +12,7 @@ endif
 
 .PHONY: help demo test test-system bench tools check test-rust test-tools docs clean
 help:
-	@echo "make demo          an order intake: four languages, one database, no duplicate (about a minute once built)"
+	@echo "make demo          an order intake: four languages, one database, no duplicate (three minutes; half a minute once built)"
 	@echo "make test          formatting, lints, docs and the tests of all languages"
 	@echo "make test-system  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
 	@echo "make power-cuts SECONDS=60  processes on ext4 and XFS whose power is cut; every id is judged (as root)"
