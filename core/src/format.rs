@@ -8,7 +8,6 @@ pub mod cached_lease;
 #[path = "../tests/properties/cases.rs"]
 mod cases;
 pub mod counter;
-mod crc32;
 pub mod decimal;
 pub mod mark;
 pub mod shared;

@@ -21,7 +21,7 @@
 //!
 //! None is on by default: then the core has no dependency. The host turns them on.
 //!
-//! * `format`: the formats of files. It needs `serde_json`, without std.
+//! * `format`: the formats of files. It needs `serde_json` and `crc`, both without std.
 //! * `options`: the checks of options. It needs no dependency, but a host with options of its own has no use for it.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]

@@ -129,7 +129,7 @@ pub fn slot(json: &str, sealed: bool) -> Vec<u8> {
     let mut text = json.to_owned();
     if sealed {
         text.pop();
-        let sum = crc32fast::hash(text.as_bytes());
+        let sum = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(text.as_bytes());
         text.push_str(&format!(",\"crc32\":\"{sum:08x}\"}}"));
     }
     let mut bytes = text.into_bytes();

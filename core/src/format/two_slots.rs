@@ -1,9 +1,9 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
-use crate::format::crc32::crc32;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
+use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +15,8 @@ pub const FILE_BYTES: usize = 2 * SLOT_BYTES;
 pub const NUMBER_LIMIT: u64 = 1 << 62;
 /// The text between the JSON's last field and its checksum.
 const CHECKSUM: &str = ",\"crc32\":\"";
+/// As in zip files. A table would be larger than all else that a WebAssembly module needs.
+const CRC32: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 /// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
 pub trait Head: DeserializeOwned {
@@ -40,7 +42,7 @@ pub fn seal(json: &impl Serialize) -> Result<[u8; SLOT_BYTES]> {
     let too_large = || Error::new(Code::Internal, "the record does not fit its slot; report this");
     let mut text = serde_json::to_string(json).map_err(|_| too_large())?;
     text.pop();
-    let sum = crc32(text.as_bytes());
+    let sum = CRC32.checksum(text.as_bytes());
     text.push_str(&format!("{CHECKSUM}{sum:08x}\"}}"));
     let mut bytes = [b' '; SLOT_BYTES];
     bytes.get_mut(..text.len()).ok_or_else(too_large)?.copy_from_slice(text.as_bytes());
@@ -90,6 +92,6 @@ pub fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> core::result::Result<
 pub fn checked(slot: &[u8]) -> Option<&str> {
     let text = core::str::from_utf8(slot).ok()?.strip_suffix('\n')?.trim_end_matches(' ');
     let body = text.get(..text.len().checked_sub(CHECKSUM.len() + 10)?)?;
-    let tail = format!("{CHECKSUM}{:08x}\"}}", crc32(body.as_bytes()));
+    let tail = format!("{CHECKSUM}{:08x}\"}}", CRC32.checksum(body.as_bytes()));
     (text.get(body.len()..)? == tail).then_some(text)
 }

@@ -9,6 +9,7 @@ use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use leafid_core::wire::{Request, Response, Verdict, lease_server};
 use leafid_core::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::time::Duration;
@@ -96,8 +97,9 @@ impl HttpLeases {
             let lost = || Error::new(Code::SegmentUnavailable, "no answer came");
             return read(0, &(simulated.exchange)(request).ok_or_else(lost)?).into_result();
         }
-        let seed = request.body.as_ref().map_or(0, |body| crc32fast::hash(body.text.as_bytes()));
-        self.http.ask("", true, seed.into(), &|_| request.clone(), &read)
+        let mut seed = DefaultHasher::new();
+        request.body.as_ref().map_or("", |body| &body.text).hash(&mut seed);
+        self.http.ask("", true, seed.finish().into(), &|_| request.clone(), &read)
     }
 
     /// Claims a lease. `asked` is the boot time. Also returns the boot time before the lease was requested first.
