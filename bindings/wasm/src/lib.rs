@@ -6,15 +6,23 @@
 #[cfg(target_arch = "wasm32")]
 extern crate alloc;
 
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod fetch;
 #[cfg(all(target_arch = "wasm32", feature = "format"))]
 mod format;
 #[cfg(target_arch = "wasm32")]
 mod layout;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod lease;
 #[cfg(target_arch = "wasm32")]
 mod machine;
 #[cfg(target_arch = "wasm32")]
 mod module;
 #[cfg(all(target_arch = "wasm32", feature = "record"))]
 mod record;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod segment;
 #[cfg(target_arch = "wasm32")]
 mod snowflake;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod wire;

@@ -16,6 +16,24 @@ pub(crate) enum Machine {
     SpanExtension(Box<SpanExtension>),
     #[cfg(feature = "format")]
     Stored(Box<leafid_core::format::state::SlotPair>),
+    #[cfg(feature = "wire")]
+    Buffer(Box<crate::segment::Buffer>),
+    #[cfg(feature = "wire")]
+    Pending(Box<leafid_core::PendingSegments>),
+    #[cfg(feature = "wire")]
+    Guard(Box<leafid_core::Guard>),
+    #[cfg(feature = "wire")]
+    Fetch(Box<leafid_core::FetchState>),
+    #[cfg(feature = "wire")]
+    Lease(Box<leafid_core::Lease>),
+    #[cfg(feature = "wire")]
+    HeldLease(Box<leafid_core::HeldLease>),
+    #[cfg(feature = "wire")]
+    LeaseLoss(Box<leafid_core::LeaseLoss>),
+    #[cfg(feature = "wire")]
+    RenewalResult(Box<crate::lease::RenewalResult>),
+    #[cfg(feature = "wire")]
+    Response(Box<leafid_core::wire::Response>),
 }
 
 /// A type that handles stand for.
@@ -56,3 +74,18 @@ kind!(Record, Record, "a record", |record| Box::new(record));
 kind!(SpanExtension, SpanExtension, "a span extension", |extension| Box::new(extension));
 #[cfg(feature = "format")]
 kind!(leafid_core::format::state::SlotPair, Stored, "a stored record", |stored| Box::new(stored));
+
+#[cfg(feature = "wire")]
+mod servers {
+    use super::*;
+
+    kind!(crate::segment::Buffer, Buffer, "a buffer", |buffer| Box::new(buffer));
+    kind!(leafid_core::PendingSegments, Pending, "a queue of segments", |pending| Box::new(pending));
+    kind!(leafid_core::Guard, Guard, "a guard", |guard| Box::new(guard));
+    kind!(leafid_core::FetchState, Fetch, "a tag's fetches", |fetch| Box::new(fetch));
+    kind!(leafid_core::Lease, Lease, "a lease", |lease| Box::new(lease));
+    kind!(leafid_core::HeldLease, HeldLease, "a held lease", |held| Box::new(held));
+    kind!(leafid_core::LeaseLoss, LeaseLoss, "a lost lease", |loss| Box::new(loss));
+    kind!(crate::lease::RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
+    kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));
+}
