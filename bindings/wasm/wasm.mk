@@ -2,13 +2,14 @@
 #
 #   make wasm        build/wasm/leafid.wasm, and leafid-snowflake.wasm with layouts, ids and generators alone
 #   make test-wasm   its tests, in Node, without the addon
+#   make test-wasm-python   the host in Python, on wasmtime
 
 wasm_target := wasm32-unknown-unknown
 wasm_built = $(or $(CARGO_TARGET_DIR),target)/$(wasm_target)/wasm/leafid_wasm.wasm
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
 
-.PHONY: wasm-tools wasm test-wasm
+.PHONY: wasm-tools wasm test-wasm test-wasm-python
 
 wasm-tools: node-tools
 	@[ -d "$$(rustc --print target-libdir --target $(wasm_target))" ] || rustup target add $(wasm_target) || { \
@@ -25,3 +26,13 @@ test-wasm: wasm
 	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm -- -D warnings
 	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm --no-default-features -- -D warnings
 	@LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-reporter=spec bindings/wasm/tests/*.test.mjs
+
+wasm_python := build/venv-wasm
+
+test-wasm-python: wasm $(wasm_python)/done
+	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider .
+
+$(wasm_python)/done:
+	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && "$$2" -m venv $(wasm_python)
+	@$(wasm_python)/bin/pip install --quiet --disable-pip-version-check wasmtime==50.0.1 pytest
+	@touch $@

@@ -1,0 +1,196 @@
+"""The host in Python: the vectors, and the rules of restarts, with files that leafid's module reads."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import leafid_wasm
+from leafid_wasm import LeafidError, Module, Snowflake
+
+ROOT = Path(__file__).parents[4]
+MODULE = ROOT / "build/wasm/leafid.wasm"
+VECTORS = json.loads((ROOT / "tests/vectors/snowflake.json").read_text())
+PROGRAM = """
+import sys
+from leafid_wasm import Module, Snowflake
+flake = Snowflake(Module(sys.argv[1]), 7, sys.argv[2], sys.argv[3])
+while True:
+    print(flake.next(), flush=True)
+"""
+
+
+@pytest.fixture
+def module():
+    return Module(MODULE)
+
+
+@pytest.fixture
+def space(tmp_path):
+    """An id space of its own: its marks are those of the whole host."""
+    return {"state_dir": tmp_path, "name": f"wasm-{os.getpid()}-{time.time_ns()}"}
+
+
+def opened(space, **options):
+    return Snowflake(Module(MODULE), 7, **space, **options)
+
+
+def layout(module, name):
+    if "|" not in name:
+        return module.call("layout_parse", name)
+    fields = VECTORS["layouts"][name]
+    names = ("epoch_ms", "tick_ms", "timestamp_bits", "worker_bits", "sequence_bits")
+    return module.call("layout_new", *(float(fields[name]) for name in names), fields["order"])
+
+
+def test_vectors(module):
+    assert VECTORS["valid"] and VECTORS["refused"] and VECTORS["decode_refused"]
+    for case in VECTORS["valid"]:
+        handle = layout(module, case["layout"])
+        parts = (float(case["timestamp_ms"]), float(case["worker_id"]), float(case["sequence"]))
+        assert module.call("compose", handle, *parts) == int(case["id"])
+        module.call("decode", handle, int(case["id"]))
+        assert module.numbers(3) == parts
+    for case in VECTORS["refused"]:
+        parts = (float(case["timestamp_ms"]), float(case["worker_id"]), float(case["sequence"]))
+        with pytest.raises(LeafidError) as found:
+            module.call("compose", layout(module, case["layout"]), *parts)
+        assert found.value.code == case["error"]
+    for case in VECTORS["decode_refused"]:
+        with pytest.raises(LeafidError) as found:
+            module.call("id_parse", case["id"])
+        assert found.value.code == case["error"]
+
+
+def test_ids_ascend_over_restarts(space):
+    last = 0
+    for _ in range(5):
+        flake = opened(space)
+        ids = [flake.next() for _ in range(5000)]
+        assert ids == sorted(set(ids)) and ids[0] > last
+        last = ids[-1]
+        flake.close()
+        with pytest.raises(LeafidError) as found:
+            flake.next()
+        assert found.value.code == "closed"
+
+
+def test_a_span_is_extended_before_it_ends(space):
+    flake = opened(space)
+    ids = []
+    number = flake.file.number
+    begun = time.monotonic()
+    while time.monotonic() - begun < 1.2:
+        ids.append(flake.next())
+        time.sleep(0.005)
+    assert ids == sorted(set(ids)) and flake.file.number > number + 1
+    flake.close()
+
+
+def test_a_killed_process_repeats_nothing(space):
+    environment = dict(os.environ, PYTHONPATH=str(Path(leafid_wasm.__file__).parent))
+    seen = []
+    for _ in range(3):
+        command = [sys.executable, "-c", PROGRAM, MODULE, space["state_dir"], space["name"]]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+            seen += [int(process.stdout.readline()) for _ in range(200)]
+            process.send_signal(signal.SIGKILL)
+            seen += [int(line) for line in process.stdout if line.endswith("\n")]
+    assert len(seen) >= 600 and seen == sorted(set(seen))
+
+
+def test_a_second_generator_is_refused(space):
+    flake = opened(space)
+    with pytest.raises(LeafidError) as found:
+        opened(space)
+    assert found.value.code == "worker_in_use" and found.value.retry
+    flake.close()
+    opened(space).close()
+
+
+def test_a_clock_that_went_back_is_refused(space, monkeypatch):
+    flake = opened(space)
+    flake.next()
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() - 60_000_000_000)
+    with pytest.raises(LeafidError) as found:
+        flake.next()
+    assert found.value.code == "clock_backwards"
+    flake.close()
+    with pytest.raises(LeafidError) as found:
+        opened(space)
+    assert found.value.code == "clock_backwards"
+
+
+def test_a_file_that_is_replaced_or_damaged_is_seen(space):
+    flake = opened(space)
+    flake.next()
+    path = flake.file.path
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+    with pytest.raises(LeafidError) as found:
+        flake.file.write(flake.file.record)
+    assert found.value.code == "worker_lost"
+    flake.close()
+    path.write_bytes(b"x" + content[1:])
+    with pytest.raises(LeafidError) as found:
+        opened(space)
+    assert found.value.code == "state_corrupt"
+
+
+def test_ids_end_with_the_span_when_the_disk_fails(space, monkeypatch):
+    flake = opened(space)
+    flake.next()
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fdatasync", fails)
+    begun, found = time.monotonic(), None
+    while found is None and time.monotonic() - begun < 5:
+        try:
+            last = flake.next()
+        except LeafidError as error:
+            found = error.code
+    assert found == "state_io" and time.monotonic() - begun > 0.2
+    monkeypatch.undo()
+    time.sleep(0.3)
+    assert flake.next() > last
+    flake.close()
+
+
+def test_another_layout_is_refused(space):
+    opened(space).close()
+    with pytest.raises(LeafidError) as found:
+        opened(space, layout="sonyflake")
+    assert found.value.code == "state_mismatch"
+
+
+def test_a_forked_child_is_refused(space):
+    flake = opened(space)
+    flake.next()
+    child = os.fork()
+    if child == 0:
+        try:
+            flake.next()
+        except LeafidError as error:
+            os._exit(0 if error.code == "worker_lost" else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    flake.next()
+    flake.close()
+
+
+def test_options_are_checked(space, module):
+    for wrong in ({"random_start": 0.5}, {"on_clock_backwards": "x"}, {"colour": 1}, {"layout": "x"}):
+        with pytest.raises(LeafidError) as found:
+            opened(space, **wrong)
+        assert found.value.code == "invalid_argument"
+    assert module.call("rules_new", b"", b"", math.nan, math.nan) > 0
