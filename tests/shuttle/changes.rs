@@ -39,7 +39,7 @@ pub const WORLD: &[(&str, &str)] = &[
     ("std::sync::", "crate::world::sync::"),
     ("std::time::", "crate::world::time::"),
     ("std::thread::", "crate::world::thread::"),
-    ("rustix::thread::futex", "crate::world::futex"),
+    ("crate::os::futex", "crate::world::futex"),
     // The core stands at the root, with a module of that name.
 ];
 

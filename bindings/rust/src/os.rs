@@ -7,10 +7,12 @@ pub(crate) mod clock;
 pub(crate) mod disk;
 pub(crate) mod env;
 pub(crate) mod filesystem_kind;
+pub(crate) mod futex;
 pub(crate) mod host_lock;
 pub(crate) mod hostname;
 mod inherited_fds;
-pub(crate) mod lock_file;
+#[cfg(unix)]
+mod lock_file;
 #[doc(hidden)]
 pub mod log_queue;
 pub(crate) mod mutex;
@@ -20,8 +22,12 @@ pub(crate) mod process;
 mod signals;
 #[cfg(test)]
 pub(crate) mod simulated;
+#[cfg(feature = "http")]
+pub(crate) mod socket;
 mod stack;
 mod thread;
+#[cfg(windows)]
+mod windows;
 
 pub(crate) use inherited_fds::ForkSafeFd;
 pub(crate) use per_process::PerProcess;

@@ -42,6 +42,9 @@ const STEMS: &[&str] = &[
     "thread_local",
 ];
 
+/// Files of a service that stand for one another, each on its own system. Their types have the same names.
+const SYSTEMS: &[&str] = &["linux", "macos", "unix", "windows"];
+
 /// These know each other: a child closes its parent's descriptors before it has a generation of its own.
 const AT_FORK: &[&str] = &["os/inherited_fds", "os/per_process", "os/process"];
 
@@ -98,10 +101,13 @@ fn of_any_crate(name: &str, sources: &Crate, imports: &Imports, found: &mut BTre
         if source.lines > LONGEST {
             found.insert(format!("long: {name}: {module}"));
         }
+        let stem = module.rsplit('/').next().unwrap_or(module);
+        if layer(module) == "os" && SYSTEMS.contains(&stem) {
+            continue;
+        }
         for named in &source.types {
             types.entry(named).or_default().push(module);
         }
-        let stem = module.rsplit('/').next().unwrap_or(module);
         // The file of the type that a folder is about has the folder's name.
         let is_main = module.rsplit('/').nth(1) == Some(stem);
         if !STEMS.contains(&stem) && !is_main && layer(module) != "cli" {

@@ -299,30 +299,15 @@ pub mod futex {
     use super::sync::atomic::{AtomicU32, Ordering::SeqCst};
     use std::time::Duration;
 
-    pub struct Flags;
-
-    impl Flags {
-        pub const PRIVATE: Flags = Flags;
-    }
-
-    pub struct Timespec {
-        pub tv_sec: i64,
-        pub tv_nsec: i64,
-    }
-
-    pub fn wait(word: &AtomicU32, _flags: Flags, seen: u32, most: Option<&Timespec>) -> Result<(), ()> {
+    pub fn wait(word: &AtomicU32, seen: u32, most: Duration) {
         // From the load on no other thread runs until this one waits.
-        if word.load(SeqCst) != seen {
-            return Err(());
+        if word.load(SeqCst) == seen {
+            super::wait_at(Some(word as *const AtomicU32 as usize), Some(most), || ());
         }
-        let most = most.map(|most| Duration::new(most.tv_sec as u64, most.tv_nsec as u32));
-        super::wait_at(Some(word as *const AtomicU32 as usize), most, || ());
-        Ok(())
     }
 
-    pub fn wake(word: &AtomicU32, _flags: Flags, most: u32) -> Result<(), ()> {
+    pub fn wake(word: &AtomicU32, most: u32) {
         super::point();
         super::wake_at(word as *const AtomicU32 as usize, most > 1);
-        Ok(())
     }
 }

@@ -18,14 +18,11 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::{Error, Utc};
 use clap::Args;
 use leafid_core::options::{WorkerRange, check_built};
-use rustix::fs::{FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
-use rustix::time::ClockId;
-use std::fs::File;
+use std::fs::TryLockError;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 /// A layout that ends earlier gets a warning.
 const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
@@ -130,12 +127,12 @@ fn file_system(
     }
 }
 
-/// Tests both on a file without a name.
+/// Tests both on a file that is gone at once.
 fn durable_and_locked(report: &mut Report<'_>, existing: &Path) -> io::Result<()> {
     let begun = Instant::now();
-    let written = tempfile::tempfile_in(existing).and_then(|mut file| {
+    let written = NamedTempFile::new_in(existing).and_then(|mut file| {
         file.write_all(b"leafid check\n")?;
-        file.sync_all()?;
+        file.as_file().sync_all()?;
         Ok(file)
     });
     let file = match written {
@@ -169,15 +166,13 @@ fn durable_and_locked(report: &mut Report<'_>, existing: &Path) -> io::Result<()
 }
 
 /// Whether a lock excludes a second lock.
-fn locks(file: &File) -> io::Result<bool> {
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
+fn locks(file: &NamedTempFile) -> io::Result<bool> {
+    file.as_file().lock()?;
     // Opened again: a copy of the descriptor would share the lock.
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let second = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    match rustix::fs::flock(&second, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Ok(true),
+    match file.reopen()?.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
         Ok(()) => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -219,11 +214,7 @@ fn clock(report: &mut Report<'_>, env: &Env) -> io::Result<()> {
         Ok(()) => report.line(Status::Ok, "clock", Utc(now_ms))?,
         Err(error) => report.line(Status::Failed, "clock", error)?,
     }
-    let since_start = |id| {
-        let time = rustix::time::clock_gettime(id);
-        Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
-    };
-    let (running, boot_time) = (since_start(ClockId::Monotonic), since_start(ClockId::Boottime));
+    let (running, boot_time) = (clock::running_time(), clock::boot_time());
     match boot_time.checked_sub(running) {
         Some(suspended) => {
             let about = format!("suspended for {} s of {} s", suspended.as_secs(), boot_time.as_secs());

@@ -1,11 +1,9 @@
 //! The choice of the state directory.
 
+use crate::os::disk::is_writable;
 use leafid_core::options::allowed;
 use leafid_core::{Code, Error, Result};
-use rustix::fs::Access;
 use std::path::{Path, PathBuf};
-
-const SHARED: &str = "/var/lib/leafid";
 
 /// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid if writable, else the
 /// user's own state directory. Also whether the option or a variable named it.
@@ -43,17 +41,28 @@ fn named_by_environment() -> Option<(&'static str, PathBuf)> {
     std::env::split_paths(&paths).next().map(|path| ("STATE_DIRECTORY", path))
 }
 
+/// The directory for all users of the host.
+#[cfg(unix)]
+fn shared_dir() -> PathBuf {
+    "/var/lib/leafid".into()
+}
+
+/// Any user may create it there, and then no other user can open its files. So an administrator has to create it.
+#[cfg(windows)]
+fn shared_dir() -> PathBuf {
+    PathBuf::from(std::env::var_os("ProgramData").unwrap_or_else(|| r"C:\ProgramData".into())).join("leafid")
+}
+
 fn default_dir() -> Result<PathBuf> {
-    let shared = Path::new(SHARED);
-    let parent = shared.parent().unwrap_or(shared);
-    let writable = |path: &Path| rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok();
-    if writable(shared) || (!shared.exists() && writable(parent)) {
-        return Ok(shared.to_owned());
+    let shared = shared_dir();
+    let creatable = || cfg!(unix) && !shared.exists() && shared.parent().is_some_and(is_writable);
+    if is_writable(&shared) || creatable() {
+        return Ok(shared);
     }
     dirs::state_dir().or_else(dirs::data_local_dir).map(|dir| dir.join("leafid")).ok_or_else(|| {
         Error::new(
             Code::StateIo,
-            format!("{SHARED} is not writable and the user has no home directory; set state_dir"),
+            format!("{} is not writable and the user has no home directory; set state_dir", shared.display()),
         )
     })
 }

@@ -3,10 +3,10 @@
 use super::connection_state::ConnectionState;
 use super::deadline;
 use super::resolve;
-use crate::os::ForkSafeFd;
+use crate::os::{ForkSafeFd, socket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, sockopt};
+use rustix::net::{AddressFamily, RecvFlags, Shutdown, sockopt};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -26,16 +26,13 @@ pub(crate) struct Socket {
 impl Socket {
     fn connect(address: SocketAddr, by: Instant) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let descriptor =
-            ForkSafeFd::open(|| Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?))?;
+        let descriptor = ForkSafeFd::open(|| socket::tcp(family))?;
         let socket = Socket { descriptor, connection_state: Arc::default() };
         let fd = socket.descriptor.fd()?;
         sockopt::set_tcp_nodelay(fd, true)?;
         match rustix::net::connect(fd, &address) {
             Ok(()) => {}
-            // Interrupted, it continues as well. connect(2)
-            Err(Errno::INPROGRESS | Errno::INTR) => {
+            Err(error) if socket::is_connecting(error) => {
                 socket.wait(PollFlags::OUT, by)?;
                 sockopt::socket_error(fd)??;
             }
@@ -46,9 +43,9 @@ impl Socket {
 
     fn send(&self, mut bytes: &[u8], by: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
-            match rustix::net::send(self.descriptor.fd()?, bytes, SendFlags::NOSIGNAL) {
+            match rustix::net::send(self.descriptor.fd()?, bytes, socket::SEND) {
                 Ok(sent) => bytes = &bytes[sent..],
-                Err(Errno::AGAIN) => self.wait(PollFlags::OUT, by)?,
+                Err(Errno::WOULDBLOCK) => self.wait(PollFlags::OUT, by)?,
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -65,7 +62,10 @@ impl Socket {
             }
             match rustix::net::recv(self.descriptor.fd()?, &mut *buffer, RecvFlags::empty()) {
                 Ok((received, _)) => return Ok(received),
-                Err(Errno::AGAIN) => self.wait(PollFlags::IN, by)?,
+                Err(Errno::WOULDBLOCK) => match self.wait(PollFlags::IN, socket::look_again(by)) {
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
+                    waited => waited?,
+                },
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -79,7 +79,7 @@ impl Socket {
             if left.is_zero() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos() as _ };
             match poll(&mut [PollFd::from_borrowed_fd(self.descriptor.fd()?, what)], Some(&timeout)) {
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(()),
@@ -91,8 +91,7 @@ impl Socket {
     /// Whether no unexpected bytes came and the other side has not closed.
     fn is_quiet(&self) -> bool {
         let Ok(fd) = self.descriptor.fd() else { return false };
-        let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        matches!(rustix::net::recv(fd, &mut [0; 1], peek), Err(Errno::AGAIN))
+        matches!(rustix::net::recv(fd, &mut [0; 1], RecvFlags::PEEK), Err(Errno::WOULDBLOCK))
     }
 }
 

@@ -5,6 +5,7 @@ mod connections;
 mod dialects;
 mod fail_over;
 mod fake_server;
+#[cfg(unix)]
 mod forks;
 mod options;
 mod proxies;

@@ -4,16 +4,19 @@
 //! If something else is in the way, only this mark is lost.
 
 use crate::os::ForkSafeFd;
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// hier(7), file-hierarchy(7)
+#[cfg(target_os = "linux")]
 pub(crate) const LOCK_DIR: &str = "/run/lock";
+/// Every user may write there, and macOS removes nothing from it.
+#[cfg(target_os = "macos")]
+pub(crate) const LOCK_DIR: &str = "/private/var/tmp";
 /// How often a file that was removed during its opening is opened again.
 const TRIES: usize = 8;
 
@@ -91,6 +94,7 @@ fn is_at(descriptor: &ForkSafeFd, path: &Path) -> io::Result<bool> {
 }
 
 /// The process that holds the lock, by proc_locks(5).
+#[cfg(target_os = "linux")]
 pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32> {
     let inode = fs::symlink_metadata(path_of(directory, name, worker_id)).ok()?.ino().to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -113,7 +117,10 @@ fn open(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
 }
 
 /// Created without a name, so that every user can open it as soon as it has one.
+#[cfg(target_os = "linux")]
 fn make(directory: &Path, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    use std::os::fd::AsRawFd;
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::TMPFILE;
     let fresh = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o600))?;
     rustix::fs::fchmod(&fresh, Mode::from_raw_mode(0o444))?;
@@ -121,10 +128,19 @@ fn make(directory: &Path, path: &Path) -> io::Result<()> {
     Ok(rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-#[cfg(test)]
+/// Created with another name, so that every user can open it as soon as it has its own.
+#[cfg(target_os = "macos")]
+fn make(directory: &Path, path: &Path) -> io::Result<()> {
+    let fresh = tempfile::Builder::new().prefix(".leafid-").tempfile_in(directory)?;
+    rustix::fs::fchmod(fresh.as_file(), Mode::from_raw_mode(0o444))?;
+    fresh.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(all(test, target_os = "linux"))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use rustix::fs::CWD;
 
     #[test]
     fn one_has_it_and_nothing_is_left_behind() {

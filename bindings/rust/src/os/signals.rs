@@ -1,8 +1,16 @@
 //! Blocks signals during an action.
 
+#[cfg(unix)]
 use std::mem::MaybeUninit;
 
+/// Windows has no signals.
+#[cfg(windows)]
+pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
 /// Runs an action with all signals blocked, so that no signal handler can fork during it.
+#[cfg(unix)]
 pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
     let mut old = MaybeUninit::uninit();
     // SAFETY: both sets are initialised by sigfillset and pthread_sigmask before they are read.
@@ -17,8 +25,10 @@ pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// Restores the previous mask, also after a panic.
+#[cfg(unix)]
 struct Restore(libc::sigset_t);
 
+#[cfg(unix)]
 impl Drop for Restore {
     fn drop(&mut self) {
         // SAFETY: a set that the system filled.

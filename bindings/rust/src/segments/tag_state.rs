@@ -1,10 +1,10 @@
 //! The state of a tag in this process: its buffer, its fetches, and its waiting calls.
 
+use crate::os::futex;
 use crate::os::mutex::lock_signal_safe;
 use leafid_core::{
     AdaptiveStep, DoubleBuffer, FetchPhase, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock,
 };
-use rustix::thread::futex;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
@@ -104,9 +104,8 @@ impl TagState {
 
     /// Waits until something changed since `seen`, at most for `most`. It may return early.
     pub(crate) fn wait(&self, seen: u32, most: Duration) {
-        let timeout = futex::Timespec { tv_sec: most.as_secs() as i64, tv_nsec: most.subsec_nanos().into() };
         self.waiting.fetch_add(1, SeqCst);
-        let _ = futex::wait(&self.version, futex::Flags::PRIVATE, seen, Some(&timeout));
+        futex::wait(&self.version, seen, most);
         self.waiting.fetch_sub(1, Relaxed);
     }
 
@@ -114,7 +113,7 @@ impl TagState {
     pub(crate) fn changed(&self) {
         self.version.fetch_add(1, SeqCst);
         if self.waiting.load(SeqCst) > 0 {
-            let _ = futex::wake(&self.version, futex::Flags::PRIVATE, i32::MAX as u32);
+            futex::wake(&self.version, i32::MAX as u32);
         }
         let wakes = self.locked(|state| std::mem::take(&mut state.subscribers));
         for (_, wake) in wakes.into_iter().flatten() {

@@ -188,6 +188,7 @@ mod tests {
     }
 
     /// A child of a runtime's own fork, which runs no fork handlers.
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_child_that_inherited_the_file_does_not_hold_its_lock() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! The record of one worker id on disk. Its lock is held as long as the generator exists.
 
 use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
-use crate::os::host_lock::started_ms;
+use crate::os::process;
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
 use leafid_core::format::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Result, Rules, Utc};
@@ -59,11 +59,10 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
 /// `state_io` for a missing permission. It names the user, because a process may have changed it since the opening.
 pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> Error {
     let message = format!(
-        "cannot {doing} {}: {error}; this process runs as user {} and group {}, perhaps since it gave up privileges after \
+        "cannot {doing} {}: {error}; this process runs as {}, perhaps since it gave up privileges after \
          the opening: let that user read and write there, open after privileges are given up, {or}",
         path.display(),
-        rustix::process::geteuid().as_raw(),
-        rustix::process::getegid().as_raw()
+        process::user()
     );
     Error::new(Code::StateIo, message)
 }
@@ -283,12 +282,12 @@ pub(crate) fn stamp(writer: &mut Writer, env: &Env) {
 
 /// This process as the writer of a record.
 pub(crate) fn this_process(env: &Env) -> Writer {
-    let pid = std::process::id() as i32;
+    let pid = std::process::id();
     let now_ms = env.clock.filtered_ms();
     let mut writer = Writer {
-        pid,
+        pid: pid as i32,
         host: crate::os::hostname::hostname(),
-        started: Utc(started_ms(pid).unwrap_or(now_ms)).to_string(),
+        started: Utc(process::started_ms(pid).unwrap_or(now_ms)).to_string(),
         boot: env.clock.boot_id(),
         ..Writer::default()
     };
@@ -304,7 +303,7 @@ mod tests {
     use crate::worker::settings::SnowflakeSettings;
     use leafid_core::Span;
     use std::fs::File;
-    use std::os::unix::fs::FileExt;
+    use std::io::{Seek, SeekFrom, Write};
 
     /// A run with the same numbers as this one, but of another owner.
     #[test]
@@ -320,7 +319,8 @@ mod tests {
         ours.write(record.clone(), &writer).unwrap();
         let file = File::options().write(true).open(path_of(&settings.directory, 7)).unwrap();
         let put = |stored: &StoredRecord, slot: usize| {
-            file.write_all_at(&stored.to_bytes().unwrap(), (slot * SLOT_BYTES) as u64).unwrap();
+            (&file).seek(SeekFrom::Start((slot * SLOT_BYTES) as u64)).unwrap();
+            (&file).write_all(&stored.to_bytes().unwrap()).unwrap();
         };
         let (mine, slot) = (ours.stored.clone(), 1 - ours.spare);
         put(&StoredRecord { record: Record { owner: 2, ..record.clone() }, ..mine.clone() }, slot);

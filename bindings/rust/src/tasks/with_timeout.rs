@@ -1,10 +1,10 @@
 //! Runs work with a timeout, because a disk, a name server or a user callback may not return.
 
+use crate::os::futex;
 use crate::os::mutex::lock;
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, ThreadKind, check_may_work, spawn};
 use leafid_core::{Code, Error, Result};
-use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -158,8 +158,7 @@ pub(crate) fn run_unless<T: Send + 'static>(
 /// handler also ends the wait, in the child too.
 fn wait(state: &AtomicU32, deadline: Instant) -> bool {
     let left = deadline.saturating_duration_since(Instant::now());
-    let timeout = futex::Timespec { tv_sec: 0, tv_nsec: left.min(CHECK_INTERVAL).subsec_nanos().into() };
-    let _ = futex::wait(state, futex::Flags::PRIVATE, RUNNING, Some(&timeout));
+    futex::wait(state, RUNNING, left.min(CHECK_INTERVAL));
     !left.is_zero()
 }
 
@@ -171,11 +170,11 @@ impl Drop for EndGuard<'_> {
         if self.0.swap(DONE, AcqRel) == ABANDONED {
             self.1.fetch_sub(1, AcqRel);
         }
-        let _ = futex::wake(self.0, futex::Flags::PRIVATE, 1);
+        futex::wake(self.0, 1);
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;

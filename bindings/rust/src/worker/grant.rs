@@ -40,7 +40,7 @@ impl Grant {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::tasks::user_calls::Answer;

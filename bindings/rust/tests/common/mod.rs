@@ -1,6 +1,7 @@
 //! What the host's tests share.
 #![allow(dead_code)]
 
+#[cfg(unix)]
 pub(crate) mod forks;
 
 use leafid::{Snowflake, SnowflakeBuilder};

@@ -146,9 +146,8 @@ fn a_connect_that_hangs_is_bounded() {
 
 /// An address at which the kernel drops new connections, as long as the second value exists.
 pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
-    let flags = rustix::net::SocketFlags::CLOEXEC;
     let (family, kind) = (rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM);
-    let listener = rustix::net::socket_with(family, kind, flags, None).unwrap();
+    let listener = rustix::net::socket(family, kind, None).unwrap();
     rustix::net::bind(&listener, &"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let address = std::net::TcpListener::from(listener);

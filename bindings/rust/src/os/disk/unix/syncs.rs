@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use std::os::fd::AsRawFd;
 
 const NEW: NewFile<'_> = NewFile { bytes: &[b' '; FILE_BYTES], access: FileAccess::Private };
 /// The kernel's error for a file without sync.

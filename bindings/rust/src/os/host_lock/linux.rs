@@ -1,0 +1,185 @@
+//! An abstract socket with the name of the worker id, and a lock file, where units with their own network still
+//! share a directory.
+
+use super::THIS_PROCESS;
+use crate::os::ForkSafeFd;
+use crate::os::env::HostLock;
+use crate::os::lock_file::{self, LockFile};
+use crate::os::namespaces::{self, Facts, Scope};
+use crate::os::process;
+use leafid_core::{Code, Error, Result, Utc};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
+};
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The marks that show other processes that a worker id is held. A host may allow only one of the two.
+struct HostMarks {
+    socket: Option<ForkSafeFd>,
+    _file: Option<LockFile>,
+}
+
+impl HostLock for HostMarks {
+    fn drain_queries(&self) {
+        let Some(socket) = &self.socket else { return };
+        while socket.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
+    }
+}
+
+/// Locks this worker id on this host; `None` if another process holds it. Errors: `state_io`.
+pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+    let socket = match bind_socket(name, worker_id) {
+        Ok(socket) => Some(socket),
+        Err(Errno::ADDRINUSE) => return Ok(None),
+        // Sandboxes that allow no such socket. Other errors may pass, and without a mark the id could be held twice.
+        Err(
+            error @ (Errno::PERM
+            | Errno::ACCESS
+            | Errno::AFNOSUPPORT
+            | Errno::PROTONOSUPPORT
+            | Errno::NOSYS
+            | Errno::OPNOTSUPP),
+        ) => {
+            log::warn!(
+                "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
+                 and users of the host do not see it"
+            );
+            None
+        }
+        Err(error) => {
+            let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+            return Err(Error::new(Code::StateIo, message));
+        }
+    };
+    match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
+        Ok(None) => Ok(None),
+        Ok(file) => Ok(Some(Box::new(HostMarks { socket, _file: file }))),
+        // On many systems only root may write there: the socket is enough.
+        Err(error) => {
+            log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::LOCK_DIR);
+            Ok(Some(Box::new(HostMarks { socket, _file: None })))
+        }
+    }
+}
+
+fn address(name: &str, worker_id: u32) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(format!("leafid/{name}/{worker_id}").as_bytes())
+}
+
+fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+}
+
+fn bind_socket(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
+    let address = address(name, worker_id)?;
+    // Registered while unbound, so that a fork in between inherits nothing that holds the id.
+    let descriptor = ForkSafeFd::open(|| Ok(unconnected()?))
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
+    bind(fd, &address)?;
+    // Connections of processes that ask for the holder stay in the queue until the next renewal.
+    listen(fd, 4_096)?;
+    Ok(descriptor)
+}
+
+/// The processes that see such marks. It binds a socket with a random name and looks for it in the network of process
+/// 1.
+pub(crate) fn scope() -> Scope {
+    let (processes, network) = (namespaces::number("pid"), namespaces::number("net"));
+    let probe = || {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        let name = format!("leafid/seen/{:032x}", u128::from_ne_bytes(bytes));
+        // Registered while unbound, as in `bind_socket`.
+        let descriptor = ForkSafeFd::open(|| Ok(unconnected()?)).ok()?;
+        bind(descriptor.fd().ok()?, &SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?).ok()?;
+        Some((namespaces::first_sees(&name), descriptor))
+    };
+    let probed = probe();
+    let first_sees = probed.as_ref().and_then(|(seen, _)| *seen);
+    Facts { processes, network, marks: probed.is_some(), first_sees }.scope()
+}
+
+/// Describes the process that listens, else the one that holds the lock file.
+pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
+    let (pid, uid) = match peer(name, worker_id) {
+        Some(peer) => (peer.pid, Some(peer.uid)),
+        None => {
+            let pid = lock_file::holder(Path::new(lock_file::LOCK_DIR), name, worker_id)?;
+            (pid, fs::metadata(format!("/proc/{pid}")).ok().map(|process| process.uid()))
+        }
+    };
+    let other = uid.filter(|&uid| uid != rustix::process::geteuid().as_raw());
+    let user = other.map(|uid| format!(", user id {uid}")).unwrap_or_default();
+    match pid {
+        1.. => Some(describe(pid, process::started_ms(pid as u32)) + &user),
+        _ => Some(format!("a process of another container of this host{user}")),
+    }
+}
+
+/// The kernel tells this to each client that connects, without the help of the holder.
+fn peer(name: &str, worker_id: u32) -> Option<libc::ucred> {
+    let socket = unconnected().ok()?;
+    connect(&socket, &address(name, worker_id).ok()?).ok()?;
+    // Not rustix: it requires a pid above 0, which the process of another container does not have.
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the socket is open, and the kernel writes at most `size` bytes into `peer`, which may hold any numbers.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut size,
+        )
+    };
+    (done == 0 && size as usize == size_of::<libc::ucred>()).then_some(peer)
+}
+
+/// The user id that marked a worker id, if that user could not have opened its record. Root, this user, and users that
+/// the permissions allow could have.
+pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
+    let uid = peer(name, worker_id)?.uid;
+    let may_open = || {
+        // If the record is missing: who could create it.
+        let found = record.ancestors().find_map(|path| fs::metadata(path).ok());
+        // Membership of the group is not checked.
+        found.is_none_or(|found| found.uid() == uid || found.mode() & 0o022 != 0)
+    };
+    (uid != 0 && uid != rustix::process::geteuid().as_raw() && !may_open()).then_some(uid)
+}
+
+/// Describes a process for messages.
+fn describe(pid: i32, started_ms: Option<i64>) -> String {
+    if pid == std::process::id() as i32 {
+        return format!(
+            "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
+        );
+    }
+    let host = crate::os::hostname::hostname();
+    match started_ms {
+        Some(ms) => format!("pid {pid} on host {host}, started {}", Utc(ms)),
+        None => format!("pid {pid} on host {host}, start unknown"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_asked_are_let_go_of() {
+        let name = format!("drain-{}", std::process::id());
+        let marks = HostMarks { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
+        for _ in 0..3 {
+            assert_eq!(peer(&name, 7).unwrap().pid, std::process::id() as i32);
+        }
+        marks.drain_queries();
+        assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
+    }
+}

@@ -1,0 +1,47 @@
+//! A lock file in a folder of all users: macOS has no abstract sockets.
+
+use crate::os::env::HostLock;
+use crate::os::lock_file::{self, LockFile};
+use crate::os::namespaces::Scope;
+use leafid_core::Result;
+use std::path::Path;
+
+impl HostLock for LockFile {}
+
+/// Locks this worker id on this host; `None` if another process holds it.
+pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+    match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
+        Ok(locked) => Ok(locked.map(|file| Box::new(file) as Box<dyn HostLock>)),
+        // As in a sandbox. With what else is in the way, the id could be held twice.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            log::warn!(
+                "leafid: worker id {worker_id} cannot be marked in {} ({error}): other state directories and users of \
+                 the host do not see it",
+                lock_file::LOCK_DIR
+            );
+            Ok(Some(Box::new(Unmarked)))
+        }
+        Err(error) => Err(leafid_core::Error::new(
+            leafid_core::Code::StateIo,
+            format!("worker id {worker_id} cannot be marked in {}: {error}; try again", lock_file::LOCK_DIR),
+        )),
+    }
+}
+
+struct Unmarked;
+
+impl HostLock for Unmarked {}
+
+/// The processes that see such a mark.
+pub(crate) fn scope() -> Scope {
+    Scope::Host
+}
+
+/// macOS does not tell who holds a lock. The record names its holder.
+pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
+    None
+}
+
+pub(crate) fn foreign_holder(_name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
+    None
+}

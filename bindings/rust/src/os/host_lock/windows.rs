@@ -1,0 +1,66 @@
+//! A named object of the kernel, which is gone with the last process that has it open.
+
+use crate::os::env::HostLock;
+use crate::os::namespaces::Scope;
+use crate::os::windows::{registry_number, wide};
+use leafid_core::{Code, Error, Result};
+use std::io;
+use std::os::windows::io::{FromRawHandle, OwnedHandle};
+use std::ptr;
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, GetLastError};
+use windows_sys::Win32::System::Threading::CreateMutexW;
+
+/// The object. Nobody ever waits for the mutex: it counts that it is there.
+struct HostMark {
+    _mutex: OwnedHandle,
+}
+
+impl HostLock for HostMark {}
+
+/// Locks this worker id on this host, for all sessions and users; `None` if another process holds it. Errors:
+/// `state_io`.
+pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+    let path = wide(format!(r"Global\leafid-{name}-{worker_id}"));
+    // SAFETY: the name ends with a zero. The last error is of this call, because nothing comes between.
+    let (mutex, error) = unsafe { (CreateMutexW(ptr::null(), 0, path.as_ptr()), GetLastError()) };
+    if mutex.is_null() {
+        // Another user has made it.
+        if error == ERROR_ACCESS_DENIED {
+            return Ok(None);
+        }
+        let error = io::Error::from_raw_os_error(error as i32);
+        let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+        return Err(Error::new(Code::StateIo, message));
+    }
+    // SAFETY: a handle of this process's own, closed once.
+    let mutex = unsafe { OwnedHandle::from_raw_handle(mutex) };
+    Ok((error != ERROR_ALREADY_EXISTS).then(|| Box::new(HostMark { _mutex: mutex }) as Box<dyn HostLock>))
+}
+
+/// The processes that see such marks. A container has objects of its own.
+pub(crate) fn scope() -> Scope {
+    match registry_number(r"SYSTEM\CurrentControlSet\Control", "ContainerType") {
+        Some(_) => Scope::Container,
+        None => Scope::Host,
+    }
+}
+
+/// Windows does not tell who has an object open. The record names its holder.
+pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_until_it_is_dropped() {
+        let name = format!("test-{}", std::process::id());
+        let first = lock_worker(&name, 7).unwrap().unwrap();
+        assert!(lock_worker(&name, 7).unwrap().is_none());
+        assert!(lock_worker(&name, 8).unwrap().is_some());
+        drop(first);
+        assert!(lock_worker(&name, 7).unwrap().is_some());
+    }
+}
