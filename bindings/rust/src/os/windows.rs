@@ -1,12 +1,27 @@
-//! What several services of Windows need: text in UTF-16, and the registry.
+//! What several services of Windows need: times, text in UTF-16, and the registry.
 
 use std::ffi::OsStr;
 use std::os::windows::ffi::OsStrExt;
 use std::ptr;
-use windows_sys::Win32::Foundation::ERROR_SUCCESS;
+use windows_sys::Win32::Foundation::{ERROR_SUCCESS, FILETIME};
 use windows_sys::Win32::System::Registry::{
     HKEY_LOCAL_MACHINE, REG_ROUTINE_FLAGS, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW,
 };
+
+/// From 1601 to 1970.
+const UNIX_EPOCH_S: i64 = 11_644_473_600;
+
+/// Unix milliseconds of a time of Windows, which counts hundreds of nanoseconds.
+#[inline]
+pub(super) fn unix_ms(hundreds: i64) -> i64 {
+    (hundreds - UNIX_EPOCH_S * 10_000_000).div_euclid(10_000)
+}
+
+/// As [`unix_ms`].
+#[inline]
+pub(super) fn file_time_ms(time: FILETIME) -> i64 {
+    unix_ms(i64::from(time.dwHighDateTime) << 32 | i64::from(time.dwLowDateTime))
+}
 
 /// In UTF-16, with a zero at the end.
 pub(super) fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {

@@ -1,6 +1,6 @@
 //! The clocks of Windows.
 
-use crate::os::windows::registry_number;
+use crate::os::windows::{file_time_ms, registry_number};
 use std::time::Duration;
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::SystemInformation::{
@@ -8,21 +8,6 @@ use windows_sys::Win32::System::SystemInformation::{
 };
 #[cfg(feature = "cli")]
 use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
-
-/// From 1601 to 1970.
-const UNIX_EPOCH_S: i64 = 11_644_473_600;
-
-/// Unix milliseconds of a time of Windows, which counts hundreds of nanoseconds.
-#[inline]
-pub(crate) fn unix_ms(hundreds: i64) -> i64 {
-    (hundreds - UNIX_EPOCH_S * 10_000_000).div_euclid(10_000)
-}
-
-/// As [`unix_ms`].
-#[inline]
-pub(crate) fn file_time_ms(time: FILETIME) -> i64 {
-    unix_ms(i64::from(time.dwHighDateTime) << 32 | i64::from(time.dwLowDateTime))
-}
 
 /// Unix milliseconds as of the last timer interrupt.
 #[inline]

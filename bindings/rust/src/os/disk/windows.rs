@@ -271,7 +271,7 @@ impl LockedFile for SystemFile {
         // SAFETY: the handle is open, and at most `size` bytes are written.
         match unsafe { GetFileInformationByHandleEx(self.file.as_raw_handle(), FileBasicInfo, into, size) } {
             0 => Err(io::Error::last_os_error()),
-            _ => Ok(crate::os::clock::unix_ms(found.ChangeTime)),
+            _ => Ok(crate::os::windows::unix_ms(found.ChangeTime)),
         }
     }
 

@@ -58,5 +58,5 @@ pub(crate) fn started_ms(pid: u32) -> Option<i64> {
     let done = unsafe {
         GetProcessTimes(GetCurrentProcess(), &raw mut started, &raw mut ended, &raw mut kernel, &raw mut used)
     };
-    (pid == std::process::id() && done != 0).then(|| crate::os::clock::file_time_ms(started))
+    (pid == std::process::id() && done != 0).then(|| crate::os::windows::file_time_ms(started))
 }

@@ -1,0 +1,41 @@
+# Programs for other systems, tested as far as this machine runs them; slower kinds of .ci/run.
+#
+#   make cross-windows   the core, the host and the command line for Windows, under wine
+
+.PHONY: cross-windows cross-windows-tools
+
+# Those of the host's tests that fork nothing, look at no file of Linux and start no server of Python.
+windows_tests := cli earlier_files exclusive generate options range_waits refusals segments tag_turns
+# Of these: what has paths of Linux; that a program starts within a short span; names of holders, which only the marks of
+# Linux tell; a server of Python.
+windows_skips := simulation:: the_runs_that_end_alike_in_all_forms \
+    a_reset_is_refused_while_held_and_burns_what_lies_ahead \
+    a_second_process_is_refused_at_once_naming_the_holder the_same_settings_share_one_generator \
+    tinyid_says_which_of_its_causes_an_empty_answer_has
+
+cross-windows: cross-windows-tools
+	@[ -e build/cross/windows-tools ] || exit 0; \
+	export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="python3 $(CURDIR)/tests/cross/wine.py"; \
+	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid-core --lib --tests && \
+	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid --lib $(windows_tests:%=--test=%) -- $(windows_skips:%=--skip %) && \
+	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid --bin leafid && \
+	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe
+
+# As root, what is missing is installed from Debian's packages.
+cross-windows-tools: tools
+	@mkdir -p build/cross; rm -f build/cross/windows-tools; missing=; \
+	for pair in x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wine:wine64; do \
+	    command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
+	done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
+	        >build/cross/windows-tools.log 2>&1 && missing=; \
+	fi; \
+	if [ -n "$$missing" ]; then \
+	    echo "cross-windows: skipped:$$missing: not installed (Debian: apt install$$missing, as root)" >&2; \
+	elif ! rustc --print target-libdir --target x86_64-pc-windows-gnu | xargs test -d && \
+	    ! rustup target add x86_64-pc-windows-gnu >>build/cross/windows-tools.log 2>&1; then \
+	    echo "cross-windows: skipped: no Rust for it (rustup target add x86_64-pc-windows-gnu)" >&2; \
+	else \
+	    touch build/cross/windows-tools; \
+	fi
