@@ -4,8 +4,8 @@
  * Made by cbindgen from the crate leafid-core-c (`make header`): do not edit.
  *
  * There is no clock, no file, no thread and no lock in it: the caller reads the clock, stores one number, and waits. It
- * needs malloc, aligned_alloc, free, abort, strlen and the mem* functions of C, and atomic operations on 64 bits. If there is no
- * memory, it calls abort. libleafid does all of this itself and contains this library: link one of the two.
+ * needs malloc, aligned_alloc, free, abort, strlen and the mem* functions of C, and atomic operations on 64
+ * bits. If there is no memory, it calls abort. libleafid does all of this itself and contains this library: link one of the two.
  *
  * Ids are unique if
  *
@@ -20,7 +20,8 @@
  *     NUL. It may be NULL with `error_cap` 0.
  *   - A pointer is NULL or valid. NULL where it is not allowed is LEAFID_CORE_INVALID_ARGUMENT. A `layout` of NULL is
  *     Leaf's. Input text is UTF-8 and ends with a NUL.
- *   - All threads, and interrupt handlers, may use a generator at once. They must not free it.
+ *   - All threads may use a generator at once. With `error_cap` 0 leafid_core_generator_next needs no memory and no lock, so
+ *     that interrupt handlers may call it.
  *
  * examples/embedded.c keeps `until` in a file.
  */

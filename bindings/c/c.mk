@@ -1,18 +1,23 @@
-# The C library. Targets: c-lib, install, test-c, test-install, check-c, header, test-c-valgrind. Staged in build/c.
+# The C library, staged in build/c.
 #
-#   make install PREFIX=/usr/local DESTDIR= LIBDIR=lib   LIBDIR is below PREFIX; then run ldconfig
+#   make c-lib                   C_FEATURES=--no-default-features leaves HTTP out
+#   make install                 PREFIX=/usr/local DESTDIR= LIBDIR=lib; LIBDIR is below PREFIX. Then run ldconfig
+#   make test-c                  check-c, test-install and the tests in C and C++; test-c-valgrind
+#   make header                  writes the headers
+#   make check-abi               what programs were built with still holds; UPDATE=1 writes the descriptions, at a release
+#   make c-sizes                 what each part of the library costs, with and without HTTP
 
 C_TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 C_STAGE := build/c
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
-.PHONY: c-lib install test-c test-install check-c header test-c-valgrind
+.PHONY: c-lib install test-c test-install check-c check-abi c-sizes header test-c-valgrind
 
 # Not `cargo build`: for a crate that is a Rust library too, cargo leaves link-time optimisation out, without a word.
 c-lib:
 	@echo "== building leafid for C"
-	@cargo rustc --release --quiet --package leafid-c --lib --crate-type cdylib,staticlib
+	@cargo rustc --release --quiet --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
 	@sh bindings/c/stage.sh $(C_TARGET_DIR)/release/libleafid_c.so $(C_TARGET_DIR)/release/libleafid_c.a $(C_STAGE)
 
 # What `make c-lib` built: so that root needs no Rust.
@@ -38,3 +43,12 @@ test-install: c-lib
 
 test-c-valgrind: c-lib
 	python3 tests/c/run.py $(C_STAGE) build/c-tests-valgrind --valgrind
+
+check-abi:
+	@python3 tests/c/abi.py $(if $(UPDATE),--update)
+
+c-sizes:
+	@for features in "" --no-default-features; do \
+	    cargo rustc --release --quiet --package leafid-c $$features --lib --crate-type cdylib && \
+	    cp $(C_TARGET_DIR)/release/libleafid_c.so build/libleafid$${features:+-without-http}.so || exit 1; done
+	@python3 bindings/c/sizes.py build/libleafid.so build/libleafid-without-http.so

@@ -23,6 +23,12 @@ struct process start_process(const char *role, const char *dir, const char *name
     if (pid == 0) {
         dup2(input >= 0 ? input : in[0], 0);
         dup2(out[1], 1);
+        /* An emulator's name, where the kernel does not run programs for this processor. */
+        char self[4096] = "";
+        if (getenv("LEAFID_TEST_RUNNER") != NULL && readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
+            execl("/bin/sh", "sh", "-c", "exec $LEAFID_TEST_RUNNER \"$@\"", "sh", self, role, dir, name, worker, count,
+                  (char *)NULL);
+        }
         execl("/proc/self/exe", "leafid-test", role, dir, name, worker, count, (char *)NULL);
         _exit(127);
     }

@@ -80,7 +80,6 @@ def say(line: str) -> None:
 
 
 def c_compiler() -> str:
-    """The C compiler: the environment's, or the first one there is."""
     found = compiler("CC", "cc", "gcc", "clang")
     if found is None:
         sys.exit("no C compiler: install one (Debian: apt-get install gcc), or set CC")
@@ -93,7 +92,10 @@ def cxx_compiler() -> str | None:
 
 
 def compiler(variable: str, *names: str) -> str | None:
-    return os.environ.get(variable) or next((name for name in names if shutil.which(name)), None)
+    """Of the environment, where an empty one means none; or the first one there is."""
+    if variable in os.environ:
+        return os.environ[variable] or None
+    return next((name for name in names if shutil.which(name)), None)
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
@@ -135,11 +137,11 @@ def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: li
             run([tool, *linking, *parts, "-pthread", *library, "-o", out / kind / name])
 
 
-def program(name: str, kind: str, out: Path, valgrind: bool) -> list[str]:
+def program(name: str, kind: str, out: Path, valgrind: bool, runner: list[str]) -> list[str]:
     """Runs one program with a directory and an id space of its own. What is to be said of it."""
     if not (out / kind / name).exists():
         return [f"skipped - {name} ({kind}): no C++ compiler (Debian: apt-get install g++)"]
-    command, limit = [out / kind / name], LIMIT
+    command, limit = [*runner, out / kind / name], LIMIT * (5 if runner else 1)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
     environment |= {k: v for k, v in os.environ.items() if k == "LEAFID_EXCLUSIVE_RANGE"}
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
@@ -147,8 +149,11 @@ def program(name: str, kind: str, out: Path, valgrind: bool) -> list[str]:
     environment["LEAFID_TEST_PYTHON"] = sys.executable
     environment["LEAFID_TEST_ONLY"] = os.environ.get("LEAFID_TEST_ONLY", "")
     log = out / f"{name}.valgrind"
-    if valgrind:
+    if valgrind or runner:
         environment["LEAFID_TEST_SLOW"] = "1"
+    if runner:
+        environment["LEAFID_TEST_RUNNER"] = " ".join(runner)
+    if valgrind:
         limit = VALGRIND_LIMIT
         command = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=99",
                    "--fair-sched=yes", f"--log-file={log}", *command]
@@ -191,6 +196,7 @@ def main() -> int:
     arguments.add_argument("--flags", default="", help="for the compiler, such as -fsanitize=address")
     arguments.add_argument("--library", type=Path, help="in place of the static one")
     arguments.add_argument("--runtime", type=Path, help="linked whole besides it, in place of what the flags link")
+    arguments.add_argument("--runner", default="", help="of the programs, such as an emulator")
     arguments.add_argument("names", nargs="*")
     given = arguments.parse_args()
     stage, out = given.stage.resolve(), given.out.resolve()
@@ -207,7 +213,7 @@ def main() -> int:
     chosen = [(name, kind) for kind in kinds for name, _, under_valgrind in PROGRAMS
               if (not given.names or name in given.names) and (under_valgrind or not given.valgrind)]
     with ThreadPoolExecutor(AT_ONCE_CHECKED if given.valgrind or given.flags else AT_ONCE) as at_once:
-        for lines in at_once.map(lambda one: program(*one, out, given.valgrind), chosen):
+        for lines in at_once.map(lambda one: program(*one, out, given.valgrind, given.runner.split()), chosen):
             for line in lines:
                 say(line)
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
