@@ -65,9 +65,23 @@ _Noreturn void give_up(void) {
     longjmp(out_of_test, 1);
 }
 
+/* Whether LEAFID_TEST_SKIP, names with `;` between them, has this one. */
+static bool is_skipped(const char *name) {
+    const char *names = getenv("LEAFID_TEST_SKIP");
+    size_t length = strlen(name);
+    for (const char *at = names; at && *at; at = strchr(at, ';'), at += at != NULL) {
+        if (strncmp(at, name, length) == 0 && (at[length] == ';' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
 void test(const char *name, void (*run)(void)) {
     const char *only = getenv("LEAFID_TEST_ONLY");
     if (only && *only && !strstr(name, only)) return;
+    if (is_skipped(name)) {
+        skip(name, "not on this system, see tests/cross");
+        return;
+    }
     int before = atomic_load(&failures);
     int64_t start = now_ms();
     if (setjmp(out_of_test) == 0) run();

@@ -12,8 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 34)
 #define HAS_UNDERSCORE_FORK 1
+#endif
 #endif
 
 /* Every process writes its ids here, in pieces that a pipe takes whole. */

@@ -147,7 +147,8 @@ def program(name: str, kind: str, out: Path, valgrind: bool, runner: list[str]) 
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
     environment["LEAFID_TEST_FAKE_SERVER"] = str(ROOT / "tests/fake_servers/fake_server.py")
     environment["LEAFID_TEST_PYTHON"] = sys.executable
-    environment["LEAFID_TEST_ONLY"] = os.environ.get("LEAFID_TEST_ONLY", "")
+    for choice in ("LEAFID_TEST_ONLY", "LEAFID_TEST_SKIP"):
+        environment[choice] = os.environ.get(choice, "")
     log = out / f"{name}.valgrind"
     if valgrind or runner:
         environment["LEAFID_TEST_SLOW"] = "1"
