@@ -1,5 +1,6 @@
 //! A lock file in a folder of all users: macOS has no abstract sockets.
 
+use crate::os::disk;
 use crate::os::env::HostLock;
 use crate::os::lock_file::{self, LockFile};
 use crate::os::namespaces::Scope;
@@ -34,7 +35,11 @@ impl HostLock for Unmarked {}
 
 /// The processes that see such a mark.
 pub(crate) fn scope() -> Scope {
-    Scope::Host
+    match disk::is_writable(Path::new(lock_file::LOCK_DIR)) {
+        true => Scope::Host,
+        // In a sandbox.
+        false => Scope::Unmarked,
+    }
 }
 
 /// macOS does not tell who holds a lock. The record names its holder.
