@@ -199,7 +199,7 @@ def main() -> int:
     arguments.add_argument("--runtime", type=Path, help="linked whole besides it, in place of what the flags link")
     arguments.add_argument("--runner", default="", help="of the programs, such as an emulator")
     arguments.add_argument("names", nargs="*")
-    given = arguments.parse_args()
+    given = arguments.parse_intermixed_args()
     stage, out = given.stage.resolve(), given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     if given.valgrind and not shutil.which("valgrind"):

@@ -60,8 +60,8 @@ def c_tests(target, *names, compiler, native_libs=None, shared=True, skip=(), fl
     settings = {} if native_libs is None else {"NATIVE_LIBS": native_libs}
     # Where there is no shared library, the static one takes its place and is not used.
     run("sh", "bindings/c/stage.sh", built / f"libleafid_c.{'so' if shared else 'a'}", built / "libleafid_c.a", stage, **settings)
-    run("python3", "tests/c/run.py", stage, BUILD / f"{target}-tests", *names, *flags,
-        CC=compiler, CXX="", LEAFID_TEST_SKIP=";".join(skip))
+    run("python3", "tests/retries/retries.py", "c", "python3", "tests/c/run.py", stage, BUILD / f"{target}-tests",
+        *names, *flags, CC=compiler, CXX="", LEAFID_TEST_SKIP=";".join(skip))
 
 
 def glibc():

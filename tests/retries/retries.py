@@ -33,8 +33,11 @@ def cargo(command: list[str], output: str) -> list[list[str]]:
     # Names of documentation tests have blanks, which do not reach them.
     if len(targets) != len(lists) or any("--doc" in target for target in targets):
         return []
+    # For another machine, or for this one.
+    at = command.index("--target") if "--target" in command else len(command)
+    start = ["cargo", "test", "--quiet", *command[at : at + 2]]
     return [
-        ["cargo", "test", "--quiet", *target.split(), "--", "--exact", *(name.strip() for name in names.splitlines())]
+        [*start, *target.split(), "--", "--exact", *(name.strip() for name in names.splitlines())]
         for target, names in zip(targets, lists)
     ]
 
@@ -62,7 +65,6 @@ def c(command: list[str], output: str) -> list[list[str]]:
     return [[*command, *sorted(failing)]] if failing and not failing & {"", "packaging"} else []
 
 
-FIRST = {"cargo": ["--no-fail-fast"], "pytest": [], "node": [], "c": []}
 SECOND = {"cargo": cargo, "pytest": pytest, "node": node, "c": c}
 
 
@@ -79,7 +81,10 @@ def run(command: list[str]) -> tuple[int, str]:
 
 def main(runner: str, command: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="leafid-retries-") as cache:
-        command += FIRST[runner] + (["-o", f"cache_dir={cache}"] if runner == "pytest" else [])
+        if runner == "cargo":
+            command.insert(2, "--no-fail-fast")
+        if runner == "pytest":
+            command += ["-o", f"cache_dir={cache}"]
         status, output = run(command)
         if status == 0:
             return 0
