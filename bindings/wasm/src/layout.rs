@@ -2,6 +2,7 @@
 
 use crate::module::{call, whole, with};
 use alloc::string::ToString;
+use core::fmt::Display;
 use leafid_core::{Layout, LayoutFields, Order, Result, Rules, parse_id};
 
 /// The layout of a text: a preset's name, or bits as in `41|10|12`.
@@ -92,10 +93,10 @@ extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: 
 }
 
 /// A number of the user's up to `most`. Errors: `invalid_argument`.
-pub(crate) fn within(name: &str, number: f64, most: u32) -> Result<u32> {
+pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
     let found = whole(name, number)?;
     let allowed = || leafid_core::Error::invalid(name, found, &alloc::format!("0 to {most}"));
-    u32::try_from(found).ok().filter(|found| *found <= most).ok_or_else(allowed)
+    N::try_from(found).ok().filter(|found| *found <= most).ok_or_else(allowed)
 }
 
 /// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.

@@ -16,7 +16,8 @@ extern "C" fn snowflake_new(layout: i32, rules: i32, worker_id: f64, from: f64, 
         let layout = *module.get::<Layout>(layout)?;
         let rules = *module.get::<Rules>(rules)?;
         let worker_id = within("worker_id", worker_id, layout.max_worker_id())?;
-        Ok(module.add(Snowflake::new(layout, rules, worker_id, from as u64, seed as u64)))
+        let from = within("from", from, layout.last_tick() + 1)?;
+        Ok(module.add(Snowflake::new(layout, rules, worker_id, from, seed as u64)))
     })
 }
 

@@ -58,6 +58,11 @@ for (const name of ['leafid', 'leafid-snowflake']) {
     assert.throws(() => module.ok(module.exports.snowflake_new(module.layout('leaf'), module.rules(), 1_024, 0, 0n)), {
       message: 'worker_id is 1024; allowed: 0 to 1023',
     })
+    for (const from of [-1, NaN, 0.5, 2 ** 41 + 1]) {
+      assert.throws(() => module.ok(module.exports.snowflake_new(module.layout('leaf'), module.rules(), 0, from, 0n)), {
+        code: 'invalid_argument',
+      })
+    }
   })
 }
 

@@ -248,10 +248,11 @@ class Snowflake:
     def next(self):
         """The next id, above all before."""
         deadline = time.monotonic() + self.timeout_ms / 1000
+        # Before the lock, which may have been another thread's at the fork.
+        if os.getpid() != self.pid:
+            raise LeafidError("worker_lost", "this generator is the parent's: a forked child opens its own")
         while True:
             with self.lock:
-                if os.getpid() != self.pid:
-                    raise LeafidError("worker_lost", "this generator is the parent's: a forked child opens its own")
                 if not self.closed and boot_ms() >= self.due:
                     # An error of the disk is for who finds no span any more.
                     with contextlib.suppress(LeafidError):
@@ -288,8 +289,10 @@ class Snowflake:
         return extends
 
     def close(self):
+        if os.getpid() != self.pid:
+            return
         with self.lock:
-            if not self.closed and os.getpid() == self.pid:
+            if not self.closed:
                 self.closed = True
                 self.module.number("snowflake_seal", self.flake)
                 self.file.close()
