@@ -1,10 +1,10 @@
 //! A lock file in a folder of all users: macOS has no abstract sockets.
 
-use crate::os::disk;
 use crate::os::env::HostLock;
 use crate::os::lock_file::{self, LockFile};
 use crate::os::namespaces::Scope;
 use leafid_core::Result;
+use rustix::fs::Access;
 use std::path::Path;
 
 impl HostLock for LockFile {}
@@ -35,10 +35,10 @@ impl HostLock for Unmarked {}
 
 /// The processes that see such a mark.
 pub(crate) fn scope() -> Scope {
-    match disk::is_writable(Path::new(lock_file::LOCK_DIR)) {
-        true => Scope::Host,
+    match rustix::fs::access(lock_file::LOCK_DIR, Access::WRITE_OK) {
+        Ok(()) => Scope::Host,
         // In a sandbox.
-        false => Scope::Unmarked,
+        Err(_) => Scope::Unmarked,
     }
 }
 
