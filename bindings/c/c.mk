@@ -45,6 +45,7 @@ test-c-valgrind: c-lib
 	python3 tests/c/run.py $(C_STAGE) build/c-tests-valgrind --valgrind
 
 check-abi:
+	@sh tests/debian.sh abidiff:abigail-tools
 	@python3 tests/c/abi.py $(if $(UPDATE),--update)
 
 c-sizes:

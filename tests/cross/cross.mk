@@ -23,18 +23,11 @@ cross-windows: cross-windows-tools
 
 # As root, what is missing is installed from Debian's packages.
 cross-windows-tools: tools
-	@mkdir -p build/cross; rm -f build/cross/windows-tools; missing=; \
-	for pair in x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wine:wine64; do \
-	    command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
-	done; \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
-	        >build/cross/windows-tools.log 2>&1 && missing=; \
-	fi; \
-	if [ -n "$$missing" ]; then \
-	    echo "cross-windows: skipped:$$missing: not installed (Debian: apt install$$missing, as root)" >&2; \
+	@mkdir -p build/cross; rm -f build/cross/windows-tools; \
+	if ! sh tests/debian.sh x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wine:wine64; then \
+	    echo "cross-windows: skipped" >&2; \
 	elif ! rustc --print target-libdir --target x86_64-pc-windows-gnu | xargs test -d && \
-	    ! rustup target add x86_64-pc-windows-gnu >>build/cross/windows-tools.log 2>&1; then \
+	    ! rustup target add x86_64-pc-windows-gnu >build/cross/windows-tools.log 2>&1; then \
 	    echo "cross-windows: skipped: no Rust for it (rustup target add x86_64-pc-windows-gnu)" >&2; \
 	else \
 	    touch build/cross/windows-tools; \

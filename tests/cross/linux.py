@@ -11,7 +11,6 @@ N skipped" of its C tests. What is missing is installed from Debian's packages b
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,16 +37,9 @@ def run(*command, **settings):
     subprocess.run([str(word) for word in command], cwd=ROOT, check=True, env={**ENVIRONMENT, **settings})
 
 
-def need(target, **programs):
-    """`programs`: of the Debian package that has each, by its name with _ for -."""
-    missing = [package.replace("_", "-") for package, program in programs.items() if not shutil.which(program)]
-    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
-        with open(BUILD / "tools.log", "w") as log:
-            for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
-                subprocess.run(["apt-get", *command], stdout=log, stderr=log, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
-    still = [package for package in missing if not shutil.which(programs[package.replace("-", "_")])]
-    if still:
-        sys.exit(f"{' and '.join(still)} missing: as root, apt-get install {' '.join(still)}")
+def need(target, *programs):
+    """`programs`: each with its Debian package, as tests/debian.sh wants them."""
+    run("sh", "tests/debian.sh", *programs)
     libraries = subprocess.run(["rustc", "--print", "target-libdir", "--target", target], capture_output=True, text=True)
     if not Path(libraries.stdout.strip()).is_dir():
         run("rustup", "target", "add", target)
@@ -80,7 +72,7 @@ def glibc():
 
 def musl():
     target = "x86_64-unknown-linux-musl"
-    need(target, musl_tools="musl-gcc")
+    need(target, "musl-gcc:musl-tools")
     linking = {"CC_x86_64_unknown_linux_musl": "musl-gcc"}
     run("cargo", "rustc", "--release", "--quiet", "--target", target, "-p", "leafid-c", "--lib", "--crate-type", "staticlib", **linking)
     run("cargo", "build", "--release", "--quiet", "--target", target, "-p", "leafid", "--bin", "leafid", **linking)
@@ -99,7 +91,8 @@ def musl():
 
 def aarch64():
     target = "aarch64-unknown-linux-gnu"
-    need(target, gcc_aarch64_linux_gnu="aarch64-linux-gnu-gcc", libc6_dev_arm64_cross="aarch64-linux-gnu-gcc", qemu_user_static="qemu-aarch64-static")
+    need(target, "aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc:libc6-dev-arm64-cross",
+         "qemu-aarch64-static:qemu-user-static")
     settings = {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": "aarch64-linux-gnu-gcc",
                 "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER": QEMU, "LEAFID_CASES": "16"}
     run("cargo", "rustc", "--release", "--quiet", "--target", target, "-p", "leafid-c", "--lib", "--crate-type", "cdylib,staticlib", **settings)

@@ -17,19 +17,9 @@ hosts: $(system_needs)
 	@SECONDS=$(or $(SECONDS),60) SEED=$(SEED) python3 tests/system/run.py --once "hosts:"
 
 system-tools:
-	@mkdir -p build
-	@missing=; \
-	for pair in valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
-	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs ip:iproute2 openssl:openssl; do \
-	    PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; \
-	done; \
-	[ -z "$$missing" ] && exit 0; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } \
-	        >build/system-tools.log 2>&1 || echo "could not install$$missing: see build/system-tools.log" >&2; \
-	else \
-	    echo "not root, or no apt-get: tests that need$$missing are skipped (Debian: apt install$$missing)" >&2; \
-	fi
+	@sh tests/debian.sh valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \
+	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs ip:iproute2 openssl:openssl || \
+	    echo "tests that need them are skipped" >&2
 
 system-programs: c-lib build/chaos/sorter
 	@mkdir -p build/system
