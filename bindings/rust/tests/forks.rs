@@ -117,9 +117,9 @@ fn third_process() {
 
 #[test]
 fn a_fixed_id_passes_from_an_exiting_parent_to_its_child() {
-    for _ in 0..50 {
+    for round in 0..50 {
         let place = Place::new();
-        // The daemon's parent: opens, forks, ends at once.
+        // The daemon's parent: opens, forks, and ends at once, or after the child's first try.
         let said = in_child(plain_fork, |say| {
             let flake = place.builder().worker(7).open().unwrap();
             let before = flake.next().unwrap();
@@ -134,6 +134,9 @@ fn a_fixed_id_passes_from_an_exiting_parent_to_its_child() {
                     say(i64::from_ne_bytes(id));
                     // SAFETY: ends the forwarder.
                     unsafe { libc::_exit(0) };
+                }
+                if round < 5 {
+                    std::thread::sleep(Duration::from_millis(100));
                 }
             }
         });
