@@ -44,8 +44,9 @@ fn a_close_writes_the_exact_mark_and_the_next_holder_starts_above() {
 fn a_handle_closed_while_others_are_in_next() {
     for _ in 0..20 {
         let place = Place::new();
-        // Ahead of the clock, which would else be above all of them by the next opening.
-        let layout = Layout::parse("41|10|4").unwrap();
+        // Ahead of the clock, which would else be above all of them by the next opening. A span of few ticks has enough
+        // ids that most closes come while some are left.
+        let layout = Layout::parse("41|10|8").unwrap();
         let open =
             || place.builder().worker(7).layout(layout).on_exhausted(OnExhausted::Borrow).open().unwrap();
         let flake = open();
@@ -64,8 +65,8 @@ fn a_handle_closed_while_others_are_in_next() {
                     })
                 })
                 .collect();
-            // More than a second ahead.
-            while made.load(Relaxed) < 20_000 && !threads.iter().any(|thread| thread.is_finished()) {
+            // The ids of 400 ms.
+            while made.load(Relaxed) < 102_400 && !threads.iter().any(|thread| thread.is_finished()) {
                 std::thread::yield_now();
             }
             flake.close().unwrap();
