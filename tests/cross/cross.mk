@@ -1,6 +1,6 @@
 # Programs for other systems, tested as far as this machine runs them; slower kinds of .ci/run.
 #
-#   make cross-windows   the core, the host and the command line for Windows, under wine
+#   make cross-windows   the core, the host, the C library and the command line for Windows, under wine
 
 .PHONY: cross-windows cross-windows-tools
 
@@ -19,12 +19,14 @@ cross-windows: cross-windows-tools
 	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid-core --lib --tests && \
 	$(retries) cargo cargo test --quiet --target x86_64-pc-windows-gnu -p leafid --lib $(windows_tests:%=--test=%) -- $(windows_skips:%=--skip %) && \
 	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid --bin leafid && \
-	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe
+	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe && \
+	python3 tests/cross/windows_c.py
 
 # As root, what is missing is installed from Debian's packages.
 cross-windows-tools: tools
 	@mkdir -p build/cross; rm -f build/cross/windows-tools; \
-	if ! sh tests/debian.sh x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine wine:wine64; then \
+	if ! sh tests/debian.sh x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 \
+	    x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64 wine:wine wine:wine64; then \
 	    echo "cross-windows: skipped" >&2; \
 	elif ! rustc --print target-libdir --target x86_64-pc-windows-gnu | xargs test -d && \
 	    ! rustup target add x86_64-pc-windows-gnu >build/cross/windows-tools.log 2>&1; then \
