@@ -1,8 +1,9 @@
 # Programs for other systems, tested as far as this machine runs them; slower kinds of .ci/run.
 #
 #   make cross-windows   the core, the host, the C library and the command line for Windows, under wine
+#   make cross-macos     everything for macOS, compiled and linked; TARGETS=arm64 or x86_64 limits
 
-.PHONY: cross-windows cross-windows-tools
+.PHONY: cross-windows cross-windows-tools cross-macos
 
 # Those of the host's tests that fork nothing, look at no file of Linux and start no server of Python.
 windows_tests := cli earlier_files exclusive generate options range_waits refusals segments tag_turns
@@ -33,4 +34,13 @@ cross-windows-tools: tools
 	    echo "cross-windows: skipped: no Rust for it (rustup target add x86_64-pc-windows-gnu)" >&2; \
 	else \
 	    touch build/cross/windows-tools; \
+	fi
+
+cross-macos: tools build/venv-packaging/done
+	@if ! command -v rustup >/dev/null || \
+	    ! rustup target add aarch64-apple-darwin x86_64-apple-darwin >build/rustup.log 2>&1 || \
+	    ! rustup component add llvm-tools clippy >>build/rustup.log 2>&1; then \
+	    echo "cross-macos: skipped: no Rust for it (rustup target add aarch64-apple-darwin x86_64-apple-darwin; rustup component add llvm-tools)" >&2; \
+	else \
+	    python3 tests/cross/macos.py $(TARGETS); \
 	fi
