@@ -16,6 +16,7 @@ help:
 	@echo "make test          formatting, lints, docs and the tests of all languages"
 	@echo "make test-system  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
 	@echo "make cross-windows  the core, the host, the C library and the command line for Windows, under wine"
+	@echo "make cross-windows-bindings  Node under wine, and the wheel; TARGETS=x86_64 limits"
 	@echo "make cross-macos   everything for macOS, compiled and linked by zig; TARGETS=arm64 limits"
 	@echo "make power-cuts SECONDS=60  processes on ext4 and XFS whose power is cut; every id is judged (as root)"
 	@echo "make hosts SECONDS=60   processes that lease worker ids on four hosts, which are network namespaces (as root); SEED=…"

@@ -1,9 +1,10 @@
 # Programs for other systems, tested as far as this machine runs them; slower kinds of .ci/run.
 #
 #   make cross-windows   the core, the host, the C library and the command line for Windows, under wine
+#   make cross-windows-bindings  Node's addon and tests under wine, the wheel; all of it for aarch64, linked; TARGETS=x86_64 limits
 #   make cross-macos     everything for macOS, compiled and linked; TARGETS=arm64 or x86_64 limits
 
-.PHONY: cross-windows cross-windows-tools cross-macos
+.PHONY: cross-windows cross-windows-bindings cross-windows-tools cross-macos
 
 # Those of the host's tests that fork nothing, look at no file of Linux and start no server of Python.
 windows_tests := cli earlier_files exclusive generate options range_waits refusals segments tag_turns
@@ -22,6 +23,11 @@ cross-windows: cross-windows-tools
 	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid --bin leafid && \
 	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe && \
 	python3 tests/cross/windows_c.py
+
+cross-windows-bindings: cross-windows-tools build/venv-packaging/done
+	@[ -e build/cross/windows-tools ] || exit 0; \
+	rustup component add llvm-tools >>build/rustup.log 2>&1 || { echo "cross-windows-bindings: skipped: no llvm-tools (rustup component add llvm-tools)" >&2; exit 0; }; \
+	python3 tests/cross/windows_bindings.py $(TARGETS)
 
 # As root, what is missing is installed from Debian's packages.
 cross-windows-tools: tools
