@@ -21,7 +21,7 @@ static int fetch(void *user_data, const char *tag, int64_t step, leafid_segment 
     errno = EINVAL;
     if (start < 1) goto failed;
     int length = snprintf(text, sizeof text, "%020" PRId64 "\n", start + step);
-    if (pwrite(file, text, (size_t)length, 0) != length || fdatasync(file) != 0) goto failed;
+    if (pwrite(file, text, (size_t)length, 0) != length || fsync(file) != 0) goto failed;
     close(file);
     out->start = start;
     out->end = start + step;

@@ -26,15 +26,26 @@ put() {
 }
 
 fill() {
-    sed -e "s|@VERSION@|$version|" -e "s|@NATIVE_LIBS@|$3|" -e "s|@LIBDIR@|$lib|" -e "s|@UP@|$up|" "$1" >"$2.new"
+    sed -e "s|@VERSION@|$version|" -e "s|@NATIVE_LIBS@|$3|" -e "s|@LIBDIR@|$lib|" -e "s|@UP@|$up|" \
+        -e "s|@FILE@|$file|" -e "s|@SONAME@|$soname|" "$1" >"$2.new"
     chmod 644 "$2.new"
     mv "$2.new" "$2"
 }
 
 mkdir -p "$to/include" "$to/$lib/pkgconfig" "$to/$lib/cmake/leafid"
-put "$shared" "$to/$lib/libleafid.so.$version" 755
-ln -sfn "libleafid.so.$version" "$to/$lib/libleafid.so.0"
-ln -sfn libleafid.so.0 "$to/$lib/libleafid.so"
+case $shared in
+    *.dylib)
+        put "$shared" "$to/$lib/libleafid.0.dylib" 755
+        ln -sfn libleafid.0.dylib "$to/$lib/libleafid.dylib"
+        file=libleafid.0.dylib soname=@rpath/libleafid.0.dylib
+        ;;
+    *)
+        put "$shared" "$to/$lib/libleafid.so.$version" 755
+        ln -sfn "libleafid.so.$version" "$to/$lib/libleafid.so.0"
+        ln -sfn libleafid.so.0 "$to/$lib/libleafid.so"
+        file=libleafid.so.$version soname=libleafid.so.0
+        ;;
+esac
 put "$static" "$to/$lib/libleafid.a" 644
 put "$root/include/leafid.h" "$to/include/leafid.h" 644
 put "$root/include/leafid.hpp" "$to/include/leafid.hpp" 644

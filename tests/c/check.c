@@ -5,9 +5,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef _WIN32
+#include <io.h>
+#else
+#include <sys/mman.h>
+#include <sys/wait.h>
+#endif
 
 static atomic_int failures;
 static int failed_tests;
@@ -121,8 +126,15 @@ static const char *from_runner(const char *variable) {
 
 const char *fresh_dir(void) {
     static char dir[512];
+#ifdef _WIN32
+    static int counter;
+    char short_form[512];
+    snprintf(short_form, sizeof short_form, "%s/%d-%d", from_runner("LEAFID_TEST_DIR"), (int)getpid(), counter++);
+    if (!_fullpath(dir, short_form, sizeof dir) || mkdir(dir) != 0) {
+#else
     snprintf(dir, sizeof dir, "%s/XXXXXX", from_runner("LEAFID_TEST_DIR"));
     if (!mkdtemp(dir)) {
+#endif
         perror(dir);
         exit(2);
     }
@@ -140,6 +152,34 @@ size_t scaled(size_t many) {
     size_t few = many / 20;
     if (!getenv("LEAFID_TEST_SLOW")) return many;
     return few ? few : 1;
+}
+
+void set_env(const char *name, const char *value) {
+#ifdef _WIN32
+    CHECK(_putenv_s(name, value ? value : "") == 0);
+#else
+    CHECK((value ? setenv(name, value, 1) : unsetenv(name)) == 0);
+#endif
+}
+
+void *shared_new(size_t size) {
+#ifdef _WIN32
+    void *memory = calloc(1, size);
+    REQUIRE(memory != NULL);
+#else
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+#endif
+    return memory;
+}
+
+void shared_end(void *memory, size_t size) {
+#ifdef _WIN32
+    (void)size;
+    free(memory);
+#else
+    munmap(memory, size);
+#endif
 }
 
 int64_t now_ms(void) {
@@ -176,21 +216,6 @@ leafid_status open_flake(const char *dir, const char *name, const char *worker, 
     return status;
 }
 
-void end_unless_ok(leafid_status status) {
-    char text[1024];
-    if (status == LEAFID_OK) return;
-    leafid_last_error(text, sizeof text);
-    fprintf(stderr, "  in a child: %s\n", text);
-    _exit(100 + (int)status);
-}
-
-void reap(pid_t child) {
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status));
-    if (WIFEXITED(status)) CHECK_NUMBER(WEXITSTATUS(status), 0);
-}
-
 void ids_add(struct ids *ids, const int64_t *items, size_t count) {
     if (ids->room - ids->count < count) {
         size_t room = (ids->count + count) * 2;
@@ -201,18 +226,6 @@ void ids_add(struct ids *ids, const int64_t *items, size_t count) {
     }
     if (count) memcpy(ids->items + ids->count, items, count * sizeof *items);
     ids->count += count;
-}
-
-void ids_receive(struct ids *ids, int pipe, size_t expected) {
-    int64_t some[64];
-    alarm(10);
-    while (ids->count < expected) {
-        ssize_t length = read(pipe, some, sizeof some);
-        if (length <= 0) break;
-        ids_add(ids, some, (size_t)length / sizeof *some);
-        alarm(10);
-    }
-    alarm(0);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -231,3 +244,32 @@ void ids_free(struct ids *ids) {
     free(ids->items);
     *ids = (struct ids){0};
 }
+
+#ifndef _WIN32
+void end_unless_ok(leafid_status status) {
+    char text[1024];
+    if (status == LEAFID_OK) return;
+    leafid_last_error(text, sizeof text);
+    fprintf(stderr, "  in a child: %s\n", text);
+    _exit(100 + (int)status);
+}
+
+void reap(pid_t child) {
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    if (WIFEXITED(status)) CHECK_NUMBER(WEXITSTATUS(status), 0);
+}
+
+void ids_receive(struct ids *ids, int pipe, size_t expected) {
+    int64_t some[64];
+    alarm(10);
+    while (ids->count < expected) {
+        ssize_t length = read(pipe, some, sizeof some);
+        if (length <= 0) break;
+        ids_add(ids, some, (size_t)length / sizeof *some);
+        alarm(10);
+    }
+    alarm(0);
+}
+#endif

@@ -65,6 +65,11 @@ const char *fresh_dir(void);
 const char *fresh_name(void);
 /* `many`, or fewer where every step is slow (under valgrind). */
 size_t scaled(size_t many);
+/* Sets a variable of the environment, or removes it: NULL. */
+void set_env(const char *name, const char *value);
+/* Zeroes, in memory that forked children share. */
+void *shared_new(size_t size);
+void shared_end(void *memory, size_t size);
 int64_t now_ms(void);
 void pause_ms(int ms);
 
@@ -73,21 +78,23 @@ leafid_snowflake_options *options_for(const char *dir, const char *name, const c
 /* Opens, and gives the options back. */
 leafid_status open_flake(const char *dir, const char *name, const char *worker, leafid_snowflake **out);
 
-/* Ends a child that could not go on, and says why. */
-void end_unless_ok(leafid_status status);
-/* Waits for a child, which is to end with 0. */
-void reap(pid_t child);
-
 /* Ids from everywhere, to be looked at together. */
 struct ids {
     int64_t *items;
     size_t count, room;
 };
 void ids_add(struct ids *ids, const int64_t *items, size_t count);
-/* Reads what others wrote to a pipe until `expected` ids are there or none has come for 10 s. */
-void ids_receive(struct ids *ids, int pipe, size_t expected);
 /* Sorts, and says how many are repeated. */
 size_t ids_repeated(struct ids *ids);
 void ids_free(struct ids *ids);
+
+#ifndef _WIN32
+/* Ends a child that could not go on, and says why. */
+void end_unless_ok(leafid_status status);
+/* Waits for a child, which is to end with 0. */
+void reap(pid_t child);
+/* Reads what others wrote to a pipe until `expected` ids are there or none has come for 10 s. */
+void ids_receive(struct ids *ids, int pipe, size_t expected);
+#endif
 
 #endif

@@ -2,7 +2,6 @@
 #include "counter.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int counter_fetch(void *user_data, const char *tag, int64_t step, leafid_segment *out, char *error, size_t cap) {
@@ -37,9 +36,7 @@ static void freed(void *user_data) {
 }
 
 struct counter *counter_new(void) {
-    struct counter *counter =
-        mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(counter != MAP_FAILED);
+    struct counter *counter = shared_new(sizeof *counter);
     atomic_store(&counter->next, 1);
     counter->owner = getpid();
     return counter;
@@ -48,7 +45,7 @@ struct counter *counter_new(void) {
 void counter_end(struct counter *counter) {
     EVENTUALLY(atomic_load(&counter->freed) == 1);
     CHECK_NUMBER(atomic_load(&counter->inside), 0);
-    if (atomic_load(&counter->freed) == 1) munmap(counter, sizeof *counter);
+    if (atomic_load(&counter->freed) == 1) shared_end(counter, sizeof *counter);
 }
 
 leafid_segments_options *counter_options(struct counter *counter) {

@@ -20,7 +20,7 @@ struct fake_server {
 void fake_server_start(struct fake_server *server, const char *const *options);
 void fake_server_end(struct fake_server *server);
 /* Tells it a command, and answers its answer, JSON that the next one overwrites. An error fails the test. */
-const char *tell(struct fake_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *say_to(struct fake_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The number, or the text in quotes, that follows `"name": ` in an answer; -1, or "", where there is none. */
 long long number_in(const char *answer, const char *name);
 const char *text_in(const char *answer, const char *name, char *out, size_t room);

@@ -249,25 +249,25 @@ static void from_the_environment(void) {
     leafid_snowflake *flake = NULL;
     char dir[512], seen[600];
     uint32_t worker = 0;
-    unsetenv("LEAFID_WORKER");
+    set_env("LEAFID_WORKER", NULL);
     CHECK_STATUS(leafid_snowflake_open(NULL, &flake), LEAFID_INVALID_ARGUMENT);
     CHECK_SAYS("worker is not set, nor is LEAFID_WORKER");
-    setenv("LEAFID_WORKER", "1024", 1);
+    set_env("LEAFID_WORKER", "1024");
     CHECK_STATUS(leafid_snowflake_open(NULL, &flake), LEAFID_INVALID_ARGUMENT);
     CHECK_SAYS("1024");
     CHECK(flake == NULL);
     /* The name is "default" here, whose ids are the host's: a wide range has a free one, whatever else runs. */
-    setenv("LEAFID_WORKER", "512-1023", 1);
+    set_env("LEAFID_WORKER", "512-1023");
     snprintf(dir, sizeof dir, "%s", fresh_dir());
-    setenv("LEAFID_STATE_DIR", dir, 1);
+    set_env("LEAFID_STATE_DIR", dir);
     REQUIRE_OK(leafid_snowflake_open(NULL, &flake));
     CHECK_STATUS(leafid_snowflake_worker_id(flake, &worker), LEAFID_OK);
     CHECK(worker >= 512 && worker <= 1023);
     CHECK_STATUS(leafid_snowflake_state_dir(flake, seen, sizeof seen, NULL), LEAFID_OK);
     CHECK(strncmp(seen, dir, strlen(dir)) == 0);
     leafid_snowflake_free(flake);
-    unsetenv("LEAFID_WORKER");
-    unsetenv("LEAFID_STATE_DIR");
+    set_env("LEAFID_WORKER", NULL);
+    set_env("LEAFID_STATE_DIR", NULL);
 }
 
 static void workers_by_number(void) {

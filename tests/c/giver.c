@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static void enter(struct giver *giver) {
@@ -118,9 +117,7 @@ static void freed(void *user_data) {
 
 struct giver *giver_new(int64_t span_ms, int64_t lease_ms) {
     pthread_mutexattr_t shared;
-    struct giver *giver =
-        mmap(NULL, sizeof *giver, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(giver != MAP_FAILED);
+    struct giver *giver = shared_new(sizeof *giver);
     pthread_mutexattr_init(&shared);
     pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(&giver->lock, &shared);
@@ -133,7 +130,7 @@ struct giver *giver_new(int64_t span_ms, int64_t lease_ms) {
 void giver_end(struct giver *giver) {
     EVENTUALLY(atomic_load(&giver->freed) == 1);
     CHECK_NUMBER(atomic_load(&giver->inside), 0);
-    if (atomic_load(&giver->freed) == 1) munmap(giver, sizeof *giver);
+    if (atomic_load(&giver->freed) == 1) shared_end(giver, sizeof *giver);
 }
 
 leafid_snowflake_options *giver_options(struct giver *giver, const char *dir, const char *name) {
@@ -178,6 +175,7 @@ leafid_status make_ids(leafid_snowflake *flake, int64_t for_ms, struct ids *ids)
     return LEAFID_OK;
 }
 
+#ifndef _WIN32
 void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t childs[8]) {
     int ends[2];
     REQUIRE_OK(make_ids(flake, 50, ids));
@@ -203,3 +201,4 @@ void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t c
     CHECK(read(ends[0], childs, 8 * sizeof *childs) == 8 * sizeof *childs);
     close(ends[0]);
 }
+#endif

@@ -50,7 +50,9 @@ leafid_status giver_open(struct giver *giver, leafid_snowflake **out);
 size_t giver_outside(struct giver *giver, const struct ids *ids);
 /* Makes ids for so long, one a millisecond, and adds them. Answers the first error. */
 leafid_status make_ids(leafid_snowflake *flake, int64_t for_ms, struct ids *ids);
+#ifndef _WIN32
 /* The same for 1.5 s, beside a forked child that closes its own; eight of the child's come here, over all that time. */
 void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t childs[8]);
+#endif
 
 #endif

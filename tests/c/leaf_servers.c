@@ -285,8 +285,8 @@ static void tinyid(void) {
     struct ids ids = {0};
     int64_t items[1000], even = 0, id = 42;
     fake_server_start(&server, NULL);
-    tell(&server, "{\"do\":\"token\",\"token\":\"s&cret\"}");
-    tell(&server, "{\"do\":\"tag\",\"tag\":\"order\",\"delta\":2,\"step\":20}");
+    say_to(&server, "{\"do\":\"token\",\"token\":\"s&cret\"}");
+    say_to(&server, "{\"do\":\"tag\",\"tag\":\"order\",\"delta\":2,\"step\":20}");
     leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
     CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_token(options, "s&cret"), LEAFID_OK);

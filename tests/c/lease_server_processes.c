@@ -18,7 +18,7 @@ static void a_full_pool(void) {
     struct report reports[3];
     char name[64];
     fake_server_start(&server, NULL);
-    tell(&server, "{\"do\":\"pool\",\"size\":2}");
+    say_to(&server, "{\"do\":\"pool\",\"size\":2}");
     snprintf(name, sizeof name, "%s", fresh_name());
     for (int i = 0; i < 2; i++) {
         holders[i] = start_holder(fresh_dir(), name, server.url, 100);
@@ -40,7 +40,7 @@ static void a_full_pool(void) {
     CHECK(reports[2].first_id > reports[0].last_id);
     end_process(&third, SIGTERM);
     end_process(&holders[1], SIGTERM);
-    CHECK(strstr(tell(&server, "{\"do\":\"leases\"}"), "\"held\": true") == NULL);
+    CHECK(strstr(say_to(&server, "{\"do\":\"leases\"}"), "\"held\": true") == NULL);
     fake_server_end(&server);
 }
 
@@ -51,12 +51,12 @@ static void in_a_child(void) {
     leafid_snowflake *flake;
     int64_t childs[8];
     fake_server_start(&server, NULL);
-    tell(&server, "{\"do\":\"pool\",\"size\":2,\"lease_ms\":1200}");
+    say_to(&server, "{\"do\":\"pool\",\"size\":2,\"lease_ms\":1200}");
     REQUIRE_OK(open_flake(fresh_dir(), fresh_name(), server.url, &flake));
     make_ids_beside_a_child(flake, &ids, childs);
     for (int i = 0; i < 8; i++) CHECK_NUMBER(childs[i] >> 12 & 1023, 1);
     for (size_t i = 0; i < ids.count; i++) CHECK_NUMBER(ids.items[i] >> 12 & 1023, 0);
-    const char *table = tell(&server, "{\"do\":\"leases\"}");
+    const char *table = say_to(&server, "{\"do\":\"leases\"}");
     CHECK(strstr(table, "\"held\": true") && strstr(table, "\"held\": false"));
     CHECK_NUMBER(reported(&server, "claim", "total"), 2);
     CHECK_NUMBER(reported(&server, "release", "total"), 1);
@@ -81,8 +81,8 @@ static int leave(int argc, char **argv) {
 static void exit_beside_a_renewal(void) {
     struct fake_server server;
     fake_server_start(&server, NULL);
-    tell(&server, "{\"do\":\"pool\",\"lease_ms\":1000}");
-    tell(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true},\"tag\":\"renew\"}");
+    say_to(&server, "{\"do\":\"pool\",\"lease_ms\":1000}");
+    say_to(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true},\"tag\":\"renew\"}");
     struct process leaver = start_process("leaver", fresh_dir(), fresh_name(), server.url, 1, -1);
     CHECK_NUMBER(read_report(&leaver).status, LEAFID_OK);
     EVENTUALLY(reported(&server, "renew", "under_way") > 0);

@@ -6,10 +6,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #define MOST 64
+#ifdef _WIN32
+#define SEPARATOR '\\'
+#else
+#define SEPARATOR '/'
+#endif
 
 /* What a callback was given. */
 struct said {
@@ -78,7 +85,7 @@ static void levels_of_the_log(void) {
     CHECK_STATUS(leafid_set_log(note, said, LEAFID_LOG_INFO), LEAFID_OK);
     open_once(dir, name);
     wait_for(said, 1);
-    snprintf(begins, sizeof begins, "state directory %s/%s, worker id 7 of \"%s\"", dir, name, name);
+    snprintf(begins, sizeof begins, "state directory %s%c%s, worker id 7 of \"%s\"", dir, SEPARATOR, name, name);
     CHECK(strncmp(said->texts[0], begins, strlen(begins)) == 0);
     CHECK_NUMBER(said->levels[0], LEAFID_LOG_INFO);
     CHECK(!pthread_equal(said->thread, pthread_self()));
@@ -147,6 +154,7 @@ static void held_by_the_caller(void) {
     free(said);
 }
 
+#ifndef _WIN32
 static void in_a_forked_child(void) {
     struct said *said = listen_anew();
     int status = -1;
@@ -186,6 +194,7 @@ static void at_the_end_of_a_process(void) {
     CHECK(waitpid(child, &status, 0) == child);
     CHECK_NUMBER(status, 0);
 }
+#endif
 
 static void metrics_of_the_process(void) {
     leafid_snowflake *flake;
@@ -218,7 +227,9 @@ int main(void) {
     test("log: after a replacement the callback before is called no more", replaced_while_called);
     test("log: a callback turns itself off", turned_off_by_itself);
     test("log: a callback may want a lock of the caller's", held_by_the_caller);
+#ifndef _WIN32
     test("log: a forked child has records of its own", in_a_forked_child);
     test("log: the end of a process does not wait for a callback", at_the_end_of_a_process);
+#endif
     return finish();
 }

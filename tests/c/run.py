@@ -108,42 +108,41 @@ def native_libs(stage: Path) -> list[str]:
     return re.search(r"^Libs\.private: (.*)$", text, re.M)[1].split()
 
 
-def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: list, names: list[str]) -> None:
-    """`static`: the static library, and what belongs to it; `names`: of the programs, if not all."""
+def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: list, besides: list[str], names: list[str]) -> None:
+    """`static`: the static library, and what belongs to it; `besides`: what the tests link of their own; `names`: of the
+    programs, if not all."""
     cc, cxx = c_compiler(), cxx_compiler()
     run([sys.executable, HERE / "tables.py", ROOT / "tests/vectors", out])
     include = ["-I", stage / "include", "-I", out, "-I", HERE]
+    chosen = [(name, [*sources, "check.c"]) for name, sources, _ in PROGRAMS
+              if (not names or name in names) and (cxx or not sources[0].endswith(".cpp"))]
     objects = {}
-    for source in sorted(HERE.glob("*.c*")):
-        if source.suffix == ".cpp" and cxx is None:
-            continue
-        objects[source.name] = out / (source.name + ".o")
-        tool = [cxx, "-std=c++17"] if source.suffix == ".cpp" else [cc, "-std=c11"]
-        run([*tool, *STRICT, *flags, *include, "-pthread", "-c", source, "-o", objects[source.name]])
+    for source in sorted({source for _, sources in chosen for source in sources}):
+        objects[source] = out / (source + ".o")
+        tool = [cxx, "-std=c++17"] if source.endswith(".cpp") else [cc, "-std=c11"]
+        run([*tool, *STRICT, *flags, *include, "-pthread", "-c", HERE / source, "-o", objects[source]])
     for kind in kinds:
         library = {
             "shared": ["-L", stage / "lib", "-lleafid", f"-Wl,-rpath,{stage / 'lib'}"],
             "static": [*static, *native_libs(stage)],
         }[kind]
         (out / kind).mkdir(exist_ok=True)
-        for name, sources, _ in PROGRAMS:
-            is_cxx = sources[0].endswith(".cpp")
-            if (is_cxx and cxx is None) or (names and name not in names):
-                continue
-            parts = [objects[source] for source in [*sources, "check.c"]]
-            tool = cxx if is_cxx else cc
+        for name, sources in chosen:
+            parts = [objects[source] for source in sources]
+            tool = cxx if sources[0].endswith(".cpp") else cc
             # A runtime of its own takes the place of what the flags would link.
             linking = [] if kind == "static" and len(static) > 1 else flags
-            run([tool, *linking, *parts, "-pthread", *library, "-o", out / kind / name])
+            run([tool, *linking, *parts, "-pthread", *library, *besides, "-o", out / kind / name])
 
 
 def program(name: str, kind: str, out: Path, valgrind: bool, runner: list[str]) -> list[str]:
     """Runs one program with a directory and an id space of its own. What is to be said of it."""
-    if not (out / kind / name).exists():
+    built = next((path for path in (out / kind / name, out / kind / f"{name}.exe") if path.exists()), None)
+    if built is None:
         return [f"skipped - {name} ({kind}): no C++ compiler (Debian: apt-get install g++)"]
-    command, limit = [*runner, out / kind / name], LIMIT * (5 if runner else 1)
+    command, limit = [*runner, built], LIMIT * (5 if runner else 1)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LEAFID_", "STATE_DIRECTORY"))}
-    environment |= {k: v for k, v in os.environ.items() if k == "LEAFID_EXCLUSIVE_RANGE"}
+    environment |= {k: v for k, v in os.environ.items() if k in ("LEAFID_EXCLUSIVE_RANGE", "LEAFID_TEST_FAKE_SERVERS")}
     environment["LEAFID_TEST_NAME"] = "c-" + secrets.token_hex(6)
     environment["LEAFID_TEST_FAKE_SERVER"] = str(ROOT / "tests/fake_servers/fake_server.py")
     environment["LEAFID_TEST_PYTHON"] = sys.executable
@@ -197,6 +196,7 @@ def main() -> int:
     arguments.add_argument("--flags", default="", help="for the compiler, such as -fsanitize=address")
     arguments.add_argument("--library", type=Path, help="in place of the static one")
     arguments.add_argument("--runtime", type=Path, help="linked whole besides it, in place of what the flags link")
+    arguments.add_argument("--besides", default="", help="libraries that the tests need themselves, such as -lws2_32")
     arguments.add_argument("--runner", default="", help="of the programs, such as an emulator")
     arguments.add_argument("names", nargs="*")
     given = arguments.parse_intermixed_args()
@@ -210,7 +210,7 @@ def main() -> int:
     static = [given.library.resolve() if given.library else stage / "lib/libleafid.a"]
     if given.runtime:
         static += ["-Wl,--whole-archive", given.runtime, "-Wl,--no-whole-archive", "-Wl,--export-dynamic"]
-    build(stage, out, kinds, given.flags.split(), static, given.names)
+    build(stage, out, kinds, given.flags.split(), static, given.besides.split(), given.names)
     chosen = [(name, kind) for kind in kinds for name, _, under_valgrind in PROGRAMS
               if (not given.names or name in given.names) and (under_valgrind or not given.valgrind)]
     with ThreadPoolExecutor(AT_ONCE_CHECKED if given.valgrind or given.flags else AT_ONCE) as at_once:

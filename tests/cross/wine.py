@@ -41,6 +41,9 @@ def make_prefix() -> None:
         subprocess.run(["x86_64-w64-mingw32-gcc", "-shared", "-o", library, HERE / "bcryptprimitives.c", "-ladvapi32"],
                        check=True)
         subprocess.run(["wine", "reg", "add", STARTS, "/v", "BootId", "/t", "REG_DWORD", "/d", "7", "/f"], **quiet)
+        subprocess.run(["wine", "winecfg", "-v", "win10"], **quiet)
+        # The disk below Z:, which wine reads at each opening of a file there; else it says every time that it may not.
+        (PREFIX / "dosdevices/z::").symlink_to("/dev/null")
         (PREFIX / "made").touch()
 
 

@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 /// replaced the 0 that a child finds. Where the system cannot clear it in a fork, it never changes.
 #[napi(catch_unwind)]
 pub fn fork_generation() -> Int32Array {
-    match wiped_page() {
-        Some((page, length)) => {
-            // SAFETY: the page is mapped, writable and aligned, and nobody else knows it.
-            unsafe { page.write(next_generation()) };
-            // SAFETY: the page stays mapped until the finalizer, which is the last to know it.
-            unsafe { Int32Array::with_external_data(page, 1, move |page, _| unmap(page, length)) }
-        }
-        None => Int32Array::new(vec![next_generation()]),
+    #[cfg(target_os = "linux")]
+    if let Some((page, length)) = wiped_page() {
+        // SAFETY: the page is mapped, writable and aligned, and nobody else knows it.
+        unsafe { page.write(next_generation()) };
+        // SAFETY: the page stays mapped until the finalizer, which is the last to know it.
+        return unsafe { Int32Array::with_external_data(page, 1, move |page, _| unmap(page, length)) };
     }
+    Int32Array::new(vec![next_generation()])
 }
 
 /// A number that is not 0, and that no ancestor of this process had.
@@ -46,11 +45,7 @@ fn wiped_page() -> Option<(*mut i32, usize)> {
     Some((page.cast(), length))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn wiped_page() -> Option<(*mut i32, usize)> {
-    None
-}
-
+#[cfg(target_os = "linux")]
 fn unmap(page: *mut i32, length: usize) {
     // SAFETY: a mapping of `wiped_page`, of this length, that nobody uses any more.
     unsafe { libc::munmap(page.cast(), length) };

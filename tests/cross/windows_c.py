@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The C library for Windows, and the C tests that need no fork, under wine.
+
+exports.py says whether leafid.dll has what the header declares. Programs find its functions by the import library, without
+dllimport: the header exports no data. The last line is "N passed, N failed, N skipped".
+"""
+
+import re
+import socketserver
+import subprocess
+import sys
+import threading
+
+import wine
+from linux import BUILD, ROOT, TARGET_DIR, run
+
+TARGET = "x86_64-pc-windows-gnu"
+MINGW = "x86_64-w64-mingw32-"
+#: The libraries of the compiler. The tests need its threads; C++ is linked into them.
+MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
+#: What rustc names for a static library of std.
+NATIVE_LIBS = "-lbcrypt -ladvapi32 -lkernel32 -lntdll -luserenv -lws2_32 -ldbghelp"
+#: Left out: what forks or starts itself as another process by Linux's means (exclusive, forks, fork_locks,
+#: lease_server_processes, segment_forks, shared_memory, source_processes), signals, stacks smaller than Windows gives
+#: (small_stacks), and segment_servers, whose own server is written for sockets of POSIX.
+PROGRAMS = [
+    "vectors", "errors", "arguments", "options", "generate", "threads", "operating", "raii", "clock_options",
+    "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers", "segment_threads",
+    "segments_raii", "segment_options", "leaf_servers", "lease_servers",
+]
+
+
+class FakeServer(socketserver.StreamRequestHandler):
+    """Starts a fake server for a test, whose options come as the first line, with the connection as input and output."""
+
+    def handle(self):
+        program = [sys.executable, ROOT / "tests/fake_servers/fake_server.py", "--seconds", "100"]
+        options = self.rfile.readline().decode().split()
+        subprocess.run([*program, *options], stdin=self.connection, stdout=self.connection)
+
+
+class FakeServers(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+def stage(to):
+    """leafid.dll with its import library, and the static library; of the profile that the host's tests are built with."""
+    built = TARGET_DIR / TARGET / "debug"
+    run("cargo", "rustc", "--quiet", "--target", TARGET, "-p", "leafid-c", "--lib", "--crate-type", "cdylib,staticlib")
+    # In place of a library of Linux the static one, which is not used.
+    run("sh", "bindings/c/stage.sh", built / "libleafid_c.a", built / "libleafid_c.a", to, NATIVE_LIBS=NATIVE_LIBS)
+    run("mkdir", "-p", to / "bin")
+    run("cp", built / "leafid_c.dll", to / "bin/leafid.dll")
+    header = re.sub(r"/\*.*?\*/", "", (to / "include/leafid.h").read_text(), flags=re.S)
+    names = sorted(set(re.findall(r"\b(leafid_\w+)\s*\(", header)))
+    (to / "lib/leafid.def").write_text("\n".join(["LIBRARY leafid.dll", "EXPORTS", *names, ""]))
+    run(f"{MINGW}dlltool", "-d", to / "lib/leafid.def", "-l", to / "lib/libleafid.dll.a")
+
+
+def main(names):
+    to = BUILD / TARGET
+    stage(to)
+    wine.make_prefix()
+    with FakeServers(("127.0.0.1", 0), FakeServer) as servers:
+        threading.Thread(target=servers.serve_forever, daemon=True).start()
+        settings = {
+            "CC": f"{MINGW}gcc",
+            "CXX": f"{MINGW}g++",
+            "LEAFID_TEST_FAKE_SERVERS": str(servers.server_address[1]),
+            "WINEPATH": f"Z:{to}/bin;Z:{MINGW_LIBRARIES}".replace("/", "\\"),
+        }
+        run(sys.executable, "tests/c/exports.py", to, **settings)
+        run(sys.executable, "tests/retries/retries.py", "c", sys.executable, "tests/c/run.py", to, BUILD / f"{TARGET}-tests",
+            *names, "--runner", f"{sys.executable} {ROOT}/tests/cross/wine.py", "--besides=-lws2_32",
+            "--flags=-static-libgcc -static-libstdc++", **settings)
+
+
+if __name__ == "__main__":
+    BUILD.mkdir(parents=True, exist_ok=True)
+    try:
+        main(sys.argv[1:] or PROGRAMS)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{' '.join(map(str, error.cmd))} ended with {error.returncode}")
