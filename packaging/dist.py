@@ -223,6 +223,8 @@ def expected(version):
         yield f"leafid-c-{version}-{target}.tar.gz", "make dist-c"
     for machine in ("aarch64", "x86_64"):
         yield f"leafid-c-{version}-{machine}-apple-darwin.tar.gz", theirs
+    for registry in ("conan", "vcpkg"):
+        yield f"leafid-{registry}-{version}.tar.gz", "packaging/registries.py, see .github/workflows/release.yml"
     for machine, architecture in (("x86_64", "amd64"), ("aarch64", "arm64")):
         for package in ("libleafid0", "libleafid-dev"):
             yield f"{package}_{package_version()}_{architecture}.deb", "make dist-c"

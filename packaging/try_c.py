@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from dist import DIST, ROOT, TARGETS, binutils, have, run, version
+from dist import BIN, DIST, ROOT, TARGETS, binutils, have, run, version
 
 sys.path.insert(0, str(ROOT / "tests/c"))
 import run as c_tests  # noqa: E402
@@ -34,6 +34,8 @@ def all_of(targets):
         if target.endswith("-gnu"):
             debian(target)
             rpm(target)
+        if target == f"{platform.machine()}-unknown-linux-gnu":
+            conan(target)
     count = c_tests.COUNT
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
     return 1 if count.failed or not count.passed else 0
@@ -133,6 +135,19 @@ def rpm(target):
     provided = run("rpm", "-qp", "--provides", *packages)
     check(f"RPMs, {machine}: they provide the library by its SONAME", "libleafid.so.0()(64bit)" in provided, provided)
     installed(f"RPMs, {machine}", target, packages)
+
+
+def conan(target):
+    """The Conan recipe, with the archive in build/dist, in an empty home."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(sys.executable, ROOT / "packaging/registries.py", DIST, DIST.as_uri(), folder)
+        tool, settings = BIN / "conan", {**os.environ, "CONAN_HOME": f"{folder}/home", "PATH": f"{BIN}:{os.environ['PATH']}"}
+        run(tool, "profile", "detect", env=settings)
+        for shared in (True, False):
+            command = [tool, "create", f"{folder}/conan", "--options", f"leafid/*:shared={shared}"]
+            done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            right = done.returncode == 0 and f"leafid {version()} decodes" in done.stdout
+            check(f"{target}: conan create, shared={shared}", right, done.stdout)
 
 
 def installed(what, target, packages):
