@@ -7,6 +7,7 @@
 `make dist-python`, `make dist-node` and `make dist` call it, inside the virtual environment build/venv-packaging.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -40,6 +41,22 @@ def run(*command, **options):
     return done.stdout
 
 
+def version():
+    return run(sys.executable, ROOT / "packaging/version.py").strip()
+
+
+def package_version():
+    """Of Debian packages and RPMs. A candidate sorts before its release."""
+    return version().replace("-", "~") + "-1"
+
+
+@functools.cache
+def made_at():
+    """The time of all files, in seconds: packages of one commit are the same."""
+    said = os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct", cwd=ROOT)
+    return int(said)
+
+
 def installed_targets():
     """The targets whose standard library is here, by rustc itself: rustup may be absent."""
     root = pathlib.Path(run("rustc", "--print", "sysroot").strip())
@@ -68,6 +85,22 @@ def build_environment(target):
 
 def built(target):
     return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / target / "release"
+
+
+def have(what, *programs):
+    """Whether the programs, each with its Debian package, are here or could be installed."""
+    done = subprocess.run(["sh", "tests/debian.sh", *programs], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        print(f"{what}: {done.stderr.strip()}")
+    return done.returncode == 0
+
+
+def binutils(target):
+    """What the names of the programs for objects of the target begin with, and their Debian package."""
+    machine = target.split("-")[0]
+    if machine == platform.machine():
+        return "", "binutils"
+    return f"{machine}-linux-gnu-", f"binutils-{machine.replace('_', '-')}-linux-gnu"
 
 
 # --- Python
@@ -188,6 +221,15 @@ def expected(version):
         yield f"leafid-{python_version}-*-abi3-{tag}.whl", theirs
     for target in TARGETS:
         yield f"leafid-c-{version}-{target}.tar.gz", "make dist-c"
+    for machine in ("aarch64", "x86_64"):
+        yield f"leafid-c-{version}-{machine}-apple-darwin.tar.gz", theirs
+    for registry in ("conan", "vcpkg"):
+        yield f"leafid-{registry}-{version}.tar.gz", "packaging/registries.py, see .github/workflows/release.yml"
+    for machine, architecture in (("x86_64", "amd64"), ("aarch64", "arm64")):
+        for package in ("libleafid0", "libleafid-dev"):
+            yield f"{package}_{package_version()}_{architecture}.deb", "make dist-c"
+        for package in ("leafid", "leafid-devel"):
+            yield f"{package}-{package_version()}.{machine}.rpm", "make dist-c"
     yield f"leafid-{version}.tgz", here
     ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
     for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:
@@ -196,7 +238,6 @@ def expected(version):
 
 def summary(folder, complete):
     """Lists the packages with their sizes; `complete`: fails where one is missing."""
-    version = run(sys.executable, ROOT / "packaging/version.py").strip()
     sums = folder / "SHA256SUMS"
     files = sorted(path for path in folder.iterdir() if path.is_file() and path != sums)
     sums.write_text("".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files))
@@ -205,7 +246,7 @@ def summary(folder, complete):
         over = f" (more than {GOAL_BYTES / 1e6:g} MB)" if path.suffix in (".whl", ".tgz") and size > GOAL_BYTES else ""
         print(f"{size / 1e6:8.2f} MB  {path.name}{over}")
     print(f"{len(files)} files in {folder}, and SHA256SUMS")
-    missing = [(pattern, maker) for pattern, maker in expected(version) if not list(folder.glob(pattern))]
+    missing = [(pattern, maker) for pattern, maker in expected(version()) if not list(folder.glob(pattern))]
     for pattern, maker in missing:
         print(f"NOT MADE: {pattern} (made by {maker})")
     if complete and missing:

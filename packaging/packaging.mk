@@ -3,16 +3,16 @@
 #   make dist            all artefacts that one Linux machine can make, in build/dist, with SHA256SUMS
 #   make dist-python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
 #   make dist-node       the npm packages; TARGETS as above
+#   make dist-c          archives for C and C++, Debian packages and RPMs; TARGETS as above
 #   make check-crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
 #   make check-workflows actionlint over .github/workflows
 
 packaging_tools := build/venv-packaging
 actionlint_version := v1.7.12
 
-.PHONY: dist dist-python dist-node check-version check-crates check-workflows
+.PHONY: dist dist-python dist-node dist-c check-version check-crates check-workflows
 
-dist: dist-python dist-node
-	@$(if $(wildcard bindings/c/dist.mk),$(MAKE) --no-print-directory dist-c)
+dist: dist-python dist-node dist-c
 	@$(packaging_tools)/bin/python packaging/dist.py summary
 
 dist-python: $(packaging_tools)/done
@@ -20,6 +20,9 @@ dist-python: $(packaging_tools)/done
 
 dist-node: $(packaging_tools)/done node-tools
 	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
+
+dist-c: $(packaging_tools)/done
+	@$(packaging_tools)/bin/python packaging/dist_c.py $(TARGETS)
 
 $(packaging_tools)/done: packaging/requirements.txt
 	$(call python_make_venv,$(python_base),$(packaging_tools))

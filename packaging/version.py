@@ -12,6 +12,7 @@ PLACES = [
     ("Cargo.toml", r'^leafid(?:-core)? = .*\bversion = "([^"]+)"'),
     ("include/leafid.h", r'^#define LEAFID_VERSION "([^"]+)"'),
     ("include/leafid_core.h", r'^#define LEAFID_CORE_VERSION "([^"]+)"'),
+    ("packaging/vcpkg/leafid/vcpkg.json", r'^  "version-semver": "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
 ]

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes libleafid_core.a and libleafid_core.so: stage.sh STATIC_LIBRARY PREFIX. The static library of rustc has one object
-# with all of leafid, whose inner names are made local here, so that it can be linked beside other Rust. The rest of it
-# is what every C compiler brings.
+# Makes libleafid_core.a and libleafid_core.so: stage.sh STATIC_LIBRARY PREFIX [static]; with `static` only the first. The
+# static library of rustc has one object with all of leafid, whose inner names are made local here, so that it can be
+# linked beside other Rust. The rest of it is what every C compiler brings.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,9 +21,10 @@ objcopy=${OBJCOPY:-objcopy}
 mkdir -p "$to/include" "$to/lib"
 rm -f "$to/lib/libleafid_core.a"
 "${AR:-ar}" rcs "$to/lib/libleafid_core.a" "$folder/leafid_core.o"
+cp "$root/include/leafid_core.h" "$to/include/leafid_core.h"
+[ "${3:-}" = static ] && exit
 "${CC:-cc}" -shared -Wl,--gc-sections -Wl,-soname,libleafid_core.so.0 -Wl,-z,defs -Wl,-s \
     -o "$to/lib/libleafid_core.so.$version" "$folder/leafid_core.o"
 ln -sfn "libleafid_core.so.$version" "$to/lib/libleafid_core.so.0"
 ln -sfn libleafid_core.so.0 "$to/lib/libleafid_core.so"
-cp "$root/include/leafid_core.h" "$to/include/leafid_core.h"
 echo "leafid_core $version for C is in $to: $(stat -L -c %s "$to/lib/libleafid_core.so") bytes, shared"

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Programs of users are built with an installed C library, by pkg-config and by CMake, shared and static, and run.
 
-`install.py` installs into empty folders by `make install`; `install.py PREFIX LIBDIR` takes what lies in PREFIX.
+`install.py` installs into empty folders by `make install`; `install.py PREFIX LIBDIR` takes what lies in PREFIX. With
+--kind they are linked with one kind of library, with --flags linked so, and with --runner a program runs them.
 The last line counts the tests: "N passed, N failed, N skipped".
 """
 
+import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,67 +29,79 @@ int main(void) {
     return 0;
 }
 """
-#: Of the id above, by Leaf's layout.
-EXPECTED = "1567733700834 39 3448\n"
+KINDS = ["shared", "static"]
+#: What they print: the parts of the id above, by Leaf's layout; and what the examples make.
+EXPECTED = {
+    "user": r"1567733700834 39 3448\n",
+    "quickstart": r"\d+ made at \d+ by worker \d+\n1000 more, \d+ to \d+\n",
+    "segments": r"order number 1\n1000 more, 2 to 1001\n",
+}
 
 
 def output(command: list, **options) -> str:
     return run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options).stdout
 
 
-def sources(folder: Path) -> dict[str, Path]:
-    """The program of a user in C, and in C++ where there is a compiler."""
-    found = {"c": folder / "user.c"}
-    if cxx_compiler():
-        found["cpp"] = folder / "user.cpp"
-    for language, path in found.items():
-        path.write_text(USER.replace("HEADER", "h" if language == "c" else "hpp"))
-    return found
+def sources(folder: Path) -> list[Path]:
+    """A program in C, the same in C++ where there is a compiler, and the examples."""
+    users = [folder / "user.c", *([folder / "user.cpp"] if cxx_compiler() else [])]
+    for path in users:
+        path.write_text(USER.replace("HEADER", "h" if path.suffix == ".c" else "hpp"))
+    return [*users, ROOT / "examples/quickstart.c", ROOT / "examples/segments.c"]
 
 
-def with_pkg_config(prefix: Path, libdir: str, folder: Path) -> list[Path]:
+def with_pkg_config(prefix: Path, libdir: str, folder: Path, kinds: list[str], flags: list[str]) -> list[Path]:
     users = []
     environment = {**os.environ, "PKG_CONFIG_LIBDIR": f"{prefix / libdir}/pkgconfig", "PKG_CONFIG_PATH": ""}
-    for language, source in sources(folder).items():
-        tool = c_compiler() if language == "c" else cxx_compiler()
-        for kind in ("shared", "static"):
+    for source in sources(folder):
+        tool = c_compiler() if source.suffix == ".c" else cxx_compiler()
+        for kind in kinds:
             static = ["--static"] if kind == "static" else []
-            flags = output(["pkg-config", "--cflags", "--libs", *static, "leafid"], env=environment).split()
+            libs = output(["pkg-config", "--cflags", "--libs", *static, "leafid"], env=environment).split()
             if static:
-                flags = [f"{prefix / libdir}/libleafid.a" if flag == "-lleafid" else flag for flag in flags]
-            users.append(folder / f"pkg-config-{language}-{kind}")
-            output([tool, source, *flags, "-o", users[-1]])
+                libs = [f"{prefix / libdir}/libleafid.a" if lib == "-lleafid" else lib for lib in libs]
+            users.append(folder / f"{source.name}-{kind}")
+            output([tool, source, *libs, *flags, "-o", users[-1]])
     return users
 
 
-def with_cmake(prefix: Path, libdir: str, folder: Path) -> list[Path]:
+def with_cmake(prefix: Path, libdir: str, folder: Path, kinds: list[str], flags: list[str]) -> list[Path]:
     version = output([sys.executable, ROOT / "packaging/version.py"]).strip().rpartition(".")[0]
     lines = ["cmake_minimum_required(VERSION 3.16)", f"project(user {'C CXX' if cxx_compiler() else 'C'})",
              f"find_package(leafid {version} REQUIRED)"]
     users = []
-    for language, source in sources(folder).items():
-        for kind, target in (("shared", "leafid"), ("static", "static")):
-            lines += [f"add_executable({language}-{kind} {source})",
-                      f"target_link_libraries({language}-{kind} leafid::{target})"]
-            users.append(folder / f"build/{language}-{kind}")
+    for source in sources(folder):
+        for kind in kinds:
+            name = f"{source.name}-{kind}"
+            lines += [f"add_executable({name} {source})",
+                      f"target_link_libraries({name} leafid::{'static' if kind == 'static' else 'leafid'})"]
+            users.append(folder / "build" / name)
     (folder / "CMakeLists.txt").write_text("\n".join(lines))
     # Only systems that have lib64 look there by themselves.
     found = f"leafid_DIR={prefix}/lib64/cmake/leafid" if libdir == "lib64" else f"CMAKE_PREFIX_PATH={prefix}"
-    output(["cmake", "-S", folder, "-B", folder / "build", f"-D{found}"])
+    output(["cmake", "-S", folder, "-B", folder / "build", f"-D{found}", f"-DCMAKE_EXE_LINKER_FLAGS={' '.join(flags)}"])
     output(["cmake", "--build", folder / "build"])
     return users
 
 
-def check(title: str, prefix: Path, libdir: str) -> None:
-    for tool, build_users in (("pkg-config", with_pkg_config), ("cmake", with_cmake)):
+TOOLS = {"pkg-config": with_pkg_config, "cmake": with_cmake}
+
+
+def check(title: str, prefix: Path, libdir: str, kinds: list[str] = KINDS, flags: list[str] = [], runner: list[str] = [],
+          tools: dict = TOOLS) -> None:
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(prefix / libdir), "DYLD_LIBRARY_PATH": str(prefix / libdir),
+                   "LEAFID_EXCLUSIVE_RANGE": "1"}
+    for tool, build_users in tools.items():
         if not shutil.which(tool):
             say(f"skipped - {title}: {tool} is not installed")
             continue
         with tempfile.TemporaryDirectory(prefix="leafid-user-") as folder:
             try:
-                for user in build_users(prefix, libdir, Path(folder)):
-                    said = output([user], env={**os.environ, "LD_LIBRARY_PATH": str(prefix / libdir)})
-                    right = said == EXPECTED
+                for user in build_users(prefix, libdir, Path(folder), kinds, flags):
+                    # An empty folder for the state and the counter of each.
+                    with tempfile.TemporaryDirectory(prefix="leafid-user-") as own:
+                        said = output([*runner, user], cwd=own, env={**environment, "LEAFID_STATE_DIR": f"{own}/state"})
+                    right = re.fullmatch(EXPECTED[user.name.split(".")[0]], said)
                     say(f"{'ok' if right else 'not ok'} - {title}: {tool} and {user.name}{'' if right else ': ' + said}")
             except subprocess.CalledProcessError as error:
                 print(error.stdout)
@@ -103,6 +118,9 @@ def installed() -> None:
     with tempfile.TemporaryDirectory(prefix="leafid-prefix-") as folder:
         make_install(f"PREFIX={folder}/opt/leafid")
         check("PREFIX", Path(folder, "opt/leafid"), "lib")
+        for shared in Path(folder, "opt/leafid/lib").glob("libleafid.so*"):
+            shared.unlink()
+        check("PREFIX, without the shared library", Path(folder, "opt/leafid"), "lib", tools={"cmake": with_cmake})
         multiarch = output([c_compiler(), "-dumpmachine"]).strip().replace("-pc-", "-")
         for libdir in ("lib64", f"lib/{multiarch}"):
             staged = Path(folder, libdir)
@@ -115,8 +133,16 @@ def installed() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        check(sys.argv[1], Path(sys.argv[1]).resolve(), sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("prefix", type=Path, nargs="?")
+    parser.add_argument("libdir", nargs="?", default="lib")
+    parser.add_argument("--kind", choices=KINDS)
+    parser.add_argument("--flags", default="")
+    parser.add_argument("--runner", default="")
+    given = parser.parse_args()
+    if given.prefix:
+        check(given.prefix.name, given.prefix.resolve(), given.libdir,
+              [given.kind] if given.kind else KINDS, given.flags.split(), given.runner.split())
     else:
         installed()
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")

@@ -1,0 +1,178 @@
+"""Tries the packages that dist_c.py made: archives in empty folders, Debian packages and RPMs in copies of this system.
+
+Programs are built with them and run; those for another machine run under qemu-user. Each check prints a line that begins
+with ok, not ok or skipped, and the last line counts them.
+"""
+
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+
+from dist import BIN, DIST, ROOT, TARGETS, binutils, have, run, version
+
+sys.path.insert(0, str(ROOT / "tests/c"))
+import run as c_tests  # noqa: E402
+
+#: All libraries of glibc.
+GLIBC_LIBRARIES = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+#: What lintian says of every package that no distribution has, and of the licences of crates.
+NOT_OURS = "initial-upload-closes-no-bugs,copyright-file-contains-full-apache-2-license"
+
+
+def check(what, holds, detail=""):
+    c_tests.say(f"{'ok' if holds else 'not ok'} - {what}" + ("" if holds else f": {detail}"))
+
+
+def all_of(targets):
+    """Tries what was made for the targets. Answers how the program ends."""
+    for target in targets:
+        archive(target)
+        if target.endswith("-gnu"):
+            debian(target)
+            rpm(target)
+        if target == f"{platform.machine()}-unknown-linux-gnu":
+            conan(target)
+    count = c_tests.COUNT
+    print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
+    return 1 if count.failed or not count.passed else 0
+
+
+def archive(target):
+    name = f"leafid-c-{version()}-{target}"
+    with tempfile.TemporaryDirectory() as folder:
+        run("tar", "-xzf", DIST / f"{name}.tar.gz", "-C", folder)
+        unpacked = pathlib.Path(folder, name)
+        if "-linux-" in target:
+            libraries(target, unpacked)
+        tool = compiler(target, pathlib.Path(folder))
+        if not tool or not have(name, "pkg-config:pkg-config", "cmake:cmake"):
+            c_tests.say(f"skipped - {name}: no program is built with it")
+            return
+        settings, options, runner = tool
+        users = subprocess.run([sys.executable, ROOT / "tests/c/install.py", unpacked, "lib", *options], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True)
+        for line in users.stdout.splitlines()[:-1]:
+            c_tests.say(line)
+        if not (unpacked / "lib/libleafid_core.a").exists():
+            return
+        embedded = pathlib.Path(folder, "embedded")
+        run(settings["CC"], ROOT / "examples/embedded.c", f"-I{unpacked}/include", unpacked / "lib/libleafid_core.a", "-static", "-o", embedded)
+        check(f"{name}: libleafid_core.a in embedded.c", run(*runner, embedded, cwd=folder))
+
+
+def libraries(target, unpacked):
+    """What can be seen of the libraries."""
+    name, shared, static = unpacked.name, unpacked / "lib/libleafid.so", unpacked / "lib/libleafid.a"
+    dynamic = run("readelf", "-dW", shared)
+    check(f"{name}: the SONAME is libleafid.so.0", "soname: [libleafid.so.0]" in dynamic, dynamic)
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
+    allowed = GLIBC_LIBRARIES if target.endswith("-gnu") else {"libc.so"}
+    check(f"{name}: it needs only the C library", needed <= allowed, needed - allowed)
+    if glibc := TARGETS[target][0]:
+        versions = re.findall(r"GLIBC_([\d.]+)", run("readelf", "-VW", shared))
+        newest = max(tuple(map(int, each.split("."))) for each in versions)
+        check(f"{name}: it needs glibc {glibc} at most", newest <= tuple(map(int, glibc.split("."))), newest)
+    symbols = ".symtab" in run("readelf", "-SW", shared)
+    debugging = re.findall(r"\.debug_info|\.llvmbc", run("readelf", "-SW", static))
+    check(f"{name}: the libraries are stripped", not symbols and not debugging, (symbols, debugging[:1]))
+    licences = sorted(path.name for path in unpacked.glob("LICENSE-*"))
+    check(f"{name}: it has the licences", licences == ["LICENSE-APACHE", "LICENSE-MIT", "LICENSE-THIRD-PARTY"], licences)
+
+
+def compiler(target, folder):
+    """The settings and the options of tests/c/install.py for a target, and what runs its programs; None if something is missing."""
+    if target.endswith("-apple-darwin"):
+        own = target.startswith(platform.machine().replace("arm64", "aarch64"))
+        return ({"CC": "cc"}, [], []) if own else None
+    machine, _, _, libc = target.split("-")
+    own = machine == platform.machine()
+    runner = [] if own else [f"qemu-{machine}-static", "-L", f"/usr/{machine}-linux-gnu"]
+    if runner and not have(target, f"{runner[0]}:qemu-user-static"):
+        return None
+    options = ["--runner", " ".join(runner)]
+    if libc == "musl":
+        options += ["--kind", "static", "--flags=-static"]
+        if own:
+            return ({"CC": "musl-gcc", "CXX": ""}, options, runner) if have(target, "musl-gcc:musl-tools") else None
+        # Debian has no compiler for it.
+        zig = folder / "zig-cc"
+        zig.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc -target {machine}-linux-musl "$@"\n')
+        zig.chmod(0o755)
+        return {"CC": str(zig), "CXX": ""}, options, runner
+    if own:
+        return {"CC": "cc"}, options, runner
+    cross = f"{machine}-linux-gnu-gcc"
+    debian_machine = machine.replace("_", "-")
+    found = have(target, f"{cross}:gcc-{debian_machine}-linux-gnu", f"{cross}:libc6-dev-{'amd64' if machine == 'x86_64' else 'arm64'}-cross")
+    return ({"CC": cross, "CXX": ""}, options, runner) if found else None
+
+
+def debian(target):
+    architecture = {"x86_64": "amd64", "aarch64": "arm64"}[target.split("-")[0]]
+    packages = sorted(DIST.glob(f"libleafid*_{architecture}.deb"))
+    if not packages:
+        return
+    what = f"Debian packages, {architecture}"
+    if have(what, "lintian:lintian"):
+        said = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", NOT_OURS, *packages], stdout=subprocess.PIPE, text=True)
+        check(f"{what}: lintian", said.returncode == 0, said.stdout)
+    else:
+        c_tests.say(f"skipped - {what}: lintian")
+    installed(what, target, packages)
+
+
+def rpm(target):
+    machine = target.split("-")[0]
+    packages = sorted(DIST.glob(f"leafid-*.{machine}.rpm"))
+    if not packages:
+        return
+    wanted = run("rpm", "-qp", "--requires", *packages)
+    foreign = [line for line in wanted.splitlines() if not re.match(r"(rpmlib|leafid)\(|/sbin/ldconfig$|/usr/bin/pkg-config$", line) and line.split("(")[0] not in GLIBC_LIBRARIES]
+    check(f"RPMs, {machine}: they need only glibc", "libc.so.6(GLIBC_2.17)(64bit)" in wanted and not foreign, wanted)
+    provided = run("rpm", "-qp", "--provides", *packages)
+    check(f"RPMs, {machine}: they provide the library by its SONAME", "libleafid.so.0()(64bit)" in provided, provided)
+    installed(f"RPMs, {machine}", target, packages)
+
+
+def conan(target):
+    """The Conan recipe, with the archive in build/dist, in an empty home."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(sys.executable, ROOT / "packaging/registries.py", DIST, DIST.as_uri(), folder)
+        tool, settings = BIN / "conan", {**os.environ, "CONAN_HOME": f"{folder}/home", "PATH": f"{BIN}:{os.environ['PATH']}"}
+        run(tool, "profile", "detect", env=settings)
+        for shared in (True, False):
+            command = [tool, "create", f"{folder}/conan", "--options", f"leafid/*:shared={shared}"]
+            done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            right = done.returncode == 0 and f"leafid {version()} decodes" in done.stdout
+            check(f"{target}: conan create, shared={shared}", right, done.stdout)
+
+
+def installed(what, target, packages):
+    """Installs packages in a copy of this system, which lies in memory and vanishes."""
+    if not target.startswith(platform.machine()):
+        c_tests.say(f"skipped - {what}: not installed, for they are for another machine")
+        return
+    if os.geteuid() != 0 or not have(what, "apt-get:apt"):
+        c_tests.say(f"skipped - {what}: not installed, for that takes root and a Debian")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["unshare", "--mount", "sh", "-euc", COPY, "copy", packages[0].suffix[1:], folder, ROOT, *packages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check(f"{what}: installed, used by cc and pkg-config, and removed", done.returncode == 0, done.stdout)
+
+
+#: deb|rpm FOLDER ROOT PACKAGE…
+COPY = """
+kind=$1 folder=$2 root=$3
+shift 3
+mount -t tmpfs leafid "$folder"
+mkdir "$folder/changed" "$folder/work" "$folder/packages" "$folder/copy"
+cp "$@" "$folder/packages"
+mount -t overlay leafid -o "lowerdir=/,upperdir=$folder/changed,workdir=$folder/work" "$folder/copy"
+for each in /proc /dev "$root"; do mount --rbind "$each" "$folder/copy$each"; done
+mkdir -p "$folder/copy/packages"
+mount --bind "$folder/packages" "$folder/copy/packages"
+chroot "$folder/copy" sh "$root/packaging/try-packages.sh" "$kind" /packages
+"""
