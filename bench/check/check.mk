@@ -1,6 +1,6 @@
 # Instructions of the hot paths, counted by callgrind, beside those of bench/instructions.toml: the same on any machine.
 #
-#   make bench-check             fails where a path is heavier than committed
+#   make bench-check             fails where a path is heavier than committed, or the C library larger than its bound
 #   make bench-check UPDATE=1    writes the figures
 
 check_build := build/bench
@@ -8,6 +8,7 @@ check_build := build/bench
 .PHONY: bench-check bench-check-tools
 
 bench-check: bench-check-tools c-lib
+	@python3 bindings/c/sizes.py check build/c/lib/libleafid.so http
 	@command -v valgrind >/dev/null 2>&1 || exit 0; \
 	mkdir -p $(check_build) && \
 	cargo build --release --quiet -p leafid-bench-check && \

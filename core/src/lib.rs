@@ -64,6 +64,8 @@ pub use segment::stock::Stock;
 pub use segment::turns::Turns;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersReadiness};
 pub use server::health::{Attempt, ServerFailure, ServersHealth};
+#[doc(hidden)]
+pub use snowflake::action::push_zeroes;
 pub use snowflake::action::{Action, Run};
 pub use snowflake::extension::{ExtensionAction, SpanExtension};
 pub use snowflake::generator::Snowflake;

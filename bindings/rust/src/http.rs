@@ -96,6 +96,23 @@ impl ServerPool {
         ask: &dyn Fn(u128) -> Request,
         read: &dyn Fn(u128, &Response) -> Verdict<T>,
     ) -> Result<T> {
+        let mut answer = None;
+        self.ask_untyped(whose, urgent, nonce, ask, &mut |nonce, reply| {
+            read(nonce, reply).map(|read| answer = Some(read))
+        })?;
+        // Every success has set it.
+        answer.ok_or_else(forked)
+    }
+
+    /// [`ServerPool::ask`], compiled once for all types of answers: `read` keeps the answer.
+    fn ask_untyped(
+        &self,
+        whose: &str,
+        urgent: bool,
+        nonce: u128,
+        ask: &dyn Fn(u128) -> Request,
+        read: &mut dyn FnMut(u128, &Response) -> Verdict<()>,
+    ) -> Result<()> {
         let process = self.process();
         let endings = self.endings.load(Acquire);
         let answer_by = Instant::now() + self.settings.request_timeout;
@@ -131,12 +148,12 @@ impl ServerPool {
             let bounds =
                 Deadlines { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
             let own = nonce.wrapping_add(number.into());
-            let asked = self.one(process, at, bounds, &ask(own), &|reply| read(own, reply));
+            let asked = self.one(process, at, bounds, &ask(own), &mut |reply| read(own, reply));
             number += 1;
             let failure = match asked {
-                Ok(Verdict::Answer(answer)) => {
+                Ok(Verdict::Answer(())) => {
                     process.with(|servers| servers.succeeded(attempt, whose));
-                    return Ok(answer);
+                    return Ok(());
                 }
                 Ok(Verdict::Refused(error)) => {
                     process.with(|servers| servers.succeeded(attempt, whose));
@@ -220,14 +237,14 @@ impl ServerPool {
         })
     }
 
-    fn one<T>(
+    fn one(
         &self,
         process: &Process,
         at: usize,
         bounds: Deadlines,
         ask: &Request,
-        read: &dyn Fn(&Response) -> Verdict<T>,
-    ) -> std::result::Result<Verdict<T, ServerFailure>, response::Failed> {
+        read: &mut dyn FnMut(&Response) -> Verdict<()>,
+    ) -> std::result::Result<Verdict<(), ServerFailure>, response::Failed> {
         let server = &self.settings.servers[at];
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
@@ -247,7 +264,7 @@ impl ServerPool {
             response::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
         let failure = |error, is_denied| reply.server_failure(&server.to_string(), error, is_denied);
         let verdict = match read(&reply) {
-            Verdict::Answer(answer) => Verdict::Answer(answer),
+            Verdict::Answer(()) => Verdict::Answer(()),
             Verdict::Refused(error) => Verdict::Refused(error),
             Verdict::TryNext(error) => Verdict::TryNext(error),
             Verdict::BadServer(error) => return Ok(Verdict::BadServer(failure(error, false))),

@@ -2,6 +2,7 @@
 
 use crate::{Code, Error, Layout, Rules, Utc};
 use alloc::format;
+use alloc::vec::Vec;
 
 /// The next action of a caller that got no id. The call changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Run {
 
 impl Run {
     /// Writes the ids to the front of `out`, which has room for at least `count`.
+    // Not inlined: this crate is optimised for speed, and most callers for size.
+    #[inline(never)]
     pub fn write(&self, out: &mut [i64]) {
         let mut id = self.first;
         // One addition for each id, of which the compiler does several at once. It does not do that for a
@@ -65,6 +68,12 @@ impl Run {
             out = later;
         }
     }
+}
+
+/// Lengthens a list of ids by zeroes. Not inlined, as [`Run::write`].
+#[inline(never)]
+pub fn push_zeroes(ids: &mut Vec<i64>, count: usize) {
+    ids.resize(ids.len() + count, 0);
 }
 
 impl Action {

@@ -75,6 +75,17 @@ pub enum Verdict<T, F = Error> {
 }
 
 impl<T> Verdict<T> {
+    /// The same verdict with another answer.
+    pub fn map<U>(self, answer: impl FnOnce(T) -> U) -> Verdict<U> {
+        match self {
+            Verdict::Answer(was) => Verdict::Answer(answer(was)),
+            Verdict::Refused(error) => Verdict::Refused(error),
+            Verdict::TryNext(error) => Verdict::TryNext(error),
+            Verdict::BadServer(error) => Verdict::BadServer(error),
+            Verdict::Denied(error) => Verdict::Denied(error),
+        }
+    }
+
     /// The answer, or the error.
     pub fn into_result(self) -> Result<T, Error> {
         match self {

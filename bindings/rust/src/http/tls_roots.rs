@@ -2,8 +2,11 @@
 
 use leafid_core::{Error, Result};
 use rustls::RootCertStore;
-use rustls::pki_types::CertificateDer;
+use rustls::crypto::ring::default_provider;
+use rustls::crypto::{CryptoProvider, KeyProvider};
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::SigningKey;
 use std::path::Path;
 use std::sync::Arc;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -29,8 +32,24 @@ pub(crate) fn tls(ca_file: Option<&Path>) -> Result<TlsConfig> {
     Ok(TlsConfig::builder()
         .root_certs(RootCerts::new_with_certs(&trusted))
         // Not the provider of the process: other libraries in it may have set another one.
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .unversioned_rustls_crypto_provider(Arc::new(CryptoProvider {
+            key_provider: &NoKeys,
+            ..default_provider()
+        }))
         .build())
+}
+
+/// leafid shows servers a token and never a certificate, so it reads no private key. The code that signs stays out.
+#[derive(Debug)]
+struct NoKeys;
+
+impl KeyProvider for NoKeys {
+    fn load_private_key(
+        &self,
+        _: PrivateKeyDer<'static>,
+    ) -> std::result::Result<Arc<dyn SigningKey>, rustls::Error> {
+        Err(rustls::Error::General("leafid has no certificate of its own".to_owned()))
+    }
 }
 
 /// The certificates of a PEM file: at least one, each readable.

@@ -6,7 +6,7 @@ use super::tag_state::{TagState, Wake};
 use crate::os;
 use crate::tasks::fetch_pool::{self, TimerKey};
 use crate::tasks::interrupt::{self, Interrupted};
-use leafid_core::{Code, Empty, Error, Result, Run};
+use leafid_core::{Code, Empty, Error, Result, Run, push_zeroes};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -247,7 +247,7 @@ impl PendingTake {
             let mut left = *run;
             while left.count > 0 {
                 let (begin, count) = (ids.len(), left.count.min(AT_ONCE));
-                ids.resize(begin + count, 0);
+                push_zeroes(ids, count);
                 left.write(ids.split_at_mut(begin).1);
                 // It wraps only behind the last id.
                 left.first = left.first.wrapping_add(left.stride.wrapping_mul(count as i64));

@@ -4,7 +4,7 @@ use crate::Snowflake;
 use crate::os;
 use crate::tasks::interrupt;
 use leafid_core::options::{check_n, no_memory};
-use leafid_core::{Error, OnExhausted, Result, Run};
+use leafid_core::{Error, OnExhausted, Result, Run, push_zeroes};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl Snowflake {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
         unforked(|| ids.try_reserve_exact(n)).map_err(|_| no_memory(n))?;
-        ids.resize(n, 0);
+        push_zeroes(&mut ids, n);
         self.fill_unless(&mut ids, interrupted)?;
         Ok(ids)
     }
