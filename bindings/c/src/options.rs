@@ -60,13 +60,13 @@ pub(crate) unsafe fn set(
     unsafe { set_boxed(options, Box::new(change)) }
 }
 
-type Change<'a> = Box<dyn FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder> + 'a>;
+type SnowflakeChange<'a> = Box<dyn FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder> + 'a>;
 
 /// [`set`], compiled once for all setters.
 ///
 /// # Safety
 /// As of `set`.
-unsafe fn set_boxed(options: *mut leafid_snowflake_options, change: Change<'_>) -> leafid_status {
+unsafe fn set_boxed(options: *mut leafid_snowflake_options, change: SnowflakeChange<'_>) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe {
         settings::set(

@@ -54,13 +54,13 @@ pub(crate) unsafe fn set(
     unsafe { set_boxed(options, Box::new(change)) }
 }
 
-type Change<'a> = Box<dyn FnOnce(&mut SegmentsOptions) -> Result<()> + 'a>;
+type SegmentsChange<'a> = Box<dyn FnOnce(&mut SegmentsOptions) -> Result<()> + 'a>;
 
 /// [`set`], compiled once for all setters.
 ///
 /// # Safety
 /// As of `set`.
-unsafe fn set_boxed(options: *mut leafid_segments_options, change: Change<'_>) -> leafid_status {
+unsafe fn set_boxed(options: *mut leafid_segments_options, change: SegmentsChange<'_>) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe { settings::set(options, |options| &mut options.0, change) }
 }
