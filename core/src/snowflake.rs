@@ -10,3 +10,4 @@ pub(crate) mod lease_schedule;
 pub(crate) mod record;
 pub(crate) mod rules;
 pub(crate) mod span;
+pub(crate) mod start;

@@ -155,6 +155,30 @@ impl Record {
         self
     }
 
+    /// Whether it never granted anything: it is as good as none.
+    pub fn is_unused(&self) -> bool {
+        *self == Record { owner: self.owner, ..Record::unused(self.worker_id, self.layout) }
+    }
+
+    /// The record after a clean end: its run ends at the first unused tick of the sealed generator.
+    pub fn closed(self, first_unused: u64, now_ms: i64) -> Record {
+        let Span { from, until } = self.run;
+        // The earlier time of a grant stays, so that the next start detects that the clock went back.
+        let granted_at_ms = now_ms.max(self.granted_at_ms);
+        Record { run: Span { from, until: first_unused.clamp(from, until) }, granted_at_ms, ..self }
+    }
+
+    /// The older record of a file whose newest slot cannot be read, raised above any span that the slot may have held:
+    /// no span is longer than the longest, and none ended further ahead of the clock than the rules allow.
+    pub fn after_lost_slot(mut self, rules: &Rules, now_ms: i64) -> Record {
+        let ahead_ms = rules.bridged_ms().max(LONGEST_SPAN_MS);
+        let longer_ms = self.layout.tick_start_ms(self.run.until) + LONGEST_SPAN_MS;
+        if let Some(tick) = self.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
+            self.run.until = self.run.until.max(tick.min(self.layout.last_tick() + 1));
+        }
+        self
+    }
+
     /// The first tick at or above this one that is in no skipped span.
     pub fn first_free(&self, tick: u64) -> u64 {
         first_not_skipped(&self.skipped, tick)

@@ -2,8 +2,7 @@
 //!
 //! Assumed: a lock lets one process at a time use the record (`os/`). A write is durable once it is synced. One that is
 //! not may be read again, become durable later, or be lost with its machine. An operator may reset the record while no
-//! process uses it, whether there is a reason or not. A leap of a clock by more than 60 s does not come between the two
-//! readings of a claim (`core/src/time/clock_filter.rs`).
+//! process uses it, whether there is a reason or not.
 //!
 //! Faults: a clock that steps, a write that fails, a process that is killed in any state.
 
@@ -11,7 +10,7 @@ use crate::bounds::Bounds;
 use crate::generator::Generator;
 use leafid_core::{
     Action as Next, Admission, ExtensionAction, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order,
-    Record, Rules, Span, SpanExtension, next_until,
+    Record, Rules, Span, SpanExtension, Start, StartAction,
 };
 use stateright::Property;
 use std::collections::BTreeSet;
@@ -66,7 +65,7 @@ struct Holder {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// It was admitted at this tick.
+    /// It makes its first span durable, which begins at this tick.
     Claiming(u64),
     Resetting,
     Open {
@@ -84,7 +83,6 @@ pub enum Event {
     Pass,
     ClockSteps { machine: usize, ticks: i64 },
     Claim { machine: usize },
-    WriteFirstSpan,
     Extend,
     NextId,
     Close,
@@ -150,43 +148,22 @@ impl State {
         self.clocks.sort_unstable();
     }
 
-    /// Whether a process would not follow this step of its clock.
-    fn is_filtered(&self, machine: usize, ticks: i64) -> bool {
-        let between = |holder: &Holder| {
-            holder.machine == machine
-                && holder.writing.is_none()
-                && matches!(holder.phase, Phase::Claiming(_))
-        };
-        ticks * self.setting.tick_ms > 60_000 && self.holder.as_ref().is_some_and(between)
-    }
-
     fn found(&self) -> &Record {
         self.unsynced.as_ref().unwrap_or(&self.durable)
     }
 
-    /// As `worker/claim.rs` admits.
+    /// As `worker/claim.rs` makes the first span durable.
     fn claim(&mut self, machine: usize) -> Option<()> {
-        let record = self.found().clone();
+        let (record, now_ms) = (self.found().clone(), self.now_ms(machine));
         if record.check().is_err() {
             self.wrong = Some(Wrong::OwnRecordRefused);
         }
-        let Admission::From(tick) = record.admit(&self.setting.rules, self.now_ms(machine)) else {
-            return None;
-        };
-        self.holder = Some(Holder { machine, record, writing: None, phase: Phase::Claiming(tick) });
-        Some(())
-    }
-
-    /// As `worker/claim.rs` makes the first span durable. The clock is read again.
-    fn write_first_span(&mut self) -> Option<()> {
-        let (layout, rules) = (self.setting.layout(), self.setting.rules);
-        let now_ms = self.now_ms(self.holder.as_ref()?.machine);
-        let holder = self.holder.as_mut().filter(|holder| holder.writing.is_none())?;
-        let Phase::Claiming(from) = holder.phase else { return None };
-        let until =
-            next_until(&layout, &rules, &holder.record.skipped, from, now_ms, 0).unwrap_or(from).max(from);
-        let first = Span { from, until };
-        holder.writing = Some((holder.record.begin(first, now_ms, 0), first));
+        let rules = &self.setting.rules;
+        let start =
+            Start { rules, lease: None, floor: 0, start_after: 0, no_record_wait_ms: 0, forgets: false };
+        let StartAction::Begin { first, .. } = start.poll(&record, now_ms) else { return None };
+        let writing = Some((record.begin(first, now_ms, 0), first));
+        self.holder = Some(Holder { machine, record, writing, phase: Phase::Claiming(first.from) });
         Some(())
     }
 
@@ -251,10 +228,9 @@ impl State {
         let now_ms = self.now_ms(self.holder.as_ref()?.machine);
         let holder = self.holder.as_mut()?;
         if let (Phase::Closing(first_unused), None) = (&holder.phase, &holder.writing) {
-            let Span { from, until } = holder.record.run;
-            let run = Span { from, until: (*first_unused).clamp(from, until) };
-            let granted_at_ms = now_ms.max(holder.record.granted_at_ms);
-            holder.writing = Some((Record { run, granted_at_ms, ..holder.record.clone() }, run));
+            let closed = holder.record.clone().closed(*first_unused, now_ms);
+            let run = closed.run;
+            holder.writing = Some((closed, run));
             holder.phase = Phase::Marking;
         }
         Some(())
@@ -333,7 +309,6 @@ impl State {
             let now_ms = self.now_ms(machine);
             match (&holder.phase, &holder.writing) {
                 (_, Some(_)) => self.write_is_synced(),
-                (Phase::Claiming(_), None) => self.write_first_span(),
                 (Phase::Open { generator, .. }, None) => match generator.clone().next(now_ms) {
                     Ok(_) => return true,
                     Err(Next::WaitUntil(ms)) => self.clock_arrives(machine, ms),
@@ -346,7 +321,9 @@ impl State {
                     }
                     Err(_) => return false,
                 },
-                (Phase::Resetting | Phase::Closing(_) | Phase::Marking, None) => return false,
+                (Phase::Claiming(_) | Phase::Resetting | Phase::Closing(_) | Phase::Marking, None) => {
+                    return false;
+                }
             };
         }
         false
@@ -398,13 +375,7 @@ impl stateright::Model for Model {
                 events.extend([Event::UnsyncedIsLost, Event::UnsyncedIsSynced]);
             }
         } else {
-            events.extend([
-                Event::WriteFirstSpan,
-                Event::Extend,
-                Event::NextId,
-                Event::Close,
-                Event::WriteIsSynced,
-            ]);
+            events.extend([Event::Extend, Event::NextId, Event::Close, Event::WriteIsSynced]);
         }
         if state.faults < self.bounds.faults {
             for machine in 0..2 {
@@ -428,7 +399,7 @@ impl stateright::Model for Model {
             }
             Event::ClockSteps { machine, ticks } => {
                 state.clocks[machine] += ticks;
-                if state.clocks[machine] < 0 || state.is_filtered(machine, ticks) {
+                if state.clocks[machine] < 0 {
                     return None;
                 }
             }
@@ -436,7 +407,6 @@ impl stateright::Model for Model {
                 state.starts += 1;
                 state.claim(machine)?;
             }
-            Event::WriteFirstSpan => state.write_first_span()?,
             Event::Extend => state.extend()?,
             Event::NextId => state.next_id()?,
             Event::Close => state.close()?,

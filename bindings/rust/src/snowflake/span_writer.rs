@@ -77,15 +77,13 @@ impl SpanWriter {
 
     /// Writes the exact end of a sealed generator.
     pub(crate) fn mark(&mut self, first_unused: u64, env: &Env) -> Result<()> {
-        let record = self.file.record().clone();
-        let run =
-            Span { from: record.run.from, until: first_unused.clamp(record.run.from, record.run.until) };
-        let granted_at_ms = env.clock.filtered_ms().max(record.granted_at_ms);
-        // The next start must detect that the clock went back: so the record keeps the earlier time.
-        if granted_at_ms > record.granted_at_ms {
+        let record = self.file.record();
+        let closed = record.clone().closed(first_unused, env.clock.filtered_ms());
+        // Not after a step back, which the next start must detect.
+        if closed.granted_at_ms > record.granted_at_ms {
             stamp(&mut self.writer, env);
         }
         // After an error the record covers more than was used, which is safe.
-        self.file.write(Record { run, granted_at_ms, ..record }, &self.writer)
+        self.file.write(closed, &self.writer)
     }
 }

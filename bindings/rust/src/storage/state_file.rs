@@ -4,7 +4,7 @@ use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
 use crate::os::process;
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
 use leafid_core::format::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
-use leafid_core::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Result, Rules, Utc};
+use leafid_core::{Code, Error, Layout, Record, Result, Rules, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -137,7 +137,7 @@ impl StateFile {
         }
         observe_clock(env, &newest);
         if damaged {
-            assume_the_worst(&mut newest.record, space, env.clock.filtered_ms());
+            newest.record = newest.record.after_lost_slot(&space.rules, env.clock.filtered_ms());
             log::warn!(
                 "leafid: one slot of {} is damaged; the other one is used, and ids continue at {}",
                 path.display(),
@@ -261,19 +261,6 @@ pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Res
     Err(Error::new(Code::StateMismatch, message))
 }
 
-/// Raises the record above any span that the unreadable slot may have held: no span is longer than the longest, and
-/// none ended further ahead of the clock than the rule allows.
-fn assume_the_worst(record: &mut Record, space: &IdSpace, now_ms: i64) {
-    let ahead_ms = match space.rules.on_clock_backwards {
-        OnClockBackwards::Continue => LONGEST_SPAN_MS.max(space.rules.max_backwards_ms),
-        OnClockBackwards::Wait => LONGEST_SPAN_MS,
-    };
-    let longer_ms = space.layout.tick_start_ms(record.run.until) + LONGEST_SPAN_MS;
-    if let Some(tick) = space.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
-        record.run.until = record.run.until.max(tick.min(space.layout.last_tick() + 1));
-    }
-}
-
 /// Records the time of the clocks.
 pub(crate) fn stamp(writer: &mut Writer, env: &Env) {
     writer.counted_ms = env.clock.boot_time().as_millis() as i64;
@@ -346,30 +333,6 @@ mod tests {
             let mut numbers = [0, 1].map(|slot| state::read_slot(&bytes, slot).unwrap().number);
             numbers.sort_unstable();
             assert_eq!(numbers, [number - 1, number]);
-        }
-    }
-
-    #[test]
-    fn a_damaged_slot_is_taken_for_the_latest_that_it_may_have_held() {
-        use OnClockBackwards::{Continue, Wait};
-        const NOW_MS: i64 = 1_700_000_000_000;
-        let builder =
-            Snowflake::builder().worker(7).state_dir("/nowhere").max_backwards_ms(LONGEST_SPAN_MS + 7);
-        let layout = leafid_core::Layout::LEAF;
-        let after_last = layout.last_tick() + 1;
-        let last_ms = layout.tick_start_ms(layout.last_tick());
-        for (rule, now_ms, until_ms, worst_ms) in [
-            (Wait, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS),
-            (Continue, NOW_MS, NOW_MS - 60_000, NOW_MS + LONGEST_SPAN_MS + 7),
-            (Wait, NOW_MS, NOW_MS + 60_000, NOW_MS + 60_000 + LONGEST_SPAN_MS),
-            (Wait, NOW_MS, last_ms - LONGEST_SPAN_MS + 1, layout.tick_start_ms(after_last)),
-        ] {
-            let key =
-                SnowflakeSettings::parse(&builder.clone().on_clock_backwards(rule).options).unwrap().key;
-            let mut record = Record::unused(7, layout);
-            record.run.until = layout.tick_at(until_ms).unwrap();
-            assume_the_worst(&mut record, &key.space, now_ms);
-            assert_eq!(layout.tick_start_ms(record.run.until), worst_ms, "{rule:?}, {until_ms}");
         }
     }
 

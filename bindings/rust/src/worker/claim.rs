@@ -12,7 +12,7 @@ use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::format::state::Writer;
 use leafid_core::{
-    Admission, Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Utc, next_until,
+    Code, Error, LONGEST_SPAN_MS, OnClockBackwards, Record, Result, Rules, Span, Start, StartAction, Utc,
 };
 use std::time::Duration;
 
@@ -251,35 +251,19 @@ fn claim_one(
     let lease = grant.as_ref().and_then(|grant| grant.lease.as_ref());
     let span = lease.map(|(_, lease)| lease.span(&key.space.layout, rules, now_ms)).transpose();
     let span = span.map_err(|error| of_servers(settings, error))?;
-    let lowest = span.map_or(0, |span| span.from).max(context.floor);
-    check_start(settings, rules, now_ms)?;
-    let record = file.record().clone().raised_to(lowest.max(key.start));
-    let unrecorded = is_unused(file.record());
-    let waits_from = waits_from(settings, file.record(), &record, now_ms)?;
-    let mut from = match waits_from {
-        Some(from) => from,
-        None => admitted(env, settings, &record, rules)?,
+    let start = Start {
+        rules,
+        lease: span,
+        floor: context.floor,
+        start_after: key.start,
+        no_record_wait_ms: settings.no_record_wait_ms,
+        forgets: context.forgets,
     };
-    let now_ms = env.clock.filtered_ms();
-    if context.forgets && waits_from.is_none() {
-        // An earlier holder may have used this tick, but none after it.
-        from = record.first_free(from.max(key.space.layout.tick_at(now_ms).unwrap_or(0) + 1));
-    }
-    let skipped = record.skipped.clone();
-    let bound = span.map_or(u64::MAX, |span| span.until);
-    let until = match waits_from {
-        // This tells the next start that the wait is not over.
-        Some(from) => from,
-        None => next_until(&key.space.layout, rules, &skipped, from, now_ms, 0)
-            .unwrap_or(from)
-            .min(bound)
-            .max(from),
-    };
-    let begins_ms = waits_from.map(|from| key.space.layout.tick_start_ms(from));
+    let unrecorded = file.record().is_unused();
+    let (first, begins_ms, now_ms) = begin(env, settings, &start, file.record())?;
     let random = env.number()?;
     let patience = settings.call_bound();
     let lease = grant.zip(span).and_then(|(grant, span)| RenewableLease::new(grant, span, now_ms, patience));
-    let first = Span { from, until };
     let writer = state_file::this_process(env);
     file.write(file.record().begin(first, now_ms, random), &writer)?;
     env.clock.mark_used();
@@ -327,39 +311,6 @@ fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     }
 }
 
-/// Whether the record never granted anything: it is as good as none.
-fn is_unused(record: &Record) -> bool {
-    *record == Record { owner: record.owner, ..Record::unused(record.worker_id, record.layout) }
-}
-
-/// The tick until which a start without a record waits, or the tick of an earlier start that still waits; `None`
-/// without a wait. Elsewhere, an earlier holder of the worker id whose clock was ahead of this one by no more than the
-/// wait issued no id at or above it. `record` is the record that was found, raised by the user's options.
-fn waits_from(
-    settings: &SnowflakeSettings,
-    found: &Record,
-    record: &Record,
-    now_ms: i64,
-) -> Result<Option<u64>> {
-    let (wait_ms, layout) = (settings.no_record_wait_ms, &settings.key.space.layout);
-    if wait_ms == 0 {
-        return Ok(None);
-    }
-    let tick_at = |ms| layout.tick_at(ms).ok_or_else(|| layout.before_epoch(ms));
-    let tick = if is_unused(found) {
-        tick_at(now_ms + wait_ms)? + 1
-    } else if found.run.is_empty() && found.run.until > tick_at(now_ms)? {
-        found.run.until
-    } else {
-        return Ok(None);
-    };
-    let from = record.first_free(tick.max(record.run.until));
-    match from > layout.last_tick() {
-        true => Err(layout.time_exhausted(layout.tick_start_ms(from))),
-        false => Ok(Some(from)),
-    }
-}
-
 /// Logs the risks of a start without a record, if another process may have used the worker id before.
 fn warn_of_no_record(
     env: &Env,
@@ -393,37 +344,25 @@ fn warn_of_no_record(
     );
 }
 
-/// The tick at which the record lets a generator begin. Waits for it if the rule says so.
-fn admitted(env: &Env, settings: &SnowflakeSettings, record: &Record, rules: &Rules) -> Result<u64> {
+/// The first span of a generator, when it begins, and the time at which that was decided. Waits if the rules say so.
+fn begin(
+    env: &Env,
+    settings: &SnowflakeSettings,
+    start: &Start<'_>,
+    found: &Record,
+) -> Result<(Span, Option<i64>, i64)> {
     loop {
-        match record.admit(rules, env.clock.filtered_ms()) {
-            Admission::From(tick) => return Ok(tick),
-            // At most the longest span, because `admit` refuses a record further ahead.
-            Admission::WaitUntil(ms) => {
+        let now_ms = env.clock.filtered_ms();
+        match start.poll(found, now_ms) {
+            StartAction::Begin { first, begins_ms } => return Ok((first, begins_ms, now_ms)),
+            StartAction::WaitUntil(ms) => {
                 let left_ms = (ms - env.clock.filtered_ms()).max(0);
                 settings.check_wait(Duration::from_millis(left_ms as u64))?;
                 env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
             }
-            Admission::Refused(error) => return Err(error),
+            StartAction::Refused(error) => return Err(error),
         }
     }
-}
-
-/// Errors: `clock_backwards` if `start_after` is further ahead of the clock than the rules allow.
-fn check_start(settings: &SnowflakeSettings, rules: &Rules, now_ms: i64) -> Result<()> {
-    let starts_ms = settings.key.space.layout.tick_start_ms(settings.key.start);
-    let bound_ms = rules.bridged_ms();
-    if settings.key.start == 0 || starts_ms - now_ms <= bound_ms {
-        return Ok(());
-    }
-    let message = format!(
-        "start_after is an id of {} ms, {} ms ahead of the clock, which reads {now_ms} ms ({}); at most {bound_ms} ms \
-         are bridged: see that the id is of this layout and epoch, or correct the clock",
-        starts_ms - settings.key.space.layout.tick_ms(),
-        starts_ms - now_ms,
-        Utc(now_ms)
-    );
-    Err(Error::new(Code::ClockBackwards, message))
 }
 
 /// Why the ids of a range were not available.
