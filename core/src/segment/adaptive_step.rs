@@ -1,4 +1,10 @@
 //! The adaptive step, as in Leaf: how many ids to request from a source at a time.
+//!
+//! | The last segment lasted | Next step |
+//! | --- | --- |
+//! | less than 15 minutes | twice as large, unless that is above a million |
+//! | 15 to 30 minutes | the same |
+//! | 30 minutes or longer | half, unless that is below the source's own |
 
 /// The step never grows above this by itself.
 pub const LARGEST_STEP: i64 = 1_000_000;

@@ -1,4 +1,12 @@
 //! The double buffer of a tag: the segment from which ids are issued, and the one after it.
+//!
+//! | State | Event | Result, next state |
+//! | --- | --- | --- |
+//! | both slots used up | `take` | `Empty`; the same |
+//! | a slot used up | `offer` | it holds the new segment |
+//! | two segments | `offer` | refused; the same |
+//! | one segment or two | `take` | ids of the first; one take of each segment asks for the next fetch |
+//! | any | `seal` | what is left is returned; sealed: no id, no offer |
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Run, Segment};

@@ -1,4 +1,11 @@
 //! The guard of a tag: refuses ids that a source returned before.
+//!
+//! | The segment offered | Result | Next state |
+//! | --- | --- | --- |
+//! | shares ids with an earlier one | `segment_regressed` | the same |
+//! | of an ascending source, below the mark | `segment_regressed` | the same |
+//! | of an ascending source, or near 2^63, more than 2^48 above the mark | `source_invalid` | the same |
+//! | any other | accepted | mark and spans contain it |
 
 use crate::{Code, Error, Result, Segment};
 use alloc::format;

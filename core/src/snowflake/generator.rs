@@ -1,4 +1,14 @@
 //! The snowflake generator. It is lock-free and issues ids within its granted spans.
+//!
+//! | State | Event | Result, next state |
+//! | --- | --- | --- |
+//! | its next tick is in a granted span | `next`, `reserve` | ids; the position moves up |
+//! | its next tick is above the spans | `next`, `reserve` | `NeedSpan`; the same |
+//! | the clock's tick is used up | `next`, `reserve` | `WaitUntil` the next tick, or ids of it by the rules; the same or up |
+//! | the clock is behind by more than the rules bridge | `next`, `reserve` | `ClockBackwards`; the same |
+//! | any but sealed | `grant` | one more span |
+//! | any but sealed | `seal` | the first unused tick; sealed |
+//! | sealed | all | `Sealed`, nothing; sealed |
 
 use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Action, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};

@@ -1,4 +1,14 @@
 //! The record of a worker id, and the decision whether a new generator may continue from it.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | unused, or ended | `begin` | a run with its first span |
+//! | a run | `extend` | the run ends later |
+//! | a run | `closed` | ended: at the first unused tick |
+//! | a run, whose program died | `admit`, then `begin` | a run above it; the old one is `former` |
+//! | a run, whose newest slot is lost | `after_lost_slot` | a run that covers what the slot may have held |
+//! | any | `raised_to` | all ticks below the floor are used |
+//! | any | `reset` | unused at the clock; all spans above it are `skipped` |
 
 use crate::snowflake::span::first_not_skipped;
 use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result, Rules, Span, Utc};

@@ -1,4 +1,10 @@
 //! The back-off after failures: longer each time, and with jitter, so that several callers do not retry at one moment.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | no failure | `failed` | backing off for the shortest time |
+//! | backing off | `failed` | backing off for about twice as long, up to a bound |
+//! | backing off | `succeeded` | no failure |
 
 use core::time::Duration;
 
