@@ -38,7 +38,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let Some(waits) = waits(py)? else { return call::interruptible(py, call) };
     let answer = Arc::new(Mutex::new(None));
     let awaited = Arc::downgrade(&answer);
-    let call: Deed = Box::new(move |py| {
+    let call: Action = Box::new(move |py| {
         let result = call::released(py, || call(&mut || awaited.strong_count() == 0));
         // A generator for which no caller waits is closed here.
         py.detach(|| awaited.upgrade().map(|answer| lock(&answer).replace(result)));
@@ -55,11 +55,11 @@ pub(crate) fn interruptible<T: Send + 'static>(
     }
 }
 
-type Deed = Box<dyn FnOnce(Python<'_>) + Send>;
+type Action = Box<dyn FnOnce(Python<'_>) + Send>;
 
 /// Runs on the other thread.
 #[pyclass(frozen, module = "leafid")]
-struct Away(Mutex<Option<Deed>>);
+struct Away(Mutex<Option<Action>>);
 
 #[pymethods]
 impl Away {
