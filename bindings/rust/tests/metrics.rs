@@ -43,9 +43,9 @@ fn every_open_generator_is_told_with_its_labels() {
     assert!(of(&metrics(), "leafid_snowflake_handles", &place.name).is_empty());
 }
 
-struct Lender;
+struct LeaseSource;
 
-impl WorkerLeases for Lender {
+impl WorkerLeases for LeaseSource {
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
         let (from_ms, until_ms) = (request.now_ms, request.now_ms + 30_000);
         Ok(Some(Lease { worker_id: 7, from_ms, until_ms, ..Lease::default() }))
@@ -66,7 +66,7 @@ fn the_end_of_a_lease_is_told_where_there_is_one() {
     let told = || of(&metrics(), "leafid_snowflake_lease_until_seconds", &place.name);
     let plain = place.builder().worker(8).open().unwrap();
     assert!(told().is_empty());
-    let leased = place.builder().worker(WorkerSource::leases(Lender)).open().unwrap();
+    let leased = place.builder().worker(WorkerSource::leases(LeaseSource)).open().unwrap();
     let until_ms = leased.stats().unwrap().lease_until_ms.unwrap();
     assert_eq!(told(), [until_ms as f64 / 1_000.0]);
     drop((plain, leased));
