@@ -191,7 +191,7 @@ export interface SnowflakeOptions {
    */
   readonly noRecordWaitMs?: number | null
   /**
-   * Whether to claim the worker id at the first id instead of in the constructor. Default `false`. If the user's code or a
+   * Whether to claim the worker id at the first id instead of in the constructor. Default `false`. If a user callback or a
    * lease server gives the worker id, calls are `ERR_LEAFID_WOULD_BLOCK` until it has answered.
    */
   readonly lazy?: boolean | null
@@ -274,7 +274,7 @@ export declare class Snowflake {
 
   /**
    * The constructor as a promise; it uses the lease server and the disk off this thread. It rejects with what the
-   * constructor throws. It waits for promises of the user's code, each for `timeoutMs`. Under `onClockBackwards: 'wait'` the
+   * constructor throws. It waits for promises of user callbacks, each for `timeoutMs`. Under `onClockBackwards: 'wait'` the
    * record of a killed process may be ahead of the clock: the constructor then throws `ERR_LEAFID_WOULD_BLOCK`, and this
    * waits for the clock, 4 s at most, or `timeoutMs` if that is longer.
    */

@@ -1,6 +1,6 @@
 'use strict'
 
-// What the user's code answers, as the addon takes it. Kinds are checked here, values by the host.
+// The answers of user callbacks, in the form that the addon takes. Kinds are checked here, values by the host.
 
 const { LeafidError, guarded, refuse } = require('./errors.js')
 const native = require('./native.js')
@@ -37,7 +37,7 @@ function fields(value, needed) {
 
 const NOTHING = Object.freeze({})
 const ID = "as the claim's answer an integer from 0 to the layout's largest worker id, or null when none is free"
-const LENT = "as the source's answer a lease { workerId, fromMs, untilMs, leaseMs?, token?, peerTimesMs? }, or null when none is free"
+const LEASE_OR_NULL = "as the source's answer a lease { workerId, fromMs, untilMs, leaseMs?, token?, peerTimesMs? }, or null when none is free"
 const RENEWED = 'as the answer of renew { untilMs, leaseMs?, token? }, untilMs alone, or null for a lease that is lost'
 
 /** What the claim of a function answered. */
@@ -49,7 +49,7 @@ function workerId(value) {
 /** What the claim of an object answered. */
 function lease(value) {
   if (value === null || value === undefined) return NOTHING
-  return isRecord(value) ? { lease: fields(value, ['workerId', 'fromMs', 'untilMs']) } : refuse('claim', value, LENT)
+  return isRecord(value) ? { lease: fields(value, ['workerId', 'fromMs', 'untilMs']) } : refuse('claim', value, LEASE_OR_NULL)
 }
 
 /** What `renew` answered. A forgotten `return` is not taken for a loss. */

@@ -113,7 +113,7 @@ class Segments {
     try {
       guarded(() => native.closeSegments(owner.handle))
     } finally {
-      // Who waits is told.
+      // The waiting calls are answered.
       tags.forEach(Tag.pump)
     }
   }
