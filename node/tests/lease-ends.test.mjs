@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
-import { Giver, run, sleep } from './giver.mjs'
+import { Giver, run, sleep } from './lease_source.mjs'
 import { space, start } from './support.mjs'
 
 const timeout = 60_000

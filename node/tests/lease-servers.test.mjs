@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { run, sleep } from './giver.mjs'
+import { run, sleep } from './lease_source.mjs'
 import { certificate, fakeServer } from './fake-server.mjs'
 import { assertDistinct, space, start, thrown } from './support.mjs'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { Giver, SlowGiver, run, sleep } from './giver.mjs'
+import { Giver, SlowGiver, run, sleep } from './lease_source.mjs'
 import { space } from './support.mjs'
 
 const timeout = 60_000

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { Giver, sleep } from './giver.mjs'
+import { Giver, sleep } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
 const timeout = 60_000

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { Giver, sleep } from './giver.mjs'
+import { Giver, sleep } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
 const timeout = 60_000
