@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
-import { Giver, run, sleep } from './lease_source.mjs'
+import { LeaseSource, run, sleep } from './lease_source.mjs'
 import { space, start } from './support.mjs'
 
 const timeout = 60_000
@@ -18,33 +18,33 @@ async function collector() {
 }
 
 test('close while a renewal is under way: released after it, with its token', { timeout }, async () => {
-  const giver = new Giver({ spanMs: 1500 })
-  const renew = giver.renew.bind(giver)
+  const leaseSource = new LeaseSource({ spanMs: 1500 })
+  const renew = leaseSource.renew.bind(leaseSource)
   let go
-  giver.renew = (...given) => new Promise(done => (go = () => done(renew(...given))))
-  const flake = new Snowflake({ ...space(), worker: giver })
+  leaseSource.renew = (...given) => new Promise(done => (go = () => done(renew(...given))))
+  const flake = new Snowflake({ ...space(), worker: leaseSource })
   const { ids } = await run(flake, 5000, () => go !== undefined)
   const before = performance.now()
   flake.close()
   assert.ok(performance.now() - before < 1900)
-  assert.equal(giver.called('release').length, 0, 'never beside a renewal')
+  assert.equal(leaseSource.called('release').length, 0, 'never beside a renewal')
   go()
   await sleep(10)
-  const [[lease]] = giver.called('release')
+  const [[lease]] = leaseSource.called('release')
   assert.equal(lease.token, 't2')
-  giver.assertGave(ids)
-  const next = new Snowflake({ ...space(), worker: giver })
+  leaseSource.assertGave(ids)
+  const next = new Snowflake({ ...space(), worker: leaseSource })
   assert.equal(next.workerId, decode(ids[0]).workerId, 'the id is free again')
   next.close()
 })
 
 test('close with a renewal that the event loop has not come to: it is not made', { timeout }, async () => {
-  const giver = new Giver({ spanMs: 100 })
-  const flake = new Snowflake({ ...space(), worker: giver })
+  const leaseSource = new LeaseSource({ spanMs: 100 })
+  const flake = new Snowflake({ ...space(), worker: leaseSource })
   for (const end = Date.now() + 200; Date.now() < end; );
   flake.close()
   await sleep(20)
-  assert.deepEqual(giver.calls.map(([kind]) => kind), ['claim', 'release'])
+  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
 })
 
 test('a release that fails is a warning of the process', { timeout }, async t => {
@@ -59,9 +59,9 @@ test('a release that fails is a warning of the process', { timeout }, async t =>
     () => Promise.reject(new Error('database away')),
   ]
   for (const release of failing) {
-    const giver = new Giver()
-    giver.release = release
-    const flake = new Snowflake({ ...space(), worker: giver })
+    const leaseSource = new LeaseSource()
+    leaseSource.release = release
+    const flake = new Snowflake({ ...space(), worker: leaseSource })
     flake.close()
     await sleep(5)
     const warning = warnings.pop()
@@ -73,17 +73,17 @@ test('a release that fails is a warning of the process', { timeout }, async t =>
 test('using, and a handle that is collected, release', { timeout }, async () => {
   const collect = await collector()
   if (Symbol.dispose) {
-    const giver = new Giver()
-    new Snowflake({ ...space(), worker: giver })[Symbol.dispose]()
-    assert.equal(giver.called('release').length, 1)
+    const leaseSource = new LeaseSource()
+    new Snowflake({ ...space(), worker: leaseSource })[Symbol.dispose]()
+    assert.equal(leaseSource.called('release').length, 1)
   }
-  const giver = new Giver({ spanMs: 60_000 })
-  ;(() => new Snowflake({ ...space(), worker: giver }).next())()
-  for (let i = 0; i < 200 && giver.called('release').length === 0; i++) {
+  const leaseSource = new LeaseSource({ spanMs: 60_000 })
+  ;(() => new Snowflake({ ...space(), worker: leaseSource }).next())()
+  for (let i = 0; i < 200 && leaseSource.called('release').length === 0; i++) {
     collect()
     await sleep(10)
   }
-  assert.equal(giver.called('release').length, 1)
+  assert.equal(leaseSource.called('release').length, 1)
 })
 
 test('what openings took comes back: threads, descriptors, calls', { timeout }, async () => {
@@ -91,11 +91,11 @@ test('what openings took comes back: threads, descriptors, calls', { timeout }, 
   const options = space()
   async function rounds(n) {
     for (let i = 0; i < n; i++) {
-      const giver = new Giver({ spanMs: 60_000 })
-      const flake = await Snowflake.open({ ...options, worker: i % 2 ? giver : async () => i % 8 })
+      const leaseSource = new LeaseSource({ spanMs: 60_000 })
+      const flake = await Snowflake.open({ ...options, worker: i % 2 ? leaseSource : async () => i % 8 })
       flake.next()
       flake.close()
-      if (i % 2) assert.equal(giver.called('release').length, 1)
+      if (i % 2) assert.equal(leaseSource.called('release').length, 1)
     }
     await sleep(50)
   }
@@ -112,9 +112,9 @@ test('a source whose handles are gone is collected', { timeout }, async () => {
   let collected = false
   const gone = new FinalizationRegistry(() => (collected = true))
   ;(() => {
-    const giver = new Giver()
-    gone.register(giver)
-    new Snowflake({ ...space(), worker: giver }).close()
+    const leaseSource = new LeaseSource()
+    gone.register(leaseSource)
+    new Snowflake({ ...space(), worker: leaseSource }).close()
   })()
   for (let i = 0; i < 200 && !collected; i++) {
     collect()

@@ -1,11 +1,11 @@
-// A giver of leases as a database would be one, in memory; it remembers every span it gave.
+// A lease source as a database would be one, in memory; it remembers every span it gave.
 
 import assert from 'node:assert/strict'
 import { decode } from 'leafid'
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
-export class Giver {
+export class LeaseSource {
   #rows
   #tokens = 0
   /** Every span given: `{ workerId, fromMs, untilMs }`. */
@@ -69,7 +69,7 @@ export class Giver {
 }
 
 /** The same with promises, each answered after `ms`. */
-export class SlowGiver extends Giver {
+export class SlowLeaseSource extends LeaseSource {
   constructor(options, ms = 5) {
     super(options)
     this.ms = ms

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { Giver, SlowGiver, run, sleep } from './lease_source.mjs'
+import { LeaseSource, SlowLeaseSource, run, sleep } from './lease_source.mjs'
 import { space } from './support.mjs'
 
 const timeout = 60_000
@@ -14,26 +14,26 @@ const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
 /** Asks until one worker id after the first was seen. */
 const healed = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
 
-test('a lease is renewed while it is used, by a giver with or without promises', { timeout }, async () => {
-  for (const giver of [new Giver(), new SlowGiver()]) {
-    const options = { ...space(), worker: giver }
+test('a lease is renewed while it is used, by a lease source with or without promises', { timeout }, async () => {
+  for (const leaseSource of [new LeaseSource(), new SlowLeaseSource()]) {
+    const options = { ...space(), worker: leaseSource }
     const flake = await Snowflake.open(options)
     const other = new Snowflake(options)
     const { ids, codes } = await run(flake, 1000)
     ids.push(other.next())
     assert.deepEqual([...codes], [])
-    assert.ok(giver.called('renew').length >= 3)
+    assert.ok(leaseSource.called('renew').length >= 3)
     const stats = flake.stats()
     assert.deepEqual([stats.claims, stats.handles, stats.renewalFailures, stats.lastError], [1, 2, 0, null])
     assert.ok(stats.leaseUntilMs > Date.now() && stats.reservedUntilMs <= stats.leaseUntilMs)
     flake.close()
-    assert.equal(giver.called('release').length, 0)
+    assert.equal(leaseSource.called('release').length, 0)
     other.close()
     await sleep(20)
-    const [[lease, untilMs]] = giver.called('release')
+    const [[lease, untilMs]] = leaseSource.called('release')
     assert.ok(ids.every(id => decode(id).timestampMs < untilMs))
-    assert.equal(lease.token, `t${giver.spans.length}`, 'the last token')
-    giver.assertGave(ids)
+    assert.equal(lease.token, `t${leaseSource.spans.length}`, 'the last token')
+    leaseSource.assertGave(ids)
     assert.ok(ascending(ids))
   }
 })
@@ -58,17 +58,17 @@ test('the time of a lease counts from when it was asked for', { timeout }, async
   flake.close()
 })
 
-test('two hosts with one giver never have the same id', { timeout }, async () => {
-  const giver = new SlowGiver({ ids: [1, 2], spanMs: 250 })
+test('two hosts with one lease source never have the same id', { timeout }, async () => {
+  const leaseSource = new SlowLeaseSource({ ids: [1, 2], spanMs: 250 })
   const { name } = space()
   const ids = []
   for (let round = 0; round < 3; round++) {
-    const flakes = await Promise.all([space(), space()].map(({ stateDir }) => Snowflake.open({ name, stateDir, worker: giver })))
+    const flakes = await Promise.all([space(), space()].map(({ stateDir }) => Snowflake.open({ name, stateDir, worker: leaseSource })))
     for (const flake of flakes) ids.push(...(await run(flake, 150)).ids)
     for (const flake of flakes) flake.close()
     await sleep(20)
   }
-  giver.assertGave(ids)
+  leaseSource.assertGave(ids)
   assert.deepEqual(new Set(ids.map(id => decode(id).workerId)), new Set([1, 2]))
 })
 
@@ -93,18 +93,18 @@ test('a renewal that misbehaves is a failure: the span is used to its end, and t
   }
   await Promise.all(
     Object.entries(lies).map(async ([what, lie]) => {
-      const giver = new Giver({ spanMs: 1000, once: true })
-      giver.renew = lie
-      const flake = new Snowflake({ ...space(), worker: giver, timeoutMs: 100 })
+      const leaseSource = new LeaseSource({ spanMs: 1000, once: true })
+      leaseSource.renew = lie
+      const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
       const { ids, codes } = await run(flake, 8000, healed)
       assert.ok(healed(ids), `${what}: not healed, ${flake.stats().lastError}`)
-      const [first, { timestampMs }] = [giver.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
+      const [first, { timestampMs }] = [leaseSource.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
       assert.ok(timestampMs > first.fromMs + 550, `${what}: the span was given up early`)
-      giver.assertGave(ids)
+      leaseSource.assertGave(ids)
       assert.ok(ascending(ids), what)
       assert.equal(flake.stats().claims, 2, what)
       for (const code of codes.keys()) assert.ok([LOST, WOULD_BLOCK].includes(code), `${what}: ${codes.get(code)}`)
-      assert.equal(giver.called('claim')[1][0].previous, first.workerId)
+      assert.equal(leaseSource.called('claim')[1][0].previous, first.workerId)
       flake.close()
     }),
   )
@@ -120,14 +120,14 @@ test('null, or a LeafidError worker_lost, is a loss: another id is claimed at on
     () => Promise.reject(new LeafidError(LOST, 'taken away')),
   ]
   for (const loss of losses) {
-    const giver = new Giver({ spanMs: 1500, once: true })
-    giver.renew = loss
-    const flake = new Snowflake({ ...space(), worker: giver })
+    const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
+    leaseSource.renew = loss
+    const flake = new Snowflake({ ...space(), worker: leaseSource })
     const { ids } = await run(flake, 5000, healed)
     assert.ok(healed(ids))
-    assert.ok(Date.now() < giver.spans[0].untilMs, 'it did not wait for the span to end')
+    assert.ok(Date.now() < leaseSource.spans[0].untilMs, 'it did not wait for the span to end')
     assert.equal(flake.workerId, decode(ids.at(-1)).workerId)
-    giver.assertGave(ids)
+    leaseSource.assertGave(ids)
     assert.ok(ascending(ids))
     flake.close()
   }
@@ -139,9 +139,9 @@ test('options are named as here, but not in what the user says', { timeout }, as
     'invalid_argument: workerId is 5; allowed: 3, because a renewal keeps the worker id': lease => ({ ...lease, workerId: 5 }),
   }
   for (const [text, renew] of Object.entries(told)) {
-    const giver = new Giver({ spanMs: 4000 })
-    giver.renew = renew
-    const flake = new Snowflake({ ...space(), worker: giver })
+    const leaseSource = new LeaseSource({ spanMs: 4000 })
+    leaseSource.renew = renew
+    const flake = new Snowflake({ ...space(), worker: leaseSource })
     await run(flake, 8000, () => flake.stats().lastError)
     assert.ok(flake.stats().lastError.startsWith(text), flake.stats().lastError)
     flake.close()
@@ -151,11 +151,11 @@ test('options are named as here, but not in what the user says', { timeout }, as
 test('the peers are asked again before another id is claimed', { timeout }, async () => {
   const answers = [() => [], async () => [], () => Promise.reject(new Error('away'))]
   for (const answer of answers) {
-    const giver = new Giver({ spanMs: 1500, once: true })
-    giver.renew = () => null
+    const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
+    leaseSource.renew = () => null
     let asked = 0
     const peerTimes = () => ++asked && answer()
-    const flake = await Snowflake.open({ ...space(), worker: giver, peerTimes })
+    const flake = await Snowflake.open({ ...space(), worker: leaseSource, peerTimes })
     assert.equal(asked, 1)
     const { ids } = await run(flake, 5000, healed)
     assert.ok(healed(ids), flake.stats().lastError)
@@ -165,61 +165,61 @@ test('the peers are asked again before another id is claimed', { timeout }, asyn
 })
 
 test('an error of some renewals is bridged', { timeout }, async () => {
-  const giver = new SlowGiver({ spanMs: 1500 })
-  const renew = giver.renew.bind(giver)
+  const leaseSource = new SlowLeaseSource({ spanMs: 1500 })
+  const renew = leaseSource.renew.bind(leaseSource)
   let failures = 2
-  giver.renew = (...given) => (failures-- > 0 ? Promise.reject(new Error('database away')) : renew(...given))
-  const flake = await Snowflake.open({ ...space(), worker: giver })
-  const { ids, codes } = await run(flake, 8000, () => giver.called('renew').length > 0)
+  leaseSource.renew = (...given) => (failures-- > 0 ? Promise.reject(new Error('database away')) : renew(...given))
+  const flake = await Snowflake.open({ ...space(), worker: leaseSource })
+  const { ids, codes } = await run(flake, 8000, () => leaseSource.called('renew').length > 0)
   const stats = flake.stats()
   assert.ok(failures < 0)
   assert.deepEqual([...codes], [])
   assert.deepEqual([stats.claims, stats.renewalFailures], [1, 2])
   flake.close()
   await sleep(20)
-  giver.assertGave(ids)
+  leaseSource.assertGave(ids)
 })
 
 test('nothing free after a loss is worker_lost, and tried again by itself', { timeout }, async () => {
-  const giver = new Giver({ ids: [1, 2], spanMs: 300, once: true })
-  giver.renew = () => null
-  const claim = giver.claim.bind(giver)
+  const leaseSource = new LeaseSource({ ids: [1, 2], spanMs: 300, once: true })
+  leaseSource.renew = () => null
+  const claim = leaseSource.claim.bind(leaseSource)
   let full = true
-  giver.claim = request => (request.previous !== null && full ? null : claim(request))
-  const flake = new Snowflake({ ...space(), worker: giver })
+  leaseSource.claim = request => (request.previous !== null && full ? null : claim(request))
+  const flake = new Snowflake({ ...space(), worker: leaseSource })
   const { codes, ids } = await run(flake, 5000, (_, codes) => codes.has(LOST))
   assert.match(codes.get(LOST)?.message, /was lost, and no other could be claimed: .*no free worker id/)
   assert.equal(codes.get(LOST).retry, true)
   full = false
   const later = await run(flake, 12_000, ids => ids.length > 0)
   assert.equal(later.ids.length > 0, true, 'it did not heal')
-  giver.assertGave([...ids, ...later.ids])
+  leaseSource.assertGave([...ids, ...later.ids])
   flake.close()
 })
 
 test('a claim after a loss that hangs is made again; what it brings late goes back', { timeout }, async () => {
-  const giver = new Giver({ spanMs: 300, once: true })
-  giver.renew = () => null
-  const claim = giver.claim.bind(giver)
+  const leaseSource = new LeaseSource({ spanMs: 300, once: true })
+  leaseSource.renew = () => null
+  const claim = leaseSource.claim.bind(leaseSource)
   const late = []
-  giver.claim = request =>
+  leaseSource.claim = request =>
     request.previous === null || late.length > 0
       ? claim(request)
       : new Promise(done => late.push(() => done(claim(request))))
-  const flake = new Snowflake({ ...space(), worker: giver, timeoutMs: 100 })
+  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
   const { ids } = await run(flake, 8000, healed)
   assert.ok(healed(ids))
-  const before = giver.called('release').length
+  const before = leaseSource.called('release').length
   late[0]()
   await sleep(10)
-  assert.equal(giver.called('release').length, before + 1)
-  giver.assertGave(ids)
+  assert.equal(leaseSource.called('release').length, before + 1)
+  leaseSource.assertGave(ids)
   flake.close()
 })
 
 test('an event loop that is busy for longer than a span: would_block, then it goes on', { timeout }, async () => {
-  const giver = new Giver({ spanMs: 200 })
-  const flake = new Snowflake({ ...space(), worker: giver })
+  const leaseSource = new LeaseSource({ spanMs: 200 })
+  const flake = new Snowflake({ ...space(), worker: leaseSource })
   const ids = []
   const codes = new Set()
   let longest = 0
@@ -232,12 +232,12 @@ test('an event loop that is busy for longer than a span: would_block, then it go
     }
     longest = Math.max(longest, performance.now() - before)
   }
-  assert.equal(giver.called('renew').length, 0, 'no code of the user runs inside next')
+  assert.equal(leaseSource.called('renew').length, 0, 'no code of the user runs inside next')
   assert.ok(codes.has(WOULD_BLOCK), [...codes].join())
   assert.ok(longest < 1500, `a call took ${longest} ms`)
   const later = await run(flake, 5000, ids => ids.length > 50)
   assert.ok(later.ids.length > 50, [...later.codes.values()].join())
-  giver.assertGave([...ids, ...later.ids])
+  leaseSource.assertGave([...ids, ...later.ids])
   assert.ok(ascending([...ids, ...later.ids]))
   flake.close()
 })

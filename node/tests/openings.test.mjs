@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { Giver, sleep } from './lease_source.mjs'
+import { LeaseSource, sleep } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
 const timeout = 60_000
@@ -37,12 +37,12 @@ test('the constructor refuses a promise, says what to do, and gives back what it
     assert.equal(error.code, WOULD_BLOCK)
     assert.match(error.message, /await Snowflake\.open/)
   }
-  const giver = new Giver()
-  const claim = giver.claim.bind(giver)
-  giver.claim = async request => claim(request)
-  assert.equal(thrown(() => new Snowflake({ ...space(), worker: giver })).code, WOULD_BLOCK)
+  const leaseSource = new LeaseSource()
+  const claim = leaseSource.claim.bind(leaseSource)
+  leaseSource.claim = async request => claim(request)
+  assert.equal(thrown(() => new Snowflake({ ...space(), worker: leaseSource })).code, WOULD_BLOCK)
   await sleep(5)
-  assert.equal(giver.called('release').length, 1)
+  assert.equal(leaseSource.called('release').length, 1)
   const error = thrown(() => new Snowflake({ ...space(), worker: 1, peerTimes: async () => [] }))
   assert.match(error.message, /^peerTimes returned a promise.*Snowflake\.open/)
 })
@@ -140,14 +140,14 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
 })
 
 test('closed while the claim is under way: what it brings goes back', { timeout }, async () => {
-  const giver = new Giver()
-  const claim = giver.claim.bind(giver)
-  giver.claim = request => sleep(20).then(() => claim(request))
-  const flake = new Snowflake({ ...space(), worker: giver, lazy: true })
+  const leaseSource = new LeaseSource()
+  const claim = leaseSource.claim.bind(leaseSource)
+  leaseSource.claim = request => sleep(20).then(() => claim(request))
+  const flake = new Snowflake({ ...space(), worker: leaseSource, lazy: true })
   assert.equal(thrown(flake.next).code, WOULD_BLOCK)
   await sleep(5)
   flake.close()
-  await until('the release', () => giver.called('release').length > 0)
-  assert.deepEqual(giver.calls.map(([kind]) => kind), ['claim', 'release'])
+  await until('the release', () => leaseSource.called('release').length > 0)
+  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
   assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { Giver, sleep } from './lease_source.mjs'
+import { LeaseSource, sleep } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
 const timeout = 60_000
@@ -116,9 +116,9 @@ test('the id of a live neighbour is worker_in_use', async () => {
   const neighbour = new Snowflake({ ...options, worker: 9 })
   assert.equal(thrown(() => new Snowflake({ ...options, worker: () => 9 })).code, IN_USE)
   assert.equal((await rejected({ ...options, worker: async () => 9 })).code, IN_USE)
-  const giver = new Giver({ ids: [9] })
-  assert.equal((await rejected({ ...options, worker: giver })).code, IN_USE)
-  assert.deepEqual(giver.calls.map(([kind]) => kind), ['claim', 'release'], 'the lease went back')
+  const leaseSource = new LeaseSource({ ids: [9] })
+  assert.equal((await rejected({ ...options, worker: leaseSource })).code, IN_USE)
+  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'], 'the lease went back')
   neighbour.close()
 })
 
@@ -128,13 +128,13 @@ test('a promise that never settles is worker_lost after timeoutMs; what it bring
   assert.equal(never.code, LOST)
   assert.match(never.message, /timeoutMs \(60\)/)
   assert.ok(performance.now() - before < 3000)
-  const giver = new Giver()
-  const claim = giver.claim.bind(giver)
-  giver.claim = request => sleep(120).then(() => claim(request))
-  assert.equal((await rejected({ ...space(), worker: giver, timeoutMs: 60 })).code, LOST)
-  assert.equal(giver.called('release').length, 0)
+  const leaseSource = new LeaseSource()
+  const claim = leaseSource.claim.bind(leaseSource)
+  leaseSource.claim = request => sleep(120).then(() => claim(request))
+  assert.equal((await rejected({ ...space(), worker: leaseSource, timeoutMs: 60 })).code, LOST)
+  assert.equal(leaseSource.called('release').length, 0)
   await sleep(120)
-  const [[lease, untilMs]] = giver.called('release')
+  const [[lease, untilMs]] = leaseSource.called('release')
   assert.equal(untilMs, lease.fromMs)
 })
 
@@ -196,17 +196,17 @@ test('a lease that cannot be used goes back', async () => {
 })
 
 test('methods are called on their object, with requests as described', () => {
-  const giver = new Giver()
+  const leaseSource = new LeaseSource()
   const before = Date.now()
-  const options = { ...space(), worker: giver }
+  const options = { ...space(), worker: leaseSource }
   const flake = new Snowflake(options)
-  const [[{ name, instance, previous, nowMs, untilMs, ...rest }]] = giver.called('claim')
+  const [[{ name, instance, previous, nowMs, untilMs, ...rest }]] = leaseSource.called('claim')
   assert.deepEqual([name, previous, rest], [options.name, null, {}])
   assert.match(instance, /^[0-9a-f]{32}$/)
   assert.ok(nowMs >= before && nowMs <= Date.now() && untilMs > nowMs)
   const id = flake.next()
   flake.close()
-  const [[lease, until]] = giver.called('release')
+  const [[lease, until]] = leaseSource.called('release')
   assert.deepEqual(Object.keys(lease).sort(), ['fromMs', 'leaseMs', 'token', 'untilMs', 'workerId'])
   assert.ok(until > decode(id).timestampMs && until <= lease.untilMs)
 })
