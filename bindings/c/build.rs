@@ -1,5 +1,5 @@
-//! Link flags of the shared library: its SONAME, or on macOS its install name; and on Linux `-z nodelete`, because the host's background thread and fork handler
-//! would be left without code if the library were unloaded.
+//! Link flags of the shared library: its SONAME, or on macOS its install name. On Linux also `-z nodelete`: if the library
+//! were unloaded, the host's background thread and fork handler would have no code.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
