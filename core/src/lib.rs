@@ -63,6 +63,8 @@ pub use segment::single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
 pub use segment::stock::Stock;
 pub use segment::turns::Turns;
 pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersReadiness};
+#[cfg(feature = "wire")]
+pub use server::fail_over::{FailOver, FailOverAction, RequestEnd};
 pub use server::health::{Attempt, ServerFailure, ServersHealth};
 #[doc(hidden)]
 pub use snowflake::action::push_zeroes;

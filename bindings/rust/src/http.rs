@@ -36,7 +36,7 @@ use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Deadlines;
 use leafid_core::wire::{Request, Response, Verdict};
-use leafid_core::{Attempt, Code, Error, Result, ServerFailure, ServersHealth};
+use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, Result, ServersHealth};
 use settings::Settings;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
@@ -115,73 +115,33 @@ impl ServerPool {
     ) -> Result<()> {
         let process = self.process();
         let endings = self.endings.load(Acquire);
-        let answer_by = Instant::now() + self.settings.request_timeout;
-        let mut untried: Vec<usize> = (0..self.settings.servers.len()).collect();
-        // With `once`, the response of the same server is awaited.
-        let may_share = !ask(nonce).once;
-        let (mut last, mut said, mut number, mut again) = (None, None, 0u64, None);
+        let Settings { servers, request_timeout, connect_timeout, .. } = &self.settings;
+        let answer_by = Instant::now() + *request_timeout;
+        let once = ask(nonce).once;
+        let mut request = FailOver::new(whose, urgent, once, nonce, servers.len(), *connect_timeout);
         loop {
             if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
-            let choose = || process.with(|servers| servers.choose(whose, &untried, self.now_ms(), urgent));
-            let chosen = again.take().or_else(|| choose().flatten());
             let left = answer_by.saturating_duration_since(Instant::now());
-            let Some(attempt) = chosen.filter(|_| !left.is_zero()) else {
-                let error = process.with(|servers| {
-                    chosen.into_iter().for_each(|attempt| servers.cancelled(attempt, whose));
-                    servers.error(whose)
-                });
-                // An error that a server returns tells more than a failed connection to another one.
-                return Err(said.or(last).or(error).unwrap_or_else(forked));
+            let action = process.with(|health| request.poll(health, self.now_ms(), left));
+            let (server, nonce, within, reconnect) = match action.ok_or_else(forked)? {
+                FailOverAction::Send { server, nonce, within, reconnect } => {
+                    (server, nonce, within, reconnect)
+                }
+                FailOverAction::Stop(error) => return Err(error),
             };
-            let at = attempt.server;
-            untried.retain(|&other| other != at);
+            if reconnect {
+                drop(process.forget_connections(server));
+            }
             let begun = Instant::now();
-            // While another server could respond, a slow one does not use up all the time.
-            let others = process.with(|servers| {
-                let now_ms = self.now_ms();
-                untried.iter().any(|&other| servers.is_ready(other, whose, now_ms, urgent))
-            });
-            let others = others.unwrap_or(!untried.is_empty());
-            let share = if others && may_share { self.settings.connect_timeout.min(left / 2) } else { left };
-            let bounds =
-                Deadlines { connect_by: begun + self.settings.connect_timeout, answer_by: begun + share };
-            let own = nonce.wrapping_add(number.into());
-            let asked = self.one(process, at, bounds, &ask(own), &mut |reply| read(own, reply));
-            number += 1;
-            let failure = match asked {
-                Ok(Verdict::Answer(())) => {
-                    process.with(|servers| servers.succeeded(attempt, whose));
-                    return Ok(());
-                }
-                Ok(Verdict::Refused(error)) => {
-                    process.with(|servers| servers.succeeded(attempt, whose));
-                    return Err(error);
-                }
-                Err(failed) if failed.is_stale && number == 1 => {
-                    // It closed a kept connection, which is no failure. The other kept ones are as old.
-                    drop(process.forget_connections(at));
-                    again = Some(Attempt { begun_ms: self.now_ms(), ..attempt });
-                    continue;
-                }
-                Ok(Verdict::TryNext(error)) => {
-                    process.with(|servers| servers.succeeded(attempt, whose));
-                    said = Some(error);
-                    continue;
-                }
-                Ok(Verdict::BadServer(failure) | Verdict::Denied(failure)) => failure,
-                Err(failed) if failed.failure.error.code() == Code::SourceInvalid => {
-                    let error = Error::new(self.not_http_code, failed.failure.error.message());
-                    ServerFailure { error, ..failed.failure }
-                }
-                Err(failed) => failed.failure,
-            };
-            last = Some(failure.error.clone());
-            let seed = (nonce as u64).wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            // Rounded up: a back-off is never too short.
-            let now_ms = self.now_ms() + 1;
-            process.with(|servers| servers.failed(attempt, whose, now_ms, seed, failure));
+            let bounds = Deadlines { connect_by: begun + *connect_timeout, answer_by: begun + within };
+            let end = self.one(process, server, bounds, &ask(nonce), &mut |reply| read(nonce, reply));
+            if let Some(result) =
+                process.with(|health| request.ended(health, end, self.now_ms())).ok_or_else(forked)?
+            {
+                return result;
+            }
         }
     }
 
@@ -237,6 +197,7 @@ impl ServerPool {
         })
     }
 
+    /// Sends one request to one server.
     fn one(
         &self,
         process: &Process,
@@ -244,7 +205,7 @@ impl ServerPool {
         bounds: Deadlines,
         ask: &Request,
         read: &mut dyn FnMut(&Response) -> Verdict<()>,
-    ) -> std::result::Result<Verdict<(), ServerFailure>, response::Failed> {
+    ) -> RequestEnd {
         let server = &self.settings.servers[at];
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
@@ -253,25 +214,33 @@ impl ServerPool {
         };
         let agent = process.with_agent(at, |agent| agent.get_or_insert_with(make).clone());
         let Some(agent) = agent else {
-            let error = Error::new(
-                Code::SegmentUnavailable,
-                format!("{server} was asked by the parent of this process"),
-            );
-            return Err(response::Failed::unanswered(error.clone(), error));
+            let what = format!("{server} was asked by the parent of this process");
+            let error = Error::new(Code::SegmentUnavailable, what);
+            return RequestEnd::None(response::unanswered(error.clone(), error));
         };
-        let url = server.join(&ask.path);
-        let (reply, exchange) =
-            response::ask(&agent, &url, ask, &self.settings, &server.to_string(), bounds)?;
-        let failure = |error, is_denied| reply.server_failure(&server.to_string(), error, is_denied);
+        let (url, server) = (server.join(&ask.path), server.to_string());
+        let (reply, exchange) = match response::ask(&agent, &url, ask, &self.settings, &server, bounds) {
+            Ok(answered) => answered,
+            Err(failed) if failed.is_stale => return RequestEnd::Stale(failed.failure),
+            Err(mut failed) => {
+                if failed.failure.error.code() == Code::SourceInvalid {
+                    failed.failure.error = Error::new(self.not_http_code, failed.failure.error.message());
+                }
+                return RequestEnd::None(failed.failure);
+            }
+        };
+        let failure = |error, is_denied| reply.server_failure(&server, error, is_denied);
         let verdict = match read(&reply) {
             Verdict::Answer(()) => Verdict::Answer(()),
             Verdict::Refused(error) => Verdict::Refused(error),
             Verdict::TryNext(error) => Verdict::TryNext(error),
-            Verdict::BadServer(error) => return Ok(Verdict::BadServer(failure(error, false))),
-            Verdict::Denied(error) => return Ok(Verdict::Denied(failure(error, true))),
+            Verdict::BadServer(error) => {
+                return RequestEnd::Response(Verdict::BadServer(failure(error, false)));
+            }
+            Verdict::Denied(error) => return RequestEnd::Response(Verdict::Denied(failure(error, true))),
         };
         exchange.prove();
-        Ok(verdict)
+        RequestEnd::Response(verdict)
     }
 
     /// Milliseconds of a clock that only goes forward.

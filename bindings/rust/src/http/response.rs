@@ -22,11 +22,9 @@ pub(super) struct Failed {
     pub(super) is_stale: bool,
 }
 
-impl Failed {
-    pub(super) fn unanswered(error: Error, of_server: Error) -> Failed {
-        let failure = ServerFailure { error, of_server, is_whole: true, is_denied: false };
-        Failed { failure, is_stale: false }
-    }
+/// The failure of a request without a response.
+pub(super) fn unanswered(error: Error, of_server: Error) -> ServerFailure {
+    ServerFailure { error, of_server, is_whole: true, is_denied: false }
 }
 
 /// Sends one request. The exchange ends when it is dropped; if it is proven, its connection serves again. `server` is
@@ -67,8 +65,8 @@ pub(super) fn ask(
                 option: settings.option,
             };
             read(&mut reply, body, &exchange).map_err(|error| {
-                let unanswered = |url| unanswered(url, &error, settings.option);
-                Failed::unanswered(unanswered(shown), unanswered(server))
+                let why = |url| why_unanswered(url, &error, settings.option);
+                Failed { is_stale: false, failure: unanswered(why(shown), why(server)) }
             })?;
             if exchange.has_extra_bytes() {
                 reply.flaw.get_or_insert("continues after its end (Content-Length is too small)".into());
@@ -77,8 +75,8 @@ pub(super) fn ask(
         }
         Err(error) => {
             let is_stale = !exchange.is_fresh() && is_disconnected(&error);
-            let unanswered = |url| unanswered(url, &error, settings.option);
-            Err(Failed { is_stale, ..Failed::unanswered(unanswered(shown), unanswered(server)) })
+            let why = |url| why_unanswered(url, &error, settings.option);
+            Err(Failed { is_stale, failure: unanswered(why(shown), why(server)) })
         }
     }
 }
@@ -142,7 +140,7 @@ fn is_disconnected(error: &ureq::Error) -> bool {
 }
 
 /// The error of a request without a response, and what to do.
-fn unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
+fn why_unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
     let is_tls = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     let unavailable = |what: String| Error::new(Code::SegmentUnavailable, format!("{url} {what}"));
     let other_scheme = match is_tls {

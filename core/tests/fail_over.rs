@@ -1,0 +1,153 @@
+//! One request over several servers: whom it asks, for how long, and what it returns. No socket and no thread.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use leafid_core::wire::Verdict;
+use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+const CONNECT: Duration = Duration::from_millis(300);
+
+fn error(message: &str) -> Error {
+    Error::new(Code::SegmentUnavailable, message)
+}
+
+fn failure(message: &str) -> ServerFailure {
+    ServerFailure { error: error(message), of_server: error(message), is_whole: true, is_denied: false }
+}
+
+fn request(servers: usize) -> FailOver<'static> {
+    FailOver::new("a", true, false, 7, servers, CONNECT)
+}
+
+/// The server, the nonce, the time in milliseconds, and whether it reconnects; or the error.
+fn poll(
+    request: &mut FailOver<'_>,
+    health: &mut ServersHealth,
+    left: Duration,
+) -> Result<(usize, u128, u128, bool), String> {
+    match request.poll(health, 0, left) {
+        FailOverAction::Send { server, nonce, within, reconnect } => {
+            Ok((server, nonce, within.as_millis(), reconnect))
+        }
+        FailOverAction::Stop(error) => Err(error.message().to_owned()),
+    }
+}
+
+#[test]
+fn each_server_is_asked_once_and_the_last_error_is_returned() {
+    let (mut request, mut health) = (request(3), ServersHealth::new(3));
+    for server in 0..3 {
+        let sent = poll(&mut request, &mut health, SECOND).unwrap();
+        assert_eq!((sent.0, sent.1), (server, 7 + server as u128), "each request has a nonce of its own");
+        let end = RequestEnd::None(failure(&format!("{server} is down")));
+        assert_eq!(request.ended(&mut health, end, 0), None);
+        let ready = [200, 201].map(|now_ms| health.is_ready(server, "a", now_ms, true));
+        assert_eq!(ready, [false, true], "its back-off is never shorter than 200 ms");
+    }
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "2 is down");
+}
+
+#[test]
+fn a_slow_server_leaves_time_for_the_next_one() {
+    let (mut request, mut health) = (request(2), ServersHealth::new(2));
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().2, 300, "as long as a connection may take");
+    request.ended(&mut health, RequestEnd::None(failure("slow")), 0);
+    assert_eq!(poll(&mut request, &mut health, SECOND / 2).unwrap().2, 500, "the last one has all the time");
+    let (mut late, mut health) = (self::request(2), ServersHealth::new(2));
+    assert_eq!(poll(&mut late, &mut health, SECOND / 5).unwrap().2, 100, "at most half of the time");
+    let mut once = FailOver::new("a", true, true, 7, 2, CONNECT);
+    assert_eq!(poll(&mut once, &mut health, SECOND).unwrap().2, 1_000, "its response is awaited");
+}
+
+#[test]
+fn a_slow_server_has_all_the_time_while_the_others_back_off() {
+    let (mut request, mut health) = (request(2), ServersHealth::new(2));
+    let failing = health.choose("a", &[1], 0, true).unwrap();
+    health.failed(failing, "a", 0, 0, failure("down"));
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().2, 1_000);
+}
+
+#[test]
+fn a_closed_connection_is_replaced_once_and_is_no_failure() {
+    let (mut request, mut health) = (request(1), ServersHealth::new(1));
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap(), (0, 7, 1_000, false));
+    assert_eq!(request.ended(&mut health, RequestEnd::Stale(failure("closed")), 0), None);
+    assert!(health.is_ready(0, "a", 0, true));
+    assert_eq!(poll(&mut request, &mut health, SECOND / 2).unwrap(), (0, 8, 500, true));
+    assert_eq!(request.ended(&mut health, RequestEnd::Stale(failure("closed again")), 0), None);
+    assert!(!health.is_ready(0, "a", 0, true));
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "closed again");
+}
+
+#[test]
+fn after_the_time_no_server_is_asked_and_a_probe_may_be_made_by_others() {
+    let (mut request, mut health) = (request(1), ServersHealth::new(1));
+    let failing = health.choose("a", &[0], 0, true).unwrap();
+    health.failed(failing, "a", -1_000, 0, failure("down"));
+    // The probe of a failed server meets a closed connection, and there is no time to try again.
+    poll(&mut request, &mut health, SECOND).unwrap();
+    request.ended(&mut health, RequestEnd::Stale(failure("closed")), 0);
+    assert_eq!(poll(&mut request, &mut health, Duration::ZERO).unwrap_err(), "down");
+    assert!(health.choose("a", &[0], 0, true).is_some_and(|attempt| attempt.probes));
+    // No time at all.
+    let (mut request, mut health) = (self::request(1), ServersHealth::new(1));
+    let told = poll(&mut request, &mut health, Duration::ZERO).unwrap_err();
+    assert_eq!(told, "no server could be asked in time");
+}
+
+#[test]
+fn a_correct_response_ends_the_request_and_the_back_off() {
+    for (verdict, result) in
+        [(Verdict::Answer(()), Ok(())), (Verdict::Refused(error("no such tag")), Err(error("no such tag")))]
+    {
+        let (mut request, mut health) = (request(2), ServersHealth::new(2));
+        let failing = health.choose("a", &[0], 0, true).unwrap();
+        health.failed(failing, "a", -1_000, 0, failure("down"));
+        let failing = health.choose("a", &[1], 0, true).unwrap();
+        health.failed(failing, "a", -10, 0, failure("down"));
+        assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().0, 0);
+        assert_eq!(request.ended(&mut health, RequestEnd::Response(verdict), 0), Some(result));
+        assert_eq!(health.last_errors().next().unwrap(), None);
+    }
+}
+
+#[test]
+fn the_error_of_a_server_that_does_not_back_off_tells_most() {
+    let (mut request, mut health) = (request(2), ServersHealth::new(2));
+    let failing = health.choose("a", &[0], 0, true).unwrap();
+    poll(&mut request, &mut health, SECOND).unwrap();
+    health.failed(failing, "a", 0, 0, failure("down"));
+    let end = RequestEnd::Response(Verdict::TryNext(error("not mine")));
+    assert_eq!(request.ended(&mut health, end, 0), None);
+    assert!(health.is_ready(0, "a", 0, true), "it has answered");
+    poll(&mut request, &mut health, SECOND).unwrap();
+    assert_eq!(request.ended(&mut health, RequestEnd::None(failure("down")), 0), None);
+    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "not mine");
+}
+
+#[test]
+fn a_wrong_response_makes_its_server_back_off() {
+    for verdict in [Verdict::BadServer(failure("wrong")), Verdict::Denied(failure("wrong"))] {
+        let (mut request, mut health) = (request(1), ServersHealth::new(1));
+        poll(&mut request, &mut health, SECOND).unwrap();
+        assert_eq!(request.ended(&mut health, RequestEnd::Response(verdict), 0), None);
+        assert!(!health.is_ready(0, "a", 1, true));
+        assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "wrong");
+    }
+}
+
+#[test]
+fn the_back_off_differs_by_nonce() {
+    let back_offs = (0..20).map(|nonce| {
+        let mut health = ServersHealth::new(1);
+        for now_ms in [0, 10_000, 20_000] {
+            let mut request = FailOver::new("a", false, false, nonce, 1, CONNECT);
+            assert!(matches!(request.poll(&mut health, now_ms, SECOND), FailOverAction::Send { .. }));
+            request.ended(&mut health, RequestEnd::None(failure("down")), now_ms);
+        }
+        health.back_off_ms(20_000, false).unwrap()
+    });
+    assert!(back_offs.collect::<std::collections::BTreeSet<_>>().len() > 1);
+}
