@@ -7,6 +7,7 @@ mod checks;
 mod clock_check;
 mod clock_source;
 mod segments;
+mod servers;
 mod settings;
 mod worker_ids;
 
@@ -18,5 +19,6 @@ pub use segments::{
     MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step,
     check_tag, check_tinyid_step, id_order, prefetch,
 };
+pub use servers::{check_connections, check_header, check_header_bytes, check_servers};
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
 pub use worker_ids::{WorkerOption, WorkerRange, of_hostname, server_urls};

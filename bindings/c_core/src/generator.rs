@@ -59,14 +59,9 @@ impl leafid_core_rules {
             1 => OnExhausted::Borrow,
             other => return Err(Error::invalid("on_exhausted", other, "0 or 1")),
         };
-        let (least, most) = on_clock_backwards.max_ms_range();
-        if !(least..=most).contains(&self.max_backwards_ms) {
-            let allowed = format!("{least} to {most} milliseconds");
-            return Err(Error::invalid("max_backwards_ms", self.max_backwards_ms, &allowed));
-        }
         Ok(Rules {
             on_clock_backwards,
-            max_backwards_ms: self.max_backwards_ms,
+            max_backwards_ms: on_clock_backwards.check_max_ms(self.max_backwards_ms)?,
             on_exhausted,
             random_start: self.random_start,
         })

@@ -22,11 +22,8 @@ pub fn rules(
         let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
         return Err(Error::invalid("on_exhausted", "\"borrow\"", allowed));
     }
-    let (least, most) = on_clock_backwards.max_ms_range();
     let max_backwards_ms = max_backwards_ms.unwrap_or(on_clock_backwards.default_max_ms());
-    if !(least..=most).contains(&max_backwards_ms) {
-        return Err(Error::invalid("max_backwards_ms", max_backwards_ms, allowed("max_backwards_ms")));
-    }
+    let max_backwards_ms = on_clock_backwards.check_max_ms(max_backwards_ms)?;
     let random_start = match random_start {
         None => Rules::default().random_start,
         // It fits, because it is checked here.

@@ -1,6 +1,7 @@
 //! The rules of a generator: for a clock that goes back, and for a tick that is used up.
 
 use crate::{Error, Result};
+use alloc::format;
 
 /// How far ahead of the clock the longest span ends, in milliseconds.
 pub const LONGEST_SPAN_MS: i64 = 3_000;
@@ -54,6 +55,16 @@ impl OnClockBackwards {
             OnClockBackwards::Continue => (100, 3_600_000),
             OnClockBackwards::Wait => (0, 3_600_000),
         }
+    }
+
+    /// Checks `max_backwards_ms`. Errors: `invalid_argument`.
+    pub fn check_max_ms(self, ms: i64) -> Result<i64> {
+        let (least, most) = self.max_ms_range();
+        if !(least..=most).contains(&ms) {
+            let allowed = format!("{least} to {most} milliseconds under {:?}", self.name());
+            return Err(Error::invalid("max_backwards_ms", ms, &allowed));
+        }
+        Ok(ms)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::tls_roots;
 use super::url::ServerUrl;
+use leafid_core::options::{check_connections, check_header, check_header_bytes, check_servers};
 use leafid_core::{Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,23 +38,6 @@ const IDLE: Duration = Duration::from_secs(5);
 const LARGEST_HEAD: usize = 16 * 1024;
 /// The size for all headers of the user together and the URL of a request.
 const OUTPUT_BYTES: usize = 16 * 1024;
-const MOST_HEADER_BYTES: usize = 8 * 1024;
-const LONGEST_URL: usize = 2_000;
-const MOST_CONNECTIONS: usize = 64;
-const MOST_SERVERS: usize = 64;
-
-/// The headers that HTTP itself sets.
-const RESERVED: [&str; 9] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// The valid options.
 pub(super) struct Settings {
@@ -71,28 +55,11 @@ impl Settings {
     /// Reads `ca_file`, the system's authorities and the proxy variables. Errors: `invalid_argument`.
     pub(super) fn parse(options: HttpOptions) -> Result<Settings> {
         let option = options.option;
-        if options.servers.is_empty() || options.servers.len() > MOST_SERVERS {
-            let allowed = format!("1 to {MOST_SERVERS} URLs");
-            return Err(Error::invalid(option, format!("{} URLs", options.servers.len()), &allowed));
-        }
-        if let Some(long) = options.servers.iter().find(|server| server.len() > LONGEST_URL) {
-            let allowed = format!("URLs of at most {LONGEST_URL} bytes");
-            return Err(Error::invalid(option, format!("a URL of {} bytes", long.len()), &allowed));
-        }
+        check_servers(option, &options.servers)?;
         let servers =
             options.servers.iter().map(|text| ServerUrl::parse(option, text)).collect::<Result<Vec<_>>>()?;
         let headers = headers(options.token.as_deref(), &options.headers)?;
-        for (name, timeout) in
-            [("request_timeout_ms", options.request_timeout), ("connect_timeout_ms", options.connect_timeout)]
-        {
-            if timeout < Duration::from_millis(1) {
-                return Err(Error::invalid(name, timeout.as_millis(), "1 and more"));
-            }
-        }
-        if !(1..=MOST_CONNECTIONS).contains(&options.connections) {
-            let allowed = format!("1 to {MOST_CONNECTIONS}");
-            return Err(Error::invalid("connections", options.connections, &allowed));
-        }
+        check_connections(options.connections)?;
         let is_remote = servers.iter().any(|server| !server.is_loopback());
         let proxy = if is_remote { proxy()? } else { None };
         let needs_tls = servers.iter().any(ServerUrl::is_tls)
@@ -148,21 +115,13 @@ fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(Head
         let wrong = |allowed: &str| Error::invalid("headers", format!("{name:?}"), allowed);
         let parsed = HeaderName::from_bytes(name.as_bytes())
             .map_err(|_| wrong("names of letters, digits and -, as HTTP's"))?;
-        if RESERVED.contains(&parsed.as_str()) {
-            return Err(wrong(&format!("other names than {}", RESERVED.join(", "))));
-        }
-        if headers.iter().any(|(known, _)| *known == parsed) {
-            return Err(wrong("each name once, and no Authorization besides `token`"));
-        }
+        check_header(parsed.as_str(), name, headers.iter().map(|(known, _)| known.as_str()))?;
         let value =
             HeaderValue::from_str(value).map_err(|_| wrong("a value without control characters for it"))?;
         headers.push((parsed, value));
     }
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if bytes > MOST_HEADER_BYTES {
-        let allowed = format!("at most {MOST_HEADER_BYTES}, with the token");
-        return Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed));
-    }
+    check_header_bytes(bytes)?;
     Ok(headers)
 }
 

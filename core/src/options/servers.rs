@@ -1,0 +1,68 @@
+//! The options for requests to servers. URLs and headers are parsed by the host, with the library that sends them.
+
+use crate::options::allowed::allowed;
+use crate::{Error, Result};
+use alloc::format;
+use alloc::string::String;
+
+const MOST_SERVERS: usize = 64;
+const LONGEST_URL: usize = 2_000;
+const MOST_CONNECTIONS: usize = 64;
+/// The size of all headers of the user together.
+const MOST_HEADER_BYTES: usize = 8 * 1024;
+/// The headers that HTTP itself sets.
+const RESERVED: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The number of servers and the length of their URLs. `option` names the servers. Errors: `invalid_argument`.
+pub fn check_servers(option: &str, urls: &[String]) -> Result<()> {
+    if urls.is_empty() || urls.len() > MOST_SERVERS {
+        let allowed = format!("1 to {MOST_SERVERS} URLs");
+        return Err(Error::invalid(option, format!("{} URLs", urls.len()), &allowed));
+    }
+    if let Some(long) = urls.iter().find(|url| url.len() > LONGEST_URL) {
+        let allowed = format!("URLs of at most {LONGEST_URL} bytes");
+        return Err(Error::invalid(option, format!("a URL of {} bytes", long.len()), &allowed));
+    }
+    Ok(())
+}
+
+/// The number of kept connections to each server. Errors: `invalid_argument`.
+pub fn check_connections(connections: usize) -> Result<()> {
+    match connections {
+        1..=MOST_CONNECTIONS => Ok(()),
+        _ => Err(Error::invalid("connections", connections, allowed("connections"))),
+    }
+}
+
+/// A header of the user besides `others`. `name` is in lower case. Errors: `invalid_argument`.
+pub fn check_header<'h>(name: &str, shown: &str, mut others: impl Iterator<Item = &'h str>) -> Result<()> {
+    let wrong = |allowed: &str| Err(Error::invalid("headers", format!("{shown:?}"), allowed));
+    if RESERVED.contains(&name) {
+        return wrong(&format!("other names than {}", RESERVED.join(", ")));
+    }
+    if others.any(|other| other == name) {
+        return wrong("each name once, and no Authorization besides `token`");
+    }
+    Ok(())
+}
+
+/// The size of all headers of the user and of the token. Errors: `invalid_argument`.
+pub fn check_header_bytes(bytes: usize) -> Result<()> {
+    match bytes {
+        ..=MOST_HEADER_BYTES => Ok(()),
+        _ => {
+            let allowed = format!("at most {MOST_HEADER_BYTES}, with the token");
+            Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed))
+        }
+    }
+}
