@@ -98,8 +98,12 @@ impl CachedLease {
 
     /// Whether this file is the one that `owner` wrote; `changed_ms` is the kernel's time of its last change.
     pub fn is_bound(&self, file: (u64, u64), owner: u128, changed_ms: i64) -> bool {
-        let untouched = is_stamp_of(changed_ms, self.written_ms);
-        untouched && file == (self.device, self.inode) && self.owner == hex(owner)
+        self.is_as_written(changed_ms) && file == (self.device, self.inode) && self.owner == hex(owner)
+    }
+
+    /// Whether the kernel's time of the file's last change is that of the write.
+    pub fn is_as_written(&self, changed_ms: i64) -> bool {
+        is_stamp_of(changed_ms, self.written_ms)
     }
 
     /// The end of the lease, by the boot time in milliseconds.

@@ -33,12 +33,12 @@ pub(crate) mod process {
     }
 
     pub(crate) struct ForkHooks {
-        pub(crate) before: fn(),
+        pub(crate) before: fn(std::time::Duration),
         pub(crate) in_parent: fn(),
     }
 
     impl ForkHooks {
-        pub(crate) const NONE: ForkHooks = ForkHooks { before: || {}, in_parent: || {} };
+        pub(crate) const NONE: ForkHooks = ForkHooks { before: |_| {}, in_parent: || {} };
     }
 
     pub(crate) enum ForkOrder {

@@ -17,8 +17,6 @@ use std::time::{Duration, Instant};
 
 /// The longest queue; further records are dropped and counted.
 const MOST_QUEUED: usize = 256;
-/// How long a fork waits for the thread to end; then it continues regardless.
-const FORK_WAITS: Duration = Duration::from_millis(100);
 
 static QUEUE: PerProcess<LogQueue> = PerProcess::new();
 
@@ -120,7 +118,7 @@ pub fn wait_for_delivery() {
 }
 
 /// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
-static FORK_HOOKS: ForkHooks = ForkHooks { before: || wait(FORK_WAITS), ..ForkHooks::NONE };
+static FORK_HOOKS: ForkHooks = ForkHooks { before: wait, ..ForkHooks::NONE };
 
 struct LogQueue {
     /// The process that it belongs to.

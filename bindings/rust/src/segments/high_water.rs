@@ -24,8 +24,6 @@ use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often unused ids are written if a busy machine takes too long for a write.
-const SAVES: usize = 5;
 /// The largest number of tags that `last-day` fetches at an opening.
 const MOST_RECENT: usize = 1_000;
 
@@ -224,18 +222,17 @@ impl HighWaterMarks {
 
     /// Writes a mark with its unused ids, until the kernel's time of the write agrees with the recorded one.
     fn save(&self, store: &mut SharedFile<Mark>, mark: &mut Mark) -> Result<()> {
-        for _ in 0..SAVES {
+        if mark.kept.is_none() {
+            return store.write(mark);
+        }
+        let stamp = |mark: &mut Mark| {
             if let Some(kept) = &mut mark.kept {
                 kept.written_ms = self.env.clock.filtered_ms();
             }
-            store.write(mark)?;
-            let Some(kept) = &mark.kept else { break };
-            // If they never agree, such as with a faked clock, a later reader drops the unused ids.
-            if kept.is_as_written(store.changed_ms()?) {
-                break;
-            }
-        }
-        Ok(())
+        };
+        let is_stamp =
+            |mark: &Mark, changed_ms| mark.kept.as_ref().is_none_or(|kept| kept.is_as_written(changed_ms));
+        store.write_stamped(mark, stamp, is_stamp)
     }
 
     /// The content of a tag's file, as far as it is valid.

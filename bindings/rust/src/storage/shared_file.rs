@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
+/// How often a content is written that records the time of its write, if a busy machine takes too long for a write.
+const STAMPED_WRITES: usize = 5;
+
 /// The content of a file that processes share.
 pub(crate) trait Stored: Content {
     /// `state_io` with the failed operation, the path and what to do.
@@ -95,6 +98,24 @@ impl<C: Stored> SharedFile<C> {
         self.file.write(self.spare * SLOT_BYTES, &bytes).map_err(failed)?;
         self.number += 1;
         self.spare = 1 - self.spare;
+        Ok(())
+    }
+
+    /// Writes a content that records the time of its write, until that time agrees with the kernel's. If they never
+    /// agree, such as with a faked clock, a later reader ignores what depends on it. Errors: as [`SharedFile::write`].
+    pub(crate) fn write_stamped(
+        &mut self,
+        content: &mut C,
+        stamp: impl Fn(&mut C),
+        is_stamp: impl Fn(&C, i64) -> bool,
+    ) -> Result<()> {
+        for _ in 0..STAMPED_WRITES {
+            stamp(content);
+            self.write(content)?;
+            if is_stamp(content, self.changed_ms()?) {
+                break;
+            }
+        }
         Ok(())
     }
 

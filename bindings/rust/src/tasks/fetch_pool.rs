@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 
 /// A thread ends after this time without work.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long a fork waits for the threads to end before it continues anyway.
-const FORK_WAITS: Duration = Duration::from_millis(100);
 
 /// A thread that is busy with one job for this long counts as held up: with a request to a server, or with a user
 /// callback.
@@ -200,7 +198,7 @@ pub(crate) fn owners() -> Vec<Arc<dyn Owner>> {
 
 /// Ends the threads before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
 pub(crate) static FORK_HOOKS: ForkHooks = ForkHooks {
-    before: || stop(FORK_WAITS),
+    before: stop,
     in_parent: || {
         if let Some(pool) = POOL.get() {
             pool.ensure_threads(false);

@@ -7,9 +7,6 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a fork waits for the thread to end before it continues anyway.
-const FORK_WAITS: Duration = Duration::from_millis(100);
-
 /// The timer of this process. A forked child starts with none.
 static TIMER: PerProcess<Arc<RenewalTimer>> = PerProcess::new();
 
@@ -198,7 +195,7 @@ impl Drop for PanicGuard<'_> {
 
 /// Ends the thread before a fork: a child has only the forking thread, and runtimes warn of a parent with threads.
 static FORK_HOOKS: ForkHooks = ForkHooks {
-    before: || stop(FORK_WAITS),
+    before: stop,
     in_parent: || {
         if let Some(timer) = TIMER.get() {
             timer.restart_for_leases();

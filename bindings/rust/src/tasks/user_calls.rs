@@ -15,9 +15,6 @@ use std::time::{Duration, Instant};
 /// `worker_lost`.
 pub type Answer<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long a fork waits for the calls to end before it continues anyway.
-const FORK_WAITS: Duration = Duration::from_millis(100);
-
 /// The calls of this process. A forked child starts with none, because it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
 
@@ -107,7 +104,7 @@ impl Drop for CallEnd {
 }
 
 /// Waits for the calls before a fork, because a child has only the forking thread.
-static FORK_HOOKS: ForkHooks = ForkHooks { before: || wait(FORK_WAITS), ..ForkHooks::NONE };
+static FORK_HOOKS: ForkHooks = ForkHooks { before: wait, ..ForkHooks::NONE };
 
 /// Waits until no such thread is left, at most for `patience`.
 pub(crate) fn wait(patience: Duration) {

@@ -12,7 +12,6 @@ use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, IdSpace};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, MOST_SERVERS_BYTES};
-use leafid_core::format::shared::is_stamp_of;
 use leafid_core::{Code, Lease, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,9 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Stored for LeaseFile {}
-
-/// How often it is written if a busy machine takes too long for a write.
-const SAVES: usize = 5;
 
 fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
     directory.join(format!("worker-{worker_id}.lease"))
@@ -81,19 +77,16 @@ impl LeaseCache {
         if self.file != Some(id) && self.is_open_to_others(&store)? {
             return Ok(());
         }
-        for _ in 0..SAVES {
-            let written_ms = self.env.clock.filtered_ms();
-            let bound = LeaseBinding { boot: &boot, owner: self.owner, file: id };
-            let held = CachedLease::new(lease, ends, &bound, written_ms);
-            // After an error the file may hold the old or the new content.
-            self.file = Some(id);
-            store.write(&LeaseFile { held, ..self.empty.clone() })?;
-            // If the times never agree, such as with a faked clock, a later reader ignores the file.
-            if is_stamp_of(store.changed_ms()?, written_ms) {
-                break;
-            }
-        }
-        Ok(())
+        let bound = LeaseBinding { boot: &boot, owner: self.owner, file: id };
+        let stamp = |file: &mut LeaseFile| {
+            file.held = CachedLease::new(lease, ends, &bound, self.env.clock.filtered_ms());
+        };
+        let is_stamp = |file: &LeaseFile, changed_ms| {
+            file.held.as_ref().is_some_and(|held| held.is_as_written(changed_ms))
+        };
+        // After an error the file may hold the old or the new content.
+        self.file = Some(id);
+        store.write_stamped(&mut self.empty.clone(), stamp, is_stamp)
     }
 
     /// Whether the file may be open to other users, such as a restored one or one with a changed mode. To make it

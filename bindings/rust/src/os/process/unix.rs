@@ -5,7 +5,7 @@
 //! Linux before 4.14, qemu-user and macOS wipe no page. There each call compares the process id. That does not tell a raw
 //! clone from a child of `vfork`, which must not take its parent's state away. So both are refused.
 
-use super::{ForkHooks, ForkOrder};
+use super::{FORK_WAITS, ForkHooks, ForkOrder};
 use crate::os::inherited_fds;
 use rustix::process::{WaitId, WaitIdOptions};
 use std::ptr;
@@ -193,7 +193,7 @@ pub(crate) fn serves_raw_children() -> bool {
 
 extern "C" fn before() {
     FORKS.fetch_add(UNDER_WAY + 1, AcqRel);
-    hooks().for_each(|hooks| (hooks.before)());
+    hooks().for_each(|hooks| (hooks.before)(FORK_WAITS));
 }
 
 extern "C" fn after_in_parent() {
