@@ -5,6 +5,7 @@ pub(crate) mod extension;
 pub(crate) mod generator;
 pub(crate) mod history;
 pub(crate) mod lease;
+pub(crate) mod lease_claims;
 pub(crate) mod lease_loss;
 pub(crate) mod lease_schedule;
 pub(crate) mod record;

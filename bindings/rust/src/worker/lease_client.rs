@@ -7,8 +7,7 @@ use crate::os::mutex::lock;
 use crate::tasks::user_calls::Answer;
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use leafid_core::wire::{Request, Response, Verdict, lease_server};
-use leafid_core::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
-use std::collections::BTreeMap;
+use leafid_core::{Code, Error, Lease, LeaseClaim, LeaseClaims, Renewal, RenewalAnswer, Result};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
@@ -36,15 +35,8 @@ pub(crate) struct Simulated {
     pub(crate) number: Box<dyn Fn() -> u128 + Send + Sync>,
 }
 
-/// Claims without a response, by servers and id space. If one is sent again, its response is the same, and it takes no
-/// second worker id. A forked child creates its own.
-static UNANSWERED: PerProcess<Mutex<BTreeMap<String, Unanswered>>> = PerProcess::new();
-
-struct Unanswered {
-    instance: String,
-    /// The boot time before the claim was sent first. The lease may have started then.
-    asked: Duration,
-}
+/// Claims without an answer. A forked child creates its own.
+static CLAIMS: PerProcess<Mutex<LeaseClaims>> = PerProcess::new();
 
 impl HttpLeases {
     /// Reads files and the environment. Errors: `invalid_argument`.
@@ -104,23 +96,13 @@ impl HttpLeases {
 
     /// Claims a lease. `asked` is the boot time. Also returns the boot time before the lease was requested first.
     pub(crate) fn claim_since(&self, request: &ClaimRequest, asked: Duration) -> Result<(Lease, Duration)> {
-        let unanswered = UNANSWERED.get_or_install(Mutex::default);
+        let claims = CLAIMS.get_or_install(Mutex::default);
         let key = format!("{} {}", self.name, self.options.servers.join(" "));
-        // No other thread sends the same claim meanwhile: both would get the same lease.
-        let before = lock(unanswered).remove(&key);
-        let claim = before.unwrap_or_else(|| Unanswered { instance: request.instance.clone(), asked });
+        let claim = LeaseClaim { instance: request.instance.clone(), asked };
+        let claim = lock(claims).begin(&key, claim);
         match self.try_claim(&ClaimRequest { instance: claim.instance.clone(), ..request.clone() }) {
             Ok(lease) => Ok((lease, claim.asked)),
-            Err(error) => {
-                if !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument) {
-                    lock(unanswered).insert(key, claim);
-                }
-                Err(match error.code() {
-                    // The transport reports this for every kind of request.
-                    Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
-                    _ => error,
-                })
-            }
+            Err(error) => Err(lock(claims).failed(key, claim, error)),
         }
     }
 
