@@ -69,6 +69,8 @@ pub use server::health::{Attempt, ServerFailure, ServersHealth};
 #[doc(hidden)]
 pub use snowflake::action::push_zeroes;
 pub use snowflake::action::{Action, Run};
+pub use snowflake::claim_errors::{HeldId, OfflineRefusal, unusable_lease};
+pub use snowflake::claim_search::{ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch};
 pub use snowflake::extension::{ExtensionAction, SpanExtension};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};

@@ -1,6 +1,8 @@
 //! Snowflake ids: spans of ticks, the generator that issues ids within them, and their record.
 
 pub(crate) mod action;
+pub(crate) mod claim_errors;
+pub(crate) mod claim_search;
 pub(crate) mod extension;
 pub(crate) mod generator;
 pub(crate) mod history;

@@ -78,6 +78,14 @@ impl Lease {
         Ok(Span { from, until })
     }
 
+    /// Whether the claim of this lease's id failed with `error` because the id is held on this host, such as by a process
+    /// that was stopped for longer than its lease. Then the lease is not released but left to end. Otherwise the same id
+    /// would be leased again at once.
+    pub fn is_held_here(&self, error: &Error, layout: &Layout, rules: &Rules, now_ms: i64) -> bool {
+        // Another possible reason is that its span begins too far ahead.
+        error.code() == Code::WorkerInUse && self.span(layout, rules, now_ms).is_ok()
+    }
+
     fn passed(&self, until_ms: i64, now_ms: i64, what: &str) -> Error {
         let message = format!(
             "{what} of worker id {} ends at {until_ms} ms ({}), which this clock has passed: it reads {now_ms} ms; see \

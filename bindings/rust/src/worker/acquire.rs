@@ -3,6 +3,7 @@
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::{lock, lock_signal_safe};
+use crate::storage::state_file::IdSpace;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
@@ -13,7 +14,7 @@ use crate::worker::offline_start::OfflineStart;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS, peers_agree};
+use leafid_core::{Code, Error, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS, peers_agree};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -135,8 +136,7 @@ pub(crate) fn uses_leases(settings: &SnowflakeSettings) -> bool {
     matches!(&settings.key.workers, WorkerIds::FromSource(source) if source.leases_spans())
 }
 
-/// Whether a worker id that servers leased is held on this host, such as by a process that was stopped for longer than
-/// its lease. Then the lease is not released but left to end. Otherwise the same id would be leased again at once.
+/// Whether a worker id that servers leased is held on this host: [`leafid_core::Lease::is_held_here`].
 pub(crate) fn is_held_here(
     env: &Env,
     settings: &SnowflakeSettings,
@@ -145,11 +145,8 @@ pub(crate) fn is_held_here(
 ) -> bool {
     let of_servers = settings.key.workers.source().is_some_and(|source| source.as_servers().is_some());
     let lease = grant.and_then(|grant| grant.lease.as_ref()).filter(|_| of_servers);
-    // Another possible reason is that its span begins too far ahead.
-    let begins = |lease: &Lease| {
-        lease.span(&settings.key.space.layout, &settings.key.space.rules, env.clock.filtered_ms()).is_ok()
-    };
-    error.code() == Code::WorkerInUse && lease.is_some_and(|(_, lease)| begins(lease))
+    let IdSpace { layout, rules, .. } = &settings.key.space;
+    lease.is_some_and(|(_, lease)| lease.is_held_here(error, layout, rules, env.clock.filtered_ms()))
 }
 
 /// Releases a lease that was not used, within `timeout_ms`.

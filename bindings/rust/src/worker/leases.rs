@@ -113,20 +113,3 @@ pub trait WorkerLeases: Send + Sync {
         false
     }
 }
-
-/// A lease source that always returns `None`.
-#[cfg(test)]
-pub(crate) struct Silent;
-
-#[cfg(test)]
-impl WorkerLeases for Silent {
-    fn claim(&self, _: &ClaimRequest) -> Answer<Option<Lease>> {
-        Ok(None)
-    }
-    fn renew(&self, _: &Lease, _: i64) -> Answer<Option<Renewal>> {
-        Ok(None)
-    }
-    fn release(&self, _: &Lease, _: i64) -> Answer<()> {
-        Ok(())
-    }
-}

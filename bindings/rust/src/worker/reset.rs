@@ -2,9 +2,9 @@
 
 use crate::os::env::Env;
 use crate::storage::state_file::{self, StateFile};
-use crate::worker::claim::{EXEC, while_in_use};
+use crate::worker::claim::find_free;
 use crate::worker::settings::SnowflakeSettings;
-use leafid_core::{Code, Error, Record, Result};
+use leafid_core::{ClaimSearch, Code, Error, Record, Result};
 
 /// A record before and after its reset.
 #[derive(Debug)]
@@ -18,7 +18,8 @@ pub(crate) struct Reset {
 /// Errors: `worker_in_use` with the holder, `invalid_argument` without a record, `state_io`, `state_corrupt`,
 /// `state_mismatch`, `before_epoch`, `time_exhausted`.
 pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
-    while_in_use(env, EXEC, |_| once(env, settings, worker_id))
+    let search = ClaimSearch::one(&settings.key.space.name, worker_id, env.clock.boot_time());
+    find_free(env, settings, search, |worker_id, _| once(env, settings, worker_id))
 }
 
 fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
