@@ -1,8 +1,8 @@
 //! The cache of a worker id's lease, beside its record: a start without a reachable server uses a span that is still
 //! held.
 //!
-//! A process may use the cached lease if it holds the lock of the worker's record and all of this is true: the run of
-//! the lease wrote the record last, in the same start of the machine; the file is the same; the lease has not ended.
+//! A process may use the cached lease if it holds the lock of the worker's record and core `format/cached_lease.rs`
+//! allows it.
 //! Before a release is sent, the cached lease is made invalid, durably and under that lock, because the server may then
 //! lease the id to another process.
 
@@ -11,7 +11,7 @@ use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, IdSpace};
 use crate::worker::settings::{Key, SnowflakeSettings};
-use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, MOST_SERVERS_BYTES};
+use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, LeaseSeeker, latest_first};
 use leafid_core::{Code, Lease, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,15 +47,8 @@ impl LeaseCache {
     ) -> Option<LeaseCache> {
         let Key { space: IdSpace { name, .. }, workers, persist, .. } = &settings.key;
         let (_, servers) = workers.source()?.as_servers().filter(|_| *persist)?;
-        let bytes: usize = servers.iter().map(String::len).sum();
-        if bytes > MOST_SERVERS_BYTES {
-            log::warn!(
-                "leafid: the URLs of the lease servers have {bytes} bytes: a lease is not remembered with them"
-            );
-            return None;
-        }
-        let servers = servers.to_vec();
-        let empty = LeaseFile { name: name.clone(), worker_id, servers, held: None };
+        let empty = LeaseFile::empty(name, worker_id, servers);
+        let empty = empty.inspect_err(|text| log::warn!("leafid: {text}")).ok()?;
         let path = path_of(&settings.directory, worker_id);
         Some(LeaseCache { env: Arc::clone(env), path, empty, owner, file: None, warned: false })
     }
@@ -64,11 +57,7 @@ impl LeaseCache {
     /// `state_mismatch`; `segment_unavailable` when other processes hold the file's lock too long.
     pub(crate) fn store(&mut self, lease: &Lease, ends: Duration) -> Result<()> {
         let boot = self.env.clock.boot_id();
-        if lease.lease_ms.is_none()
-            || lease.token.is_none()
-            || boot.is_empty()
-            || !tells_copies(&self.env, &self.path)
-        {
+        if !CachedLease::is_cacheable(lease, &boot) || !tells_copies(&self.env, &self.path) {
             return Ok(());
         }
         // A process with the token can renew and release the lease.
@@ -123,9 +112,9 @@ impl LeaseCache {
         if self.file.is_some() && self.file != Some(store.id()?) {
             return lost();
         }
-        match &store.found().content.held {
-            None if !store.found().damaged => Ok(()),
-            _ => store.write(&self.empty),
+        match LeaseFile::needs_invalidation(store.found()) {
+            true => store.write(&self.empty),
+            false => Ok(()),
         }
     }
 }
@@ -134,15 +123,13 @@ impl LeaseCache {
 /// a hint: each must be checked again under the lock of its record.
 pub(crate) fn candidates(env: &Env, settings: &SnowflakeSettings, servers: &[String]) -> Vec<u32> {
     let Ok(names) = env.disk.list(&settings.directory) else { return Vec::new() };
-    let ids = names.iter().filter_map(|name| {
+    let boot = env.clock.boot_id();
+    let seeker = seeker(env, settings, servers, &boot);
+    latest_first(names.iter().filter_map(|name| {
         let id: u32 = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".lease")?.parse().ok()?;
         let found = shared_file::peek::<LeaseFile>(env, &path_of(&settings.directory, id)).ok()??;
-        let held = found.content.of(&settings.key.space.name, id, servers)?;
-        is_now(held, env).then_some((held.ends_ms(), id))
-    });
-    let mut ids: Vec<(i64, u32)> = ids.collect();
-    ids.sort_unstable_by(|one, other| other.cmp(one));
-    ids.into_iter().map(|(_, id)| id).collect()
+        Some((seeker.hint(&found.content, id)?, id))
+    }))
 }
 
 /// The usable lease of a worker id, and the boot time before it was requested. The caller holds the lock of the record;
@@ -156,16 +143,14 @@ pub(crate) fn find_cached(
 ) -> Result<Option<(Lease, Duration)>> {
     let path = path_of(&settings.directory, worker_id);
     let Some(store) = SharedFile::<LeaseFile>::open_existing(env, path.clone())? else { return Ok(None) };
-    let found = store.found();
-    // An unreadable slot may have said that the lease was released.
-    let held = found.content.of(&settings.key.space.name, worker_id, servers).filter(|_| !found.damaged);
-    let Some(held) = held.filter(|held| is_now(held, env) && tells_copies(env, &path)) else {
-        return Ok(None);
-    };
-    if !held.is_bound(store.id()?, owner, store.changed_ms()?) {
-        return Ok(None);
+    // The clocks are read only now, under the locks: the wait for them may have lasted longer than the lease.
+    let boot = env.clock.boot_id();
+    let held = seeker(env, settings, servers, &boot).still_held(store.found(), worker_id);
+    let Some(held) = held.filter(|_| tells_copies(env, &path)) else { return Ok(None) };
+    match held.is_bound(store.id()?, owner, store.changed_ms()?) {
+        true => Ok(held.lease(worker_id)),
+        false => Ok(None),
     }
-    Ok(held.asked().map(|asked| (held.lease(worker_id), asked)))
 }
 
 #[cfg(fuzzing)]
@@ -173,9 +158,21 @@ pub(crate) fn rewrite(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     shared_file::rewrite::<LeaseFile>(bytes)
 }
 
-fn is_now(held: &CachedLease, env: &Env) -> bool {
+/// A start that looks for a cached lease now. `boot` is the start of the machine.
+fn seeker<'s>(
+    env: &Env,
+    settings: &'s SnowflakeSettings,
+    servers: &'s [String],
+    boot: &'s str,
+) -> LeaseSeeker<'s> {
     let boot_time_ms = env.clock.boot_time().as_millis() as i64;
-    held.is_now(&env.clock.boot_id(), boot_time_ms, env.clock.filtered_ms())
+    LeaseSeeker {
+        name: &settings.key.space.name,
+        servers,
+        boot,
+        boot_time_ms,
+        now_ms: env.clock.filtered_ms(),
+    }
 }
 
 /// Whether a copy of a file in this directory can be detected. In the layers of a container a copy can have its
