@@ -35,7 +35,7 @@ def cargo(command: list[str], output: str) -> list[list[str]]:
         return []
     # For another machine, or for this one.
     at = command.index("--target") if "--target" in command else len(command)
-    start = ["cargo", "test", "--quiet", *command[at : at + 2]]
+    start = ["cargo", "test", "--quiet", *command[at : at + 2], *(["--release"] if "--release" in command else [])]
     return [
         [*start, *target.split(), "--", "--exact", *(name.strip() for name in names.splitlines())]
         for target, names in zip(targets, lists)

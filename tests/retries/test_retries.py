@@ -51,8 +51,8 @@ def test_of_each_target_the_tests_that_failed():
     first, second = retries.cargo(["cargo", "test"], CARGO)
     assert first[3:] == ["-p", "leafid", "--test", "some", "--", "--exact", "it_waits"]
     assert second[3:] == ["-p", "leafid", "--lib", "--", "--exact", "clocks::first", "clocks::second"]
-    first, _ = retries.cargo(["cargo", "test", "--target", "other", "--lib", "--", "--skip", "slow"], CARGO)
-    assert first[3:7] == ["--target", "other", "-p", "leafid"]
+    first, _ = retries.cargo(["cargo", "test", "--release", "--target", "other", "--lib", "--", "--skip", "slow"], CARGO)
+    assert first[3:8] == ["--target", "other", "--release", "-p", "leafid"]
 
 
 def test_what_did_not_end_by_failing_tests_is_not_run_again():

@@ -27,6 +27,9 @@ pub mod fuzzing;
 mod http;
 mod metrics;
 mod os;
+#[cfg(test)]
+#[path = "../tests/common/programs.rs"]
+mod programs;
 mod segments;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]

@@ -5,6 +5,7 @@
 mod common;
 
 use common::Place;
+use common::programs::command;
 use leafid::{Layout, OnClockBackwards, Segment, Segments};
 use serde_json::Value;
 use std::fs;
@@ -12,7 +13,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Command, Output, Stdio};
 
 fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leafid"));
+    let mut command = command(env!("CARGO_BIN_EXE_leafid"));
     for variable in ["LEAFID_WORKER", "LEAFID_STATE_DIR", "STATE_DIRECTORY"] {
         command.env_remove(variable);
     }

@@ -4,9 +4,11 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::programs::command;
 use leafid::{Code, Error, Layout, Segment, Segments, SegmentsBuilder, Snowflake, SnowflakeBuilder};
 use std::path::Path;
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
@@ -56,8 +58,7 @@ fn they_are_shown_as_they_were() {
     let state = directory.path().join("state").display().to_string();
     let counters = directory.path().join("counters").display().to_string();
     let show = |arguments: &[&str]| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_leafid")).args(arguments).arg("--json").output().unwrap();
+        let output = command(env!("CARGO_BIN_EXE_leafid")).args(arguments).arg("--json").output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };

@@ -4,14 +4,15 @@
 
 mod common;
 use common::Place;
+use common::programs::this_program;
 use leafid::{Code, OnClockBackwards, Snowflake};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// This test binary again, as another process that holds a worker id until its input ends.
 fn holder(place: &Place, dir: &std::path::Path, worker: &str) -> (Child, String) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = this_program()
         .args(["--exact", "held_by_another_process", "--ignored", "--nocapture"])
         .env("LEAFID_TEST_NAME", &place.name)
         .env("LEAFID_STATE_DIR", dir)

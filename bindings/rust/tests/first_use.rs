@@ -3,8 +3,8 @@
 
 mod common;
 use common::Place;
+use common::programs::this_program;
 use leafid::Snowflake;
-use std::process::Command;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const THREADS: u32 = 8;
 fn threads_that_come_first_at_once_have_a_background_thread() {
     for _ in 0..40 {
         let place = Place::new();
-        let ran = Command::new(std::env::current_exe().unwrap())
+        let ran = this_program()
             .args(["--exact", "first_use_by_many_threads", "--ignored", "--nocapture"])
             .env("LEAFID_TEST_NAME", &place.name)
             .env("LEAFID_STATE_DIR", place.dir.path())

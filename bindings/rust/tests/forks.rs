@@ -3,6 +3,7 @@
 
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone, start_child};
+use common::programs::this_program;
 use common::{Place, sorted_and_distinct};
 use leafid::{Code, Layout, Snowflake};
 use std::fs::TryLockError;
@@ -94,7 +95,7 @@ fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
         // Besides the lock a mark of the whole host keeps others away.
         let file = std::fs::File::open(place.file(7)).unwrap();
         assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)), "the parent's lock is gone");
-        let third = std::process::Command::new(std::env::current_exe().unwrap())
+        let third = this_program()
             .args(["--exact", "third_process", "--ignored", "--nocapture"])
             .env("LEAFID_TEST_NAME", &place.name)
             .env("LEAFID_STATE_DIR", place.dir.path())

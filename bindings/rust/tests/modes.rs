@@ -5,6 +5,7 @@ mod common;
 
 use common::Place;
 use common::forks::{in_child, plain_fork};
+use common::programs::this_program;
 use leafid::{FileTag, Segment, Segments, SegmentsBuilder};
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,9 +89,8 @@ fn what_a_group_shares_is_the_group_s_whatever_the_umask() {
 
 #[test]
 fn the_environment_says_it_too() {
-    let program = || std::process::Command::new(std::env::current_exe().unwrap());
     for (said, code) in [("1", 0), ("yes", 101)] {
-        let mut run = program();
+        let mut run = this_program();
         run.args(["--exact", "under_the_environment", "--ignored"]).env("LEAFID_SHARED_GROUP", said);
         assert_eq!(run.output().unwrap().status.code(), Some(code), "{said}");
     }

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_child_is_free_of_the_calls_that_hang_in_its_parent() {
-        let ran = std::process::Command::new(std::env::current_exe().unwrap())
+        let ran = crate::programs::this_program()
             .args([
                 "--exact",
                 &format!("{}::hangs_and_forks", module_path!().trim_start_matches("leafid::")),

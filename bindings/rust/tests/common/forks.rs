@@ -1,8 +1,8 @@
 //! Children of tests, and the ids that they say.
 
+use super::programs::this_program;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
-use std::process::Command;
 use std::time::Duration;
 
 /// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
@@ -61,8 +61,7 @@ pub(crate) fn alone_where(test: &str, variables: &[(&str, &str)]) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
-    let program = std::env::current_exe().unwrap();
-    let mut command = Command::new(program);
+    let mut command = this_program();
     command.args(["--exact", test, "--nocapture"]).env(ALONE, "1").envs(variables.iter().copied());
     let ran = command.output().unwrap();
     let said = [ran.stdout, ran.stderr].concat();

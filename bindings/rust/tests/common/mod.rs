@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 pub(crate) mod forks;
+pub(crate) mod programs;
 
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::path::{Path, PathBuf};

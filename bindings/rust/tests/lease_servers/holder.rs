@@ -2,9 +2,10 @@
 
 use crate::common::Place;
 use crate::common::forks::{plain_fork, start_child};
+use crate::common::programs::this_program;
 use leafid::Snowflake;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// A process that leases a worker id of a server, issues ids and says them, and then does as it is told.
@@ -14,7 +15,7 @@ pub(crate) struct Holder {
 }
 
 pub(crate) fn holder(place: &Place, url: &str, then: &str) -> Holder {
-    let mut process = Command::new(std::env::current_exe().unwrap())
+    let mut process = this_program()
         .args(["--exact", "holder::holds", "--ignored", "--nocapture"])
         .env("LEAFID_TEST_PLACE", place.dir.path())
         .env("LEAFID_TEST_SPACE", &place.name)

@@ -2,11 +2,11 @@
 
 use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
 use crate::http::ServerPool;
-use std::process::Command;
+use crate::programs::this_program;
 
 /// Runs the helper below with a proxy.
 fn with_proxy(variable: &str, proxy: &str, server: &str) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = this_program();
     for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] {
         command.env_remove(name).env_remove(name.to_lowercase());
     }

@@ -2,11 +2,12 @@
 
 use super::tests::{ORDER, open};
 use super::*;
+use crate::programs::this_program;
 use crate::segments::high_water::HighWaterMarks;
 use leafid_core::Segment;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "LEAFID_TEST_DIRECTORY";
@@ -50,7 +51,7 @@ fn child() {
 }
 
 fn start(directory: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    this_program()
         .args([
             "--exact",
             &format!("{}::child", module_path!().trim_start_matches("leafid::")),
