@@ -147,6 +147,7 @@ def check_python():
             sys.exit(f"{wheel.name}: auditwheel does not agree with the tags: {shown}")
         print(f"{wheel.name}: auditwheel agrees")
     try_wheels()
+    try_arm_wheel()
 
 
 def try_wheels():
@@ -166,6 +167,49 @@ def try_wheels():
             took = statistics.median(float(run(own, "-c", timed, cwd=folder)) for _ in range(15))
             version = run(own, "--version").strip()
             print(f"{version}: the wheel runs; import leafid takes {took * 1000:.1f} ms")
+
+
+def try_arm_wheel():
+    """Runs the wheel for ARM under qemu-user, with Debian's Python for ARM, which is only unpacked. There is none for musl."""
+    fitting = list(DIST.glob("*abi3*manylinux*_aarch64.whl"))
+    if not fitting or platform.machine() == "aarch64":
+        return
+    tools = ("qemu-aarch64-static", "apt-get", "dpkg-deb")
+    if missing := [tool for tool in tools if not shutil.which(tool)]:
+        print(f"NOT TRIED: {fitting[0].name}: not here: {', '.join(missing)}")
+        return
+    debian = ROOT / "build/debian-arm64"
+    system = debian / "system"
+    if not system.exists():
+        debian_packages(debian, "arm64", "python3")
+    emulated = ["qemu-aarch64-static", "-L", system, system / "usr/bin/python3"]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        foreign = ["--platform", "manylinux2014_aarch64", "--python-version", "3.11", "--only-binary=:all:", "--no-index"]
+        run(sys.executable, "-m", "pip", "install", "--quiet", *foreign, "--find-links", DIST, "--target", folder / "site", "leafid")
+        environment = {**os.environ, "PYTHONHOME": str(system / "usr"), "PYTHONPATH": str(folder / "site"),
+                       "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+        for program in ("quickstart.py", "segments.py"):
+            run(*emulated, "-W", "error", ROOT / "examples" / program, cwd=folder, env=environment)
+        version = run(*emulated, "--version", env=environment).strip()
+    print(f"{version} for ARM, under qemu-user: the wheel runs")
+
+
+def debian_packages(folder, architecture, *names):
+    """Unpacks packages of another architecture, with all that they need, into `folder`/system. Nothing is installed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for made in ("lists/partial", "archives/partial", "unpacked"):
+        (folder / made).mkdir(parents=True)
+    (folder / "status").touch()
+    settings = {"APT::Architecture": architecture, "APT::Architectures": architecture, "Dir::State::status": folder / "status",
+                "Dir::State::lists": folder / "lists", "Dir::Cache::archives": folder / "archives", "Dir::Cache::pkgcache": "",
+                "Dir::Cache::srcpkgcache": "", "APT::Sandbox::User": "root", "Debug::NoLocking": "1"}
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    run(*apt, "update")
+    run(*apt, "install", "--yes", "--download-only", "--no-install-recommends", *names)
+    for package in (folder / "archives").glob("*.deb"):
+        run("dpkg-deb", "--extract", package, folder / "unpacked")
+    (folder / "unpacked").rename(folder / "system")
 
 
 # --- Node
