@@ -12,7 +12,10 @@ mod settings;
 mod worker_ids;
 
 pub use allowed::allowed;
-pub use checks::{MOST_IDS, Variable, check_n, flag, id_space, milliseconds, no_memory, refuse_options_of};
+pub use checks::{
+    DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, Variable, check_n, flag, id_space, milliseconds, no_memory,
+    refuse_options_of,
+};
 pub use clock_check::{check_built, check_clock};
 pub use clock_source::ClockSource;
 pub use segments::{

@@ -5,6 +5,7 @@ pub(crate) mod double_buffer;
 pub(crate) mod fetch_state;
 pub(crate) mod guard;
 pub(crate) mod pending;
+pub(crate) mod run_length;
 #[allow(clippy::module_inception, reason = "a segment, among what is made of segments")]
 pub(crate) mod segment;
 pub(crate) mod single_ids;

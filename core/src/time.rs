@@ -2,3 +2,4 @@
 
 pub(crate) mod back_off;
 pub(crate) mod clock_filter;
+pub(crate) mod poll_pause;

@@ -39,13 +39,15 @@ mod storage;
 mod tasks;
 mod worker;
 
-#[doc(hidden)]
-pub use leafid_core::Run;
 pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
+#[doc(hidden)]
+pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED};
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, Renewal, Result,
     Segment, Utc, parse_id,
 };
+#[doc(hidden)]
+pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength};
 pub use metrics::metrics;
 #[doc(hidden)]
 pub use os::log_queue;

@@ -1,7 +1,7 @@
 //! Metrics of the generators of this process, in the format of Prometheus.
 //!
-//! Each call builds its own registry of constants. The crate's shared metrics use locks of parking_lot, and a fork may
-//! copy the process-wide table of parking_lot while it is locked.
+//! Each call builds its own registry of constants: the locks of the crate's shared metrics do not survive a fork, see
+//! `docs/DESIGN.md`.
 
 use crate::os;
 use crate::segments::fetcher::open_fetchers;

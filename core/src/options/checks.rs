@@ -10,6 +10,12 @@ use core::time::Duration;
 /// The largest number of ids of one call.
 pub const MOST_IDS: usize = 1 << 24;
 
+/// The longest wait of a call if the user sets none.
+pub const DEFAULT_TIMEOUT_MS: i64 = 2_000;
+
+/// The largest value of the options that are durations.
+pub const MOST_MS: i64 = 3_600_000;
+
 /// Whether one call may have this number of ids. Errors: `invalid_argument`.
 pub fn check_n(n: usize) -> Result<()> {
     match n {
@@ -36,7 +42,7 @@ pub fn id_space(name: Option<&str>) -> Result<String> {
 /// The duration of an option, at least `least` milliseconds. Errors: `invalid_argument`.
 pub fn milliseconds(name: &str, ms: i64, least: i64) -> Result<Duration> {
     match ms {
-        1..=3_600_000 => Ok(Duration::from_millis(ms as u64)),
+        1..=MOST_MS => Ok(Duration::from_millis(ms as u64)),
         0 if least == 0 => Ok(Duration::ZERO),
         _ => Err(Error::invalid(name, ms, allowed("timeout_ms"))),
     }

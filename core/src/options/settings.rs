@@ -1,7 +1,7 @@
 //! The options of a snowflake.
 
 use crate::options::allowed::allowed;
-use crate::options::checks::Variable;
+use crate::options::checks::{MOST_MS, Variable};
 use crate::options::worker_ids::WorkerRange;
 use crate::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use alloc::format;
@@ -65,7 +65,7 @@ pub fn no_record_wait_ms(option: Option<i64>, variable: Option<Variable<'_>>, le
         },
     };
     match ms {
-        0..=3_600_000 => Ok(ms),
+        0..=MOST_MS => Ok(ms),
         _ => Err(Error::invalid(name, ms, allowed(option_name))),
     }
 }

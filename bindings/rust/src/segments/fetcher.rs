@@ -129,7 +129,7 @@ impl Fetcher {
         self.settings.origin.source.is_deferred()
     }
 
-    fn now_ms(&self) -> i64 {
+    pub(crate) fn now_ms(&self) -> i64 {
         self.env.clock.boot_time().as_millis() as i64
     }
 

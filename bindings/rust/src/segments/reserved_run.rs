@@ -4,7 +4,7 @@ use super::call::may_fetch;
 use super::fetcher::closed;
 use super::tag::Tag;
 use crate::os;
-use leafid_core::{Empty, Result, Run};
+use leafid_core::{Empty, Result, Run, RunLength};
 
 /// Ids that were taken from the buffer and are issued later.
 #[doc(hidden)]
@@ -66,6 +66,18 @@ impl Tag {
                 }
             }
         }
+    }
+
+    /// As [`Tag::take_run_for`], with a run of the length that the thread's use of the tag asks for.
+    #[doc(hidden)]
+    pub fn take_next_run(&self, length: &mut RunLength, need: usize) -> Result<Option<ReservedRun>> {
+        let taken = self.take_run_for(length.next(), need)?;
+        if let Some(reserved) = taken
+            && let Some(((fetcher, _), _)) = self.process.load()
+        {
+            length.taken(reserved.run.count, fetcher.now_ms());
+        }
+        Ok(taken)
     }
 
     /// Ids from memory for a handle of one thread: at most `most`, and at most one of `parts` parts of their segment.

@@ -6,7 +6,8 @@ use super::source::select;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use leafid_core::options::{
-    check_keep_unused, check_prewarm, check_step, check_tag, id_space, milliseconds, prefetch,
+    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag, id_space, milliseconds,
+    prefetch,
 };
 use leafid_core::{Result, Stock};
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ impl SegmentsSettings {
         if let Prewarm::Tags(tags) = &options.prewarm {
             check_prewarm(tags.len())?;
         }
-        let timeout = milliseconds("timeout_ms", options.timeout_ms.unwrap_or(2_000), 1)?;
+        let timeout = milliseconds("timeout_ms", options.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS), 1)?;
         let max_wait = options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
         let directory = match persist {
             true => Some(state_dir::state_dir(options.state_dir.as_deref())?.0.join(&name)),

@@ -2,11 +2,9 @@
 
 use super::reserved_run::ReservedRun;
 use super::tag::Tag;
-use leafid_core::{Result, Run};
+use leafid_core::{LONGEST_RUN, Result, Run};
 
-/// The largest number of ids that a handle reserves at a time. It is also at most this part of a segment, so that a few
-/// handles do not hold all of a small segment.
-const MOST: usize = 256;
+/// A handle reserves at most this part of a segment, so that a few handles do not hold all of a small segment.
 const PARTS: u64 = 16;
 
 impl Tag {
@@ -53,7 +51,7 @@ impl LocalTag {
     #[inline(never)]
     fn next_of_run(&mut self) -> Result<i64> {
         self.reserved.run.count = 0;
-        let Some(ReservedRun { run, generation }) = self.tag.part_in_memory(MOST, PARTS) else {
+        let Some(ReservedRun { run, generation }) = self.tag.part_in_memory(LONGEST_RUN, PARTS) else {
             return self.tag.next();
         };
         let rest = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };

@@ -3,7 +3,7 @@
 use crate::tasks::user_calls::Answer;
 use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
-use crate::worker::settings::SnowflakeSettings;
+use crate::worker::settings::{SnowflakeSettings, asks_servers};
 use crate::{ClockSource, Snowflake, Worker};
 use leafid_core::{Layout, OnClockBackwards, OnExhausted, Result};
 use std::path::PathBuf;
@@ -219,6 +219,12 @@ impl SnowflakeBuilder {
     pub fn max_wait_ms(mut self, ms: i64) -> Self {
         self.options.max_wait_ms = Some(ms);
         self
+    }
+
+    /// For bindings: whether lease servers give the worker id, so that an opening and a close wait for them.
+    #[doc(hidden)]
+    pub fn asks_servers(&self) -> bool {
+        asks_servers(&self.options)
     }
 
     /// Claims a worker id, makes its first span durable and returns the generator.

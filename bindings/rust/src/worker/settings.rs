@@ -11,8 +11,8 @@ use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
 use leafid_core::options::{
-    allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms, refuse_options_of, rules,
-    start_tick, with_epoch,
+    DEFAULT_TIMEOUT_MS, allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms,
+    refuse_options_of, rules, start_tick, with_epoch,
 };
 use leafid_core::{Code, Error, Result};
 use std::path::PathBuf;
@@ -86,14 +86,8 @@ impl SnowflakeSettings {
 
     pub(crate) fn parse(set: &SnowflakeOptions) -> Result<SnowflakeSettings> {
         let layout = with_epoch(set.layout, set.epoch_ms)?;
-        let (said, worker) = match &set.worker {
-            Some(worker) => ("worker", worker.clone()),
-            None => match std::env::var_os("LEAFID_WORKER") {
-                Some(text) => ("LEAFID_WORKER", Worker::Text(text.to_string_lossy().into_owned())),
-                None => {
-                    return Err(Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker")));
-                }
-            },
+        let Some((said, worker)) = worker(set) else {
+            return Err(Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker")));
         };
         let name = id_space(set.name.as_deref())?;
         let rules = rules(set.on_clock_backwards, set.max_backwards_ms, set.on_exhausted, set.random_start)?;
@@ -134,8 +128,22 @@ impl SnowflakeSettings {
                 persist,
                 start,
             },
-            timeout: milliseconds("timeout_ms", set.timeout_ms.unwrap_or(2_000), 1)?,
+            timeout: milliseconds("timeout_ms", set.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS), 1)?,
             max_wait: set.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?,
         })
     }
+}
+
+/// The worker ids as the user wrote them, and the name of the option or the environment variable.
+fn worker(set: &SnowflakeOptions) -> Option<(&'static str, Worker)> {
+    if let Some(worker) = &set.worker {
+        return Some(("worker", worker.clone()));
+    }
+    let text = std::env::var_os("LEAFID_WORKER")?;
+    Some(("LEAFID_WORKER", Worker::Text(text.to_string_lossy().into_owned())))
+}
+
+/// Whether lease servers give the worker id.
+pub(crate) fn asks_servers(set: &SnowflakeOptions) -> bool {
+    worker(set).is_some_and(|(_, worker)| worker.servers().is_some())
 }
