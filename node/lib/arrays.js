@@ -5,9 +5,10 @@
 
 const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
 const { refuse } = require('./errors.js')
+const native = require('./native.js')
 
-// The most a call makes, as in the host: known here so that `take` refuses before it allocates.
-const MOST = 2 ** 24
+// The most ids of a call: checked here, so that `take` refuses before it allocates.
+const { mostIds: MOST } = native.limits()
 const ARRAY = `a BigInt64Array or BigUint64Array of up to ${MOST} elements, of memory that is there`
 
 const plain = Object.getPrototypeOf(BigInt64Array.prototype)

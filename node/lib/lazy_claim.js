@@ -6,15 +6,11 @@
 
 const { LeafidError, guarded } = require('./errors.js')
 const native = require('./native.js')
-const { Opening, UNDER_WAY, asks } = require('./open_snowflake.js')
+const { Opening, UNDER_WAY, asks, isSource } = require('./open_snowflake.js')
 const { setImmediate } = require('./time.js')
 
-const isUrl = text => /^\s*https?:\/\//i.test(text)
-
 /** Whether the worker id of these options is leased from servers. */
-function asksServers({ worker = process.env.LEAFID_WORKER }) {
-  return Array.isArray(worker) || (typeof worker === 'string' && isUrl(worker))
-}
+const asksServers = ({ worker }) => !isSource(worker) && native.asksServers(worker)
 
 /**
  * The handle for these options until `open` is called with the one that has its worker id.

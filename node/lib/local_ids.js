@@ -4,19 +4,16 @@
 // id during whose take a prefetch is due is always the first of its run.
 
 const native = require('./native.js')
-const { now } = require('./time.js')
 
 /**
  * Another number in a forked child: what its parent had taken is not issued there. V8 leaves its heap out of such
  * children, so that no JavaScript runs there; other engines may not.
  */
 const GENERATION = native.forkGeneration()
-/** How long runs become while a tag is much in use, and what a run lasts at most then, in milliseconds. */
-const [FIRST, LONGER, LONGEST] = [1, 8, 256]
-const BUSY_MS = 1000
-
-/** Where the addon writes a run. */
-const scratch = new BigInt64Array(LONGEST)
+/** Where the addon writes a run, whose length the host decides. */
+const scratch = new BigInt64Array(native.limits().longestRun)
+/** An array that is this many times as long as its ids need is replaced. */
+const TOO_LONG = 8
 const NONE = new BigInt64Array(0)
 
 class LocalIds {
@@ -27,9 +24,6 @@ class LocalIds {
   generation = 0
   /** The end, while calls wait that come first. */
   #hidden = 0
-  /** How long the next run is. */
-  #length = FIRST
-  #since = 0
   #closed = false
   #handle
 
@@ -45,13 +39,8 @@ class LocalIds {
   /** As `take`, when the run is used up. */
   refill(need) {
     this.#enter()
-    const at = now()
-    const out = this.#length === LONGEST ? scratch : scratch.subarray(0, this.#length)
-    const taken = native.tagRun(this.#handle, out, need)
+    const taken = native.tagRun(this.#handle, scratch, need)
     if (taken === 0) return undefined
-    // A run of one id is often the segment's rest, and says nothing of how much is used.
-    if (taken === this.#length) this.#length = at - this.#since < BUSY_MS ? Math.min(this.#length * LONGER, LONGEST) : LONGER
-    this.#since = at
     const first = scratch[0]
     if (taken > 1) this.#hold(scratch.subarray(1, taken))
     return first
@@ -128,7 +117,7 @@ class LocalIds {
   }
 
   #hold(ids) {
-    if (this.ids.length < ids.length || this.ids.length > ids.length * LONGER) this.ids = new BigInt64Array(Math.max(ids.length, this.#length))
+    if (this.ids.length < ids.length || this.ids.length > ids.length * TOO_LONG) this.ids = new BigInt64Array(ids.length)
     this.ids.set(ids)
     this.at = 0
     this.end = ids.length

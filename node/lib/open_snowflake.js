@@ -12,8 +12,6 @@ const { times } = require('./options.js')
 const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')
 const { clearTimeout, setTimeout } = require('./time.js')
 
-const DEFAULT_TIMEOUT_MS = 2000
-
 const isSource = worker => typeof worker === 'function' || typeof worker?.claim === 'function'
 
 /** Whether these options need an {@link Opening} to be opened at once. */
@@ -37,7 +35,6 @@ const UNDER_WAY = 'the worker id is being claimed; return to the event loop, and
 class Opening {
   #peerTimes
   #source = null
-  #timeoutMs
   #opened = false
 
   /** `awaited`: for `soon` alone. The handle is then used by other threads, which may wait for the clock and the disk. */
@@ -46,13 +43,10 @@ class Opening {
     if (isSource(worker)) this.#source = sourceOf(worker)
     else options.worker = worker
     this.#peerTimes = peerTimes
-    this.#timeoutMs = given.timeoutMs ?? DEFAULT_TIMEOUT_MS
     const asked = {
       source: this.#source?.number,
       leases: this.#source?.leases === true,
       times: peerTimes !== undefined,
-      // Out of its bounds it is refused by the host.
-      patienceMs: Math.min(Math.max(this.#timeoutMs, 1), 3_600_000),
       waits: awaited,
     }
     this.handle = guarded(() => native.openAsking(options, theCalls(), theEvents(), asked))
@@ -180,9 +174,10 @@ class Opening {
     const begun = outcome(call)
     if (!('promise' in begun)) return begun
     let timer
+    const { timeoutMs } = this.handle
     const out = new Promise(done => {
-      const error = () => new Error(`no answer within timeoutMs (${this.#timeoutMs}); see what it waits for, or raise timeoutMs`)
-      timer = setTimeout(() => done({ error: error(), late: true }), this.#timeoutMs)
+      const error = () => new Error(`no answer within timeoutMs (${timeoutMs}); see what it waits for, or raise timeoutMs`)
+      timer = setTimeout(() => done({ error: error(), late: true }), timeoutMs)
     })
     const answered = Promise.resolve(begun.promise).then(
       value => ({ value }),
@@ -219,4 +214,4 @@ class Opening {
   }
 }
 
-module.exports = { Opening, UNDER_WAY, asks }
+module.exports = { Opening, UNDER_WAY, asks, isSource }

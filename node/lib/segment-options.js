@@ -3,6 +3,7 @@
 // The options of segments, from what a user writes to what the addon takes.
 
 const { refuse } = require('./errors.js')
+const native = require('./native.js')
 const { headers, integer, isRecord, isText, record, text, truth, unknownName } = require('./options.js')
 
 function servers(value) {
@@ -26,7 +27,7 @@ function tags(value, name) {
   })
 }
 
-const PREWARM = 'an array of at most 1000 tags, or "last-day" for those of the last day'
+const PREWARM = `an array of at most ${native.limits().mostPrewarmed} tags, or "last-day" for those of the last day`
 
 function prewarm(value, name) {
   if (value === 'last-day') return value

@@ -7,7 +7,7 @@ const { segmentsOptions } = require('./segment-options.js')
 const { MADE, Tag } = require('./tag.js')
 const { UserFetch } = require('./user_fetch.js')
 
-const DEFAULT_TIMEOUT_MS = 2000
+const { defaultTimeoutMs: DEFAULT_TIMEOUT_MS } = native.limits()
 const BOUND = ['tag', 'stats', 'close']
 
 /** What was opened for these options, until the object is made. */

@@ -7,7 +7,7 @@ const native = require('./native.js')
 const { integer, isRecord, record, unknownName } = require('./options.js')
 const { LocalIds, GENERATION } = require('./local_ids.js')
 
-const MOST_MS = 3_600_000
+const { mostMs: MOST_MS } = native.limits()
 const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
 
 function timeout(value, name) {

@@ -1,7 +1,8 @@
 'use strict'
 
 // The calls that wait for ids of one tag, first come, first served. However many they are, the addon sees one wait, and
-// the source one request for all of them.
+// the source one request for all of them. When to fetch and how many ids, the host decides: here are only the promises of
+// the calls and the event loop's timer of each.
 
 const native = require('./native.js')
 const { clearTimeout, now, setTimeout, soon } = require('./time.js')

@@ -1,4 +1,5 @@
-//! The Node binding, which `node/lib` calls. It converts values, calls the host, and has no logic.
+//! The Node binding, which `node/lib` calls. It converts values, calls the host, and has no logic. Defaults and bounds
+//! that JavaScript checks come from `limits`.
 //!
 //! The public class is written in JavaScript, because a method of a native class costs ten times a closure. Numbers
 //! arrive here as safe integers, and missing options as `undefined`; `node/lib/options.js` checks that. A failure is
@@ -14,6 +15,7 @@ mod exit;
 mod fork_generation;
 mod id;
 mod layout;
+mod limits;
 mod logs;
 mod options;
 mod segment_options;
@@ -32,6 +34,7 @@ pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, h
 pub use fork_generation::{fork_generation, next_generation};
 pub use id::{Parts, compose, decode};
 pub use layout::{Fields, LayoutArgument};
+pub use limits::{Limits, limits};
 pub use logs::{LogRecord, set_logger};
 pub use options::{Options, WorkerArgument, WorkerRange};
 pub use segment_options::{FileTagObject, SegmentsOptions};
@@ -40,7 +43,7 @@ pub use segments::{
     SegmentsHandle, close_segments, open_segments, open_segments_soon, segments_name, segments_stats,
     segments_tag, take_opened,
 };
-pub use snowflake::{Asked, Stats, metrics, open, open_asking, take_done};
+pub use snowflake::{Asked, Stats, asks_servers, metrics, open, open_asking, take_done};
 pub use source::{NeededResults, unique_number};
 pub use tag::{
     TagHandle, tag_fill, tag_fill_from_memory, tag_late, tag_next, tag_poll, tag_put_back, tag_rest, tag_run,

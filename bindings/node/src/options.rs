@@ -73,6 +73,15 @@ pub struct Options {
     pub connect_timeout_ms: Option<i64>,
 }
 
+pub(crate) fn worker_ids(argument: WorkerArgument) -> Worker {
+    match argument {
+        Either4::A(id) => Worker::Id(id),
+        Either4::B(urls) => Worker::Servers(urls),
+        Either4::C(WorkerRange { first, last }) => Worker::Range { first, last },
+        Either4::D(text) => Worker::Text(text),
+    }
+}
+
 impl Options {
     /// For handles that the JavaScript thread uses.
     pub(crate) fn builder(self) -> Result<SnowflakeBuilder> {
@@ -83,12 +92,7 @@ impl Options {
     pub(crate) fn waiting_builder(self) -> Result<SnowflakeBuilder> {
         let mut builder = Snowflake::builder().layout(layout(self.layout)?);
         if let Some(worker) = self.worker {
-            builder = builder.worker(match worker {
-                Either4::A(id) => Worker::Id(id),
-                Either4::B(urls) => Worker::Servers(urls),
-                Either4::C(WorkerRange { first, last }) => Worker::Range { first, last },
-                Either4::D(text) => Worker::Text(text),
-            });
+            builder = builder.worker(worker_ids(worker));
         }
         if let Some(name) = self.name {
             builder = builder.name(name);

@@ -6,9 +6,9 @@ use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::layout::Fields;
-use crate::options::Options;
+use crate::options::{Options, WorkerArgument, worker_ids};
 use crate::source::{Use, source};
-use leafid::{Code, Error, Result, Snowflake, SnowflakeBuilder};
+use leafid::{Code, DEFAULT_TIMEOUT_MS, Error, Result, Snowflake, SnowflakeBuilder};
 use napi::bindgen_prelude::{
     BigInt64Array, BigInt64ArraySlice, Env, External, FunctionCallContext, JsObjectValue, Object, ToNapiValue,
 };
@@ -82,6 +82,16 @@ pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
     Ok(opened(env, options.builder())?.0)
 }
 
+/// Whether lease servers give the worker id of this option, or of `LEAFID_WORKER` without it.
+#[napi(catch_unwind)]
+pub fn asks_servers(worker: Option<WorkerArgument>) -> bool {
+    let builder = Snowflake::builder();
+    match worker {
+        Some(worker) => builder.worker(worker_ids(worker)).asks_servers(),
+        None => builder.asks_servers(),
+    }
+}
+
 /// The user callbacks that an opening calls.
 #[napi(object, object_to_js = false)]
 pub struct Asked {
@@ -91,8 +101,6 @@ pub struct Asked {
     pub leases: bool,
     /// Whether there is a callback for the clocks of peers.
     pub times: bool,
-    /// The longest duration of a user callback, milliseconds.
-    pub patience_ms: u32,
     /// Whether another thread claims, which may wait for the clock.
     pub waits: bool,
 }
@@ -102,7 +110,7 @@ pub struct Asked {
 /// If a call throws because a user callback must be called first, `needed` returns which one. Its result is passed to
 /// `supply`, and the call is made again. `settle` ends this, and returns a lease that was not used. `opened` reports
 /// that the generator is open: from then on, callbacks go through the queue of calls. `use` is the number in these
-/// calls. `claimSoon` claims on its own thread and returns the ticket of the event at its end, for `take_done`.
+/// calls, `timeoutMs` the longest duration of a user callback. `claimSoon` claims on its own thread and returns the ticket of the event at its end, for `take_done`.
 #[napi(catch_unwind)]
 pub fn open_asking<'env>(
     env: &'env Env,
@@ -111,7 +119,9 @@ pub fn open_asking<'env>(
     events: &External<Arc<Events>>,
     asked: Asked,
 ) -> napi::Result<Object<'env>> {
-    let used = Use::new(Arc::clone(calls), Duration::from_millis(asked.patience_ms.into()));
+    // The longest duration of a user callback. A negative one is refused below.
+    let patience_ms = options.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
+    let used = Use::new(Arc::clone(calls), Duration::from_millis(patience_ms.max(0) as u64));
     let builder = if asked.waits { options.waiting_builder() } else { options.builder() };
     let builder = builder.map(|mut builder| {
         if let Some(identity) = asked.source {
@@ -125,6 +135,7 @@ pub fn open_asking<'env>(
     });
     let (mut handle, flake) = opened(env, builder)?;
     handle.set("use", used.number)?;
+    handle.set("timeoutMs", patience_ms)?;
     let (needed, opens, settled) = (Arc::clone(&used), Arc::clone(&used), Arc::clone(&used));
     method(env, &mut handle, "needed", &flake, move |_| Ok(needed.needed()))?;
     method(env, &mut handle, "opened", &flake, move |_| {

@@ -3,7 +3,7 @@
 use crate::error::thrown;
 use crate::events::Events;
 use crate::segment_stats::TagStats;
-use leafid::{Attempt, Code, HeldRun, Result, Run, Tag};
+use leafid::{Attempt, Code, HeldRun, Result, Run, RunLength, Tag};
 use napi::bindgen_prelude::{BigInt64ArraySlice, Env, External};
 use napi_derive::napi;
 use std::cell::{Cell, RefCell};
@@ -20,17 +20,30 @@ pub struct TagHandle {
     attempt: RefCell<Option<Box<Attempt>>>,
     /// The last run. JavaScript's memory has its unused ids, and perhaps ids of earlier runs.
     held: Cell<Option<HeldRun>>,
+    /// The length of the next run that JavaScript's memory takes.
+    length: Cell<RunLength>,
 }
 
 impl TagHandle {
     pub(crate) fn new(tag: Tag, number: i64, events: Arc<Events>) -> TagHandle {
-        TagHandle { tag, number, events, attempt: RefCell::new(None), held: Cell::new(None) }
+        TagHandle {
+            tag,
+            number,
+            events,
+            attempt: RefCell::default(),
+            held: Cell::default(),
+            length: Cell::default(),
+        }
     }
 
     /// Takes a run into the front of `out` and returns its length; 0 if no ids are in memory.
-    fn take_run(&self, out: &mut [i64], need: usize) -> Result<usize> {
+    fn take_run(
+        &self,
+        out: &mut [i64],
+        mut take: impl FnMut(&Tag) -> Result<Option<HeldRun>>,
+    ) -> Result<usize> {
         loop {
-            let Some(held) = self.tag.take_run_for(out.len(), need)? else { return Ok(0) };
+            let Some(held) = take(&self.tag)? else { return Ok(0) };
             held.run.write(out);
             if held.is_ours() {
                 self.held.set(Some(held));
@@ -105,8 +118,8 @@ fn leading_run(ids: &[i64]) -> Option<Run> {
     Some(Run { first, stride, count })
 }
 
-/// Takes a run of ids from memory into the front of `out` and returns their number. If it is 0, starts a fetch, of at
-/// least `need` ids if the source can return them.
+/// Takes a run of ids from memory into the front of `out`, which has room for the longest run, and returns their number.
+/// If it is 0, starts a fetch, of at least `need` ids if the source can return them.
 #[napi(catch_unwind)]
 pub fn tag_run(
     env: &Env,
@@ -116,8 +129,10 @@ pub fn tag_run(
 ) -> napi::Result<u32> {
     // SAFETY: nobody else sees the array's memory meanwhile: JavaScript stands still, and shared memory is not passed.
     let out = unsafe { out.as_mut() };
-    let taken = tag.take_run(out, need as usize).map_err(|error| thrown(env, &error))?;
-    Ok(taken as u32)
+    let mut length = tag.length.get();
+    let taken = tag.take_run(out, |tag| tag.take_next_run(&mut length, need as usize));
+    tag.length.set(length);
+    Ok(taken.map_err(|error| thrown(env, &error))? as u32)
 }
 
 /// Takes ids from memory until `out` is full, and returns their number.
@@ -133,7 +148,9 @@ pub fn tag_fill_from_memory(
     let mut filled = 0;
     while filled < out.len() {
         let need = (need as usize).saturating_sub(filled).max(1);
-        match tag.take_run(&mut out[filled..], need) {
+        let out = &mut out[filled..];
+        let most = out.len();
+        match tag.take_run(out, |tag| tag.take_run_for(most, need)) {
             Ok(0) => break,
             Ok(taken) => filled += taken,
             // Its ids are issued. The next call returns the error.
