@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 
 from ._leafid import Call
 
-# What is waited for is looked at again after a while, of at first and at most so many seconds.
-FIRST_S, LONGEST_S = 0.0005, 0.02
-
 
 class Waits(NamedTuple):
     """How the greenlets of one kind wait."""
@@ -21,11 +18,9 @@ class Waits(NamedTuple):
 
     def ids(self, call: Call) -> Any:
         """The ids of a call. Ended by an exception of another greenlet's, it gives back what it had."""
-        pause = FIRST_S
         try:
             while (found := call.look()) is None:
-                self.sleep(pause)
-                pause = min(pause * 1.5, LONGEST_S)
+                self.sleep(call.pause())
             return found
         finally:
             call.end()

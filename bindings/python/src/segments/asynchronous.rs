@@ -7,7 +7,7 @@ use super::sourced_tag::SourcedTag;
 use crate::attach;
 use crate::buffer::IdBuffer;
 use crate::call::released;
-use leafid::{Attempt, Code, Error};
+use leafid::{Attempt, Code, Error, PollPause};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -29,6 +29,8 @@ pub(crate) struct Call {
     out: Option<Py<PyAny>>,
     /// Set by the first poll.
     attempt: Mutex<Option<Attempt>>,
+    /// Between two calls of `look`.
+    pauses: Mutex<PollPause>,
 }
 
 impl Call {
@@ -37,8 +39,8 @@ impl Call {
     }
 
     pub(super) fn many(py: Python<'_>, tag: &SourcedTag, count: usize, timeout_ms: Option<i64>) -> Call {
-        let attempt = Mutex::new(None);
-        Call { tag: tag.clone_ref(py), count, one: false, timeout_ms, out: None, attempt }
+        let (attempt, pauses) = (Mutex::new(None), Mutex::new(PollPause::of_event_loop()));
+        Call { tag: tag.clone_ref(py), count, one: false, timeout_ms, out: None, attempt, pauses }
     }
 
     pub(super) fn into(
@@ -88,11 +90,16 @@ impl Call {
         })
     }
 
-    /// The ids, or None: then call this again soon.
+    /// The ids, or None: then call this again after `pause`.
     fn look<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.tag.may_wait(py)?;
         py.check_signals()?;
         self.answer(py, || || ())
+    }
+
+    /// The time until the next `look`, in seconds.
+    fn pause(&self) -> f64 {
+        lock(&self.pauses).next_pause().as_secs_f64()
     }
 
     /// Puts back its ids.
