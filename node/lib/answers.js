@@ -1,6 +1,6 @@
 'use strict'
 
-// The answers of user callbacks, in the form that the addon takes. Kinds are checked here, values by the host.
+// The results of user callbacks, in the form that the addon takes. Types are checked here, values by the host.
 
 const { LeafidError, guarded, refuse } = require('./errors.js')
 const native = require('./native.js')
@@ -40,19 +40,19 @@ const ID = "as the claim's answer an integer from 0 to the layout's largest work
 const LEASE_OR_NULL = "as the source's answer a lease { workerId, fromMs, untilMs, leaseMs?, token?, peerTimesMs? }, or null when none is free"
 const RENEWED = 'as the answer of renew { untilMs, leaseMs?, token? }, untilMs alone, or null for a lease that is lost'
 
-/** What the claim of a function answered. */
+/** The result of a function that claims. */
 function workerId(value) {
   if (value === null || value === undefined) return NOTHING
   return Number.isSafeInteger(value) ? { workerId: value } : refuse('workerId', value, ID)
 }
 
-/** What the claim of an object answered. */
+/** The result of an object's `claim`. */
 function lease(value) {
   if (value === null || value === undefined) return NOTHING
   return isRecord(value) ? { lease: fields(value, ['workerId', 'fromMs', 'untilMs']) } : refuse('claim', value, LEASE_OR_NULL)
 }
 
-/** What `renew` answered. A forgotten `return` is not taken for a loss. */
+/** The result of `renew`. A forgotten `return` does not count as a loss. */
 function renewal(value) {
   if (value === null) return NOTHING
   if (typeof value === 'number') return { renewal: fields({ untilMs: value }, ['untilMs']) }
@@ -61,7 +61,7 @@ function renewal(value) {
   return { renewal: { workerId, untilMs, leaseMs, token } }
 }
 
-/** What was thrown, or what a promise was rejected with. A LeafidError keeps its code. */
+/** The value that was thrown, or that a promise was rejected with. A LeafidError keeps its code. */
 function failure(error) {
   if (error instanceof LeafidError) {
     return { failed: error.message, code: error.code.slice('ERR_LEAFID_'.length).toLowerCase() }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The arrays that callers give. A class of theirs may have getters and a species, which run code that asks for ids in the
-// middle of a call: so an array is looked at with the language's own, and written as a plain one of the same memory.
+// The arrays of callers. A subclass may have getters and a species, which can ask for ids in the middle of a call. So
+// leafid reads an array with the getters of the language, and writes a plain array over the same memory.
 
 const { isBigInt64Array, isBigUint64Array, isSharedArrayBuffer } = require('node:util/types')
 const { refuse } = require('./errors.js')
@@ -20,14 +20,14 @@ const [bufferOf, offsetOf, lengthOf] = [own('buffer'), own('byteOffset'), own('l
 /** Throws for an array that lies outside of its memory, or whose memory was detached. */
 const { at } = plain
 
-/** Has the caller's array filled by `fill`, which is given a plain array of as many elements. */
+/** Fills the caller's array with `fill`, which gets a plain array of the same length. */
 function filled(array, fill) {
   if (!isBigInt64Array(array) && !isBigUint64Array(array)) refuse('array', array, ARRAY)
   if (lengthOf(array) > MOST) refuse('array', array, ARRAY)
   // Ids are never negative: both kinds of element have the same bits.
   const view = plainOf(array)
   if (isSharedArrayBuffer(bufferOf(array))) {
-    // Other threads may look at it meanwhile: it is written by JavaScript, whose memory model allows that.
+    // Other threads may read it meanwhile: JavaScript writes it, because its memory model allows that.
     const ids = new BigInt64Array(view.length)
     fill(ids)
     view.set(ids)

@@ -1,8 +1,8 @@
 'use strict'
 
-// A lazy snowflake whose worker id a lease server or the user's code gives: the first call begins the claim, off this
-// thread, and is would_block, as are others until the claim has ended. So no call for an id waits for a server, and none
-// runs the user's code.
+// A lazy snowflake whose worker id comes from a lease server or a user callback. The first call starts the claim, which
+// does not run on this thread, and throws would_block, as later calls do until the claim has ended. So no call for an
+// id waits for a server or runs a user callback.
 
 const { LeafidError, guarded } = require('./errors.js')
 const native = require('./native.js')
@@ -23,9 +23,9 @@ function openLater(given, open) {
   let [claiming, closed, failed] = [false, false, null]
 
   async function claim() {
-    // Not in the middle of what the caller does.
+    // Not inside the caller's call.
     await new Promise(setImmediate)
-    // It holds the generator open until the handle has found it.
+    // It keeps the generator open until the handle has found it.
     const opening = new Opening(given, true)
     try {
       await opening.soon()

@@ -1,13 +1,13 @@
 'use strict'
 
-// The ids of a tag that this thread has taken and not issued: a short run, so that one id costs a read of an array. The
-// id during whose take a prefetch is due is always the first of its run.
+// The ids of a tag that this thread has taken and not issued: a run, so that one id costs a read of an array. A
+// prefetch starts only with the first id of a run.
 
 const native = require('./native.js')
 
 /**
- * Another number in a forked child: what its parent had taken is not issued there. V8 leaves its heap out of such
- * children, so that no JavaScript runs there; other engines may not.
+ * Another number in a forked child, which must not issue its parent's ids. V8 leaves its heap out of such children, so
+ * that no JavaScript runs there; other engines may not.
  */
 const GENERATION = native.forkGeneration()
 /** Where the addon writes a run, whose length the host decides. */
@@ -18,11 +18,11 @@ const NONE = new BigInt64Array(0)
 
 class LocalIds {
   ids = NONE
-  /** The next one, and the end; they are of the process that had this number. */
+  /** The next one, and the end, in the process of this generation. */
   at = 0
   end = 0
   generation = 0
-  /** The end, while calls wait that come first. */
+  /** The end, while earlier calls wait. */
   #hidden = 0
   #closed = false
   #handle
@@ -46,7 +46,7 @@ class LocalIds {
     return first
   }
 
-  /** Fills the array from `from` on; answers up to where. */
+  /** Fills the array from `from` on, and returns where the ids end. */
   takeInto(array, from, need) {
     const held = this.#copyInto(array, from)
     if (from + held === array.length) return array.length
@@ -54,14 +54,14 @@ class LocalIds {
     return from + held + native.tagFillFromMemory(this.#handle, rest, need - held)
   }
 
-  /** Fills the array by a call of `fill` for what is not in memory here: all of it, or nothing. */
+  /** Fills the array, by a call of `fill` for the ids that are not in memory here: all of it, or nothing. */
   fill(array, fill) {
     const held = Math.min(this.#count(), array.length)
     if (held < array.length) fill(held === 0 ? array : array.subarray(held))
     this.#copyInto(array, 0, held)
   }
 
-  /** Takes ids back, to be issued before all others; not after `close`, when none is issued any more. */
+  /** Takes ids back, which are issued before all others. After `close` it does nothing. */
   unshift(ids) {
     if (this.#closed) return
     this.#enter()
@@ -73,7 +73,7 @@ class LocalIds {
     this.#hold(all)
   }
 
-  /** Calls to come find nothing in memory, until `show`: others were there first. */
+  /** Hides the ids from later calls until `show`, because other calls came first. */
   hide() {
     this.show()
     this.#hidden = this.end
@@ -85,7 +85,7 @@ class LocalIds {
     this.#hidden = 0
   }
 
-  /** Gives what is left back to the addon. */
+  /** Puts the unused ids back into the addon. */
   giveBack() {
     this.show()
     if (this.#count() > 0) native.tagPutBack(this.#handle, this.ids.subarray(this.at, this.end))
@@ -97,7 +97,7 @@ class LocalIds {
     this.#closed = true
   }
 
-  /** What is left: `{ first, last, stride, count }`, or null. */
+  /** The unused ids: `{ first, last, stride, count }`, or null. */
   rest() {
     const count = this.#count()
     if (count === 0) return null
@@ -123,7 +123,7 @@ class LocalIds {
     this.end = ids.length
   }
 
-  /** In a forked child what was taken is the parent's. */
+  /** Drops the parent's ids in a forked child. */
   #enter() {
     if (GENERATION[0] === 0) GENERATION[0] = native.nextGeneration()
     if (this.generation !== GENERATION[0]) {

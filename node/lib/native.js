@@ -30,7 +30,7 @@ function addon(platform, failures) {
   }
 }
 
-/** Where two C libraries are possible, the addon that loads is the right one: to ask Node takes 20 ms. */
+/** Where two C libraries are possible, the addon that loads is the right one, because a query of Node takes 20 ms. */
 function load() {
   const failures = []
   for (const abi of ['', '-gnu', '-musl', '-msvc']) {

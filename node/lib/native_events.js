@@ -1,20 +1,20 @@
 'use strict'
 
-// What leafid's threads tell this thread: that an opening has ended; and its segments, that the user's functions are to be asked, that calls that wait
-// may have their ids. The functions are called from the event loop only, never inside a call for ids: what the user has
-// begun there, such as a transaction, is not ours.
+// The events of leafid's threads for this thread: an opening has ended, a user callback must fetch a segment, waiting
+// calls may have their ids. A user callback runs from the event loop only, never inside a call for ids: a transaction
+// that the caller has open is not leafid's.
 
 const { waiting } = require('./wait_queue.js')
 const native = require('./native.js')
 const { clearInterval, setInterval } = require('./time.js')
 
-/** Who fetches, by number; weakly, so that segments that nobody uses any more are closed by the collector. */
+/** The segments with a user callback, by number; weakly, so that the garbage collector closes unused ones. */
 const owners = new Map()
 
-/** What other threads do for this one, by ticket. */
+/** The actions of other threads for this one, by ticket. */
 const underWay = new Map()
 
-/** What is open, weakly: `{ giveBack }`. */
+/** The open segments, weakly: `{ giveBack }`. */
 const open = new Set()
 
 /** The wake function's and the addon's end of this thread's events; made with the first use. */
@@ -23,7 +23,7 @@ let events
 function theEvents() {
   if (!events) {
     events = native.hear(serve)
-    // What is left of the runs is the addon's to keep, or to give up; it closes by itself.
+    // The addon keeps or drops the unused ids of the runs, and closes by itself.
     process.on('exit', () => {
       for (const owner of open) owner.deref()?.giveBack()
     })
@@ -49,10 +49,10 @@ function ask(fetch) {
   else answer({ failed: 'the segments were closed' })
 }
 
-/** Waits until what other threads do has ended. */
+/** Waits until the action of this ticket has ended. */
 const ended = ticket => new Promise(done => underWay.set(ticket, done))
 
-/** Keeps the process alive until the promise is settled, which what is waited for here does not do. */
+/** Keeps the process alive until the promise is settled: an action of another thread does not. */
 async function kept(promise) {
   const alive = setInterval(() => {}, 2 ** 30)
   try {

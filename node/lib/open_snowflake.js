@@ -1,8 +1,9 @@
 'use strict'
 
-// Opening a generator whose worker id, or the clocks of whose peers, the user's code tells; or which is awaited. The addon
-// cannot call that code in the middle of an opening: it says what it wants, is supplied with it, and is called again. So an
-// opening that finds the generator open asks nobody.
+// Opens a generator whose worker id, or whose peers' clocks, come from user callbacks, or whose opening is awaited. The
+// addon cannot call a callback in the middle of an opening: it says which result it needs, gets it, and is called
+// again. The host decides what is needed and when to give up; here are only the calls and the promises. An opening that
+// finds the generator open calls no callback.
 
 const { failure } = require('./answers.js')
 const { LeafidError, guarded, translate } = require('./errors.js')
@@ -20,7 +21,7 @@ const asks = ({ worker, peerTimes }) => isSource(worker) || peerTimes !== undefi
 const wouldBlock = message => new LeafidError('ERR_LEAFID_WOULD_BLOCK', message)
 const PROMISED = what =>
   `${what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
-/** What the user's code did: `{ value }`, `{ error }`, or `{ promise }`. */
+/** Calls a user callback: `{ value }`, `{ error }`, or `{ promise }`. */
 function outcome(call) {
   try {
     const value = call()
@@ -37,7 +38,7 @@ class Opening {
   #source = null
   #opened = false
 
-  /** `awaited`: for `soon` alone. The handle is then used by other threads, which may wait for the clock and the disk. */
+  /** `awaited`: only `soon` is called. Other threads then use the handle, and may wait for the clock and the disk. */
   constructor({ worker, peerTimes, ...given }, awaited = false) {
     const options = { ...given }
     if (isSource(worker)) this.#source = sourceOf(worker)
@@ -54,7 +55,7 @@ class Opening {
     uses.set(this.handle.use, { source: this.#source, peerTimes, renewing: null, handle: leased ? new WeakRef(this.handle) : null })
   }
 
-  /** Claims now: what the user's code answers with is needed at once. */
+  /** Claims now: the user callbacks must return their results at once, not promises. */
   now() {
     this.#finish(() => {
       let claimed
@@ -71,8 +72,8 @@ class Opening {
   }
 
   /**
-   * Claims, and waits for the user's promises, each for `timeoutMs`. `keep`: what keeps the process alive for what other
-   * threads do.
+   * Claims, and waits for the promises of user callbacks, each for `timeoutMs`. `keep` keeps the process alive while
+   * another thread works.
    */
   async soon(keep = promise => promise) {
     const source = this.#source
@@ -82,14 +83,14 @@ class Opening {
       for (;;) {
         const before = source?.opening
         if (before?.claims && before !== ours) await before.done
-        // Without a claim's answer it ends at once; with one it writes the record.
+        // Without a claim's result it ends at once; with one it writes the record.
         const needed = source && !claimed ? this.#attach() : await this.#attachSoon(keep, claimed)
         if (!needed) return
         if (needed.times) this.#supplyTimes(await this.#settled(() => this.#peerTimes.call(undefined)))
         if (needed.claim) {
           const before = source.opening
           if (before && before !== ours) {
-            // One claim at a time: what it brings may serve both.
+            // One claim at a time: its worker id may serve both.
             const error = await before.done
             if (error && before.name === needed.claim.name) throw error
             continue
@@ -109,33 +110,33 @@ class Opening {
     }
   }
 
-  /** Lets the generator go, off this thread where that may wait. What the user's code gave goes back by calls of `serve`. */
+  /** Closes the handle, on another thread if that may wait. `serve` calls the user callbacks that release leases. */
   close() {
     if (this.#opened && !this.#source) this.handle.closeSoon()
     else this.handle.close()
     serve(true)
   }
 
-  /** Says to others that this opening asks the source, until `end`. */
+  /** Marks the source as asked by this opening, until `end`. */
   #begin(name) {
     const source = this.#source
-    let tell
-    // `claims`: another thread claims with what it answered.
-    const opening = { name, claims: false, done: new Promise(done => (tell = done)) }
+    let finished
+    // `claims`: another thread claims with the source's result.
+    const opening = { name, claims: false, done: new Promise(done => (finished = done)) }
     opening.end = error => {
       if (source.opening === opening) source.opening = null
-      tell(error)
+      finished(error)
     }
     source.opening = opening
     return opening
   }
 
-  /** Claims with what is supplied. Answers what is needed first, nothing when it is done. */
+  /** Claims with the supplied results. Returns which one is needed first, or null when it is done. */
   #attach(claimed) {
     return this.#tried(() => this.handle.workerId(), claimed)
   }
 
-  /** As `#attach`, off this thread: it waits for a server, the disk or the clock. */
+  /** As `#attach`, on another thread: it waits for a server, the disk or the clock. */
   async #attachSoon(keep, claimed) {
     const ticket = this.handle.claimSoon()
     await keep(ended(ticket))
@@ -159,17 +160,17 @@ class Opening {
     }
   }
 
-  /** Calls the user's code: `{ value }`, or `{ error }`. Throws if it answers a promise. */
+  /** Calls a user callback: `{ value }`, or `{ error }`. Throws if it returns a promise. */
   #at(call, what) {
     const answered = outcome(call)
     if (!('promise' in answered)) return answered
     const source = this.#source
-    // What it brings later is given back.
+    // A lease that comes later is released.
     answered.promise.then(late => what !== 'peerTimes' && source.releaseLate(late), () => {})
     throw wouldBlock(PROMISED(what))
   }
 
-  /** As `#at`, with promises; one that is late is an error, and what it brings then is passed to `late`. */
+  /** As `#at`, with promises. A late one is an error, and its value goes to `late`. */
   async #settled(call, late = () => {}) {
     const begun = outcome(call)
     if (!('promise' in begun)) return begun
@@ -194,7 +195,7 @@ class Opening {
     else this.handle.supply({ timesMs: times(answered.value) })
   }
 
-  /** Answers what it supplied, and the cause of a failure. */
+  /** Returns what it supplied, and the cause of a failure. */
   #supplyClaim(answered) {
     const failed = 'error' in answered
     const answer = failed ? failure(answered.error) : this.#source.read(answered.value)
@@ -202,7 +203,7 @@ class Opening {
     return failed ? { answer, cause: answered.error } : { answer }
   }
 
-  /** Ends an attempt: a lease of it that was not used goes back. */
+  /** Ends an attempt, and releases its lease if that was not used. */
   #finish(attempt) {
     try {
       attempt()

@@ -1,6 +1,6 @@
 'use strict'
 
-// From what a user writes to what the addon takes: numbers are safe integers, text is text, nothing is unknown.
+// Checks the types of options for the addon: numbers are safe integers, text is text, no name is unknown.
 
 const { guarded, refuse } = require('./errors.js')
 const native = require('./native.js')
@@ -43,7 +43,7 @@ function record(given, readers, unknown) {
   return read
 }
 
-/** Refuses a name that is none of ours; in quotes, as the user wrote it. */
+/** Refuses an unknown name; in quotes, as the user wrote it. */
 const unknownName = readers => name =>
   guarded(() => native.refuse(JSON.stringify(name), 'an unknown option', Object.keys(readers).join(', ')))
 
@@ -93,7 +93,7 @@ function peerTimes(value, name) {
   return typeof value === 'function' ? value : refuse(name, value, TIMES)
 }
 
-/** What the clocks of peers read, as the function answered it. */
+/** The readings of peers' clocks that the callback returned. */
 function times(value) {
   const fits = Array.isArray(value) && value.every(Number.isSafeInteger)
   return fits ? value : refuse('peerTimes', value, 'as its answer an array of Unix milliseconds, as integers')
@@ -126,7 +126,7 @@ const options = {
   connectTimeoutMs: integer,
 }
 
-/** The options of a snowflake, checked for kind; their values are the host's to check. */
+/** The options of a snowflake, with their types checked. The host checks the values. */
 function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
   if (!isRecord(given)) refuse('options', given, `an object with any of ${Object.keys(options).join(', ')}`)

@@ -1,6 +1,6 @@
 'use strict'
 
-// The options of segments, from what a user writes to what the addon takes.
+// Checks the types of the options of segments for the addon.
 
 const { refuse } = require('./errors.js')
 const native = require('./native.js')

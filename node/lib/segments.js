@@ -10,10 +10,10 @@ const { UserFetch } = require('./user_fetch.js')
 const { defaultTimeoutMs: DEFAULT_TIMEOUT_MS } = native.limits()
 const BOUND = ['tag', 'stats', 'close']
 
-/** What was opened for these options, until the object is made. */
+/** The owners that were opened for these options, until the object is made. */
 const opened = new WeakMap()
 
-/** What segments and their tags share. */
+/** The state that segments and their tags share. */
 class Owner {
   handle = null
   closed = false
@@ -34,7 +34,7 @@ class Owner {
     for (const tag of this.tags.values()) Tag.giveBack(tag)
   }
 
-  /** An error of the addon's; one of the user's function has what it threw as its cause. */
+  /** Converts an error of the addon. If a user callback failed, its exception is the cause. */
   explain(error, tag) {
     const theirs = this.userFetch?.failureIn(error?.message, tag)
     const thrown = translate(error, theirs?.text)
@@ -43,7 +43,7 @@ class Owner {
   }
 }
 
-/** Those that nobody uses any more are closed by the addon. */
+/** The addon closes the segments that are no longer used. */
 const collected = new FinalizationRegistry(ref => open.delete(ref))
 
 class Segments {
@@ -99,7 +99,7 @@ class Segments {
     for (const server of stats.servers) if (server.lastError) server.lastError = named(server.lastError)
     for (const each of stats.tags) {
       const tag = owner.tags.get(each.tag)
-      if (tag) Tag.told(tag, each)
+      if (tag) Tag.addLocal(tag, each)
     }
     return stats
   }
@@ -113,7 +113,7 @@ class Segments {
     try {
       guarded(() => native.closeSegments(owner.handle))
     } finally {
-      // The waiting calls are answered.
+      // The waiting calls end with an error.
       tags.forEach(Tag.pump)
     }
   }

@@ -15,19 +15,19 @@ const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'clo
 const failed = error => (error instanceof LeafidError ? error : translate(error))
 
 class Snowflake {
-  // The addon's closures over one handle: calling one costs a tenth of a native method.
+  // The addon's closures over one handle: a call costs a tenth of a call of a native method.
   #handle
-  /** Whether the user's code is asked. */
+  /** Whether there are user callbacks. */
   #asks
   #closed = false
-  /** Whether the last close tells a lease server. */
-  #told
+  /** Whether the last close releases a lease at a server. */
+  #usesServers
   #layout
   #exact
 
   constructor(options) {
     const given = snowflakeOptions(options)
-    this.#told = asksServers(given)
+    this.#usesServers = asksServers(given)
     const { layout, ...handle } = this.#opened(given)
     this.#handle = handle
     this.#layout = Object.freeze(layout)
@@ -39,7 +39,7 @@ class Snowflake {
 
   #opened(given) {
     this.#asks = asks(given)
-    if (given.lazy && (this.#asks || this.#told)) return openLater(given, handle => (this.#handle = handle))
+    if (given.lazy && (this.#asks || this.#usesServers)) return openLater(given, handle => (this.#handle = handle))
     if (!this.#asks) return guarded(() => native.open(given))
     const opening = new Opening(given)
     opening.now()
@@ -50,7 +50,7 @@ class Snowflake {
     const Class = typeof this === 'function' ? this : Snowflake
     const given = snowflakeOptions(options)
     if (given.lazy) return new Class(given)
-    // It holds the generator open until the object, of the same options, has found it.
+    // It keeps the generator open until the object, with the same options, has found it.
     const opening = new Opening(given, true)
     try {
       await opening.soon(kept)
@@ -79,7 +79,7 @@ class Snowflake {
 
   static #fill(self, array) {
     if (array.length > 0) self.#call('fill', array)
-    // No id is asked for, nor a worker id claimed; a closed one says so all the same.
+    // Neither an id nor a worker id is needed, but a closed snowflake is an error.
     else if (self.#closed) self.#call('stats')
   }
 
@@ -127,7 +127,7 @@ class Snowflake {
     const self = Snowflake.#ours(this)
     self.#closed = true
     try {
-      self.#call(self.#told ? 'closeSoon' : 'close')
+      self.#call(self.#usesServers ? 'closeSoon' : 'close')
     } finally {
       if (self.#asks) serve(true)
     }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The user's objects that give worker ids, and the calls that leafid's threads make of them. They are made from the event
-// loop only, never inside `next`: what the user has begun there, such as a transaction, is not ours.
+// The user callbacks for worker ids, and the calls of them for which leafid's threads wait. They run from the event
+// loop only, never inside `next`: a transaction that the caller has open is not leafid's.
 
 const { failure, lease, renewal, workerId } = require('./answers.js')
 const native = require('./native.js')
@@ -9,9 +9,9 @@ const { times } = require('./options.js')
 
 const isThenable = value => typeof value?.then === 'function'
 
-/** One object or function of the user's. */
+/** One user callback, or object of callbacks. */
 class Source {
-  /** What it is known by in this process. */
+  /** Its number in this process. */
   number = native.uniqueNumber()
   /** The opening that is asking it for a worker id: `{ name, done }`. */
   opening = null
@@ -25,7 +25,7 @@ class Source {
     return typeof this.#given !== 'function'
   }
 
-  /** Asks for a worker id. Answers what the user's code does: `read` makes an answer of it. */
+  /** Calls the user callback for a worker id and returns its result, which `read` checks. */
   claim(request) {
     return this.leases ? this.#given.claim(request) : this.#given.call(undefined, request.name, request.previous)
   }
@@ -38,7 +38,7 @@ class Source {
     return this.#given.renew(held, untilMs)
   }
 
-  /** Gives a lease back. That this fails changes nothing but the time: the lease ends by itself. */
+  /** Releases a lease. If this fails, the lease ends by itself, later. */
   release(held, untilMs) {
     const failed = error => {
       const { failed: why } = failure(error)
@@ -52,14 +52,14 @@ class Source {
     }
   }
 
-  /** Gives back what a claim brought that nobody waits for any more. */
+  /** Releases the lease of a claim for which no call waits any more. */
   releaseLate(value) {
     if (!this.leases) return
     try {
       const { lease: held } = this.read(value)
       if (held) this.release(held, held.fromMs)
     } catch {
-      // No lease: there is nothing to give back.
+      // No lease: there is nothing to release.
     }
   }
 }
@@ -81,13 +81,13 @@ let calls
 function theCalls() {
   if (!calls) {
     calls = native.listen(() => serve(false))
-    // Natural ends, process.exit and uncaught exceptions: what is leased is given back as far as that needs no waiting.
+    // Natural ends, process.exit and uncaught exceptions: leases are released where that needs no wait.
     process.on('exit', () => {
       for (const { handle } of uses.values()) {
         try {
           handle?.deref()?.close()
         } catch {
-          // Nobody is left to be told.
+          // No caller is left for the error.
         }
       }
       serve(true)
@@ -97,7 +97,7 @@ function theCalls() {
   return calls
 }
 
-/** Makes the calls that wait; `unasked`: only releases. */
+/** Makes the queued calls; `unasked`: only releases. */
 function serve(unasked) {
   if (!calls) return
   for (const call of native.takeCalls(calls, unasked)) {
@@ -119,7 +119,7 @@ function renewAlone(use, call) {
   })
 }
 
-/** Answers the token, if the renewal brought another. */
+/** Returns the token, if the renewal has a new one. */
 async function renew(source, { ticket, lease: held, untilMs }) {
   let answer
   try {
@@ -154,7 +154,7 @@ async function claim({ source }, { ticket, request }) {
   if (!native.answerCall(calls, ticket, answer) && answer.lease) source.release(answer.lease, answer.lease.fromMs)
 }
 
-/** Never beside a renewal: after it, with the token that it brought. */
+/** Never during a renewal: after it, with its token. */
 function release({ source, renewing }, { lease: held, untilMs }) {
   if (renewing) renewing.then(token => source.release(token === undefined ? held : { ...held, token }, untilMs))
   else source.release(held, untilMs)

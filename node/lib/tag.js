@@ -49,18 +49,18 @@ class Tag {
     return ours ? self : refuse('this', self, 'a tag of Segments')
   }
 
-  /** The ids that this thread holds go back: the thread ends. */
+  /** Puts back the ids that this thread holds, because the thread ends. */
   static giveBack(tag) {
     tag.#supply.giveBack()
   }
 
-  /** Likewise, and for good: the addon closes next. */
+  /** Likewise, for ever: the addon closes next. */
   static close(tag) {
     tag.#queue.giveBack()
     tag.#supply.close()
   }
 
-  /** Serves who waits. */
+  /** Serves the waiting calls. */
   static pump(tag) {
     tag.#queue.pump()
   }
@@ -134,15 +134,15 @@ class Tag {
 
   stats() {
     const self = Tag.#ours(this)
-    return self.#told(self.#call(() => native.tagStats(self.#tag.handle)))
+    return self.#addLocal(self.#call(() => native.tagStats(self.#tag.handle)))
   }
 
-  /** The statistics of the addon's, with what this thread holds. */
-  static told(tag, stats) {
-    return tag.#told(stats)
+  /** Adds the ids that this thread holds to the addon's statistics. */
+  static addLocal(tag, stats) {
+    return tag.#addLocal(stats)
   }
 
-  #told(stats) {
+  #addLocal(stats) {
     const rest = this.#supply.rest()
     if (rest) {
       const { current, next } = stats
@@ -162,7 +162,7 @@ class Tag {
     return Tag.#ours(this).#tag.name
   }
 
-  /** After those who wait, if any do. */
+  /** An id in memory, after the waiting calls. */
   #atHand() {
     if (this.#queue.length > 0) {
       this.#queue.pump()
@@ -175,7 +175,7 @@ class Tag {
 
   #fill(array) {
     if (array.length === 0) {
-      // Nothing is asked for; a closed tag says so all the same.
+      // No id is needed, but a closed tag is an error.
       if (this.#tag.owner.closed) this.#call(() => native.tagStats(this.#tag.handle))
       return array
     }
@@ -200,7 +200,7 @@ class Tag {
   }
 }
 
-// Methods are bound when they are first looked at: most tags of very many need one or two.
+// Methods are bound at their first use: of very many tags, most need one or two.
 for (const name of BOUND) {
   const method = Tag.prototype[name]
   const own = (tag, value) => {
@@ -219,7 +219,7 @@ for (const name of BOUND) {
   })
 }
 
-/** An array for so many ids. */
+/** An array for this number of ids. */
 function room(n) {
   if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
   return new BigInt64Array(n)

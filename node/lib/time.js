@@ -1,7 +1,8 @@
 'use strict'
 
-// Timers and clocks as they are when this is loaded. Test frameworks replace the globals, and time stands still then; who
-// awaits an id has it all the same. The module's timers, for the globals of jsdom answer numbers.
+// Timers and clocks as they are when this file is loaded. Test frameworks replace the globals and stop the time, and
+// calls that await an id must still get it. The timers are those of node:timers, because the globals of jsdom return
+// numbers.
 
 const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = require('node:timers')
 const { performance } = require('node:perf_hooks')

@@ -1,7 +1,7 @@
 'use strict'
 
-// The user's function that gives segments: what it answers, as the addon takes it. When it is called, and for which tags,
-// the host says.
+// The user callback that fetches segments, and its results in the form that the addon takes. The host decides when it
+// is called, and for which tags.
 
 const { inspect } = require('node:util')
 const { failure } = require('./answers.js')
@@ -27,16 +27,16 @@ function segment(value) {
 
 class UserFetch {
   #fetch
-  /** Why it failed last, by tag: `{ text, error }`. */
+  /** The last failure, by tag: `{ text, error }`. */
   #failures = new Map()
-  /** Likewise, of any tag: the reason for others too while it is down. */
+  /** Likewise, of any tag: also the reason for other tags while the source is down. */
   #last = null
 
   constructor(fetch) {
     this.#fetch = fetch
   }
 
-  /** Asks for a segment. Nothing is thrown; `answer` is called once. */
+  /** Calls the user callback. It throws nothing, and calls `answer` once. */
   async ask({ tag, step, after }, answer) {
     let answered
     try {

@@ -1,16 +1,16 @@
 'use strict'
 
 // The calls that wait for ids of one tag, first come, first served. However many they are, the addon sees one wait, and
-// the source one request for all of them. When to fetch and how many ids, the host decides: here are only the promises of
-// the calls and the event loop's timer of each.
+// the source one request for all of them. When to fetch and how many ids, the host decides: here are only the promises
+// of the calls and the event loop's timer of each.
 
 const native = require('./native.js')
 const { clearTimeout, now, setTimeout, soon } = require('./time.js')
 
-/** The lines that wait, by the number that the addon knows them by. */
+/** The queues with waiting calls, by the number of their tag. */
 const waiting = new Map()
 
-/** How much longer than its first call the addon's wait lasts: the calls' own times are kept here. */
+/** The addon's wait ends this long after the first call's, because each call's time is kept here. */
 const SLACK_MS = 1000
 /** Timers may come a little early. */
 const EARLY_MS = 1
@@ -19,16 +19,16 @@ class WaitQueue {
   #tag
   #supply
   #waiters = new Set()
-  /** The signals that may abort some: `{ waiters, onAbort }` each; null when there are none. */
+  /** The signals that may abort calls: `{ waiters, onAbort }` each; null without one. */
   #signals = null
-  /** Ids that are waited for. */
+  /** The number of ids that the calls wait for. */
   #need = 0
   #scheduled = false
   #timer = null
-  /** When the timer comes, and when the first call's time is over, or earlier. */
+  /** When the timer runs, and when the first call's time is over, or earlier. */
   #due = Infinity
   #soonest = Infinity
-  /** Calls so far, up to which one it is known whether they waited, and how many did. */
+  /** The number of calls, the last one of which it is known whether it waited, and the number that did. */
   #joined = 0
   #known = 0
   waits = 0
@@ -66,7 +66,7 @@ class WaitQueue {
       this.#need += need
       this.#soonest = Math.min(this.#soonest, deadline)
       if (this.#scheduled) return
-      // All calls of this turn of the event loop are there when the source is asked.
+      // All calls of this turn of the event loop are in the queue when the source is asked.
       this.#scheduled = true
       this.#supply.hide()
       soon(() => {
@@ -76,7 +76,7 @@ class WaitQueue {
     })
   }
 
-  /** However many calls have the same signal, it has one listener of theirs. */
+  /** A signal has one listener for all its calls. */
   #listen(signal, waiter) {
     const known = this.#signals?.get(signal)
     if (known) {
@@ -102,7 +102,7 @@ class WaitQueue {
     signal.removeEventListener('abort', onAbort)
   }
 
-  /** Serves who waits, as far as ids are in memory. */
+  /** Serves the waiting calls from the ids in memory. */
   pump() {
     this.#supply.show()
     if (this.#waiters.size === 0) return
@@ -119,17 +119,17 @@ class WaitQueue {
       }
       this.#rest()
     } catch (error) {
-      // Everybody's: the source does not know the tag, or it is closed.
+      // The error of every call: the source does not know the tag, or it is closed.
       for (const waiter of this.#waiters) this.#reject(waiter, this.#explain(error))
     }
   }
 
-  /** What the first one has so far goes back: it is about to be told that the tag is closed. */
+  /** Puts back the ids that a call has so far, before it fails because the tag is closed. */
   giveBack() {
     for (const waiter of this.#waiters) this.#empty(waiter)
   }
 
-  /** Whether nobody waits any more. */
+  /** Returns whether no call waits any more. */
   #serve() {
     const supply = this.#supply
     for (const waiter of this.#waiters) {
@@ -140,7 +140,7 @@ class WaitQueue {
         waiter.resolve(id)
       } else {
         const filled = supply.takeInto(waiter.array, waiter.filled, this.#need)
-        // A call that makes progress goes on.
+        // A call that makes progress gets more time.
         if (filled > waiter.filled) waiter.deadline = now() + waiter.timeoutMs
         this.#need -= filled - waiter.filled
         waiter.filled = filled
@@ -165,7 +165,7 @@ class WaitQueue {
     waiter.filled = 0
   }
 
-  /** Ends a call with an error; what it had is there for the next. */
+  /** Ends a call with an error, and puts back its ids for the next call. */
   #reject(waiter, error) {
     this.#empty(waiter)
     this.#leave(waiter, waiter.array === null ? 1 : waiter.array.length)
@@ -180,7 +180,7 @@ class WaitQueue {
     if (this.#soonest >= this.#due) return
     clearTimeout(this.#timer)
     this.#due = this.#soonest
-    // It keeps the process alive: who awaits an id gets it, or an error.
+    // It keeps the process alive, so that each awaited call ends with an id or an error.
     this.#timer = setTimeout(() => this.#late(), Math.max(this.#due - now(), 0))
   }
 
@@ -193,7 +193,7 @@ class WaitQueue {
     native.tagRest(this.#tag.handle)
   }
 
-  /** The time of a call may be over, unless the event loop was only too busy to see its ids come. */
+  /** Ends calls whose time is over, after their ids were served: the event loop may have been too busy for that. */
   #late() {
     this.pump()
     const from = now() + EARLY_MS
