@@ -1,4 +1,4 @@
-//! What is made of a giver's answers, and of what peers' clocks read.
+//! The core's use of a lease source's results, and of the clocks of peers.
 
 #![allow(clippy::unwrap_used)]
 

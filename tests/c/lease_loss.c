@@ -1,11 +1,11 @@
 /* Leases that cannot be renewed: bridged while the span lasts, lost after it, and claimed anew. */
 #define _GNU_SOURCE
-#include "giver.h"
+#include "lease_source.h"
 
 #include <string.h>
 
-static leafid_snowflake *open_briefly(struct giver *giver, int64_t timeout_ms) {
-    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+static leafid_snowflake *open_briefly(struct lease_source *source, int64_t timeout_ms) {
+    leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
     leafid_snowflake *flake = NULL;
     CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, timeout_ms), LEAFID_OK);
     leafid_status status = leafid_snowflake_open(options, &flake);
@@ -15,36 +15,36 @@ static leafid_snowflake *open_briefly(struct giver *giver, int64_t timeout_ms) {
 }
 
 /* The end of every test: nothing outside, nothing beside, all given back. */
-static void end(struct giver *giver, leafid_snowflake *flake, struct ids *ids) {
+static void end(struct lease_source *source, leafid_snowflake *flake, struct ids *ids) {
     leafid_snowflake_free(flake);
-    CHECK_NUMBER((int64_t)giver_outside(giver, ids), 0);
+    CHECK_NUMBER((int64_t)lease_source_outside(source, ids), 0);
     CHECK_NUMBER((int64_t)ids_repeated(ids), 0);
-    CHECK_NUMBER(atomic_load(&giver->beside), 0);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_NUMBER(atomic_load(&source->beside), 0);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
     /* More than one where the disk was so slow that a lease was over before it was used. */
-    CHECK(atomic_load(&giver->releases) >= 1);
+    CHECK(atomic_load(&source->releases) >= 1);
     ids_free(ids);
-    giver_end(giver);
+    lease_source_end(source);
 }
 
 static void bridged(void) {
-    struct giver *giver = giver_new(4000, 0);
-    leafid_snowflake *flake = open_briefly(giver, 2000);
+    struct lease_source *source = lease_source_new(4000, 0);
+    leafid_snowflake *flake = open_briefly(source, 2000);
     struct ids ids = {0};
     leafid_snowflake_stats_t stats = {.renewal_failures = 0};
-    atomic_store(&giver->renew_fails, -1);
+    atomic_store(&source->renew_fails, -1);
     while (stats.renewal_failures == 0) {
         REQUIRE_OK(make_ids(flake, 20, &ids));
         REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     }
     int64_t until_ms = stats.lease_until_ms;
-    atomic_store(&giver->renew_fails, 0);
+    atomic_store(&source->renew_fails, 0);
     while (now_ms() < until_ms + 500) REQUIRE_OK(make_ids(flake, 20, &ids));
-    CHECK(atomic_load(&giver->renewals) >= 1);
-    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    CHECK(atomic_load(&source->renewals) >= 1);
+    CHECK_NUMBER(atomic_load(&source->claims), 1);
     REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.claims, 1);
-    end(giver, flake, &ids);
+    end(source, flake, &ids);
 }
 
 /* Whoever asks meanwhile gets an id, or worker_lost. */
@@ -58,67 +58,67 @@ static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids
 }
 
 static void lost_and_healed(void) {
-    struct giver *giver = giver_new(800, 0);
-    leafid_snowflake *flake = open_briefly(giver, 2000);
+    struct lease_source *source = lease_source_new(800, 0);
+    leafid_snowflake *flake = open_briefly(source, 2000);
     struct ids ids = {0};
     leafid_snowflake_stats_t stats;
     REQUIRE_OK(make_ids(flake, 50, &ids));
     CHECK_NUMBER(ids.items[0] >> 12 & 1023, 0);
-    atomic_store(&giver->renew_fails, LEAFID_WORKER_LOST);
-    EVENTUALLY(atomic_load(&giver->claims) == 2);
-    atomic_store(&giver->renew_fails, 0);
-    CHECK_NUMBER(atomic_load(&giver->previous), 0);
+    atomic_store(&source->renew_fails, LEAFID_WORKER_LOST);
+    EVENTUALLY(atomic_load(&source->claims) == 2);
+    atomic_store(&source->renew_fails, 0);
+    CHECK_NUMBER(atomic_load(&source->previous), 0);
     until_another_id(flake, 0, &ids);
     CHECK_STATUS(make_ids(flake, 1000, &ids), LEAFID_OK);
     CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
     REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.claims, 2);
     CHECK_NUMBER(stats.worker_id, 1);
-    end(giver, flake, &ids);
+    end(source, flake, &ids);
 }
 
 static void used_to_its_end(void) {
-    struct giver *giver = giver_new(600, 0);
-    leafid_snowflake *flake = open_briefly(giver, 300);
+    struct lease_source *source = lease_source_new(600, 0);
+    leafid_snowflake *flake = open_briefly(source, 300);
     struct ids ids = {0};
     leafid_status status = LEAFID_OK;
-    atomic_store(&giver->renew_fails, -1);
-    atomic_store(&giver->claim_fails, -1);
+    atomic_store(&source->renew_fails, -1);
+    atomic_store(&source->claim_fails, -1);
     for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
     CHECK_STATUS(status, LEAFID_WORKER_LOST);
     CHECK_SAYS("lease of worker id 0 was ");
     /* It says so as long as nothing is given, whoever asks. */
-    EVENTUALLY(atomic_load(&giver->claims) >= 3);
+    EVENTUALLY(atomic_load(&source->claims) >= 3);
     int64_t id = 42;
     CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_WORKER_LOST);
-    CHECK_SAYS("the giver gives nothing");
+    CHECK_SAYS("the lease source gives nothing");
     CHECK_NUMBER(id, 42);
-    atomic_store(&giver->renew_fails, 0);
-    atomic_store(&giver->claim_fails, 0);
+    atomic_store(&source->renew_fails, 0);
+    atomic_store(&source->claim_fails, 0);
     until_another_id(flake, 0, &ids);
-    end(giver, flake, &ids);
+    end(source, flake, &ids);
 }
 
 /* A renewal that hangs beyond the span: no id outside it, an error in time, and on it goes when the answer is there. */
 static void renewal_hangs(void) {
-    struct giver *giver = giver_new(600, 0);
-    leafid_snowflake *flake = open_briefly(giver, 300);
+    struct lease_source *source = lease_source_new(600, 0);
+    leafid_snowflake *flake = open_briefly(source, 300);
     struct ids ids = {0};
     leafid_status status = LEAFID_OK;
-    atomic_store(&giver->hangs, true);
+    atomic_store(&source->hangs, true);
     for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
     CHECK_STATUS(status, LEAFID_WORKER_LOST);
-    /* It is given up, and another lease claimed, which hangs as well; then the giver is itself again. */
-    EVENTUALLY(atomic_load(&giver->inside) > 1);
-    atomic_store(&giver->hangs, false);
+    /* It is given up, and another lease claimed, which hangs as well; then the lease source is itself again. */
+    EVENTUALLY(atomic_load(&source->inside) > 1);
+    atomic_store(&source->hangs, false);
     int64_t id;
     EVENTUALLY(leafid_snowflake_next(flake, &id) == LEAFID_OK);
     ids_add(&ids, &id, 1);
     CHECK_STATUS(make_ids(flake, 500, &ids), LEAFID_OK);
-    CHECK(atomic_load(&giver->claims) > 1);
+    CHECK(atomic_load(&source->claims) > 1);
     /* Those that were given up ran beside the next. */
-    atomic_store(&giver->beside, 0);
-    end(giver, flake, &ids);
+    atomic_store(&source->beside, 0);
+    end(source, flake, &ids);
 }
 
 static void another_worker(leafid_lease *lease) { lease->worker_id = 5; }
@@ -132,7 +132,7 @@ static void renewals_that_are_none(void) {
         void (*spoil)(leafid_lease *lease);
         const char *says;
     } spoilt[] = {
-        {NULL, "the renewal of the lease failed: the giver is away"},
+        {NULL, "the renewal of the lease failed: the lease source is away"},
         {another_worker, "worker_id is 5; allowed: 0, because a renewal keeps the worker id"},
         {endless_token, "token is \"ttttt"},
         {wild_until, "until_ms is 9223372036854775807"},
@@ -140,13 +140,13 @@ static void renewals_that_are_none(void) {
     };
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
         /* A first span lasts as long as this lease: no other follows it, whose success would clear the error. */
-        struct giver *giver = giver_new(400, 0);
-        leafid_snowflake *flake = open_briefly(giver, 300);
+        struct lease_source *source = lease_source_new(400, 0);
+        leafid_snowflake *flake = open_briefly(source, 300);
         struct ids ids = {0};
         char text[1024];
-        giver->spoil_renewal = spoilt[i].spoil;
-        if (!spoilt[i].spoil) atomic_store(&giver->renew_fails, -1);
-        atomic_store(&giver->claim_fails, LEAFID_WORKER_IN_USE);
+        source->spoil_renewal = spoilt[i].spoil;
+        if (!spoilt[i].spoil) atomic_store(&source->renew_fails, -1);
+        atomic_store(&source->claim_fails, LEAFID_WORKER_IN_USE);
         /* Until the lease is over: then it says what became of the next claim. */
         bool said = false;
         leafid_status status = LEAFID_OK;
@@ -157,10 +157,10 @@ static void renewals_that_are_none(void) {
         }
         if (!CHECK(said)) fprintf(stderr, "  %s: %s\n", spoilt[i].says, text);
         CHECK_NUMBER(status, LEAFID_WORKER_LOST);
-        CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+        CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
         leafid_snowflake_free(flake);
         ids_free(&ids);
-        giver_end(giver);
+        lease_source_end(source);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Lease servers and other processes: a full pool, a lease that goes from one to the next, forks, and an exit beside a
    renewal. */
 #define _GNU_SOURCE
-#include "giver.h"
+#include "lease_source.h"
 #include "processes.h"
 #include "fake_server.h"
 

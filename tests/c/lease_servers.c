@@ -1,6 +1,6 @@
 /* Worker ids leased from servers by URL: claimed, renewed, lost, given back; what the options say reaches the wire. */
 #define _GNU_SOURCE
-#include "giver.h"
+#include "lease_source.h"
 #include "fake_server.h"
 
 #include <stdlib.h>

@@ -1,20 +1,20 @@
 /* Worker ids from leases: held, renewed, given back, and leases that are none. */
 #define _GNU_SOURCE
-#include "giver.h"
+#include "lease_source.h"
 
 #include <string.h>
 
 static void renewed(void) {
-    struct giver *giver = giver_new(600, 0);
+    struct lease_source *source = lease_source_new(600, 0);
     struct ids ids = {0};
     leafid_snowflake *flake;
     leafid_snowflake_stats_t stats;
     leafid_parts last;
-    REQUIRE_OK(giver_open(giver, &flake));
-    CHECK_NUMBER(atomic_load(&giver->previous), -1);
+    REQUIRE_OK(lease_source_open(source, &flake));
+    CHECK_NUMBER(atomic_load(&source->previous), -1);
     CHECK_STATUS(make_ids(flake, 1500, &ids), LEAFID_OK);
     REQUIRE(ids.count > 0);
-    CHECK(atomic_load(&giver->renewals) >= 2);
+    CHECK(atomic_load(&source->renewals) >= 2);
     REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.claims, 1);
     REQUIRE_OK(leafid_decode(ids.items[ids.count - 1], NULL, &last));
@@ -22,33 +22,33 @@ static void renewed(void) {
     CHECK(stats.reserved_until_ms <= stats.lease_until_ms);
 
     CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&giver->releases), 1);
-    CHECK(atomic_load(&giver->released_until_ms) > last.timestamp_ms);
-    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
-    CHECK_NUMBER(atomic_load(&giver->beside), 0);
+    CHECK_NUMBER(atomic_load(&source->releases), 1);
+    CHECK(atomic_load(&source->released_until_ms) > last.timestamp_ms);
+    CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
+    CHECK_NUMBER(atomic_load(&source->beside), 0);
     leafid_snowflake_free(flake);
     ids_free(&ids);
-    giver_end(giver);
+    lease_source_end(source);
 }
 
-/* Also before the first id, and with a lease that the giver keeps for less than the span. */
+/* Also before the first id, and with a lease that the lease source keeps for less than the span. */
 static void renewed_while_idle(void) {
-    struct giver *giver = giver_new(5000, 400);
+    struct lease_source *source = lease_source_new(5000, 400);
     leafid_snowflake *flake;
     int64_t id;
-    REQUIRE_OK(giver_open(giver, &flake));
-    EVENTUALLY(atomic_load(&giver->renewals) >= 2);
+    REQUIRE_OK(lease_source_open(source, &flake));
+    EVENTUALLY(atomic_load(&source->renewals) >= 2);
     CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    CHECK_NUMBER(atomic_load(&source->claims), 1);
     leafid_snowflake_free(flake);
-    CHECK_NUMBER(atomic_load(&giver->releases), 1);
-    giver_end(giver);
+    CHECK_NUMBER(atomic_load(&source->releases), 1);
+    lease_source_end(source);
 }
 
 static void shared_in_the_process(void) {
-    struct giver *giver = giver_new(5000, 0);
-    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+    struct lease_source *source = lease_source_new(5000, 0);
+    leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
     leafid_snowflake *first, *second;
     leafid_snowflake_stats_t stats;
     REQUIRE_OK(leafid_snowflake_open(options, &first));
@@ -56,13 +56,13 @@ static void shared_in_the_process(void) {
     leafid_snowflake_options_free(options);
     REQUIRE_OK(leafid_snowflake_stats(first, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.handles, 2);
-    CHECK_NUMBER(atomic_load(&giver->claims), 1);
+    CHECK_NUMBER(atomic_load(&source->claims), 1);
     leafid_snowflake_free(first);
-    CHECK_NUMBER(atomic_load(&giver->releases), 0);
-    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    CHECK_NUMBER(atomic_load(&source->releases), 0);
+    CHECK_NUMBER(atomic_load(&source->freed), 0);
     leafid_snowflake_free(second);
-    CHECK_NUMBER(atomic_load(&giver->releases), 1);
-    giver_end(giver);
+    CHECK_NUMBER(atomic_load(&source->releases), 1);
+    lease_source_end(source);
 }
 
 /* What a claim can make of a lease. */
@@ -107,90 +107,90 @@ static void leases_that_are_none(void) {
         {late_peers, LEAFID_CLOCK_BACKWARDS, "behind the median of its 3 peers"},
     };
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
-        struct giver *giver = giver_new(5000, 0);
+        struct lease_source *source = lease_source_new(5000, 0);
         leafid_snowflake *flake = NULL;
-        giver->spoil = spoilt[i].spoil;
-        CHECK_STATUS(giver_open(giver, &flake), spoilt[i].status);
+        source->spoil = spoilt[i].spoil;
+        CHECK_STATUS(lease_source_open(source, &flake), spoilt[i].status);
         CHECK_SAYS(spoilt[i].says);
         CHECK(flake == NULL);
-        CHECK_NUMBER(atomic_load(&giver->claims), 1);
-        giver_end(giver);
+        CHECK_NUMBER(atomic_load(&source->claims), 1);
+        lease_source_end(source);
     }
 }
 
 /* A lease that could be read and came to no use is given back. */
 static void useless_lease(void) {
-    struct giver *giver = giver_new(5000, 0);
+    struct lease_source *source = lease_source_new(5000, 0);
     leafid_snowflake *flake = NULL;
-    giver->spoil = late_peers;
-    CHECK_STATUS(giver_open(giver, &flake), LEAFID_CLOCK_BACKWARDS);
-    EVENTUALLY(atomic_load(&giver->releases) == 1);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
-    giver_end(giver);
+    source->spoil = late_peers;
+    CHECK_STATUS(lease_source_open(source, &flake), LEAFID_CLOCK_BACKWARDS);
+    EVENTUALLY(atomic_load(&source->releases) == 1);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
+    lease_source_end(source);
 }
 
 static void none_free(void) {
-    struct giver *giver = giver_new(5000, 0);
+    struct lease_source *source = lease_source_new(5000, 0);
     leafid_snowflake *flake = NULL;
-    for (int i = 0; i < GIVER_IDS; i++) giver->workers[i].held = true;
-    CHECK_STATUS(giver_open(giver, &flake), LEAFID_WORKER_IN_USE);
+    for (int i = 0; i < LEASE_SOURCE_IDS; i++) source->workers[i].held = true;
+    CHECK_STATUS(lease_source_open(source, &flake), LEAFID_WORKER_IN_USE);
     CHECK_SAYS("found no free worker id");
-    giver_end(giver);
+    lease_source_end(source);
 }
 
 static void late_claim(void) {
-    struct giver *giver = giver_new(5000, 0);
-    leafid_snowflake_options *options = giver_options(giver, fresh_dir(), fresh_name());
+    struct lease_source *source = lease_source_new(5000, 0);
+    leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
     leafid_snowflake *flake = NULL;
     CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 200), LEAFID_OK);
-    atomic_store(&giver->hangs, true);
+    atomic_store(&source->hangs, true);
     CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
     CHECK_SAYS("did not answer within timeout_ms (200)");
     leafid_snowflake_options_free(options);
-    CHECK_NUMBER(atomic_load(&giver->freed), 0);
-    atomic_store(&giver->hangs, false);
+    CHECK_NUMBER(atomic_load(&source->freed), 0);
+    atomic_store(&source->hangs, false);
     /* Nobody waits for it any more: it is given back. */
-    EVENTUALLY(atomic_load(&giver->releases) == 1);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
-    giver_end(giver);
+    EVENTUALLY(atomic_load(&source->releases) == 1);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
+    lease_source_end(source);
 }
 
 /* A close waits for the renewal that is under way, then gives the lease back. */
 static void close_during_a_call(void) {
-    struct giver *giver = giver_new(600, 0);
+    struct lease_source *source = lease_source_new(600, 0);
     leafid_snowflake *flake;
     int64_t id;
-    atomic_store(&giver->slow_ms, 400);
-    REQUIRE_OK(giver_open(giver, &flake));
+    atomic_store(&source->slow_ms, 400);
+    REQUIRE_OK(lease_source_open(source, &flake));
     REQUIRE_OK(leafid_snowflake_next(flake, &id));
-    EVENTUALLY(atomic_load(&giver->inside) == 1);
+    EVENTUALLY(atomic_load(&source->inside) == 1);
     CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&giver->inside), 0);
-    CHECK_NUMBER(atomic_load(&giver->beside), 0);
-    CHECK_NUMBER(atomic_load(&giver->renewals), 1);
-    CHECK_NUMBER(atomic_load(&giver->releases), 1);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_NUMBER(atomic_load(&source->inside), 0);
+    CHECK_NUMBER(atomic_load(&source->beside), 0);
+    CHECK_NUMBER(atomic_load(&source->renewals), 1);
+    CHECK_NUMBER(atomic_load(&source->releases), 1);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
     CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOSED);
     leafid_snowflake_free(flake);
-    giver_end(giver);
+    lease_source_end(source);
 }
 
 /* One that does not come back holds up a close for a while only; its user_data stays until it does. */
 static void close_during_a_call_that_hangs(void) {
-    struct giver *giver = giver_new(600, 0);
+    struct lease_source *source = lease_source_new(600, 0);
     leafid_snowflake *flake;
     int64_t id;
-    REQUIRE_OK(giver_open(giver, &flake));
-    atomic_store(&giver->hangs, true);
+    REQUIRE_OK(lease_source_open(source, &flake));
+    atomic_store(&source->hangs, true);
     REQUIRE_OK(leafid_snowflake_next(flake, &id));
-    EVENTUALLY(atomic_load(&giver->inside) == 1);
+    EVENTUALLY(atomic_load(&source->inside) == 1);
     (void)leafid_snowflake_close(flake);
     CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOSED);
     leafid_snowflake_free(flake);
-    CHECK(atomic_load(&giver->inside) >= 1);
-    CHECK_NUMBER(atomic_load(&giver->freed), 0);
-    atomic_store(&giver->hangs, false);
-    giver_end(giver);
+    CHECK(atomic_load(&source->inside) >= 1);
+    CHECK_NUMBER(atomic_load(&source->freed), 0);
+    atomic_store(&source->hangs, false);
+    lease_source_end(source);
 }
 
 int main(void) {

@@ -124,7 +124,7 @@ void callbacks() {
     leafid::Snowflake(options("1").peer_times([]() -> std::vector<std::int64_t> { throw std::runtime_error("away"); }));
 }
 
-struct Giver : leafid::WorkerLeases {
+struct LeaseSource : leafid::WorkerLeases {
     std::atomic<int> claims{0}, renewals{0}, releases{0};
     void claim(const leafid_claim_request &request, leafid_lease &lease) override {
         lease.worker_id = 9 + claims++;
@@ -143,17 +143,17 @@ struct Giver : leafid::WorkerLeases {
 };
 
 void leases() {
-    auto giver = std::make_shared<Giver>();
+    auto source = std::make_shared<LeaseSource>();
     {
-        leafid::Snowflake flake(options("0").worker_leases(giver));
+        leafid::Snowflake flake(options("0").worker_leases(source));
         CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 9);
-        EVENTUALLY(giver->renewals > 0);
+        EVENTUALLY(source->renewals > 0);
         EVENTUALLY(flake.stats().claims == 2);
         CHECK_NUMBER(leafid::decode(flake.next()).worker_id, 10);
         CHECK(flake.stats().lease_until_ms > 0);
     }
-    CHECK_NUMBER(giver->releases, 1);
-    EVENTUALLY(giver.use_count() == 1);
+    CHECK_NUMBER(source->releases, 1);
+    EVENTUALLY(source.use_count() == 1);
     throws([] { leafid::Options().worker_leases(nullptr); }, LEAFID_INVALID_ARGUMENT, "worker_leases is empty");
 }
 

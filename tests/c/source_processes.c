@@ -1,7 +1,7 @@
 /* Where worker ids come from, with other processes: a callback and leases in forked children, who ask once more and
    name their parent's id; a callback that answers a neighbour's id; ids by the host's name. */
 #define _GNU_SOURCE
-#include "giver.h"
+#include "lease_source.h"
 #include "processes.h"
 
 #include <sched.h>
@@ -135,16 +135,16 @@ static void callback_in_clones(void) {
 /* Children come while a renewal of their parent's is under way: it is not theirs, and none of them hangs. */
 static void forks_beside_calls(void) {
     enum { CHILDREN = 20, EACH = 20 };
-    struct giver *giver = giver_new(300, 0);
+    struct lease_source *source = lease_source_new(300, 0);
     struct ids ids = {0};
     leafid_snowflake *flake;
     int64_t *childs = mmap(NULL, CHILDREN * EACH * sizeof *childs, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(childs != MAP_FAILED);
-    atomic_store(&giver->slow_ms, 60);
-    REQUIRE_OK(giver_open(giver, &flake));
+    atomic_store(&source->slow_ms, 60);
+    REQUIRE_OK(lease_source_open(source, &flake));
     for (int i = 0; i < CHILDREN; i++) {
-        for (int64_t end = now_ms() + 2000; atomic_load(&giver->inside) == 0 && now_ms() < end;) {
+        for (int64_t end = now_ms() + 2000; atomic_load(&source->inside) == 0 && now_ms() < end;) {
             REQUIRE_OK(make_ids(flake, 2, &ids));
         }
         fflush(NULL);
@@ -168,38 +168,38 @@ static void forks_beside_calls(void) {
     }
     ids_add(&ids, childs, CHILDREN * EACH);
     leafid_snowflake_free(flake);
-    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+    CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
     CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
-    CHECK_NUMBER(atomic_load(&giver->claims), 1 + CHILDREN);
-    CHECK_NUMBER(atomic_load(&giver->releases), 1 + CHILDREN);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
+    CHECK_NUMBER(atomic_load(&source->claims), 1 + CHILDREN);
+    CHECK_NUMBER(atomic_load(&source->releases), 1 + CHILDREN);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
     munmap(childs, CHILDREN * EACH * sizeof *childs);
     ids_free(&ids);
-    giver_end(giver);
+    lease_source_end(source);
 }
 
 static void leases_in_a_child(void) {
-    struct giver *giver = giver_new(800, 0);
+    struct lease_source *source = lease_source_new(800, 0);
     leafid_snowflake *flake;
     struct ids ids = {0};
     int64_t childs[8];
-    REQUIRE_OK(giver_open(giver, &flake));
+    REQUIRE_OK(lease_source_open(source, &flake));
     make_ids_beside_a_child(flake, &ids, childs);
     for (int i = 0; i < 8; i++) CHECK_NUMBER(childs[i] >> 12 & 1023, 1);
     ids_add(&ids, childs, 8);
-    CHECK_NUMBER(atomic_load(&giver->claims), 2);
-    CHECK_NUMBER(atomic_load(&giver->previous), 0);
+    CHECK_NUMBER(atomic_load(&source->claims), 2);
+    CHECK_NUMBER(atomic_load(&source->previous), 0);
     /* The child gave back its own, and nothing of its parent's. */
-    CHECK_NUMBER(atomic_load(&giver->releases), 1);
-    CHECK(!giver->workers[1].held && giver->workers[0].held);
-    CHECK_NUMBER(atomic_load(&giver->freed), 0);
+    CHECK_NUMBER(atomic_load(&source->releases), 1);
+    CHECK(!source->workers[1].held && source->workers[0].held);
+    CHECK_NUMBER(atomic_load(&source->freed), 0);
     leafid_snowflake_free(flake);
-    CHECK_NUMBER(atomic_load(&giver->releases), 2);
-    CHECK_NUMBER(atomic_load(&giver->strangers), 0);
-    CHECK_NUMBER((int64_t)giver_outside(giver, &ids), 0);
+    CHECK_NUMBER(atomic_load(&source->releases), 2);
+    CHECK_NUMBER(atomic_load(&source->strangers), 0);
+    CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
     CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
     ids_free(&ids);
-    giver_end(giver);
+    lease_source_end(source);
 }
 
 /* In a child: gives its host a name that only it sees. */

@@ -373,7 +373,7 @@ def _():
     return f"{table.end()} ids; killed {took} ms before the spans ended"
 
 
-@test("leases: a giver that gives a span twice is found out, so the judge judges", bound=30)
+@test("leases: a lease source that gives a span twice is found out, so the judge judges", bound=30)
 def _():
     table = Table([0])
     table.where.write("switch", "lie")

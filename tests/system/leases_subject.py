@@ -50,7 +50,7 @@ def pause(seconds):
 
 class Leases(Workers):
     """The example's, with short spans. The file named `switch` says whether it answers: `fail` is a table that cannot be
-    reached, `lie` a giver that does not look at what it gave before."""
+    reached, `lie` a lease source that does not look at what it gave before."""
 
     def switch(self):
         path = PLACE / GIVEN.get("switch", "switch")

@@ -14,7 +14,7 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
 }
 
-/// A giver that keeps its rules: what a team has in its database.
+/// A lease source that keeps its rules: what a team has in its database.
 #[derive(Default)]
 struct Table {
     /// Worker id to (token, until).
@@ -354,7 +354,7 @@ impl WorkerLeases for Clocked {
 }
 
 #[test]
-fn a_giver_whose_clock_went_back_is_not_called_in_a_loop() {
+fn a_lease_source_whose_clock_went_back_is_not_called_in_a_loop() {
     let (place, table) = (Place::new(), Table::new(400));
     let source = Clocked { inner: Shared(table.clone()), off_ms: -10_000, span_ms: 300 };
     let flake = place.builder().timeout_ms(200).worker(WorkerSource::leases(source)).open().unwrap();

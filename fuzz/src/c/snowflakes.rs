@@ -133,7 +133,7 @@ impl Program {
                 23 => leafid_snowflake_options_set_exclusive_range(o, int),
                 24 => leafid_snowflake_options_set_no_record_wait_ms(o, soon(number)),
                 _ => {
-                    // Leases of this giver overlap: what it promises is not kept by it.
+                    // The leases of this source overlap: it does not keep what it promises.
                     if let Some(chosen) = chosen {
                         chosen.shared = false;
                     }

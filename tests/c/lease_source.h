@@ -1,16 +1,16 @@
-/* A giver of leases in memory, as a database would be one: it remembers every span it gave, and fails when told to. */
-#ifndef LEAFID_TESTS_GIVER_H
-#define LEAFID_TESTS_GIVER_H
+/* A lease source in memory, as a database would be one: it remembers every span it gave, and fails when told to. */
+#ifndef LEAFID_TESTS_LEASE_SOURCE_H
+#define LEAFID_TESTS_LEASE_SOURCE_H
 
 #include "check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define GIVER_IDS 8
-#define GIVER_SPANS 4096
+#define LEASE_SOURCE_IDS 8
+#define LEASE_SOURCE_SPANS 4096
 
-struct giver {
+struct lease_source {
     /* How long a span is, and what lease_ms it names. Set before it is used. */
     int64_t span_ms, lease_ms;
     /* What the next calls answer instead, with a text; 0: as they should. */
@@ -33,21 +33,21 @@ struct giver {
         bool held;
         int64_t until_ms;
         char token[LEAFID_TOKEN_SIZE];
-    } workers[GIVER_IDS];
+    } workers[LEASE_SOURCE_IDS];
     struct {
         int64_t worker, from_ms, until_ms;
-    } spans[GIVER_SPANS];
+    } spans[LEASE_SOURCE_SPANS];
     size_t count;
 };
 
-/* In memory that children share. Given back by giver_end, when nobody calls it any more. */
-struct giver *giver_new(int64_t span_ms, int64_t lease_ms);
-void giver_end(struct giver *giver);
+/* In memory that children share. Given back by lease_source_end, when nobody calls it any more. */
+struct lease_source *lease_source_new(int64_t span_ms, int64_t lease_ms);
+void lease_source_end(struct lease_source *source);
 /* Options whose worker ids it gives. */
-leafid_snowflake_options *giver_options(struct giver *giver, const char *dir, const char *name);
-leafid_status giver_open(struct giver *giver, leafid_snowflake **out);
+leafid_snowflake_options *lease_source_options(struct lease_source *source, const char *dir, const char *name);
+leafid_status lease_source_open(struct lease_source *source, leafid_snowflake **out);
 /* How many ids lie in no span of their worker id that was given; Leaf's layout. */
-size_t giver_outside(struct giver *giver, const struct ids *ids);
+size_t lease_source_outside(struct lease_source *source, const struct ids *ids);
 /* Makes ids for so long, one a millisecond, and adds them. Answers the first error. */
 leafid_status make_ids(leafid_snowflake *flake, int64_t for_ms, struct ids *ids);
 #ifndef _WIN32
