@@ -21,12 +21,12 @@ MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
 #: What rustc names for a static library of std.
 NATIVE_LIBS = "-lbcrypt -ladvapi32 -lkernel32 -lntdll -luserenv -lws2_32 -ldbghelp"
 #: Left out: what forks or starts itself as another process by Linux's means (exclusive, forks, fork_locks,
-#: lease_server_processes, segment_forks, shared_memory, source_processes), signals, stacks smaller than Windows gives
+#: lease_server_processes, segment_forks, shared_memory, source_ends), signals, stacks smaller than Windows gives
 #: (small_stacks), and segment_servers, whose own server is written for sockets of POSIX.
 PROGRAMS = [
-    "vectors", "errors", "arguments", "options", "generate", "threads", "operating", "raii", "clock_options",
-    "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers", "segment_threads",
-    "segments_raii", "segment_options", "leaf_servers", "lease_servers",
+    "vectors", "errors", "arguments", "options", "generate", "threads", "logging", "metrics", "raii",
+    "clock_options", "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers",
+    "segment_threads", "segments_raii", "segment_options", "leaf_servers", "lease_servers",
 ]
 
 

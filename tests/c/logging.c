@@ -1,4 +1,4 @@
-/* What those who run a service see: the text for Prometheus, and the log. */
+/* The log callback: its levels, threads and texts, and when it is called no more. */
 
 #include "check.h"
 
@@ -196,40 +196,14 @@ static void at_the_end_of_a_process(void) {
 }
 #endif
 
-static void metrics_of_the_process(void) {
-    leafid_snowflake *flake;
-    char name[64], line[128], small[8] = "xxxxxxx", *text;
-    size_t needed = 0, again = 0;
-    snprintf(name, sizeof name, "%s", fresh_name());
-    REQUIRE_OK(open_flake(fresh_dir(), name, "7", &flake));
-    CHECK_STATUS(leafid_metrics(NULL, 0, &needed), LEAFID_OK);
-    text = malloc(needed + 1);
-    CHECK_STATUS(leafid_metrics(text, needed + 1, &again), LEAFID_OK);
-    CHECK_NUMBER(again, needed);
-    CHECK_NUMBER(strlen(text), needed);
-    snprintf(line, sizeof line, "\nleafid_snowflake_handles{name=\"%s\",worker_id=\"7\",state_dir=\"", name);
-    CHECK(strstr(text, line) != NULL);
-    CHECK(strstr(text, "leafid_build_info{version=\"" LEAFID_VERSION "\"} 1\n") != NULL);
-    CHECK(strcmp(text + needed - 6, "# EOF\n") == 0);
-
-    CHECK_STATUS(leafid_metrics(small, sizeof small, NULL), LEAFID_OK);
-    CHECK(strcmp(small, "# HELP ") == 0);
-    CHECK_STATUS(leafid_metrics(NULL, 1, &again), LEAFID_INVALID_ARGUMENT);
-    leafid_snowflake_free(flake);
-    CHECK_STATUS(leafid_metrics(text, needed + 1, NULL), LEAFID_OK);
-    CHECK(strstr(text, name) == NULL);
-    free(text);
-}
-
 int main(void) {
-    test("metrics: every generator that is open, for Prometheus", metrics_of_the_process);
-    test("log: levels and texts, off", levels_of_the_log);
-    test("log: after a replacement the callback before is called no more", replaced_while_called);
-    test("log: a callback turns itself off", turned_off_by_itself);
-    test("log: a callback may want a lock of the caller's", held_by_the_caller);
+    test("levels and texts, off", levels_of_the_log);
+    test("after a replacement the callback before is called no more", replaced_while_called);
+    test("a callback turns itself off", turned_off_by_itself);
+    test("a callback may want a lock of the caller's", held_by_the_caller);
 #ifndef _WIN32
-    test("log: a forked child has records of its own", in_a_forked_child);
-    test("log: the end of a process does not wait for a callback", at_the_end_of_a_process);
+    test("a forked child has records of its own", in_a_forked_child);
+    test("the end of a process does not wait for a callback", at_the_end_of_a_process);
 #endif
     return finish();
 }
