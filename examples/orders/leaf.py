@@ -31,7 +31,7 @@ class Node:
 
 
 class Leaf:
-    """Watches what the programs send, and does its deeds by that."""
+    """Watches what the programs send, and does its actions by that."""
 
     def __init__(self, directory, database):
         self.database, self.expected = database, 0

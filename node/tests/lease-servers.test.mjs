@@ -21,8 +21,8 @@ async function server(t, leaseMs = 30_000, ...args) {
   const made = await fakeServer(t, '--lease-ms', String(leaseMs), '--threshold-ms', '500', ...args)
   const leases = async name => (await made.tell({ do: 'leases', name })).leases
   /** As a plain client. */
-  const post = async (deed, body) => {
-    const answer = await fetch(`${made.url}/api/worker/${deed}`, { method: 'POST', body: JSON.stringify(body) })
+  const post = async (action, body) => {
+    const answer = await fetch(`${made.url}/api/worker/${action}`, { method: 'POST', body: JSON.stringify(body) })
     return answer.status === 204 ? {} : answer.json()
   }
   const asked = async kind => (await made.tell({ do: 'report', requests: 0 })).tags[kind]?.total ?? 0

@@ -209,15 +209,15 @@ def test_lazy_claims_with_the_first_id(space, server):
 
 
 @pytest.mark.parametrize(
-    ("deed", "request_ms", "connect_ms", "raise_it"),
+    ("action", "request_ms", "connect_ms", "raise_it"),
     [
         ({"do": "fault", "fault": {"hang": True}, "tag": "claim"}, 150, 50_000, "request_timeout_ms"),
         ({"do": "dead", "how": "hangs"}, 50_000, 150, "connect_timeout_ms"),
     ],
     ids=["request", "connection"],
 )
-def test_a_server_that_does_not_answer(space, server, deed, request_ms, connect_ms, raise_it):
-    server.do(**deed)
+def test_a_server_that_does_not_answer(space, server, action, request_ms, connect_ms, raise_it):
+    server.do(**action)
     times = {"timeout_ms": 60_000, "request_timeout_ms": request_ms, "connect_timeout_ms": connect_ms}
     begun = time.monotonic()
     with pytest.raises(leafid.WorkerLostError, match=f"{server.url}.*{raise_it}"):
@@ -362,19 +362,19 @@ time.sleep(0.3)
 
 
 # The others are tried on one interpreter: they last as long as a close waits for them.
-DEEDS = [pytest.param(deed, marks=() if deed == "claim" else pytest.mark.slow) for deed in UNDER_WAY]
+ACTIONS = [pytest.param(action, marks=() if action == "claim" else pytest.mark.slow) for action in UNDER_WAY]
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, deed):
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, action):
     server = fake_server(*SHORT)
-    server.do(do="fault", fault={"hang": True}, tag=deed)
+    server.do(do="fault", fault={"hang": True}, tag=action)
     begun = time.monotonic()
     prelude = "options = dict(space, timeout_ms=30_000, request_timeout_ms=30_000)\n"
-    program = start(prelude + UNDER_WAY[deed], worker=server.url)
+    program = start(prelude + UNDER_WAY[action], worker=server.url)
     out, _ = program.process.communicate(timeout=30)
     assert (program.process.returncode, out) == (0, "")
-    assert deed in [request["tag"] for request in server.do(do="report")["requests"]]
+    assert action in [request["tag"] for request in server.do(do="report")["requests"]]
     assert time.monotonic() - begun < 15
 
 

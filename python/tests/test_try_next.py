@@ -7,9 +7,9 @@ import pytest
 import leafid
 
 
-def eventually(deed):
+def eventually(action):
     end = time.monotonic() + 10
-    while (found := deed()) is None:
+    while (found := action()) is None:
         assert time.monotonic() < end
         time.sleep(0.001)
     return found

@@ -82,7 +82,7 @@ static void all_calls(void) {
     CHECK(signals > 100);
 }
 
-/* Where leafid makes no threads the caller's own makes the deeds, and is interrupted in them. */
+/* Where leafid makes no threads, the caller's own thread does the work, and signals interrupt it. */
 static void without_threads(void) {
     char dir[512], name[64];
     snprintf(dir, sizeof dir, "%s", fresh_dir());

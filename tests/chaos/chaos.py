@@ -38,17 +38,17 @@ class Chaos:
         # libfaketime keeps shared memory by process numbers, which are this namespace's own.
         world.must("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
         self.disk, self.clocks = world.Disk(where), world.Clocks(where, CLOCKS)
-        self.source, self.lender = world.source(where), world.lender(where)
+        self.source, self.lease_server = world.source(where), world.lease_server(where)
         self.programs = {name: Program(name, self) for name in PROGRAMS}
         # Of each life its process.
         self.lives = {}
         self.pids, self.counts, self.complaints = {}, Counts(), []
         # Of each process when it was stopped, and when servers and disk were damaged: milliseconds from, until.
-        self.stops, self.damage = [], {"source": [], "lender": [], "read-only": [], "full": []}
+        self.stops, self.damage = [], {"source": [], "lease_server": [], "read-only": [], "full": []}
         self.later, self.numbers = [], itertools.count()
 
-    def at(self, seconds, deed):
-        heapq.heappush(self.later, (time.monotonic() + seconds, next(self.numbers), deed))
+    def at(self, seconds, action):
+        heapq.heappush(self.later, (time.monotonic() + seconds, next(self.numbers), action))
 
     def go(self, until):
         """Waits for processes, begins those anew that are due, and does what is due."""
@@ -240,9 +240,9 @@ class Chaos:
             self.go(time.monotonic() + 0.05)
         for program in self.pids.values():
             self.complaints.append(f"{program.life()} did not end")
-        for worker in (self.disk, self.source, self.lender):
+        for worker in (self.disk, self.source, self.lease_server):
             worker.finish()
-        known = {self.source.server.process.pid, self.lender.server.process.pid, os.getpid()}
+        known = {self.source.server.process.pid, self.lease_server.server.process.pid, os.getpid()}
         # Forked children, which end by themselves.
         end = time.monotonic() + 15
         while (left := processes() - known) and time.monotonic() < end:

@@ -21,7 +21,7 @@ AFTER_MS = 2_500
 # No run may be without.
 MUST_HAPPEN = (
     "processes", "kills", "clean ends", "stops", "stops longer than a lease", "forks", "clock moves while running",
-    "clock moves between runs", "source faults", "source restarts", "numbers given again", "lender faults",
+    "clock moves between runs", "source faults", "source restarts", "numbers given again", "lease_server faults",
     "disk full", "directory read-only", "locks tried", "of them held",
 )  # fmt: skip
 
@@ -108,7 +108,7 @@ class Judge:
         if kind != "flakes":
             spans += self.run.damage["source"] + self.run.damage["read-only"]
         elif PROGRAMS[name][1]["worker"] == "lease":
-            spans += self.run.damage["lender"]
+            spans += self.run.damage["lease_server"]
         is_starved = code != "-" or any(a < ended and begun < b + AFTER_MS for a, b in spans)
         if not is_starved:
             waited = min(max(int(waited), 0), ended - begun)
@@ -127,7 +127,7 @@ class Judge:
         print(counts.of("kills", "clean ends", "stops", "stops longer than a lease"))
         print(counts.of("clock moves while running", "clock moves between runs"))
         print(counts.of("source faults", "source restarts", "numbers given again"))
-        print(counts.of("lender faults", "lender restarts"))
+        print(counts.of("lease_server faults", "lease_server restarts"))
         print(counts.of("disk full", "directory read-only", "locks tried", "of them held"))
         print(f"refusals: {Counts(self.refusals).of(*sorted(self.refusals))}")
         numbers = " · ".join(f"{tag} {ids[tag][0]['ids']}" for tag in TAGS)

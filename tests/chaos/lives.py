@@ -53,7 +53,7 @@ class Program:
     def start(self, is_plain=False):
         self.lives += 1
         world, given = self.world, self.words
-        workers = {"range": RANGE, "fixed": FIXED, "lease": world.lender.url, None: ""}
+        workers = {"range": RANGE, "fixed": FIXED, "lease": world.lease_server.url, None: ""}
         words = {
             "worker": workers[given.get("worker")],
             "tags": given.get("tags", ""),

@@ -64,7 +64,7 @@ LEASE_LIES = {
     "requests made one": {"collapse": 200},
     "an answer of nobody's": {"answer": {"instance": "x", "nonce": "x"}},
 }
-DEEDS = ("refused", "hangs", "restarted")
+ACTIONS = ("refused", "hangs", "restarted")
 
 
 class Event(NamedTuple):
@@ -82,7 +82,7 @@ def schedule(seed, seconds):
         # Each has a chance of its own: what is changed in one leaves the others as they were.
         chance = random.Random(f"{seed} {part.__name__}")
         events += [event for event in part(chance, end) if event.at < end]
-    for server, lies, seldom in (("source", LIES, 2.0), ("lender", LEASE_LIES, 3.5)):
+    for server, lies, seldom in (("source", LIES, 2.0), ("lease_server", LEASE_LIES, 3.5)):
         events += misled(random.Random(f"{seed} {server}"), end, server, lies, seldom)
     return sorted(events)
 
@@ -149,7 +149,7 @@ def misled(chance, end, server, lies, mean):
     at = 1.0
     while at < end - 2:
         if not deck:
-            deck = [*lies, *DEEDS, *(("rewound",) * 3 if server == "source" else ())]
+            deck = [*lies, *ACTIONS, *(("rewound",) * 3 if server == "source" else ())]
             chance.shuffle(deck)
             if at == 1.0:
                 # Also in a short run.

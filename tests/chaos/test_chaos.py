@@ -75,7 +75,7 @@ class TestSchedule:
             kinds = {(event.what, event.who if event.what in ("restarted", "lie") else "") for event in events}
             for what in ("kill", "end", "stop", "fork", "clock", "full", "read-only", "rewound"):
                 assert (what, "") in kinds, seed
-            assert {("restarted", "source"), ("lie", "source"), ("lie", "lender")} <= kinds, seed
+            assert {("restarted", "source"), ("lie", "source"), ("lie", "lease_server")} <= kinds, seed
 
     def test_a_long_run_tells_every_lie_and_kills_every_program(self):
         events = schedule(7, 120)

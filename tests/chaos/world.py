@@ -24,27 +24,27 @@ SPAWNING = threading.Lock()
 
 
 class Worker:
-    """Does deeds one after another on a thread of its own; the first that fails is told at the end."""
+    """Does actions one after another on a thread of its own; the first that fails is told at the end."""
 
     def __init__(self):
-        self.deeds, self.failure = queue.SimpleQueue(), None
+        self.actions, self.failure = queue.SimpleQueue(), None
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
 
     def work(self):
-        while (deed := self.deeds.get()) is not None:
+        while (action := self.actions.get()) is not None:
             try:
-                deed()
+                action()
             except BaseException as error:
                 self.failure = self.failure or error
 
-    def do(self, deed):
-        self.deeds.put(deed)
+    def do(self, action):
+        self.actions.put(action)
 
     def finish(self):
-        self.deeds.put(None)
+        self.actions.put(None)
         self.thread.join(timeout=30)
-        assert not self.thread.is_alive(), "a deed of the run itself hangs"
+        assert not self.thread.is_alive(), "an action of the run itself hangs"
         if self.failure:
             raise self.failure
 
@@ -101,7 +101,7 @@ class Clocks:
 
 
 class Server(Worker):
-    """A fake server with a database: the source of segments, or the lender of worker ids."""
+    """A fake server with a database: the source of segments, or the lease server."""
 
     def __init__(self, where, name, lies, **dials):
         self.database, self.lies, self.dials = where / f"{name}.db", lies, {"seconds": LIFE_S, **dials}
@@ -159,8 +159,8 @@ def source(where):
     return server
 
 
-def lender(where):
-    return Server(where, "lender", LEASE_LIES, pool=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
+def lease_server(where):
+    return Server(where, "lease_server", LEASE_LIES, pool=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
 
 
 def run(*command):

@@ -20,10 +20,10 @@ class Control:
             return {"error": f"{type(error).__name__}: {error}"}
 
     def do(self, command):
-        deed = command.pop("do", None)
-        if deed not in DEEDS:
-            raise ValueError(f"do {deed!r} is none of {', '.join(DEEDS)}")
-        return DEEDS[deed](self, **command) or {"done": deed}
+        action = command.pop("do", None)
+        if action not in ACTIONS:
+            raise ValueError(f"do {action!r} is none of {', '.join(ACTIONS)}")
+        return ACTIONS[action](self, **command) or {"done": action}
 
     def fault(self, fault, tag=None, times=None, after=0):
         self.faults.set(tag, fault, times, after)
@@ -73,7 +73,7 @@ class Control:
         return self.report.as_json(requests)
 
 
-DEEDS = {
+ACTIONS = {
     "fault": Control.fault,
     "clear": Control.clear,
     "tag": Control.tag,

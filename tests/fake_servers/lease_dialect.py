@@ -15,29 +15,29 @@ from answers import Answer, refusal
 from leases import Refused
 
 PATH = "/api/worker/"
-DEEDS = ("claim", "renew", "release")
+ACTIONS = ("claim", "renew", "release")
 LARGEST = 2**53
 
 first, last = {}, {}
 
 
 def tag_of(request):
-    _, found, deed = request.path.partition(PATH)
-    return deed if found and deed in DEEDS else None
+    _, found, action = request.path.partition(PATH)
+    return action if found and action in ACTIONS else None
 
 
-def answer(request, deed, control, duplicate):
+def answer(request, action, control, duplicate):
     known = first if duplicate == "first" else last
-    if duplicate and deed in known:
-        return Answer(*known[deed]), None
+    if duplicate and action in known:
+        return Answer(*known[action]), None
     try:
         if request.method != "POST":
             raise Refused(405, "invalid_argument", f"{request.method} is not POST")
-        status, value = DO[deed](control.leases, parse(request.body))
+        status, value = DO[action](control.leases, parse(request.body))
     except Refused as refused:
         return refusal(refused.status, refused.error, str(refused)), None
-    last[deed] = status, value
-    first.setdefault(deed, last[deed])
+    last[action] = status, value
+    first.setdefault(action, last[action])
     return Answer(status, value), None
 
 

@@ -2,7 +2,7 @@
 
 Of each worker id of a name it keeps up to where its ticks were ever given (`until`), and who holds it (a token, and
 when the lease ends). What makes ids unique is `until` alone: it is committed before it is answered, goes up, and comes
-down by one deed only, the release by the present token, to no less than where that holder began. Who holds the id
+down by one action only, the release by the present token, to no less than where that holder began. Who holds the id
 decides only who gets the next span. Times are Unix milliseconds.
 
 * `until` is what was wished for, at most server_time + lease_ms + threshold_ms: a clock that is fast by less than

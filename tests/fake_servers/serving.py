@@ -195,8 +195,8 @@ def is_gone(connection):
         return True
 
 
-def quietly(deed):
+def quietly(action):
     try:
-        deed()
+        action()
     except OSError:
         pass

@@ -34,8 +34,8 @@ class FakeServer:
         self.process.stdin.close()
         self.process.stdout.close()
 
-    def do(self, deed, **words):
-        self.process.stdin.write(json.dumps({"do": deed, **words}) + "\n")
+    def do(self, action, **words):
+        self.process.stdin.write(json.dumps({"do": action, **words}) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
         assert "error" not in answer, answer
@@ -61,8 +61,8 @@ class FakeServer:
         with contextlib.closing(self.connect()) as connection:
             return [self.id(tag, mode, connection) for _ in range(count)]
 
-    def lease(self, deed, **words):
-        status, body, _ = self.ask(f"/api/worker/{deed}", "POST", json.dumps(words))
+    def lease(self, action, **words):
+        status, body, _ = self.ask(f"/api/worker/{action}", "POST", json.dumps(words))
         return status, json.loads(body) if body else None
 
     def pass_time(self, ms):

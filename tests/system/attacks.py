@@ -80,8 +80,8 @@ for _forkers in (1, 2):
         numbers = attack("fork-storm", words, seconds=80)
         assert_none(numbers, "duplicates", "errors", "bad_ends")
         assert numbers["opens"] > 20, numbers
-        for deed in ("open_us", "next_us", "close_us", "fork_us"):
-            assert numbers[deed] < 2_000_000, f"{deed}: {numbers}"
+        for action in ("open_us", "next_us", "close_us", "fork_us"):
+            assert numbers[action] < 2_000_000, f"{action}: {numbers}"
         opening, forking = numbers["open_us"] // 1000, numbers["fork_us"] // 1000
         return f"{numbers['opens']} opens, slowest {opening} ms; slowest fork {forking} ms"
 

@@ -280,8 +280,8 @@ class Run:
         self.pods = {name: Pod(self, name, host) for name, host in PODS.items()}
         self.later, self.numbers = [], itertools.count()
 
-    def at(self, seconds, deed):
-        heapq.heappush(self.later, (time.monotonic() + seconds, next(self.numbers), deed))
+    def at(self, seconds, action):
+        heapq.heappush(self.later, (time.monotonic() + seconds, next(self.numbers), action))
 
     def befall(self):
         for pod in self.pods.values():
@@ -291,9 +291,9 @@ class Run:
         end = time.monotonic() + SECONDS - QUIET_S
         # What was begun before the quiet end is ended in it.
         while self.later:
-            due, _, deed = heapq.heappop(self.later)
+            due, _, action = heapq.heappop(self.later)
             time.sleep(max(0, due - time.monotonic()))
-            deed()
+            action()
         time.sleep(max(0, end - time.monotonic()))
 
     def kill(self, name, how, host, dead_s):

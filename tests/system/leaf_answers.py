@@ -124,9 +124,9 @@ def _():
     all_wrongly(TINYID, 2, protocol="tinyid")
 
 
-def each_language(deed):
+def each_language(action):
     with ThreadPoolExecutor(len(LANGUAGES)) as pool:
-        return list(pool.map(deed, LANGUAGES))
+        return list(pool.map(action, LANGUAGES))
 
 
 @test("tinyid: two databases, four languages, a wrong token: none twice, refused, healed")

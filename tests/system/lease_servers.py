@@ -210,9 +210,9 @@ def _():
     return f"{pool.end()} ids"
 
 
-def post(server, deed, words):
+def post(server, action, words):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
-    connection.request("POST", f"/api/worker/{deed}", json.dumps(words), {"Content-Type": "application/json"})
+    connection.request("POST", f"/api/worker/{action}", json.dumps(words), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     body = answer.read()
     connection.close()

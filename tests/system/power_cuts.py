@@ -89,7 +89,7 @@ class Machine:
         self.disk = Disk(self.where.dir, kind)
         self.clock = self.where.write("clock", "+0")
         self.env = faketime(FAKETIME_TIMESTAMP_FILE=str(self.clock))
-        self.source, self.lender = FakeServer(), FakeServer(pool=16, lease_ms=6_000, threshold_ms=4_000)
+        self.source, self.lease_server = FakeServer(), FakeServer(pool=16, lease_ms=6_000, threshold_ms=4_000)
         self.made, self.wrong = {what: [] for what in WHAT}, []
         self.living, self.counts, self.newest = {}, collections.Counter(), 100
 
@@ -111,20 +111,20 @@ class Machine:
         stream = self.tag("kept", language, servers=self.source.url, tag="shop", keep="yes", count=15, then="close")
         self.close("kept", stream.end(), stream.errors)
 
-    def start(self, is_lender_there=True, gives_again=0, is_new=True):
+    def start(self, is_lease_server_there=True, gives_again=0, is_new=True):
         """A life of all of them. The source of marks may give again so many of those that it gave before. `is_new`: one
         has a worker id that the disk has never seen, and not that of the life before."""
         self.newest += is_new
         chosen = [*LANGUAGES]
         random.shuffle(chosen)
-        if not is_lender_there:
-            self.lender.dead("refused")
+        if not is_lease_server_there:
+            self.lease_server.dead("refused")
         if gives_again:
             highest = max(max(ids, default=0) for ids in self.made["marks"])
             self.source.do("tag", tag="order", next=max(1, highest - gives_again), heeds_after=False)
         self.flake("flakes", 7, chosen[0])
         self.flake("new flakes", self.newest, chosen[1])
-        self.flake("leases", self.lender.url, chosen[2])
+        self.flake("leases", self.lease_server.url, chosen[2])
         self.living["counters"] = self.tag("counters", chosen[3], servers=f"file:{self.disk.path}/file")
         self.living["marks"] = self.tag("marks", chosen[0], servers=self.source.url)
         self.living["kept"] = self.tag("kept", chosen[1], servers=self.source.url, tag="shop", keep="yes")
@@ -171,7 +171,7 @@ class Machine:
                 told = one.errors
             self.close(what, ids[: counts[what]] if counts else ids, told)
         self.living = {}
-        self.lender.back()
+        self.lease_server.back()
 
     def cut(self, is_stopped):
         """The power goes, and comes back."""
@@ -237,7 +237,7 @@ for _kind in KINDS:
 @test("power cuts where fsync and fdatasync do nothing: ids of each kind come twice, so these tests see it", bound=150, sleeps=True)
 def _():
     machine = Machine("ext4")
-    machine.lender.do("pool", size=16, lease_ms=120_000, threshold_ms=10_000)
+    machine.lease_server.do("pool", size=16, lease_ms=120_000, threshold_ms=10_000)
     # On a busy machine the kernel may write some of it by itself.
     for _ in range(6):
         machine.turn_clock(0)
@@ -245,7 +245,7 @@ def _():
         machine.begin()
         machine.before = leashed() + pretended("sync")
         begun = time.time()
-        machine.start(is_lender_there=False)
+        machine.start(is_lease_server_there=False)
         # Half of its lease may have been written, by which nothing is held.
         machine.await_ids(besides=("leases",))
         time.sleep(0.5)
@@ -253,7 +253,7 @@ def _():
         machine.cut(is_stopped=True)
         # What was issued since `begin` is gone from the disk, and its time comes again.
         machine.turn_clock(begun - time.time())
-        machine.start(is_lender_there=False, gives_again=len(machine.made["marks"][-1]), is_new=False)
+        machine.start(is_lease_server_there=False, gives_again=len(machine.made["marks"][-1]), is_new=False)
         machine.await_ids(besides=("leases",))
         time.sleep(took)
         machine.cut(is_stopped=True)

@@ -138,13 +138,13 @@ def _():
     end, rewinds, highest = time.monotonic() + 5, 0, 1
     while time.monotonic() < end:
         time.sleep(random.uniform(0.1, 0.5))
-        deed = random.random()
-        if deed < 0.6:
+        action = random.random()
+        if action < 0.6:
             highest = max(highest, int(source.report()["tags"].get("order", {}).get("last_end") or 1))
             back = random.choice((1, 50, 130, 400))
             source.do("tag", tag="order", next=max(1, highest - back), heeds_after=random.random() < 0.4)
             rewinds += 1
-        elif deed < 0.8:
+        elif action < 0.8:
             source.fault({"duplicate": True}, tag="order", times=2)
         else:
             language, stream = living.pop(random.randrange(len(living)))

@@ -34,9 +34,9 @@ def cost(subject):
         time.sleep(0.1)
 
 
-def come_back(subject, where, deed, warm, kib):
+def come_back(subject, where, action, warm, kib):
     """As `comes_back`. No id of the range may be lost by it."""
-    note = comes_back(subject, deed, warm, kib)
+    note = comes_back(subject, action, warm, kib)
     other = Serve()
     for worker in range(IDS):
         other.do("open", worker, *where.options(worker=worker))
@@ -44,11 +44,11 @@ def come_back(subject, where, deed, warm, kib):
     return note
 
 
-def comes_back(subject, deed, warm, kib):
-    """Does the deed so many times, and then a thousand times more."""
-    deed(warm)
+def comes_back(subject, action, warm, kib):
+    """Does the action `warm` times, and then `ROUNDS` times more."""
+    action(warm)
     before = cost(subject)
-    deed(ROUNDS)
+    action(ROUNDS)
     after = cost(subject)
     grown = {key: after[key] - before[key] for key in before}
     limits = {"KiB": kib, "mappings": MAPPINGS, "threads": 0, "descriptors": 0}

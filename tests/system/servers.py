@@ -30,12 +30,12 @@ class FakeServer:
         self.process.stdout.readline()
         self.url = f"http{'s' if 'certificate' in words else ''}://127.0.0.1:{self.port}"
 
-    def do(self, deed, **words):
+    def do(self, action, **words):
         with self.lock:
-            self.process.stdin.write(json.dumps({"do": deed, **words}) + "\n")
+            self.process.stdin.write(json.dumps({"do": action, **words}) + "\n")
             self.process.stdin.flush()
             answer = json.loads(self.process.stdout.readline())
-        assert "error" not in answer, f"{deed} {words}: {answer}"
+        assert "error" not in answer, f"{action} {words}: {answer}"
         return answer
 
     def fault(self, fault, **words):

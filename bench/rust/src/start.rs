@@ -33,9 +33,9 @@ pub fn measure() {
 }
 
 /// What is made is dropped after it was measured.
-fn ms<T>(deed: impl FnOnce() -> T) -> f64 {
+fn ms<T>(action: impl FnOnce() -> T) -> f64 {
     let begun = Instant::now();
-    let made = deed();
+    let made = action();
     let took = begun.elapsed();
     drop(made);
     took.as_secs_f64() * 1e3

@@ -45,7 +45,7 @@ mod tests {
 
     fn said() -> String {
         let mut text = [0u8; 200];
-        // SAFETY: so many bytes are there.
+        // SAFETY: the array has this number of bytes.
         let length = unsafe { leafid_last_error(text.as_mut_ptr().cast(), text.len()) };
         String::from_utf8_lossy(&text[..length]).into_owned()
     }

@@ -51,11 +51,11 @@ struct Asked {
 }
 
 impl Source {
-    /// Asked for a tag; `deed` says what comes of it, by how often the source was asked before.
+    /// Asked for a tag; `action` says what comes of it, by how often the source was asked before.
     fn ask(
         &self,
         tag: &str,
-        deed: impl FnOnce(&Source, usize) -> Result<Option<i64>>,
+        action: impl FnOnce(&Source, usize) -> Result<Option<i64>>,
     ) -> Result<Option<Batch>> {
         let before = {
             let mut asked = self.state.lock().unwrap();
@@ -69,7 +69,7 @@ impl Source {
             asked.asked += 1;
             asked.asked - 1
         };
-        let count = deed(self, before);
+        let count = action(self, before);
         let mut asked = self.state.lock().unwrap();
         asked.at_work -= 1;
         *asked.under_way.get_mut(tag).unwrap() -= 1;
@@ -122,20 +122,20 @@ fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
 
 /// Opened over a source of which each question has this outcome: so many ids, none for a tag that it does not know.
 fn opened(
-    deed: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
+    action: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
 ) -> (Arc<Source>, Segments) {
-    opened_for(1, deed)
+    opened_for(1, action)
 }
 
 /// With so many `connections`.
 fn opened_for(
     threads: usize,
-    deed: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
+    action: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
 ) -> (Arc<Source>, Segments) {
     let source = Arc::new(Source::default());
     let asked = Arc::clone(&source);
     let ask = move |request: &FetchRequest| {
-        asked.ask(&request.tag, |source, before| deed(source, &request.tag, before))
+        asked.ask(&request.tag, |source, before| action(source, &request.tag, before))
     };
     let segments = Segments::open(options(SegmentSource::blocking(ask), threads));
     (source, segments.expect("opened"))

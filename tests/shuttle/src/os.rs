@@ -56,8 +56,8 @@ pub(crate) fn check_may_work() -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn without_signals<R>(deed: impl FnOnce() -> R) -> R {
-    deed()
+pub(crate) fn without_signals<R>(action: impl FnOnce() -> R) -> R {
+    action()
 }
 
 pub(crate) enum ThreadKind {

@@ -13,8 +13,8 @@ mod snowflake;
 use loom::thread::{self, JoinHandle};
 use run::saw;
 
-fn spawn<T: 'static>(deed: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
-    thread::spawn(deed)
+fn spawn<T: 'static>(action: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
+    thread::spawn(action)
 }
 
 fn join<T>(thread: JoinHandle<T>) -> T {

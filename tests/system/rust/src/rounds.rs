@@ -1,4 +1,4 @@
-//! Deeds of `serve` that are done many times in one go: full pace, open and close, fork.
+//! The actions of `serve` that run many times in one command: ids at full pace, open and close, fork.
 
 use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// The slowest of each deed, microseconds.
+/// The slowest of each action, microseconds.
 #[derive(Default)]
 struct Slowest {
     open: AtomicU64,
@@ -18,9 +18,9 @@ struct Slowest {
     fork: AtomicU64,
 }
 
-fn timed<T>(slowest: &AtomicU64, deed: impl FnOnce() -> T) -> T {
+fn timed<T>(slowest: &AtomicU64, action: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
-    let done = deed();
+    let done = action();
     slowest.fetch_max(begun.elapsed().as_micros() as u64, Relaxed);
     done
 }
