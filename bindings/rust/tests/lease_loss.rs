@@ -1,0 +1,240 @@
+//! Leases that are lost: the error, and the claim of another lease.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+#[path = "common/lease_source.rs"]
+mod lease_source;
+
+use common::Place;
+use leafid::{Answer, ClaimRequest, Code, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
+use lease_source::{Shared, Table, ids, ids_unless, now_ms};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+#[test]
+fn an_outage_longer_than_the_lease_is_worker_lost_until_ids_come_again() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let mut last = 0;
+    ids(&flake, &table, Duration::from_millis(100), &mut last);
+    table.failing.store(true, SeqCst);
+    let (begun, mut error) = (Instant::now(), None);
+    while error.is_none() && begun.elapsed() < Duration::from_secs(5) {
+        match flake.next() {
+            Ok(id) => {
+                assert!(table.covers(id), "an id outside every span");
+                last = id;
+            }
+            Err(e) => error = Some(e),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let error = error.unwrap();
+    assert_eq!(error.code(), Code::WorkerLost, "{error}");
+    assert!(error.message().contains("the database is down"), "{error}");
+    table.failing.store(false, SeqCst);
+    let begun = Instant::now();
+    while flake.next().is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(3), "it does not recover");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    ids(&flake, &table, Duration::from_millis(500), &mut last);
+    assert_eq!(flake.stats().unwrap().claims, 2);
+    flake.close().unwrap();
+    assert_eq!(table.releases.lock().unwrap().len(), 1, "the lost lease is not given back");
+}
+
+#[test]
+fn a_lost_lease_is_claimed_anew_without_an_error() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let clone = flake.clone();
+    let mut last = 0;
+    ids(&flake, &table, Duration::from_millis(100), &mut last);
+    table.losing.store(true, SeqCst);
+    ids(&flake, &table, Duration::from_millis(1_000), &mut last);
+    assert_eq!(flake.worker_id().unwrap(), 1, "another id: the lost one's span has not passed");
+    assert_eq!(clone.worker_id().unwrap(), 1);
+    assert_eq!(flake.stats().unwrap().handles, 2);
+    drop(flake);
+    clone.next().unwrap();
+    drop(clone);
+    assert_eq!(table.releases.lock().unwrap().len(), 1);
+    // Both ids are free on this host.
+    for id in [0u32, 1] {
+        place.builder().worker(id).open().unwrap();
+    }
+}
+
+#[test]
+fn a_lease_lost_again_and_again_leaves_nothing_behind() {
+    let (place, table) = (Place::new(), Table::new(100));
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let mut last = 0;
+    for _ in 0..12 {
+        // A renewal may be late on a busy machine.
+        ids_unless(&flake, &table, Duration::from_millis(120), &mut last, &[Code::WorkerLost]);
+        table.losing.store(true, SeqCst);
+        ids_unless(&flake, &table, Duration::from_millis(80), &mut last, &[Code::WorkerLost]);
+    }
+    assert!(flake.stats().unwrap().claims > 6, "{:?}", flake.stats());
+    flake.close().unwrap();
+    assert_eq!(flake.next().unwrap_err().code(), Code::Closed);
+    for id in 0..8u32 {
+        place.builder().worker(id).open().unwrap();
+    }
+}
+
+/// A lease source whose calls hang as long as a test wants.
+struct Hanging {
+    inner: Shared,
+    /// Renewals, or claims after the first, hang while this is set.
+    renewals: Arc<AtomicBool>,
+    claims: Arc<AtomicBool>,
+    off_ms: Arc<AtomicI64>,
+}
+
+impl Hanging {
+    fn hang_while(&self, flag: &AtomicBool) {
+        for _ in 0..10_000 {
+            if !flag.load(SeqCst) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl WorkerLeases for Hanging {
+    fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+        if self.inner.0.claims.load(SeqCst) == 1 {
+            self.hang_while(&self.claims);
+        }
+        let off_ms = self.off_ms.load(SeqCst);
+        let lease = self.inner.claim(request)?;
+        Ok(lease.map(|lease| Lease { peer_times_ms: vec![now_ms() + off_ms; 3], ..lease }))
+    }
+    fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+        self.hang_while(&self.renewals);
+        self.inner.renew(lease, until_ms)
+    }
+    fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+        self.inner.release(lease, until_ms)
+    }
+}
+
+fn hanging(table: &Arc<Table>) -> Hanging {
+    Hanging {
+        inner: Shared(table.clone()),
+        renewals: Arc::default(),
+        claims: Arc::default(),
+        off_ms: Arc::default(),
+    }
+}
+
+/// Until ids come again; the errors meanwhile.
+fn until_recovered(flake: &Snowflake, claims: u64, within: Duration) -> Vec<Code> {
+    let (begun, mut codes) = (Instant::now(), Vec::new());
+    while flake.stats().unwrap().claims < claims || flake.next().is_err() {
+        assert!(begun.elapsed() < within, "it does not recover: {:?}", flake.stats());
+        codes.extend(flake.next().err().map(|error| error.code()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    codes
+}
+
+#[test]
+fn a_renewal_that_hangs_is_given_up_and_another_lease_claimed() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let source = hanging(&table);
+    let hangs = source.renewals.clone();
+    hangs.store(true, SeqCst);
+    let flake = place.builder().timeout_ms(300).worker(WorkerSource::leases(source)).open().unwrap();
+    let mut last = flake.next().unwrap();
+    let codes = until_recovered(&flake, 2, Duration::from_secs(6));
+    assert!(codes.iter().all(|code| *code == Code::WorkerLost), "{codes:?}");
+    hangs.store(false, SeqCst);
+    ids(&flake, &table, Duration::from_millis(800), &mut last);
+}
+
+#[test]
+fn a_claim_after_a_loss_that_hangs_is_made_again() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let source = hanging(&table);
+    let hangs = source.claims.clone();
+    hangs.store(true, SeqCst);
+    let flake = place.builder().timeout_ms(300).worker(WorkerSource::leases(source)).open().unwrap();
+    let mut last = flake.next().unwrap();
+    table.losing.store(true, SeqCst);
+    std::thread::sleep(Duration::from_millis(600));
+    // Only the first claim after the loss hangs.
+    table.claims.fetch_add(1, SeqCst);
+    until_recovered(&flake, 2, Duration::from_secs(6));
+    ids(&flake, &table, Duration::from_millis(500), &mut last);
+    let held = flake.worker_id().unwrap();
+    hangs.store(false, SeqCst);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(flake.worker_id().unwrap(), held, "what the late claim brought is not used");
+    let released = table.releases.lock().unwrap().clone();
+    assert_eq!(released.len(), 1, "but given back: {released:?}");
+    ids(&flake, &table, Duration::from_millis(300), &mut last);
+}
+
+#[test]
+fn a_clock_that_the_peers_do_not_share_claims_no_lease_after_a_loss_either() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let source = hanging(&table);
+    let off_ms = source.off_ms.clone();
+    let flake = place.builder().worker(WorkerSource::leases(source)).open().unwrap();
+    flake.next().unwrap();
+    off_ms.store(60_000, SeqCst);
+    table.losing.store(true, SeqCst);
+    let begun = Instant::now();
+    let error = loop {
+        match flake.next() {
+            Ok(_) => assert!(begun.elapsed() < Duration::from_secs(5), "it still issues ids"),
+            Err(error) => break error,
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert_eq!(error.code(), Code::WorkerLost, "{error}");
+    assert!(error.message().contains("median of its 3 peers"), "{error}");
+    off_ms.store(0, SeqCst);
+    until_recovered(&flake, 2, Duration::from_secs(4));
+}
+
+#[test]
+fn a_lease_that_was_lost_is_not_given_back() {
+    let (place, table) = (Place::new(), Table::new(400));
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    flake.next().unwrap();
+    // No other is free: the generator has but the lease that it lost.
+    table.rows.lock().unwrap().extend((1..8).map(|id| (id, (u64::MAX, now_ms() + 60_000))));
+    table.losing.store(true, SeqCst);
+    // Not before it is lost: a renewal that is only late is a failure, too.
+    let lost = |error: Option<String>| error.is_some_and(|error| error.contains("no longer held here"));
+    while !lost(flake.stats().unwrap().last_error) {
+        let _ = flake.next();
+    }
+    flake.close().unwrap();
+    let released = table.releases.lock().unwrap().clone();
+    assert!(released.is_empty(), "it may be another's: {released:?}");
+}
+
+#[test]
+fn leases_that_are_lost_at_once_are_claimed_with_pauses() {
+    let (place, table) = (Place::new(), Table::new(200));
+    let flake =
+        place.builder().timeout_ms(400).worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(3_000) {
+        table.losing.store(true, SeqCst);
+        let _ = flake.next();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let claims = table.claims.load(SeqCst);
+    // A caller without a span presses: at most five a second.
+    assert!((3..=15).contains(&claims), "{claims} claims in three seconds");
+}

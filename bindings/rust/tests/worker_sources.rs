@@ -1,0 +1,74 @@
+//! Worker ids from a user callback.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::Place;
+use leafid::{Answer, ClaimRequest, Code, WorkerSource};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+#[test]
+fn what_the_callback_answers_is_checked() {
+    let place = Place::new();
+    let held = place.builder().worker(5).open().unwrap();
+    // A panic that is told with its backtrace takes its time.
+    let open = |answer: fn(&ClaimRequest) -> Answer<Option<i64>>, ms| {
+        place.builder().timeout_ms(ms).worker(WorkerSource::callback(answer)).open()
+    };
+    for (answer, code, says) in [
+        (
+            (|_| Ok(Some(1_024))) as fn(&ClaimRequest) -> Answer<Option<i64>>,
+            Code::InvalidArgument,
+            "worker_id is 1024",
+        ),
+        (|_| Ok(Some(-1)), Code::InvalidArgument, "worker_id is -1"),
+        (|_| Ok(Some(i64::MAX)), Code::InvalidArgument, "9223372036854775807"),
+        (|_| Err("no route to the database".into()), Code::WorkerLost, "no route to the database"),
+        (|_| panic!("a defect of the user's"), Code::WorkerLost, "panicked"),
+        (|_| Ok(None), Code::WorkerInUse, "no free worker id"),
+        (|_| Ok(Some(5)), Code::WorkerInUse, "worker id 5"),
+        (
+            |_| {
+                std::thread::sleep(Duration::from_secs(2));
+                Ok(Some(6))
+            },
+            Code::WorkerLost,
+            "timeout_ms (300)",
+        ),
+        (
+            |_| Err(Box::new(leafid::Error::new(Code::SourceInvalid, "its own"))),
+            Code::SourceInvalid,
+            "its own",
+        ),
+    ] {
+        let ms = if says.starts_with("timeout_ms") { 300 } else { 5_000 };
+        let error = open(answer, ms).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(says), "{error}");
+    }
+    let flake = open(
+        |request| {
+            assert_eq!(request.previous, None);
+            Ok(Some(7))
+        },
+        5_000,
+    )
+    .unwrap();
+    assert_eq!(flake.worker_id().unwrap(), 7);
+    assert_eq!(held.worker_id().unwrap(), 5);
+}
+
+#[test]
+fn a_source_is_asked_once_for_a_process() {
+    let place = Place::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let source = WorkerSource::callback(move |_| Ok(Some(count.fetch_add(1, SeqCst) as i64)));
+    let first = place.builder().worker(source.clone()).open().unwrap();
+    let second = place.builder().worker(source).open().unwrap();
+    assert_eq!((first.worker_id().unwrap(), second.worker_id().unwrap()), (0, 0));
+    assert_eq!(asked.load(SeqCst), 1);
+}
