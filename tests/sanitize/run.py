@@ -19,8 +19,8 @@ TARGET = "x86_64-unknown-linux-gnu"
 LIMIT = 900
 #: Rust's tests in which threads meet. The others have none, or are of what one thread does after another.
 CORE = ["threads", "buffer", "seal"]
-HOST = ["generate", "handles", "first_use", "exclusive", "logging", "segments", "segment_servers", "leaf_servers", "leases",
-        "lease_servers", "segment_forks"]
+HOST = ["generate", "handles", "first_use", "exclusive", "logging", "segments", "segment_servers", "leaf_servers",
+        "worker_sources", "leases", "lease_loss", "lease_servers", "segment_forks"]
 #: A raw clone leaves ThreadSanitizer's own locks as they are.
 NOT_WATCHED = ["a_child_of_a_raw_clone"]
 C_THREADS = ["threads", "segment_threads", "worker_sources", "lease_loss"]
