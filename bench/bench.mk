@@ -2,7 +2,7 @@
 #
 #   make bench             leafid in Rust, C, Python and Node, each beside its floors and its peers, which are installed
 #                          below build/peers; BENCH_LANGS="rust c" for some languages, PEERS=0 without the peers,
-#                          SECONDS=60 for so long a look at the tail of next under a slow source
+#                          SECONDS=60 for this long a look at the tail of next under a slow source
 #   make bench-report      the tables and the plots of the last run again
 #   make bench-criterion   the hot paths of Rust under Criterion; FILTER=tag for some
 

@@ -31,7 +31,7 @@ def above(most):
 
 
 def times_and(times, more):
-    """At most so many times the floor, and so much more."""
+    """At most this many times the floor, and this much more."""
     text = f"<= {times:g} x floor + {more:g}"
     return Goal(text, lambda measure: measure["figure"] <= times * measure["floor"] + more)
 

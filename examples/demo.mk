@@ -1,7 +1,7 @@
 # The examples. Targets:
 #
 #   make demo            the order intake: four languages, one database, processes and a server killed
-#                        ORDERS=50000 of each process, KILL=rust is killed, KEEP=1 goes on with the last run's database
+#                        ORDERS=50000 of each process, KILL=rust is killed, KEEP=1 continues the last run's database
 #   make test-examples   the quick starts of the README, the leases in C and segments from sources of one's own,
 #                        each run and its output checked
 

@@ -52,7 +52,7 @@ check python "$python" "$root/examples/quickstart.py"
 check node "$node" "$root/build/node/quickstart.mjs"
 echo "quick starts: 4 of 4 passed"
 
-# Two lines: "order number N" and "1000 more, N + 1 to N + 1000"; each program goes on above the one before.
+# Two lines: "order number N" and "1000 more, N + 1 to N + 1000"; each program continues above the one before.
 above=0
 check_segments() {
     language=$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the fuzz targets, and runs each for so many seconds on the committed corpus: `run.py SECONDS [TARGET]…`.
+"""Builds the fuzz targets, and runs each for this many seconds on the committed corpus: `run.py SECONDS [TARGET]…`.
 
 SEED=2 draws other inputs than SEED=1, 0 others each time. New ones go to build/fuzz/TARGET, what fails to
 build/fuzz/TARGET-failure-…: run the target on that file to see it.
@@ -32,7 +32,7 @@ COVERAGE = [
 ]
 #: Files of a target in the committed corpus, and the longest of those that are not seeds.
 MOST, LARGEST = 50, 1_000
-#: One run may take so long, in seconds, and the whole process so much memory, in MiB.
+#: One run may take this long, in seconds, and the whole process so much memory, in MiB.
 LONGEST, MEMORY = 20, 1_500
 
 

@@ -28,7 +28,7 @@ void burst(const char *peer, const char *what, gen f);
 void batch(const char *peer, const char *what, many f, int per);
 /* A figure that a goal is set for, beside its floor. report.py knows the goals. */
 void measured(const char *what, double figure, double floor);
-/* The same from so many windows of each, taken in turn after one of each that warms up: medians, minima, and the median
+/* The same from this many windows of each, in turn, after one of each that warms up: medians, minima, and the median
  * of the pairs' ratios. */
 void compared(const char *what, int windows, window floor, window figure);
 enum { WINDOWS = 301, CALLS = 10000 };

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 
 export const REPS = 9, N = 1_000_000, BURST = 1024
-/** Of a comparison: so many windows of so many calls, half a millisecond each. */
+/** Of a comparison: this many windows of this many calls, half a millisecond each. */
 export const WINDOWS = 201, CALLS = 10_000
 
 // A loop of its own for every subject, so that each is compiled for that subject alone.
@@ -104,7 +104,7 @@ export function measured(what, figure, floor) {
 }
 
 /**
- * The same from so many windows of each, taken in turn after one of each that warms up: medians, minima, and the median
+ * The same from this many windows of each, in turn, after one of each that warms up: medians, minima, and the median
  * of the pairs' ratios. `floor` and the figures, by measure, answer ns for an id, or a promise of them.
  */
 export async function compared(windows, floor, figures) {
@@ -131,7 +131,7 @@ export async function compared(windows, floor, figures) {
   })
 }
 
-/** A window of so many calls, in a loop of its own. */
+/** A window of this many calls, in a loop of its own. */
 export function windowOf(f, calls = CALLS) {
   const loop = looper()
   return () => timed(loop, f, calls)[0]

@@ -13,7 +13,7 @@ const RATE = 50_000
 const INTERVAL_MS = 1000 / RATE
 const SOURCE_TAKES_MS = 200
 const IN_A_ROW = 256
-// A tag is warm when it has ids for so many seconds at hand.
+// A tag is warm when it has ids for this many seconds at hand.
 const WARM_SECONDS = 4
 const WARM_UP_AT_MOST_MS = 60_000
 const PERCENTILES = { p50: 0.5, p99: 0.99, p99_9: 0.999, p99_99: 0.9999, max: 1 }

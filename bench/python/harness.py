@@ -15,7 +15,7 @@ from itertools import chain, islice, repeat
 from statistics import median
 
 REPS, N, BURST = 9, 1_000_000, 1024
-# Of a comparison: so many windows of so many calls, half a millisecond each.
+# Of a comparison: this many windows of this many calls, half a millisecond each.
 WINDOWS, CALLS = 201, 10_000
 
 
@@ -118,7 +118,7 @@ def measured(what, figure, floor):
 
 
 def compared(what, windows, floor, *figures):
-    """The same from so many windows of each, taken in turn after one of each that warms up: medians, minima, and the
+    """The same from this many windows of each, in turn, after one of each that warms up: medians, minima, and the
     median of the pairs' ratios. Each answers ns for an id; `what` may name several figures with one floor."""
     floors, all_figures = [], [[] for _ in figures]
     for window in range(windows + 1):

@@ -19,7 +19,7 @@ INTERVAL_NS = 1_000_000_000 // RATE
 BURSTS_NS = 1_000_000
 SOURCE_TAKES = 0.2
 IN_A_ROW = 256
-# A tag is warm when it has ids for so many seconds at hand.
+# A tag is warm when it has ids for this many seconds at hand.
 WARM_SECONDS = 4
 WARM_UP_AT_MOST = 60
 PERCENTILES = dict(p50=0.5, p99=0.99, p99_9=0.999, p99_99=0.9999, max=1)

@@ -1,4 +1,4 @@
-//! Whether a new generator may go on from a record, and where: never below what the last one was granted.
+//! Whether a new generator may continue from a record, and where: never below what the last one was granted.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -106,7 +106,7 @@ fn wait_waits_at_most_the_longest_span() {
 }
 
 #[test]
-fn burnt_spans_are_stepped_over() {
+fn skipped_spans_are_stepped_over() {
     let skipped = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
     let mut written = record(NOW_MS - 9_000, NOW_MS - 6_000);
     // Out of order, and two that meet.
@@ -116,7 +116,7 @@ fn burnt_spans_are_stepped_over() {
     assert_eq!(
         written.admit(&PLAIN, NOW_MS + 90),
         Admission::From(tick(NOW_MS + 90)),
-        "the end is not burnt"
+        "the end is not skipped"
     );
     assert_eq!(written.admit(&PLAIN, NOW_MS + 599), Admission::From(tick(NOW_MS + 600)));
     assert_eq!(written.first_free(tick(NOW_MS + 499)), tick(NOW_MS + 499));
@@ -124,7 +124,7 @@ fn burnt_spans_are_stepped_over() {
 }
 
 #[test]
-fn never_below_what_was_granted_nor_inside_what_was_burnt() {
+fn never_below_what_was_granted_nor_inside_what_was_skipped() {
     each_seed(5_000, |seed| {
         let mut random = Random(seed);
         let mut around = |width: i64| NOW_MS + random.between(-width, width);
@@ -175,7 +175,7 @@ fn an_end_days_ahead_is_refused_with_the_way_out() {
             assert!(matches!(reset.admit(&rules, NOW_MS), Admission::From(_)));
         }
     }
-    // What was burnt is as long as it is: a start above it waits.
+    // What was skipped is as long as it is: a start above it waits.
     let end = tick(NOW_MS + 400 * DAY_MS);
     let written = Record {
         run: Span { from: end, until: end },
@@ -183,7 +183,7 @@ fn an_end_days_ahead_is_refused_with_the_way_out() {
         ..record(NOW_MS, NOW_MS)
     };
     assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(end));
-    // Nothing was burnt or used there: another wrote it.
+    // Nothing was skipped or used there: another wrote it.
     for forged in [
         Record { former: Vec::new(), ..written.clone() },
         Record { run: Span { from: 5, until: end }, ..written },

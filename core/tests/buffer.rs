@@ -269,7 +269,7 @@ fn a_seal_amid_takes_loses_no_id_and_repeats_none() {
     }
 }
 
-/// For so long a race is run.
+/// For this long a race is run.
 const RACE: Duration = Duration::from_millis(1_500);
 
 /// Leaves the processor from time to time, for there may be none for the other thread.

@@ -1,4 +1,4 @@
-//! A service that is killed and started again for ever, on a clock that is set back at random: every start goes on, no id
+//! A service that is killed and started again for ever, on a clock set back at random: every start continues, no id
 //! comes twice, and the ids do not run away from the clock.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -109,7 +109,7 @@ fn offsets_up_to_two_seconds_and_lives_of_milliseconds() {
         for _ in 0..STARTS {
             machine.offset_ms = machine.random.between(-2_000, 0);
             let life_us = machine.random.between(5_000, 50_000);
-            // 1 to 20,000 ids in a life; a call costs at least a microsecond here.
+            // 1 to 20,000 ids in a run; a call costs at least a microsecond here.
             let ids = machine.random.between(1, 20_000);
             machine.life(life_us, (life_us / ids).max(1));
             machine.true_us += machine.random.between(0, 2_000);
@@ -148,7 +148,7 @@ fn under_wait_no_start_waits_longer_than_the_longest_span() {
 }
 
 #[test]
-fn burnt_spans_on_the_way_are_stepped_over() {
+fn skipped_spans_on_the_way_are_stepped_over() {
     each_seed(20, |seed| {
         let mut machine = Machine::new(seed, Rules::default());
         let tick = |ms: i64| LEAF.tick_at(NOW_MS + ms).expect("a tick");
@@ -163,7 +163,7 @@ fn burnt_spans_on_the_way_are_stepped_over() {
             let life_us = machine.random.between(5_000, 2_000_000);
             machine.life(life_us, 300);
             let last = LEAF.tick_at(LEAF.decode(machine.last).expect("an id").timestamp_ms).expect("a tick");
-            assert!(skipped.iter().all(|span| !(span.from..span.until).contains(&last)), "{last} is burnt");
+            assert!(skipped.iter().all(|span| !(span.from..span.until).contains(&last)), "{last} is skipped");
         }
     });
 }

@@ -137,7 +137,7 @@ impl Walk {
         let until = self.flake.until();
         let now = self.layout.tick_at(self.now_ms).unwrap_or(0);
         let from = match self.random.below(4) {
-            // A gap, as over a burnt span.
+            // A gap, as over a skipped span.
             0 => until.max(now) + self.random.below(50),
             _ => until,
         };

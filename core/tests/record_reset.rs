@@ -75,7 +75,7 @@ impl Machine {
 }
 
 #[test]
-fn every_run_in_the_future_is_burnt() {
+fn every_run_in_the_future_is_skipped() {
     let future = NOW_MS + 12 * YEAR_MS;
     let mut machine = Machine::new();
     let random = &mut Random(1);
@@ -114,7 +114,7 @@ fn a_clock_that_goes_back_after_the_reset_is_noticed_and_may_be_reset_again() {
 }
 
 #[test]
-fn what_lies_below_the_clock_is_not_burnt_and_not_forgotten() {
+fn what_lies_below_the_clock_is_not_skipped_and_not_forgotten() {
     let record = Record { run: span(NOW_MS - 1_000, NOW_MS + 1_000), ..Record::unused(7, LEAF) };
     let reset = record.reset(NOW_MS).expect("there is room");
     assert_eq!(reset.skipped, [span(NOW_MS, NOW_MS + 1_000)]);
@@ -157,7 +157,7 @@ fn runs_less_than_a_minute_apart_are_one() {
 }
 
 #[test]
-fn ticks_that_a_leap_left_out_are_not_burnt() {
+fn ticks_that_a_leap_left_out_are_not_skipped() {
     let record = Record { run: span(NOW_MS, NOW_MS + 3_000), ..Record::unused(7, LEAF) };
     let leapt = span(NOW_MS + YEAR_MS, NOW_MS + YEAR_MS + 3_000);
     let leapt_record = record.extend(leapt, NOW_MS + YEAR_MS);
@@ -204,7 +204,7 @@ fn runs_far_apart_stay_apart_where_others_are_nearer() {
 }
 
 #[test]
-fn a_run_that_no_rules_can_have_made_is_burnt_for_what_can_have_been_granted() {
+fn a_run_that_no_rules_can_have_made_is_skipped_for_what_can_have_been_granted() {
     const HOUR_MS: i64 = 60 * MINUTE_MS;
     let of = |run: Span| Record { run, granted_at_ms: NOW_MS, ..Record::unused(7, LEAF) };
     let forged = of(span(NOW_MS - 1_000, NOW_MS + 30 * YEAR_MS)).reset(NOW_MS).expect("there is room");
@@ -219,7 +219,7 @@ fn a_run_that_no_rules_can_have_made_is_burnt_for_what_can_have_been_granted() {
 }
 
 #[test]
-fn more_burnt_spans_than_fit_are_refused_and_none_is_lost() {
+fn more_skipped_spans_than_fit_are_refused_and_none_is_lost() {
     let mut record = Record::unused(7, LEAF);
     record.skipped = (1..=MOST_SKIPPED as i64)
         .map(|day| span(NOW_MS + day * 86_400_000, NOW_MS + day * 86_400_000 + 1))

@@ -83,7 +83,7 @@ fn under_wait_the_small_bound_does_not_shorten_spans() {
 }
 
 #[test]
-fn a_burnt_span_is_not_entered() {
+fn a_skipped_span_is_not_entered() {
     let skipped = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
     let ends = |skipped: &[Span], from: i64| {
         until(&PLAIN, skipped, NOW_MS + from, NOW_MS, LONG_LIFE).map(|ms| ms - NOW_MS)

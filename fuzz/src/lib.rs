@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// So many bytes as the first one says, as text.
+    /// This many bytes as the first one says, as text.
     pub fn text(&mut self) -> String {
         let length = usize::from(self.byte()).min(self.0.len());
         let (text, rest) = self.0.split_at(length);

@@ -24,7 +24,7 @@ const REPLACED = {
   },
 }
 
-/** Replaces, as long as `run` goes on. */
+/** Replaces, as long as `run` continues. */
 async function without(object, names, run) {
   const real = Object.fromEntries(Object.keys(names).map(name => [name, object[name]]))
   Object.assign(object, names)

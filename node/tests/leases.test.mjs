@@ -1,4 +1,4 @@
-// Leases: renewed from the event loop, used only within the spans given, lost and healed.
+// Leases: renewed from the event loop, used only within the spans given, lost and recovered.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
 const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
 
 /** Asks until one worker id after the first was seen. */
-const healed = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
+const recovered = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
 
 test('a lease is renewed while it is used, by a lease source with or without promises', { timeout }, async () => {
   for (const leaseSource of [new LeaseSource(), new SlowLeaseSource()]) {
@@ -72,7 +72,7 @@ test('two hosts with one lease source never have the same id', { timeout }, asyn
   assert.deepEqual(new Set(ids.map(id => decode(id).workerId)), new Set([1, 2]))
 })
 
-test('a renewal that misbehaves is a failure: the span is used to its end, and the loss heals by itself', { timeout }, async () => {
+test('a renewal that misbehaves is a failure: the span is used to its end, then the loss recovers', { timeout }, async () => {
   const lies = {
     throws: () => {
       throw new Error('database away')
@@ -96,8 +96,8 @@ test('a renewal that misbehaves is a failure: the span is used to its end, and t
       const leaseSource = new LeaseSource({ spanMs: 1000, once: true })
       leaseSource.renew = lie
       const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
-      const { ids, codes } = await run(flake, 8000, healed)
-      assert.ok(healed(ids), `${what}: not healed, ${flake.stats().lastError}`)
+      const { ids, codes } = await run(flake, 8000, recovered)
+      assert.ok(recovered(ids), `${what}: not recovered, ${flake.stats().lastError}`)
       const [first, { timestampMs }] = [leaseSource.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
       assert.ok(timestampMs > first.fromMs + 550, `${what}: the span was given up early`)
       leaseSource.assertGave(ids)
@@ -123,8 +123,8 @@ test('null, or a LeafidError worker_lost, is a loss: another id is claimed at on
     const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
     leaseSource.renew = loss
     const flake = new Snowflake({ ...space(), worker: leaseSource })
-    const { ids } = await run(flake, 5000, healed)
-    assert.ok(healed(ids))
+    const { ids } = await run(flake, 5000, recovered)
+    assert.ok(recovered(ids))
     assert.ok(Date.now() < leaseSource.spans[0].untilMs, 'it did not wait for the span to end')
     assert.equal(flake.workerId, decode(ids.at(-1)).workerId)
     leaseSource.assertGave(ids)
@@ -157,8 +157,8 @@ test('the peers are asked again before another id is claimed', { timeout }, asyn
     const peerTimes = () => ++asked && answer()
     const flake = await Snowflake.open({ ...space(), worker: leaseSource, peerTimes })
     assert.equal(asked, 1)
-    const { ids } = await run(flake, 5000, healed)
-    assert.ok(healed(ids), flake.stats().lastError)
+    const { ids } = await run(flake, 5000, recovered)
+    assert.ok(recovered(ids), flake.stats().lastError)
     assert.equal(asked, 2)
     flake.close()
   }
@@ -192,7 +192,7 @@ test('nothing free after a loss is worker_lost, and tried again by itself', { ti
   assert.equal(codes.get(LOST).retry, true)
   full = false
   const later = await run(flake, 12_000, ids => ids.length > 0)
-  assert.equal(later.ids.length > 0, true, 'it did not heal')
+  assert.equal(later.ids.length > 0, true, 'it did not recover')
   leaseSource.assertGave([...ids, ...later.ids])
   flake.close()
 })
@@ -207,8 +207,8 @@ test('a claim after a loss that hangs is made again; what it brings late goes ba
       ? claim(request)
       : new Promise(done => late.push(() => done(claim(request))))
   const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
-  const { ids } = await run(flake, 8000, healed)
-  assert.ok(healed(ids))
+  const { ids } = await run(flake, 8000, recovered)
+  assert.ok(recovered(ids))
   const before = leaseSource.called('release').length
   late[0]()
   await sleep(10)

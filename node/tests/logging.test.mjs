@@ -13,7 +13,7 @@ const leafid = JSON.stringify(createRequire(import.meta.url).resolve('leafid'))
 
 afterEach(() => setLogger(null))
 
-/** Collects records; `arrived` answers them once they are so many. */
+/** Collects records; `arrived` answers them once there are this many. */
 function collect(level) {
   const records = []
   setLogger(record => void records.push(record), level)

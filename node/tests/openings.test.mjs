@@ -1,4 +1,4 @@
-// How openings ask the user's code: at once, awaited, together, or with the first id.
+// How openings ask the user callback: at once, awaited, together, or with the first id.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

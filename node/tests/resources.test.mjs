@@ -45,7 +45,7 @@ async function main() {
 main()
 `
 
-/** What so many rounds have left, and what the last of them said. */
+/** What this many rounds have left, and what the last of them said. */
 async function grown(t, round) {
   const command = [process.execPath, '--expose-gc', '-e', program(round)]
   const { code, out, err } = await start(t, '', undefined, { command }).ended

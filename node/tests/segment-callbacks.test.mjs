@@ -1,4 +1,4 @@
-// The user's function that gives segments: called from the event loop only, and whatever it does is an error, never a
+// The user callback that gives segments: called from the event loop only, and whatever it does is an error, never a
 // deadlock.
 
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { start } from './support.mjs'
 const timeout = 60_000
 const never = () => new Promise(() => {})
 
-/** Segments of this function whose calls wait only so long. */
+/** Segments of this function whose calls wait only this long. */
 const open = (fetch, options) => new Segments({ ...alone(), timeoutMs: 300, ...options, fetch })
 
 test('it is called with tag, step and what was given so far, with no this', { timeout }, async () => {

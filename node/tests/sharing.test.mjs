@@ -21,7 +21,7 @@ function worker(options, program) {
   return new Worker(code, { eval: true, workerData: options })
 }
 
-/** The handles of `flake`'s generator once they are so many; workers end a moment after they say so. */
+/** The handles of `flake`'s generator once there are this many; workers end a moment after they say so. */
 async function handles(flake, wanted) {
   for (const end = Date.now() + 5000; flake.stats().handles !== wanted && Date.now() < end; ) {
     await new Promise(done => setTimeout(done, 5))

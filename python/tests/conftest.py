@@ -44,7 +44,7 @@ def forked(work=lambda: None):
 
 
 class Program:
-    """A running Python program; `line` reads what it says, `send` lets it go on."""
+    """A running Python program; `line` reads what it says, `send` lets it continue."""
 
     def __init__(self, code, space):
         command = [sys.executable, "-P", "-W", "error", "-c", PRELUDE + code, json.dumps(space)]
@@ -77,7 +77,7 @@ class Program:
         assert time.monotonic() - begun < 10
 
     def kill(self):
-        """Ends it by SIGKILL. What it started may go on, and have its pipes open."""
+        """Ends it by SIGKILL. What it started may continue, and have its pipes open."""
         self.process.kill()
         self.process.wait(10)
 
@@ -119,7 +119,7 @@ def run(start):
 
 @pytest.fixture
 def settled():
-    """Afterwards waits for calls of sources that nobody waits for any more: they may log."""
+    """Afterwards waits for calls of sources that no caller waits for any more: they may log."""
     yield
     end = time.monotonic() + 10
     while any(name.startswith(("leafid-call", "leafid-log")) for name in threads()) and time.monotonic() < end:

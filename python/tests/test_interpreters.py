@@ -1,4 +1,4 @@
-"""A subinterpreter is refused; the main one goes on, and ends."""
+"""A subinterpreter is refused; the main one continues, and ends."""
 
 import pytest
 

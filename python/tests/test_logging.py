@@ -37,7 +37,7 @@ class Collect(logging.Handler):
         self.records.append(record)
 
     def arrived(self, count):
-        """The records once they are so many."""
+        """The records once there are this many."""
         end = time.monotonic() + 10
         while len(self.records) < count and time.monotonic() < end:
             time.sleep(0.001)

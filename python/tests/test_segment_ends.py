@@ -137,7 +137,7 @@ sys.modules["slow"].keep = Slow()
 
 CASES = [("a loop", busy) for busy in BUSY]
 CASES += [(asks, busy) for asks in ("nobody", "a thread", "a prefetch") for busy in ("poll", "spin", "answers")]
-# The others are tried on one interpreter: each lasts as long as leafid waits for the user's code.
+# The others are tried on one interpreter: each lasts as long as leafid waits for the user callback.
 EVERYWHERE = [("a loop", "spin"), ("a thread", "poll"), ("a prefetch", "spin"), ("nobody", "answers")]
 EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mark.slow) for case in CASES]
 

@@ -92,7 +92,7 @@ say(len(every), len(set(every)), min(every) > 5)
 
 
 def test_a_fork_while_others_wait(run):
-    """A source that is slow, threads that wait for it, and forks: parent and children go on."""
+    """A source that is slow, threads that wait for it, and forks: parent and children continue."""
     out = run(
         SHARED
         + """

@@ -36,7 +36,7 @@ def test_loops_one_after_the_other(order, source):
 
 
 def test_a_loop_closed_meanwhile_does_no_harm(order, source):
-    """Its calls are gone; others go on, and what was waited for is still there."""
+    """Its calls are gone; others continue, and what was waited for is still there."""
     gone = []
 
     async def waits():

@@ -1,4 +1,4 @@
-"""Signals during a long wait: Ctrl-C ends it at once, a handler that returns lets it go on."""
+"""Signals during a long wait: Ctrl-C ends it at once, a handler that returns lets it continue."""
 
 import signal
 import time

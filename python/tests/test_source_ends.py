@@ -61,7 +61,7 @@ def test_a_forked_child_asks_once_more(run, how):
 
 
 def test_a_fork_while_a_claim_runs(run):
-    """Of another thread: parent and child go on, and the parent's claim is answered."""
+    """Of another thread: parent and child continue, and the parent's claim is answered."""
     out = run("""
 import threading, warnings
 # Here it is right: a thread of the user's is at work.
@@ -191,7 +191,7 @@ flake.next()
 
 
 CASES = [(call, busy) for call in UNDER_WAY for busy in ("poll", "hang", "spin")]
-# The others are tried on one interpreter: each lasts as long as a close waits for the user's code.
+# The others are tried on one interpreter: each lasts as long as a close waits for the user callback.
 EVERYWHERE = [("a claim", "hang"), ("a release", "spin")]
 EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mark.slow) for case in CASES]
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Counts a failure and goes on. From any thread. */
+/* Counts a failure and continues. From any thread. */
 #define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
 #define CHECK_NUMBER(value, expected) check_number((value), (expected), #value, __FILE__, __LINE__)
 /* The status of a call, and for an error that the text of leafid_last_error begins with its name. */
@@ -89,7 +89,7 @@ size_t ids_repeated(struct ids *ids);
 void ids_free(struct ids *ids);
 
 #ifndef _WIN32
-/* Ends a child that could not go on, and says why. */
+/* Ends a child that could not continue, and says why. */
 void end_unless_ok(leafid_status status);
 /* Waits for a child, which is to end with 0. */
 void reap(pid_t child);

@@ -1,4 +1,4 @@
-/* Forks of every kind: children go on with ids of their own, and no id of any relative is repeated. */
+/* Forks of every kind: children continue with ids of their own, and no id of any relative is repeated. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -157,7 +157,7 @@ static void grandchildren(void) {
     close_family(flake, 100 + 9 * 300 + 100);
 }
 
-/* A child uses, closes and frees what it inherited; its parent goes on. */
+/* A child uses, closes and frees what it inherited; its parent continues. */
 static void closed_in_a_child(void) {
     for (int uses = 0; uses < 2; uses++) {
         leafid_snowflake *flake = open_family();

@@ -57,7 +57,7 @@ static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids
     CHECK(!"another worker id");
 }
 
-static void lost_and_healed(void) {
+static void lost_and_recovered(void) {
     struct lease_source *source = lease_source_new(800, 0);
     leafid_snowflake *flake = open_briefly(source, 2000);
     struct ids ids = {0};
@@ -166,7 +166,7 @@ static void renewals_that_are_none(void) {
 
 int main(void) {
     test("renewals that fail for a while are bridged", bridged);
-    test("a lease that is lost heals with another worker id", lost_and_healed);
+    test("a lease that is lost recovers with another worker id", lost_and_recovered);
     test("a lease used to its end: worker_lost with the reason, then another", used_to_its_end);
     test("a renewal that hangs", renewal_hangs);
     test("renewals that are none", renewals_that_are_none);

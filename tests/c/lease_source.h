@@ -48,7 +48,7 @@ leafid_snowflake_options *lease_source_options(struct lease_source *source, cons
 leafid_status lease_source_open(struct lease_source *source, leafid_snowflake **out);
 /* How many ids lie in no span of their worker id that was given; Leaf's layout. */
 size_t lease_source_outside(struct lease_source *source, const struct ids *ids);
-/* Makes ids for so long, one a millisecond, and adds them. Answers the first error. */
+/* Makes ids for this long, one a millisecond, and adds them. Answers the first error. */
 leafid_status make_ids(leafid_snowflake *flake, int64_t for_ms, struct ids *ids);
 #ifndef _WIN32
 /* The same for 1.5 s, beside a forked child that closes its own; eight of the child's come here, over all that time. */

@@ -149,7 +149,7 @@ static void late_claim(void) {
     leafid_snowflake_options_free(options);
     CHECK_NUMBER(atomic_load(&source->freed), 0);
     atomic_store(&source->hangs, false);
-    /* Nobody waits for it any more: it is given back. */
+    /* No caller waits for it any more: it is given back. */
     EVENTUALLY(atomic_load(&source->releases) == 1);
     CHECK_NUMBER(atomic_load(&source->strangers), 0);
     lease_source_end(source);

@@ -140,7 +140,7 @@ static void first_error_counts(void) {
     leafid_segments_options_free(bad);
 }
 
-/* A directory of counters: two openings share it, and it goes on where it was. */
+/* A directory of counters: two openings share it, and it continues where it was. */
 static void directory(void) {
     leafid_segments_options *options = from(FILES);
     leafid_segments *first, *second;

@@ -5,7 +5,7 @@ segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below w
 kind of ids, `flakes` or the tag; `life`, which its files are named for; and `notes`, to which it appends lines of
 monotonic milliseconds, process, what and text:
 
-    in WORKER MS                              the worker id is claimed, after so long
+    in WORKER MS                              the worker id is claimed, after this long
     error KIND CODE: MESSAGE                  refused, for the first time since ids were made
     pause KIND FROM UNTIL WAITED CODE         no ids between these milliseconds; for how many it waited for a processor
     fork, child signal|code N, done

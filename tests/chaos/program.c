@@ -1,7 +1,7 @@
 /*
  * A program of the chaos run: `program key=value...`. It makes ids until SIGTERM, appends each to a file of its own
- * before anything else happens to it, and notes what befell it. SIGUSR1 has it fork; the child goes on with the same
- * handles for a while. program.py and program.mjs do the same; their words and files are told in lives.py.
+ * before anything else happens to it, and notes what befell it. SIGUSR1 has it fork; the child continues with the same
+ * handles for a while. program.py and program.mjs do the same; their words and files are described in lives.py.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -207,7 +207,7 @@ static void open_all(void) {
     }
 }
 
-/* The child goes on with all handles by turns, for at most three seconds, and ends in one of four ways. */
+/* The child continues with all handles by turns, for at most three seconds, and ends in one of four ways. */
 static void be_child(unsigned seed) {
     int flakes = 0;
     chance = seed | 1;

@@ -35,7 +35,7 @@ class Answer:
         return "delay_end_ms" in self.fault
 
     def send(self, connection):
-        """Whether the connection goes on."""
+        """Whether the connection continues."""
         fault, value = self.fault, self.value
         if not isinstance(value, str):
             value = "" if value is None else json.dumps(value, separators=self.separators)

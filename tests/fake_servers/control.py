@@ -1,4 +1,4 @@
-"""The commands: what each does is told at the top of fake_server.py."""
+"""The commands: what each does is described at the top of fake_server.py."""
 
 import json
 

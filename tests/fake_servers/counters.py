@@ -23,7 +23,7 @@ class Counters:
         with self.database.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO tags (tag) VALUES (?)", [tag])
             if "next" in dials or "delta" in dials:
-                # Ids of another delta cross those given before: all its counters go on above the highest.
+                # Ids of another delta cross those given before: all its counters continue above the highest.
                 highest = "SELECT coalesce(max(highest), 0) FROM tinyid WHERE tag = ?"
                 connection.execute(f"UPDATE tags SET next = max(next, ({highest}) + 1) WHERE tag = ?", [tag, tag])
                 connection.execute("DELETE FROM tinyid WHERE tag = ?", [tag])

@@ -21,9 +21,9 @@ It is told what to do in commands, each a JSON object. They go, one or a list of
 standard output. A GET of /control is {"do": "report"}.
 
     {"do": "fault", "fault": {"status": 500}, "tag": "order", "times": 2, "after": 1}
-        How requests are answered wrongly: `tag` limits it to one (else all), `times` to so many requests (else until it
-        is cleared), `after` lets so many pass before. A later one for the same tag replaces it. What a fault can hold
-        is told in faults.py and README.md: delay_ms, hang, close, reset, status, body, headers, answer, framing, pad,
+        How requests are answered wrongly: `tag` limits it to one (else all), `times` to this many of them (else until it
+        is cleared), `after` lets this many pass before. A later one for the same tag replaces it. What a fault can hold
+        stands in faults.py and README.md: delay_ms, hang, close, reset, status, body, headers, answer, framing, pad,
         cut, delay_end_ms, duplicate, collapse, swap, keep_open, retry, lost, other, late_other. The tag of a request
         for a lease is "claim", "renew" or "release".
     {"do": "clear", "tag": "order"}

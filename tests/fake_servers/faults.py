@@ -1,6 +1,6 @@
 """What a request is answered wrongly with.
 
-    delay_ms        answer after so long
+    delay_ms        answer after this long
     hang            read the request and never answer, until it is cleared or the other side closes
     close           close without an answer; `reset` does it with a reset
     status, body    answer this; a body may be any text, or any JSON, which is then written as such
@@ -8,19 +8,19 @@
     answer          {"nonce": "x", "end": "9223372036854775808", "stride": null}: fields changed in the right answer; null
                     leaves one out
     framing         "length", "chunked", or "none": the body ends where the connection does
-    pad             fill the body up to so many bytes with blanks
-    cut             send so many bytes of the body, then close; "half" is half of it
-    delay_end_ms    wait so long before the last half of the body
+    pad             fill the body up to this many bytes with blanks
+    cut             send this many bytes of the body, then close; "half" is half of it
+    delay_end_ms    wait this long before the last half of the body
     duplicate       answer with what was given last once more, as a cache does: that range, id, or lease; "first": a
                     call for a lease as the first of its kind was
-    collapse        300: requests that come within so many milliseconds of one get its answer, as of a proxy that makes
+    collapse        300: requests within this many milliseconds of one get its answer, as of a proxy that makes
                     one of them
     swap            answer this request as the next that is to be swapped, and that one as this
     keep_open       false: close after the answer, which does not say so
     retry           as a proxy that asks twice and drops the first answer: what that gave goes to nobody
     lost            do what was asked, and close without an answer
     other           "user": answer what a request for this other tag is answered
-    late_other      {"tag": "user", "after_ms": 50}: so long after the right answer, send unasked one for this other tag
+    late_other      {"tag": "user", "after_ms": 50}: this long after the right answer, send one for this other tag
                     on the same connection
 
 For leases the tag of a request is "claim", "renew" or "release".
@@ -113,7 +113,7 @@ class Faults:
             return {}
 
     def hang(self, is_gone):
-        """Until something is cleared, or `is_gone` says, asked now and then, that nobody waits."""
+        """Until something is cleared, or `is_gone` says, asked now and then, that no caller waits."""
         with self.lock:
             begun = self.clearings
             while self.clearings == begun and not is_gone():

@@ -6,7 +6,7 @@
     release {"worker_id", "token", "until", "name"?}           204
 
 An answer repeats `instance` or `nonce` of its request. Errors: {"error", "message"} with 400 invalid_argument, 401, 409 worker_in_use (a claim) and worker_lost. The tag of a
-request, in faults and reports, is `claim`, `renew` or `release`. The rules are told in leases.py.
+request, in faults and reports, is `claim`, `renew` or `release`. The rules are described in leases.py.
 """
 
 import json

@@ -18,7 +18,7 @@ decides only who gets the next span. Times are Unix milliseconds.
 * A claim repeated by its `instance` is given the same id, span and token, and the lease begins anew. Once it was
   renewed, the repetition is a stray one and refused: the span of its answer is not this caller's alone any more.
 
-A table may be old: the server goes on with a copy, or starts with one that it finds. What was given since the copy
+A table may be old: the server continues with a copy, or starts with one that it finds. What was given since the copy
 was made is unknown, but not where it ends: all of it was given before the start, so none of it ends above start +
 lease_ms + threshold_ms (the largest ever in effect, and from the latest time at which this table gave anything, should
 the clock have gone back). So every id of every name counts as given until then, and no claim is answered before this

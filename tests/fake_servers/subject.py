@@ -66,7 +66,7 @@ class FakeServer:
         return status, json.loads(body) if body else None
 
     def pass_time(self, ms):
-        """The server's clock goes on by so much, and what `claim` and `renew` take for the client's with it."""
+        """The server's clock continues by so much, and what `claim` and `renew` take for the client's with it."""
         self.later_ms += ms
         self.do("pool", clock_offset_ms=self.later_ms)
 

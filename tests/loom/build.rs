@@ -1,6 +1,6 @@
 //! Copies the sources that are modelled, word for word but for what loom asks for, and makes the mutants of them.
 //!
-//! So the shipped sources know nothing of loom. Each change names a text that must be there so many times: where a source
+//! So the shipped sources know nothing of loom. Each change names a text, and how often it occurs: where a source
 //! moves on, the build says which change is to be written anew.
 
 #[path = "changes.rs"]

@@ -31,7 +31,7 @@ pub fn core_list(core: &Path, mut copied: impl FnMut(&str, &str) -> PathBuf) -> 
     list
 }
 
-/// A text with another in place of one that must be there so many times.
+/// A text with another in place of one that must be there this many times.
 pub fn changed(of: &str, text: String, (from, to, times): &(&str, &str, usize)) -> String {
     let found = text.matches(from).count();
     assert!(found == *times, "{of}: {from:?} is there {found} times, not {times}: mend changes.rs");

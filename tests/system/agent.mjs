@@ -43,7 +43,7 @@ function chosen(given, kinds) {
   return options
 }
 
-// Of all openings: as a database, it goes on.
+// Of all openings: as a database, it continues.
 const ends = new Map()
 
 /** A source that gives each tag what comes next. */

@@ -58,7 +58,7 @@ def open_it(given):
 class Counting:
     """A source that gives each tag what comes next, and watches how it is called."""
 
-    # Of all openings: as a database, it goes on.
+    # Of all openings: as a database, it continues.
     ends = {}
 
     def __init__(self, delay_ms=0):
@@ -291,7 +291,7 @@ def forked(tag, count):
 
 
 def gathered(tag, count):
-    """So many calls that wait at once: ids, and how many of them differ."""
+    """This many calls that wait at once: ids, and how many of them differ."""
     # Not for those who fork: a child takes the longer to end, the more modules there are.
     import asyncio
 

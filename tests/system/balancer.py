@@ -9,7 +9,7 @@ import time
 END = b"\r\n\r\n"
 LENGTH = b"content-length: "
 BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone"
-# A server that failed is left out for so many seconds.
+# A server that failed is left out for this many seconds.
 REST = 0.1
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from directories import NOBODY
 from disks import fill, mounted
 from harness import Machine, Skip, assert_distinct, need, place, test
-from marks import LATEST_RETRY_S, healed
+from marks import LATEST_RETRY_S, recovered
 from subjects import LANGUAGES, RUST, Refused, Stream, Tags, words
 
 MARKER = "leafid-file.marker"
@@ -137,11 +137,11 @@ def _():
     assert sorted(os.listdir(f"{inside}/counters")) == before, "something was left behind"
     assert subject.next(count=20)[0] == 216
     os.truncate(f"{inside}/filler", 0)
-    assert healed(subject, LATEST_RETRY_S, tag="shop") == 1
+    assert recovered(subject, LATEST_RETRY_S, tag="shop") == 1
     assert subject.next()[0] == 236
 
 
-@test("a directory that another user may only read: state_io with the path, nothing is made, and healed by a chmod")
+@test("a directory that another user may only read: state_io with the path, nothing is made, and recovered by a chmod")
 def _():
     if os.geteuid() != 0:
         raise Skip("not root: another user is needed")
@@ -187,7 +187,7 @@ def _():
             counters.rmdir()
         if case == "another one":
             Tags().open("a", *on_file(where, 5, create="yes", tags="order:1:10")).next()
-        # What was fetched before goes on; the next fetch is refused.
+        # What was fetched before continues; the next fetch is refused.
         time.sleep(0.05)
         more = subject.take(subject.stats()["left"]) if left else []
         code = {"another one": "state_mismatch"}.get(case, "unknown_tag")

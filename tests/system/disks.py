@@ -78,7 +78,7 @@ def _():
     return full_disk(where, subject, inside)
 
 
-@test("a disk that hangs: callers are bounded, durable ids go on, and it heals", bound=60, sleeps=True)
+@test("a disk that hangs: callers are bounded, durable ids go on, and it recovers", bound=60, sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=1_500))
@@ -100,14 +100,14 @@ def _():
     # What is durable is issued: to within a few milliseconds of its end.
     assert -100_000 < (ended - until) * 1000 < machine.bound(300_000), f"ids until {ended}, durable to {until}, {machine}"
     where.write("disk", "ok")
-    wait_for(lambda: subject.stats("a")["until"] > until, 3, "a renewal after the disk healed")
+    wait_for(lambda: subject.stats("a")["until"] > until, 3, "a renewal after the disk recovered")
     with Machine(where.dir) as machine:
         _, slowest, _, _ = subject.run("a", 2_000)
     assert slowest < machine.bound(600_000), f"slowest {slowest} us, {machine}"
     return f"went on for {ended - hung} ms of a span"
 
 
-@test("a disk that fails: state_io with the path, durable ids go on, and it heals", bound=60, sleeps=True)
+@test("a disk that fails: state_io with the path, durable ids go on, and it recovers", bound=60, sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1))

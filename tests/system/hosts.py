@@ -31,7 +31,7 @@ from balancer import LENGTH, read  # noqa: E402
 SECONDS = int(os.environ.get("SECONDS") or 14)
 SEED = int(os.environ.get("SEED") or 0)
 LEASE_MS, THRESHOLD_MS = 1_200, 1_500
-# In the end nothing happens to them: all must go on.
+# In the end nothing happens to them: all must continue.
 QUIET_S = 3
 HOSTS = (1, 2, 3, 4)
 # Their clocks are so far from the true one, and wander.

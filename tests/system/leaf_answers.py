@@ -1,4 +1,4 @@
-"""An existing Leaf or tinyid that answers wrongly: refused by name, nothing of it issued, and healed when the server
+"""An existing Leaf or tinyid that answers wrongly: refused by name, nothing of it issued, and recovered when the server
 is."""
 
 import itertools
@@ -60,19 +60,19 @@ def arm(source, tag, fault):
         source.fault(fault, tag=tag)
 
 
-def heal(source, tag):
+def recover(source, tag):
     source.do("leaf", segment="on", tag=tag)
     source.do("clear", tag=tag)
 
 
-def healed(subject, handle, tag, count=1):
+def recovered(subject, handle, tag, count=1):
     """Ids of a server that has just come back."""
     end = time.monotonic() + 5
     while True:
         try:
             return subject.next(handle, tag, count)
         except Refused:
-            assert time.monotonic() < end, f"{tag} does not heal"
+            assert time.monotonic() < end, f"{tag} does not recover"
 
 
 def answered_wrongly(subject, case, table, language, source, options):
@@ -83,8 +83,8 @@ def answered_wrongly(subject, case, table, language, source, options):
     subject.open("a", *words(place(), servers=source.url, **BOUNDS, **options))
     arm(source, tag, fault)
     error = subject.refused("next", "a", tag)
-    heal(source, tag)
-    ids, text = healed(subject, "a", tag, 3), str(error)
+    recover(source, tag)
+    ids, text = recovered(subject, "a", tag, 3), str(error)
     subject.do("close", "a")
     wrong = [] if error.code == code else [f"the code is {error.code}, not {code}"]
     wrong += [f"it does not say {word!r}" for word in said if word not in text]
@@ -114,12 +114,12 @@ def all_wrongly(table, shares, **options):
     assert source.report()["nonces_repeated"] == 0, "a nonce was sent twice"
 
 
-@test(f"leaf: {len(LEAF)} wrong answers in four languages: refused by name, nothing issued, healed", sleeps=True)
+@test(f"leaf: {len(LEAF)} wrong answers in four languages: refused by name, nothing issued, recovered", sleeps=True)
 def _():
     all_wrongly(LEAF, 2, protocol="leaf")
 
 
-@test(f"tinyid: {len(TINYID)} wrong answers in four languages: refused by name, nothing issued, healed", sleeps=True)
+@test(f"tinyid: {len(TINYID)} wrong answers in four languages: refused by name, nothing issued, recovered", sleeps=True)
 def _():
     all_wrongly(TINYID, 2, protocol="tinyid")
 
@@ -129,7 +129,7 @@ def each_language(action):
         return list(pool.map(action, LANGUAGES))
 
 
-@test("tinyid: two databases, four languages, a wrong token: none twice, refused, healed")
+@test("tinyid: two databases, four languages, a wrong token: none twice, refused, recovered")
 def _():
     source = FakeServer()
     source.do("tag", tag="order", step=50, delta=2)

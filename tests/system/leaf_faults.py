@@ -5,7 +5,7 @@ import time
 
 from harness import assert_distinct, place, test, wait_for
 from leaf import stray
-from leaf_answers import BOUNDS, INVALID, REGRESSED, each_language, healed
+from leaf_answers import BOUNDS, INVALID, REGRESSED, each_language, recovered
 from servers import FakeServer
 from subjects import Refused, Tags, words
 
@@ -41,7 +41,7 @@ def _():
                 assert again.code == INVALID and "switched off" in str(again), f"{language}: {again}"
         source.do("leaf", segment="on", tag=tag)
         for subject, mine in zip(subjects, ids):
-            mine += healed(subject, "a", tag, 3)
+            mine += recovered(subject, "a", tag, 3)
             subject.quit()
         assert_distinct(ids)
         blocks = [an_id // each for mine in ids for an_id in mine]
@@ -67,7 +67,7 @@ def _():
         assert error.code == INVALID and "leaf.snowflake.enable=true" in str(error), f"{language}: {error}"
         for node in nodes:
             node.do("leaf", snowflake="on", tag=language)
-        ids += healed(subject, "a", language, 30)
+        ids += recovered(subject, "a", language, 30)
         subject.quit()
         return ids
 
@@ -93,7 +93,7 @@ def _():
         error = second.open("a", *options).refused("next", "a", tag)
         assert error.code == REGRESSED, f"{language}, the second process: {error}"
         source.do("clear", tag=tag)
-        ids += [healed(subject, "a", tag, 5) for subject in (first, second)]
+        ids += [recovered(subject, "a", tag, 5) for subject in (first, second)]
         assert_distinct(ids)
         assert not (own := stray(itertools.chain(*ids), source.gave(tag))), own
         for subject in (first, second):

@@ -73,7 +73,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: partitioned for longer than the lease: worker_lost, no id outside the span, healed", sleeps=True)
+@test("lease servers: partitioned for longer than the lease: worker_lost, no id outside the span, recovered", sleeps=True)
 def _():
     pool = Pool(pool=1)
     lives = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]

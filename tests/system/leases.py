@@ -234,7 +234,7 @@ def _():
     time.sleep(1.6)
     assert "worker_lost" in codes(fast.notes("error")), fast.notes("error")
     before = len(fast.ids())
-    # Whoever is at the table goes on, closes and comes back meanwhile.
+    # Whoever is at the table continues, closes and comes back meanwhile.
     true.await_ids()
     true.close()
     again = table.start()
@@ -341,12 +341,12 @@ def lock_outlasts():
     return took
 
 
-@test("leases: a table locked for 3 s of a lease of 10 s is bridged; for 6 s of one of 1 s, lost and healed", sleeps=True)
+@test("leases: a table locked for 3 s of a lease of 10 s is bridged; for 6 s of one of 1 s, lost and recovered", sleeps=True)
 def _():
     with ThreadPoolExecutor(2) as pool:
         bridged, lost = pool.submit(lock_bridged), pool.submit(lock_outlasts)
         bridged.result()
-        return f"healed {lost.result() * 1000:.0f} ms after the lock was gone"
+        return f"recovered {lost.result() * 1000:.0f} ms after the lock was gone"
 
 
 @test("leases: one id, its holder killed and started anew: refused until the span has passed, then in", bound=60)

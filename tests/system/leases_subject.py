@@ -82,7 +82,7 @@ class Leases(Workers):
 
 
 def try_it(flake, takes=False):
-    """Ids; false after an error, which is to heal by itself."""
+    """Ids; false after an error, which is to recover by itself."""
     try:
         made(flake.take(20) if takes else [flake.next()])
     except leafid.Error as error:

@@ -120,7 +120,7 @@ class Pool:
                 assert begins is not None and moment < of[begins], (
                     f"{life.name}: {an_id} was made by worker id {worker} for {moment}, outside of {sorted(of.items())}"
                 )
-                # Who was killed may go on in the same directory.
+                # Who was killed may continue in the same directory.
                 user = users.setdefault((life.given["name"], worker, begins), life.state)
                 assert user == life.state, f"{life.state} and {user} both used a span of worker id {worker}: in common"
         count = sum(map(len, made.values()))

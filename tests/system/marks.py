@@ -26,8 +26,8 @@ def refused_after_all(subject, **of):
     return ids, subject.refused("next", of.get("handle", "a"), "order")
 
 
-def healed(subject, seconds, handle="a", tag="order"):
-    """An id, which must come within so many seconds."""
+def recovered(subject, seconds, handle="a", tag="order"):
+    """An id, which must come within this many seconds."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -38,7 +38,7 @@ def healed(subject, seconds, handle="a", tag="order"):
 
 for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("state_io",))):
 
-    @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it heals", bound=60)
+    @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it recovers", bound=60)
     def _(how=_how, codes=_code):
         source, where = FakeServer(), place()
         subject = Tags(before=stalled(where)).open("a", *on_server(where, source, timeout_ms=700))
@@ -57,7 +57,7 @@ for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("sta
         others = subject.next("b", count=2_500)
         assert subject.stats("b")["failures"] == 0, subject.stats("b")
         where.write("disk", "ok")
-        ids += [*more, healed(subject, 3)]
+        ids += [*more, recovered(subject, 3)]
         assert ids == sorted({*ids}) and len({*others}) == 2_500, "an id came twice, or out of order"
 
 
@@ -76,7 +76,7 @@ def _():
     ids += subject.next(count=2_000)
     assert ids == list(range(1, 6_016)), "ids of one process have gaps"
     os.truncate(f"{inside}/filler", 0)
-    assert healed(subject, LATEST_RETRY_S, tag="shop") >= 1
+    assert recovered(subject, LATEST_RETRY_S, tag="shop") >= 1
 
 
 @test("a mark that is damaged throughout: state_corrupt with its path, left alone, and what is at hand goes on")

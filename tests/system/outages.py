@@ -1,4 +1,4 @@
-"""Sources that are slow, down, or back: what is buffered goes on, who waits is served at once, nobody is stormed."""
+"""Sources that are slow, down, or back: what is buffered continues, who waits is served at once, nobody is stormed."""
 
 import time
 
@@ -16,7 +16,7 @@ def in_memory(where, **more):
 
 
 def settled(subject, fetches=2):
-    """The stats, once so many segments came: with the second one there are two."""
+    """The stats, once this many segments came: with the second one there are two."""
     end = time.monotonic() + 5
     while (stats := subject.stats())["fetches"] < fetches:
         assert time.monotonic() < end, stats

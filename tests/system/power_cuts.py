@@ -20,7 +20,7 @@ KINDS = {
     "ext4": (24 << 20, ["mkfs.ext4", "-q"], "e2fsprogs"),
     "xfs": (300 << 20, ["mkfs.xfs", "-q"], "xfsprogs"),
 }
-# `make power-cuts SECONDS=…` has it go on for longer.
+# `make power-cuts SECONDS=…` has it continue for longer.
 SECONDS = int(os.environ.get("SECONDS") or 8)
 STEP = 100
 # Within `max_backwards_ms`.
@@ -112,7 +112,7 @@ class Machine:
         self.close("kept", stream.end(), stream.errors)
 
     def start(self, is_lease_server_there=True, gives_again=0, is_new=True):
-        """A life of all of them. The source of marks may give again so many of those that it gave before. `is_new`: one
+        """A run of all of them. The source of marks may give again this many of those that it gave before. `is_new`: one
         has a worker id that the disk has never seen, and not that of the life before."""
         self.newest += is_new
         chosen = [*LANGUAGES]
@@ -223,7 +223,7 @@ for _kind in KINDS:
                 time.sleep(random.uniform(0, 1.2) ** 2)
             machine.cut(is_stopped=random.random() < 0.6)
             machine.counts["cuts"] += 1
-        # After all that: each goes on.
+        # After all that: each continues.
         machine.start()
         machine.await_ids(besides=("marks",))
         machine.kill()

@@ -66,7 +66,7 @@ def _():
 
 
 def retry(subject, seconds, *words):
-    """The first success within so many seconds."""
+    """The first success within this many seconds."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -44,7 +44,7 @@ def refused_then_right(subject, source, wrong, end):
     start = wrong(source, end)
     error = subject.refused("next", "a", "order")
     assert error.code == "segment_regressed", error
-    # A counter goes on from its wrong place while it is asked again.
+    # A counter continues from its wrong place while it is asked again.
     distances = [end - start - 1000 * turn for turn in range(6)] if wrong is below else [end - start]
     text = str(error)
     assert any(f" {distance} below " in text for distance in distances), f"{distances}: not said by {text}"

@@ -37,7 +37,7 @@ MODULES = """
     lease_answers hosts
 """.split()
 PASSED, FAILED, SKIPPED, AGAIN = "PASS", "FAIL", "SKIP", "AGAIN"
-# Of those that only sleep, so many at a time: the starts of all of them at once would keep both processors busy.
+# Of those that only sleep, this many at a time: the starts of all of them at once would keep both processors busy.
 SLEEPERS = 8
 
 

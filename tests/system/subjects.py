@@ -9,7 +9,7 @@ An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers,
                         of `tag` (order); `then` it will wait, close or exit. To standard error `ready PID WORKER
                         OPENED_US FIRST_ID_US WAITED_US` once the first id is written, or `error CODE: MESSAGE`
     lessee OPTIONS      tries to open until it succeeds, then makes ids until its input ends, with `pause_us` after each
-                        call, and goes on after errors. Appends ids to the file `ids`, and lines to the file `notes`:
+                        call, and continues after errors. Appends ids to the file `ids`, and lines to the file `notes`:
                         monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
 
 OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state directory; without `servers` segments
@@ -29,11 +29,11 @@ What `serve` is told; FROM is the handle of a snowflake, or the handle of segmen
                                    else (microseconds), first, last, how often it was asked again, whether they rose
     forks FROM COUNT               children one after another; each makes an id and ends as a program does, as does the
                                    parent after each: how many ids, how many differ, how many children failed
-    rounds COUNT OPTIONS           opens, makes an id, closes, so many times: how many, whether they rose
+    rounds COUNT OPTIONS           opens, makes an id, closes, this many times: how many, whether they rose
     fork [KIND], exec              the pid of an idle child: a fork, or another program
     end HOW                        ends with all as it is: exit, abort; Rust panic; Python raise, atexit, _exit, collect;
                                    Node throw, reject, collect (which only let go)
-    gather FROM COUNT              Python, Node: so many calls that wait at once: how many ids, how many differ
+    gather FROM COUNT              Python, Node: this many calls that wait at once: how many ids, how many differ
     workers COUNT OPTIONS          Node: worker threads one after another, which end without a close
     fork-and-exit FROM COUNT       Python: ids of a child that ends as a program does
     fork-storm FROM COUNT THREADS  Python: children one after another beside threads: ids, how many differ, failed, processes
@@ -196,7 +196,7 @@ class Tags(Serve):
         return list(map(int, self.do("take", handle, tag, count).split()))
 
     def at_hand(self, most, handle="a", tag="order"):
-        """Up to so many ids without a wait."""
+        """Up to this many ids without a wait."""
         return list(map(int, self.do("try", handle, tag, most).split()))
 
     def run(self, milliseconds, pause_us=1000, handle="a", tag="order"):
@@ -265,7 +265,7 @@ class Stream:
 
 
 def ended_well(command, seconds, **more):
-    """A command that has ended within so many seconds, with 0."""
+    """A command that has ended within this many seconds, with 0."""
     command = [*map(str, command)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=seconds, **more)
     assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]

@@ -48,7 +48,7 @@ def five_and_six(language):
         fresh = int(subject.answer())
         assert fresh > last and time_of(fresh) == start, f"{back} ms back: {fresh} after {last}"
         last = fresh
-    # Ids go on with the clock.
+    # Ids continue with the clock.
     set_clock(-7)
     assert time_of(subject.ids("a")[0]) == start + 7
     subject.kill()

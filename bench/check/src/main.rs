@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const CALLS: usize = 32;
 /// A multiple of what a handle of one thread's takes at a time, so that each loop holds as many of its runs.
 const LOCAL_CALLS: usize = 256;
-/// A call of so many ids.
+/// A call of this many ids.
 const BATCHES: usize = 1;
 const BATCH: usize = 1_000;
-/// So many loops of each length: some meet the end of a tick, or of a span.
+/// This many loops of each length: some meet the end of a tick, or of a span.
 const ROUNDS: usize = 41;
 
 fn main() {

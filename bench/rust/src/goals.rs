@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// So many windows of so many calls, a fifth of a millisecond each: in most of them nothing else runs.
+/// This many windows of this many calls, a fifth of a millisecond each: in most of them nothing else runs.
 pub const WINDOWS: usize = 301;
 pub const CALLS: usize = 10_000;
 

@@ -1,6 +1,6 @@
 //! How long calls take that are made at a steady pace, and what of it came of earlier ones.
 
-/// Buckets of a power of two: percentiles are told within one in 64.
+/// Buckets of a power of two: percentiles are reported within one in 64.
 const PARTS: usize = 64;
 
 /// Counts of times in nanoseconds.
@@ -76,7 +76,7 @@ impl Queue {
         Queue { interval_ns, over_ns: 0, times: Histogram::new() }
     }
 
-    /// A call was made, which took so long by itself.
+    /// A call was made, which took this long by itself.
     pub fn made(&mut self, ns: u64) {
         let time = self.over_ns + ns;
         self.times.add(time);

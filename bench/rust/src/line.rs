@@ -40,7 +40,7 @@ pub fn measured(what: &str, figure: f64, floor: f64) {
     println!(r#"{{"lang":"rust","measure":"{what}","figure":{figure:.3},"floor":{floor:.3}}}"#);
 }
 
-/// Medians and minima of so many windows of each, taken in turn after one of each that warms up: what the machine does
+/// Medians and minima of this many windows of each, in turn, after one of each that warms up: what the machine does
 /// meanwhile falls on both. The ratio is the median of the pairs' ratios.
 pub fn compared(what: &str, windows: usize, mut floor: impl FnMut() -> f64, mut figure: impl FnMut() -> f64) {
     floor();

@@ -7,7 +7,7 @@ use std::hint::spin_loop;
 use std::time::Duration;
 
 pub fn measure() {
-    // What panics under contention is told in its line.
+    // What panics under contention is described in its line.
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().name() == Some("main") {

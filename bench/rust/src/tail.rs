@@ -12,11 +12,11 @@ const THREADS: usize = 8;
 const RATE: u64 = 100_000;
 const INTERVAL_NS: u64 = 1_000_000_000 / RATE;
 const SOURCE_TAKES: Duration = Duration::from_millis(200);
-/// A thread sleeps so long between bursts.
+/// A thread sleeps this long between bursts.
 const BURSTS: Duration = Duration::from_millis(1);
-/// So many calls are timed in a row before the empty loop has its turn.
+/// This many calls are timed in a row before the empty loop has its turn.
 const IN_A_ROW: usize = 256;
-/// A tag is warm when it has ids for so many seconds at hand.
+/// A tag is warm when it has ids for this many seconds at hand.
 const WARM_SECONDS: u64 = 4;
 const WARM_UP_AT_MOST: Duration = Duration::from_secs(60);
 
@@ -142,7 +142,7 @@ fn waits(tag: &Tag) -> u64 {
     tag.stats().map_or(0, |stats| stats.waits)
 }
 
-/// So many calls, between which nothing but the clock is read.
+/// This many calls, between which nothing but the clock is read.
 fn timed(queue: &mut Queue, n: usize, mut call: impl FnMut()) {
     let mut times = [Instant::now(); IN_A_ROW + 1];
     times[0] = Instant::now();

@@ -21,7 +21,7 @@ impl<T: Id, G: FnMut() -> T, F: Fn() -> G + Sync> Make for F {
     }
 }
 
-/// Nanoseconds for an id, of `each` calls in so many threads; none if one panicked.
+/// Nanoseconds for an id, of `each` calls in this many threads; none if one panicked.
 pub fn together(threads: usize, each: usize, make: &impl Make) -> Option<f64> {
     let start = Barrier::new(threads);
     let run = || {
@@ -39,7 +39,7 @@ pub fn together(threads: usize, each: usize, make: &impl Make) -> Option<f64> {
     Some((ended - begun).as_nanos() as f64 / (threads * each) as f64)
 }
 
-/// The ids of so many threads, compared with each other; none if one panicked.
+/// The ids of this many threads, compared with each other; none if one panicked.
 fn check(threads: usize, each: usize, make: &impl Make) -> Option<Check> {
     let start = Barrier::new(threads);
     let ids = on_threads(threads, || {
@@ -59,7 +59,7 @@ fn on_threads<T: Send>(threads: usize, run: impl Fn() -> T + Sync) -> Option<Vec
     })
 }
 
-/// So many threads that make `all` ids together. A generator that panics under contention is reported as such.
+/// This many threads that make `all` ids together. A generator that panics under contention is reported as such.
 pub fn threads(peer: &str, what: &str, kind: &str, threads: usize, all: usize, make: &impl Make) {
     let each = all / threads;
     let (mut ns, mut seen, mut panics) = (vec![], Seen::default(), 0);

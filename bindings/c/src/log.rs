@@ -88,7 +88,7 @@ fn deliver(level: Level, message: &str) {
     // SAFETY: `replace` frees it only after this delivery, or within the call below, which uses copies.
     let Some(&Callback { function, user_data }) = (unsafe { CALLBACK.load(SeqCst).as_ref() }) else { return };
     let Ok(text) = CString::new(message.replace('\0', "\u{fffd}")) else { return };
-    // SAFETY: the user's function, with what it was given for it; the text ends and lives during the call.
+    // SAFETY: the user callback, with what it was given for it; the text ends and lives during the call.
     unsafe { function(user_data, number(level), text.as_ptr()) }
 }
 

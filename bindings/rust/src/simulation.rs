@@ -84,11 +84,11 @@ fn a_disk_that_hangs_is_an_error_within_the_timeout() {
             return;
         }
     }
-    panic!("it did not heal");
+    panic!("it did not recover");
 }
 
 #[test]
-fn burnt_spans_are_stepped_over_when_the_clock_comes_there() {
+fn skipped_spans_are_stepped_over_when_the_clock_comes_there() {
     let world = World::new();
     let layout = leafid_core::Layout::LEAF;
     let skipped = world.skip(700, 1_900);
@@ -179,7 +179,7 @@ fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
 }
 
 #[test]
-fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
+fn runs_in_the_future_are_skipped_by_a_reset_and_never_issued_again() {
     let world = World::new();
     let layout = leafid_core::Layout::LEAF;
     let twelve_years = 12 * 365 * 86_400_000;
@@ -209,7 +209,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
     drop(process);
     let process = world.process();
     let reset = process.reset().unwrap();
-    assert_eq!(reset.after.skipped.len(), 3, "a life each: {:?}", reset.after.skipped);
+    assert_eq!(reset.after.skipped.len(), 3, "a run each: {:?}", reset.after.skipped);
     let process = world.process();
     let open = process.open(builder()).unwrap();
     assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at the clock");
@@ -237,7 +237,7 @@ fn lives_in_the_future_are_burnt_by_a_reset_and_never_issued_again() {
 }
 
 #[test]
-fn a_range_leaves_an_id_whose_time_is_burnt_to_the_last() {
+fn a_range_leaves_an_id_whose_time_is_skipped_to_the_last() {
     let world = World::new();
     world.skip(-1_000, 3_600_000);
     let process = world.process();

@@ -159,7 +159,7 @@ fn what_came_in_beside_a_request_that_hangs_is_told() {
     order.next().unwrap();
     left_at_least(18);
     node.tell(json!({"do": "fault", "fault": {"hang": true}, "tag": "order", "times": 1}));
-    // Nobody waits for those that are fetched now.
+    // No caller waits for those that are fetched now.
     order.take(5).unwrap();
     left_at_least(18);
     assert_eq!(node.report()["under_way"], 1);
@@ -271,7 +271,7 @@ fn a_mode_that_is_switched_off_gives_no_id() {
     let order = ids.tag("order").unwrap();
     assert_eq!(order.try_next().unwrap(), None);
     leaf.tell(json!({"do": "leaf", "segment": "on"}));
-    assert!(order.next().unwrap() > 0, "healed");
+    assert!(order.next().unwrap() > 0, "recovered");
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn a_cache_that_repeats_an_answer_is_noticed() {
         assert_eq!(error.code(), code, "{error}");
         assert!(issued == if code == Code::SegmentRegressed { vec![77] } else { vec![] }, "{issued:?}");
         leaf.tell(json!({"do": "clear"}));
-        assert!(order.next_within(10_000).unwrap() != 77, "healed");
+        assert!(order.next_within(10_000).unwrap() != 77, "recovered");
     }
 }
 

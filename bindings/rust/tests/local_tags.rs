@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Segments of so many ids from a counter, which starts at 1.
+/// Segments of this many ids from a counter, which starts at 1.
 fn counter(length: i64) -> SegmentsBuilder {
     let next = Arc::new(AtomicI64::new(1));
     let fetch = move |_: &FetchRequest| {

@@ -172,7 +172,7 @@ fn a_fork_and_a_close_end_the_threads_and_none_begins_for_nobody_while_they_are_
         order.next().unwrap();
         let before = threads();
         assert!(!before.is_empty());
-        // A fork goes on without those that do not end in time.
+        // A fork continues without those that do not end in time.
         soon(|| {
             in_child(plain_fork, |_| ());
             !threads().iter().any(|thread| before.contains(thread))

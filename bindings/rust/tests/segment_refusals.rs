@@ -1,4 +1,4 @@
-//! What is refused for certain is told at once, of every Leaf and tinyid, and ids go on by themselves afterwards.
+//! What is refused for certain is told at once, of every Leaf and tinyid, and ids continue by themselves afterwards.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -16,7 +16,7 @@ use leafid::{Code, Error, Protocol, Segments, SegmentsBuilder};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Nothing here may last so long.
+/// Nothing here may last this long.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn builder<'a>(urls: impl IntoIterator<Item = &'a String>) -> SegmentsBuilder {
@@ -49,7 +49,7 @@ fn what_all_servers_refuse_is_told_at_once_and_ids_go_on_afterwards() {
             assert!(error.message().contains(says), "{error}");
         }
         leaves[1].clear();
-        assert!(ids.tag("order").unwrap().next().unwrap() > 0, "{status}: healed");
+        assert!(ids.tag("order").unwrap().next().unwrap() > 0, "{status}: recovered");
     }
 }
 
@@ -125,5 +125,5 @@ fn tinyid_says_which_of_its_causes_an_empty_answer_has() {
     assert!(error.message().contains("database"), "{error}");
     assert_eq!(ids.tag("order").unwrap().take(10).unwrap().len(), 10);
     server.tell(json!({"do": "token", "token": "wrong"}));
-    assert_eq!(wrong.tag("order").unwrap().take(10).unwrap().len(), 10, "healed");
+    assert_eq!(wrong.tag("order").unwrap().take(10).unwrap().len(), 10, "recovered");
 }

@@ -1,4 +1,4 @@
-//! State files: damaged, foreign, replaced; and what a restart goes on from.
+//! State files: damaged, foreign, replaced; and what a restart continues from.
 
 #![allow(clippy::unwrap_used)]
 
@@ -113,7 +113,7 @@ fn damage_is_an_error_and_nothing_is_overwritten() {
         assert_eq!(error.code(), Code::StateCorrupt, "{what}: {error}");
         assert!(error.message().contains("worker-7.state"), "{error}");
         assert_eq!(fs::read(place.file(7)).unwrap(), before, "{what}");
-        // A range goes on with the next id.
+        // A range continues with the next id.
         assert_eq!(place.builder().worker(7..=8).open().unwrap().worker_id().unwrap(), 8);
     }
 }

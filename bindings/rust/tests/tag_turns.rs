@@ -28,7 +28,7 @@ fn builder(leaf: &Leaf) -> SegmentsBuilder {
     builder.timeout_ms(60_000).request_timeout_ms(60_000)
 }
 
-/// Runs `test` while so many tags want more ids than it counts. Each needs a stock of 1,000 ids and so plans 64 requests
+/// Runs `test` while this many tags want more ids. Each needs a stock of 1,000 ids and so plans 64 requests
 /// at once, however slowly the threads of the process run.
 fn beside(busy: usize, leaf: &Leaf, test: impl FnOnce(&Segments)) {
     let ids = builder(leaf).adaptive(false).step(1_000).open().unwrap();
@@ -100,7 +100,7 @@ impl Calls {
         leafid::Segment::new(start, start + request.step, 1).unwrap()
     }
 
-    /// Releases the calls under way, once there are so many; whose they were.
+    /// Releases the calls under way, once there are this many; whose they were.
     fn round_trip(&self, count: usize) -> Vec<String> {
         let held = self.held.lock().unwrap();
         let mut held = self.changed.wait_while(held, |held| held.len() < count).unwrap();

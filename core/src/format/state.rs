@@ -239,7 +239,7 @@ mod tests {
 
     /// Such a record would stay the newest for ever, whatever is written after it.
     #[test]
-    fn a_number_after_which_none_comes_is_not_believed() {
+    fn a_number_after_which_none_comes_is_not_accepted() {
         let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
         let mut stored = StoredRecord {
             number: u64::MAX,

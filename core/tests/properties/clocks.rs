@@ -95,7 +95,7 @@ impl Machine {
                 return Ok(());
             }
             Admission::Refused(error) => {
-                // Never a record that a generator could go on from within a day.
+                // Never a record that a generator could continue from within a day.
                 let behind_ms = self.record.granted_at_ms.saturating_sub(self.now_ms);
                 let lead_ms = self.layout.tick_start_ms(self.record.run.until).saturating_sub(self.now_ms);
                 prop_assert!(
@@ -188,7 +188,7 @@ impl Machine {
         let holds = |span: &Span| span.from <= tick && tick < span.until;
         prop_assert!(life.granted.iter().any(holds), "tick {} was not granted", tick);
         prop_assert!(holds(&self.record.run), "tick {} is not in the record's {:?}", tick, self.record.run);
-        prop_assert!(!self.record.skipped.iter().any(holds), "tick {} was burnt", tick);
+        prop_assert!(!self.record.skipped.iter().any(holds), "tick {} was skipped", tick);
         let position = |sequence: u32| tick << self.layout.fields().sequence_bits | u64::from(sequence);
         let (first, last) = (position(low.sequence), position(high.sequence));
         let below = self.issued.range(..=last).next_back();

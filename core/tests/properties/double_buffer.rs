@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// A segment of so many ids by a stride, so far above the last, and the prefetch.
+    /// A segment of this many ids by a stride, so far above the last, and the prefetch.
     Offer(i64, i64, i64, u32),
     Take,
     TakeMany(usize),
@@ -80,7 +80,7 @@ impl Model {
         Ok((Run { first, stride, count: count as usize }, (at..at + count).contains(&part.fetch_at)))
     }
 
-    /// How much one of so many parts of the segment is that is issued.
+    /// How much one of this many parts of the segment is that is issued.
     fn part(&self, parts: u64) -> u64 {
         let current = self.parts.iter().find(|part| part.left() > 0);
         current.map_or(0, |part| part.segment.len().div_ceil(parts))

@@ -12,7 +12,7 @@ thread_local! {
     static BETWEEN: RefCell<Option<Between>> = const { RefCell::new(None) };
 }
 
-/// Does `outer`, and `inner` before its step number `at`, counted from 0; none where it has not so many.
+/// Does `outer`, and `inner` before its step number `at`, counted from 0; none where it has fewer.
 pub(crate) fn interrupted<R>(
     at: usize,
     inner: impl FnOnce() + 'static,

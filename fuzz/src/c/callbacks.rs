@@ -43,7 +43,7 @@ pub(super) fn all_given_back() {
 
 /// An error's text: none, one that ends, one that is no UTF-8 and does not end.
 unsafe fn fail(error: *mut c_char, cap: usize, mood: u8) {
-    // SAFETY: so many bytes are writable.
+    // SAFETY: this many bytes are writable.
     let room = unsafe { std::slice::from_raw_parts_mut(error.cast::<u8>(), cap) };
     match mood % 3 {
         0 => {}
@@ -125,7 +125,7 @@ pub(super) unsafe extern "C" fn peers(
 ) -> c_int {
     is_given(user_data);
     let mood = MOOD.load(SeqCst);
-    // SAFETY: the header's contract: so many have room.
+    // SAFETY: the header's contract: this many have room.
     let room = unsafe { std::slice::from_raw_parts_mut(out, cap) };
     room.fill(if mood & 1 == 0 { i64::from(mood) } else { i64::MAX });
     let said = [0, 1, 3, cap, cap + 1, usize::MAX, 2, 0][usize::from(mood >> 1 & 7)];

@@ -8,7 +8,7 @@ use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// At most so many handles are there at a time.
+/// At most this many handles are there at a time.
 const MOST: usize = 6;
 
 #[derive(Default)]
@@ -253,7 +253,7 @@ pub(super) fn soon(ms: i64) -> i64 {
 ///
 /// # Safety
 ///
-/// They are so many, of `take`, and not given back yet.
+/// There are this many, of `take`, and not given back yet.
 pub(super) unsafe fn taken_ids(taken: *mut i64, n: usize) -> Vec<i64> {
     if n == 0 {
         assert!(taken.is_null(), "memory for no id");

@@ -46,7 +46,7 @@ struct Asked {
     at_work: usize,
     most_at_work: usize,
     asked: usize,
-    /// Who hangs goes on.
+    /// Who hangs continues.
     is_open: bool,
 }
 
@@ -120,14 +120,14 @@ fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
     }
 }
 
-/// Opened over a source of which each question has this outcome: so many ids, none for a tag that it does not know.
+/// Opened over a source of which each question has this outcome: this many ids, none for a tag that it does not know.
 fn opened(
     action: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
 ) -> (Arc<Source>, Segments) {
     opened_for(1, action)
 }
 
-/// With so many `connections`.
+/// With this many `connections`.
 fn opened_for(
     threads: usize,
     action: impl Fn(&Source, &str, usize) -> Result<Option<i64>> + Send + Sync + 'static,
@@ -258,7 +258,7 @@ pub fn threads_share_a_tag() {
     close(&source, segments);
 }
 
-/// Claim: all that wait for a fetch that is refused for certain are told of it at once, each once, and nobody waits for
+/// Claim: all that wait for a fetch that is refused for certain get the error at once, each once, and no caller waits for
 /// ever.
 pub fn a_refusal_is_told_to_all() {
     let (source, segments) = opened(|_, _, _| Ok(None));
@@ -521,7 +521,7 @@ pub fn threads_go_as_a_job_comes() {
     close(&source, segments);
 }
 
-/// Claim: threads that are ended for a fork, while calls wait, take no job along: the parent's calls go on at once, and
+/// Claim: threads that are ended for a fork, while calls wait, take no job along: calls of the parent continue at once, and
 /// what two such forks leave is one pool that works.
 pub fn forks_in_the_midst() {
     let (source, segments) = opened(|_, _, _| Ok(Some(2)));

@@ -24,7 +24,7 @@ pub enum Time {
     Always,
 }
 
-/// The claim of the model holds in so many schedules.
+/// The claim of the model holds in this many schedules.
 pub fn holds(schedules: u64, time: Time, model: fn()) {
     let name = name();
     let (first, schedules) = match number("SEED") {
@@ -38,7 +38,7 @@ pub fn holds(schedules: u64, time: Time, model: fn()) {
     println!("{name}: {schedules} schedules in {} ms", begun.elapsed().as_millis());
 }
 
-/// The model, of this mutant, fails with this claim in one of so many schedules.
+/// The model, of this mutant, fails with this claim in one of this many schedules.
 pub fn breaks(mutant: &'static str, claim: &str, schedules: u64, time: Time, model: fn()) {
     MUTANT.set(mutant);
     let ended = try_all(1, schedules, time, model);
@@ -86,12 +86,12 @@ struct Seeds {
     order: BTreeMap<usize, u64>,
 }
 
-/// How the next thread is chosen. `n`: one in so many steps is another.
+/// How the next thread is chosen. `n`: one in this many steps is another.
 #[derive(Clone, Copy)]
 enum Way {
     /// Any of them, at each step.
     Any,
-    /// The same one goes on until it waits, or another one has its turn.
+    /// The same one continues until it waits, or another one has its turn.
     GoesOn { n: u64 },
     /// The first of an order that is drawn; now and then the one that runs becomes the last.
     First { n: u64 },

@@ -22,7 +22,7 @@ static int count_on(void *user_data, const char *tag, int64_t step, leafid_segme
     return LEAFID_OK;
 }
 
-/* The text up to the separator, which is cut there; *rest goes on behind it, NULL at the end. */
+/* The text up to the separator, which is cut there; *rest continues behind it, NULL at the end. */
 static char *cut(char **rest, char separator) {
     char *text = *rest, *at = strchr(text, separator);
     if (at) *at = 0;

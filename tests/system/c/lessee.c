@@ -28,7 +28,7 @@ static void note(const char *what, const char *text) {
     if (write(notes, line, (size_t)length) != length) exit(4);
 }
 
-/* Whether the input ended, within so many milliseconds. */
+/* Whether the input ended, within this many milliseconds. */
 static int is_over(int ms) {
     struct pollfd input = {0, POLLIN, 0};
     return poll(&input, 1, ms) > 0;

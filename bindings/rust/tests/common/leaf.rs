@@ -68,13 +68,13 @@ impl Leaf {
         self.shared.state.lock().unwrap().says.clear();
     }
 
-    /// The tags of the requests under way, once there are so many.
+    /// The tags of the requests under way, once there are this many.
     pub(crate) fn held(&self, count: usize) -> Vec<String> {
         let state = self.wait(|state| state.held.len() >= count);
         state.held.iter().map(|(_, tag)| tag.clone()).collect()
     }
 
-    /// Answers the requests under way, once there are so many: their tags.
+    /// Answers the requests under way, once there are this many: their tags.
     pub(crate) fn round_trip(&self, count: usize) -> Vec<String> {
         let mut state = self.wait(|state| state.held.len() >= count);
         self.shared.changed.notify_all();

@@ -203,7 +203,7 @@ fn each_renewal_has_a_nonce_of_its_own_and_an_older_answer_renews_nothing() {
     assert_eq!(nonces.len(), sent, "{nonces:?}");
 }
 
-/// Each would go on to the other's end, and the one whose lease is shorter beyond its own.
+/// Each would continue to the other's end, and the one whose lease is shorter beyond its own.
 #[test]
 fn answers_to_two_renewals_that_are_swapped_renew_neither() {
     let (one, other, server) = (Place::new(), Place::new(), Server::new(1_500));

@@ -64,7 +64,7 @@ fn holds() {
             flake.close().unwrap();
             say(&"closed");
         }
-        // A child that goes on once its parent is gone.
+        // A child that continues once its parent is gone.
         "fork" => {
             let parent = std::process::id() as i32;
             let (_, reader) = start_child(plain_fork, |_| {

@@ -8,7 +8,7 @@ use leafid::{Code, Layout, Snowflake};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Ids for so long, each in a span that was given and above the last. What fails with `worker_lost` is asked again.
+/// Ids for this long, each in a span that was given and above the last. What fails with `worker_lost` is asked again.
 pub(crate) fn ids(flake: &Snowflake, server: &Server, time: Duration, last: &mut i64) -> Vec<String> {
     let (begun, mut errors) = (Instant::now(), Vec::new());
     while begun.elapsed() < time {
@@ -165,7 +165,7 @@ fn a_partition_longer_than_the_lease_is_worker_lost_and_heals() {
     server.down(false);
     let begun = Instant::now();
     while flake.next().is_err() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it does not heal");
+        assert!(begun.elapsed() < Duration::from_secs(10), "it does not recover");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(ids(&flake, &server, Duration::from_millis(300), &mut last), [""; 0]);

@@ -63,7 +63,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Gives 4 worker ids, each for so long.
+    /// Gives 4 worker ids, each for this long.
     pub(crate) fn new(lease_ms: i64) -> Server {
         Server::with(lease_ms, None)
     }

@@ -20,7 +20,7 @@ trait Buffer: Send + Sync + Sized + 'static {
     fn offer(&self, filler: &mut Self::Filler, segment: Segment) -> bool;
     fn seal(&self, filler: &Self::Filler) -> Vec<Segment>;
 
-    /// With segments of so many ids, the first ones.
+    /// With segments of this many ids, the first ones.
     fn filled(lengths: &[i64]) -> (Arc<Self>, Self::Filler) {
         let (buffer, mut filler) = Self::new();
         for (number, length) in lengths.iter().enumerate() {

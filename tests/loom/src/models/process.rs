@@ -31,7 +31,7 @@ macro_rules! cells {
 
 cells!(crate::host::per_process, mutants::one_bit_process);
 
-/// Claim: three threads of a forked child, which find a grandparent's and make a generator each, all go on with the same
+/// Claim: three threads of a forked child, which find a grandparent's and make a generator each, all use the same
 /// one, which one of them made; what the others made is given back to them, and the ancestors' is used by nobody.
 fn three_threads_of_a_child<P: PerProcess>() {
     process::becomes(1);

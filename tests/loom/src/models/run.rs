@@ -19,7 +19,7 @@ pub(super) fn holds(seen: &[&str], model: fn()) {
     holds_within(None, seen, model);
 }
 
-/// The claim holds in every execution with at most so many preemptions.
+/// The claim holds in every execution with at most this many preemptions.
 pub(super) fn holds_within(preemptions: Option<usize>, seen: &[&str], model: fn()) {
     SEEN.take();
     let (ran, ms) = run(preemptions, model);

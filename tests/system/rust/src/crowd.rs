@@ -39,7 +39,7 @@ impl Wake for Number {
 }
 
 impl Crowd {
-    /// So many calls of each tag, all begun.
+    /// This many calls of each tag, all begun.
     pub fn begin(tags: &[Tag], each: usize) -> Crowd {
         let (sender, woken) = channel();
         let calls = (0..tags.len() * each)
@@ -63,7 +63,7 @@ impl Crowd {
         self.last_us = now_us();
     }
 
-    /// Waits at most so long until all are done: ids, how many of them differ, errors, when the last was done, and the
+    /// Waits at most this long until all are done: ids, how many of them differ, errors, when the last was done, and the
     /// first error.
     pub fn done(mut self, patience: Duration) -> Result<String, String> {
         let end = Instant::now() + patience;

@@ -10,7 +10,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Room for so many ids.
+    /// Room for this many ids.
     pub fn new(capacity: usize) -> Ledger {
         let length = (2 * capacity + 1) * 8;
         let memory = unsafe {

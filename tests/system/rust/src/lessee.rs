@@ -1,7 +1,7 @@
 //! `lessee`: a holder of a leased worker id, which makes ids until its input ends, whatever befalls the lease.
 //!
 //! Its ids stand in a file, and what happened in another one, a line each: `<monotonic ms> <what> …`. The runner finds
-//! them there however it ended. Opening is tried until it succeeds, and ids go on after errors: those heal by themselves.
+//! them there however it ended. Opening is tried until it succeeds, and ids continue after errors, without help.
 
 use crate::options::Options;
 use leafid::Snowflake;

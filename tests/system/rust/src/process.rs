@@ -60,7 +60,7 @@ pub enum End {
     Hung,
 }
 
-/// Waits for a child at most so long, then kills it.
+/// Waits for a child at most this long, then kills it.
 pub fn wait(pid: i32, bound: Duration) -> End {
     let begun = Instant::now();
     let mut status = 0;

@@ -6,7 +6,7 @@ use crate::process::{End, Kind, fork, wait};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// So many ids one by one, without a pause: how long they took, the longest from one to the next, the longest from one
+/// This many ids one by one, without a pause: how long they took, the longest from one to the next, the longest from one
 /// reading of the clock to the next in a loop that lasts as long and does nothing else (all in microseconds), the first
 /// id, the last, how often it was to be asked again, and whether they rose.
 pub fn pace(issuer: &Issuer, count: u64) -> Result<String, String> {
@@ -36,7 +36,7 @@ pub fn pace(issuer: &Issuer, count: u64) -> Result<String, String> {
     Ok(format!("{took} {slowest} {gap} {first} {last} 0 {rising}"))
 }
 
-/// Opens, makes an id and closes, so many times: how many ids, and whether they rose.
+/// Opens, makes an id and closes, this many times: how many ids, and whether they rose.
 pub fn open_and_close(options: &Options, count: u64) -> Result<String, String> {
     let (mut last, mut rising) = (0, true);
     for _ in 0..count {
@@ -49,7 +49,7 @@ pub fn open_and_close(options: &Options, count: u64) -> Result<String, String> {
     Ok(format!("{count} {rising}"))
 }
 
-/// So many children one after another, each of which makes an id and ends by `exit`, as does the parent after each:
+/// This many children one after another, each of which makes an id and ends by `exit`, as does the parent after each:
 /// how many ids, how many of them differ, and how many children failed.
 pub fn forks(issuer: &Issuer, count: u64) -> Result<String, String> {
     let (mut ids, mut failed) = (Vec::new(), 0);

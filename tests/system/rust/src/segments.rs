@@ -82,7 +82,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// One that takes so long.
+    /// One that takes this long.
     pub fn new(delay_ms: u64) -> Arc<Counting> {
         Arc::new(Counting { delay: Duration::from_millis(delay_ms), ..Counting::default() })
     }

@@ -142,8 +142,8 @@ impl Simulation {
         let (draw, troubles) = (&mut self.draw, &mut self.troubles[at]);
         let skipped = troubles.burnt_ms.iter().copied().find(|&ms| ms > clock_ms);
         let (by_ms, kind) = match skipped.filter(|_| !draw.one_in(4)) {
-            Some(burnt_ms) => (burnt_ms - clock_ms - draw.below(3_000), "burnt time comes round"),
-            None => (draw.of(&[90_000, 600_000, 86_400_000, 315_360_000_000]), "leap is believed"),
+            Some(burnt_ms) => (burnt_ms - clock_ms - draw.below(3_000), "skipped time comes round"),
+            None => (draw.of(&[90_000, 600_000, 86_400_000, 315_360_000_000]), "leap is followed"),
         };
         machine.step_clock(by_ms);
         let stays_ms = 70_000 + draw.below(20_000);

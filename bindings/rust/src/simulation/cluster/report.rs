@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub(crate) const KINDS: &[&str] = &[
     "answer lost",
     "answers swapped",
-    "burnt time comes round",
+    "skipped time comes round",
     "clock comes to a boundary",
     "clock far back for a while",
     "clock leaps and comes back",
@@ -21,7 +21,7 @@ pub(crate) const KINDS: &[&str] = &[
     "forked among segments",
     "killed",
     "killed at a write",
-    "leap is believed",
+    "leap is followed",
     "lease answer late",
     "lease lost",
     "lease request late",

@@ -1,4 +1,4 @@
-//! `wait-forks`: forks in a signal handler while the thread waits for a span. The child goes on with a call whose
+//! `wait-forks`: forks in a signal handler while the thread waits for a span. The child continues with a call whose
 //! background thread does not exist there.
 
 use crate::ledger::Ledger;
