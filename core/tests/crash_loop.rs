@@ -63,8 +63,8 @@ impl Machine {
         flake
     }
 
-    /// One life: `ids` ids, `us_per_id` apart, until the crash, which loses everything but the record.
-    fn life(&mut self, life_us: i64, us_per_id: i64) {
+    /// One run: `ids` ids, `us_per_id` apart, until the crash, which loses everything but the record.
+    fn run(&mut self, life_us: i64, us_per_id: i64) {
         let begun = self.true_us;
         let flake = self.start();
         let mut first = true;
@@ -111,7 +111,7 @@ fn offsets_up_to_two_seconds_and_lives_of_milliseconds() {
             let life_us = machine.random.between(5_000, 50_000);
             // 1 to 20,000 ids in a run; a call costs at least a microsecond here.
             let ids = machine.random.between(1, 20_000);
-            machine.life(life_us, (life_us / ids).max(1));
+            machine.run(life_us, (life_us / ids).max(1));
             machine.true_us += machine.random.between(0, 2_000);
         }
         let (slowest, lead) = (machine.slowest_ms, machine.lead_ms());
@@ -125,7 +125,7 @@ fn a_true_clock_and_lives_too_short_for_their_spans() {
     each_seed(5, |seed| {
         let mut machine = Machine::new(seed, Rules::default());
         for _ in 0..STARTS {
-            machine.life(5_000, 1);
+            machine.run(5_000, 1);
         }
         let (slowest, lead) = (machine.slowest_ms, machine.lead_ms());
         assert!(slowest <= 100 && lead <= 3_000, "slowest start {slowest} ms, lead {lead} ms");
@@ -140,7 +140,7 @@ fn under_wait_no_start_waits_longer_than_the_longest_span() {
         let mut machine = Machine::new(seed, rules);
         for _ in 0..50 {
             let life_us = machine.random.between(5_000, 50_000);
-            machine.life(life_us, 10);
+            machine.run(life_us, 10);
         }
         assert!(machine.slowest_ms <= 3_001, "a start took {} ms", machine.slowest_ms);
         assert!(machine.lead_ms() <= 3_000, "{} ms ahead", machine.lead_ms());
@@ -161,7 +161,7 @@ fn skipped_spans_on_the_way_are_stepped_over() {
         while machine.true_us < 8_000_000 {
             machine.offset_ms = machine.random.between(-50, 0);
             let life_us = machine.random.between(5_000, 2_000_000);
-            machine.life(life_us, 300);
+            machine.run(life_us, 300);
             let last = LEAF.tick_at(LEAF.decode(machine.last).expect("an id").timestamp_ms).expect("a tick");
             assert!(skipped.iter().all(|span| !(span.from..span.until).contains(&last)), "{last} is skipped");
         }

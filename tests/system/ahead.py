@@ -25,9 +25,9 @@ def ahead(language):
     """One crash and one restart: what the paces were, and what is wrong with them."""
     where = place()
     # A clock that was ahead until it was corrected, and a kill: the first span is of 500 ms.
-    life = Serve(language, env=faketime(FAKETIME="+2.5")).open("a", *where.options(worker=1, random_start=0))
-    crashed = life.ids("a")[0]
-    life.kill()
+    run = Serve(language, env=faketime(FAKETIME="+2.5")).open("a", *where.options(worker=1, random_start=0))
+    crashed = run.ids("a")[0]
+    run.kill()
     subject = Serve(language).open("a", *where.options(worker=1, random_start=0))
     begun = now_ms()
     led = Pace(subject.do("pace", "a", IDS))

@@ -130,7 +130,7 @@ def _():
     one.do("open", "a", *where.options(worker=1))
     one.quit()
     # Both take turns on two ids, each killed at random and started at once.
-    lives, refusals, end = [], 0, time.monotonic() + 6
+    runs, refusals, end = [], 0, time.monotonic() + 6
     running = []
     while time.monotonic() < end:
         while len(running) < 3:
@@ -138,14 +138,14 @@ def _():
             word = environment(LEAFID_EXCLUSIVE_RANGE="1")
             running.append(Stream("rust", words, before=apart, env=word, limit=50_000))
         time.sleep(random.uniform(0.005, 0.06))
-        life = running.pop(random.randrange(3))
-        lives.append(life.kill())
-        if life.errors.startswith("error"):
-            assert "worker_in_use" in life.errors, life.errors
+        run = running.pop(random.randrange(3))
+        runs.append(run.kill())
+        if run.errors.startswith("error"):
+            assert "worker_in_use" in run.errors, run.errors
             refusals += 1
-    lives += [life.kill() for life in running]
-    assert_distinct(lives)
-    return f"{sum(map(len, lives))} ids in {len(lives)} lives, {refusals} refused"
+    runs += [run.kill() for run in running]
+    assert_distinct(runs)
+    return f"{sum(map(len, runs))} ids in {len(runs)} runs, {refusals} refused"
 
 
 @test("close in one thread while others are in next: closed, and the next holder starts above", bound=60)
@@ -204,11 +204,11 @@ def _():
 def chaos(seconds, draw, refusals):
     """Ten processes of three languages on six ids, each with a clock of its own, killed, stopped and begun anew."""
     where = place()
-    lives, running, end = [], [], time.monotonic() + seconds
+    runs, running, end = [], [], time.monotonic() + seconds
 
-    def bury(life):
-        lives.append(life.kill())
-        told = life.errors.replace("ready", "") if "error" in life.errors else ""
+    def bury(run):
+        runs.append(run.kill())
+        told = run.errors.replace("ready", "") if "error" in run.errors else ""
         if told and "worker_in_use" not in told and not (refusals and "clock_backwards" in told):
             raise AssertionError(told)
 
@@ -224,12 +224,12 @@ def chaos(seconds, draw, refusals):
             continue
         running.remove(victim)
         bury(victim)
-    for life in running:
-        bury(life)
-    assert_distinct(lives)
-    issuing = sum(1 for ids in lives if ids)
-    assert issuing > 20, f"only {issuing} of {len(lives)} issued"
-    return f"{sum(map(len, lives))} ids in {len(lives)} lives, {issuing} of which issued"
+    for run in running:
+        bury(run)
+    assert_distinct(runs)
+    issuing = sum(1 for ids in runs if ids)
+    assert issuing > 20, f"only {issuing} of {len(runs)} issued"
+    return f"{sum(map(len, runs))} ids in {len(runs)} runs, {issuing} of which issued"
 
 
 @test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops", bound=60)

@@ -96,19 +96,19 @@ for _language in LANGUAGES:
         return stepped_back(language, lives_on=False)
 
 
-@test("a clock that wanders by 2 s while two threads issue and kills fall: 30 lives", bound=60)
+@test("a clock that wanders by 2 s while two threads issue and kills fall: 30 runs", bound=60)
 def _():
-    lives = wander(30, lambda: random.uniform(-2, 0), refusals=False)
-    return f"{sum(map(len, lives))} ids"
+    runs = wander(30, lambda: random.uniform(-2, 0), refusals=False)
+    return f"{sum(map(len, runs))} ids"
 
 
 @test("a clock that jumps by up to 8 s either way under kills: refusals, but no duplicate", bound=60)
 def _():
-    lives = wander(40, lambda: random.uniform(-8, 8), refusals=True)
-    return f"{sum(map(len, lives))} ids in {len(lives)} lives"
+    runs = wander(40, lambda: random.uniform(-8, 8), refusals=True)
+    return f"{sum(map(len, runs))} ids in {len(runs)} runs"
 
 
-@test("clocks that jump, and other rules in each life: refusals, but no duplicate", bound=60)
+@test("clocks that jump, and other rules in each run: refusals, but no duplicate", bound=60)
 def _():
     def rules():
         return random.choice(
@@ -123,8 +123,8 @@ def _():
             )
         )
 
-    lives = wander(40, lambda: random.uniform(-4, 4), refusals=True, rules=rules)
-    return f"{sum(map(len, lives))} ids in {len(lives)} lives"
+    runs = wander(40, lambda: random.uniform(-4, 4), refusals=True, rules=rules)
+    return f"{sum(map(len, runs))} ids in {len(runs)} runs"
 
 
 def wander(rounds, draw, refusals, rules=dict):
@@ -132,31 +132,31 @@ def wander(rounds, draw, refusals, rules=dict):
     where = place()
     clock = where.write("clock", "+0")
     env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
-    lives = []
+    runs = []
     for turn in range(rounds):
         # Only the Rust subject knows all rules.
         language = "rust" if rules is not dict else ("rust", "c")[turn % 2]
         words = where.options(worker=6, threads=2, method=random.choice(("next", "fill")), **rules())
-        life = Stream(language, words, env=env, limit=60_000)
+        run = Stream(language, words, env=env, limit=60_000)
         refused = None
         try:
-            life.ready()
+            run.ready()
         except Refused as error:
             refused = error
         end = time.monotonic() + random.uniform(0.1, 0.6)
         while time.monotonic() < end:
             where.write("clock", offset(draw()))
             time.sleep(random.uniform(0.005, 0.08))
-        lives.append(life.kill())
+        runs.append(run.kill())
         if not refusals:
-            assert refused is None, f"life {turn} was refused: {refused}"
-            assert life.errors == "", f"life {turn}: {life.errors}"
+            assert refused is None, f"run {turn} was refused: {refused}"
+            assert run.errors == "", f"run {turn}: {run.errors}"
         else:
-            told = life.errors + str(refused or "")
-            assert not told or "clock_backwards" in told or "would_block" in told, f"life {turn}: {told}"
-    assert_distinct(lives)
-    assert sum(map(len, lives)) > 10_000, "hardly any id was issued"
-    return lives
+            told = run.errors + str(refused or "")
+            assert not told or "clock_backwards" in told or "would_block" in told, f"run {turn}: {told}"
+    assert_distinct(runs)
+    assert sum(map(len, runs)) > 10_000, "hardly any id was issued"
+    return runs
 
 
 @test("a clock that goes back an hour for a second and returns: ids again at once", sleeps=True)

@@ -46,7 +46,7 @@ def never(call):
 @test("six processes in four languages on one file: directory, killed at random: no id twice", bound=60)
 def _():
     where = place()
-    lives, spawned = [], 0
+    runs, spawned = [], 0
     # All of them at once make the directory and the counter.
     options = {"create": "yes", "tags": "order:1:10", "timeout_ms": 20_000, "batch": 7, "pause_us": 300}
 
@@ -66,19 +66,19 @@ def _():
         # Node and Python take longer to start.
         if languages[at] in ("node", "python") and random.random() < 0.7:
             continue
-        lives.append((living[at].kill(), living[at].errors))
+        runs.append((living[at].kill(), living[at].errors))
         living[at] = start(languages[at])
     for stream in living:
-        lives.append((stream.kill(), stream.errors))
-    wrong = [errors for _, errors in lives if "error" in errors or "panicked" in errors]
+        runs.append((stream.kill(), stream.errors))
+    wrong = [errors for _, errors in runs if "error" in errors or "panicked" in errors]
     assert not wrong, wrong[0]
-    assert_distinct(ids for ids, _ in lives)
-    total = sum(len(ids) for ids, _ in lives)
-    assert total > 3_000 and len(lives) > 15, f"{total} ids in {len(lives)} lives"
+    assert_distinct(ids for ids, _ in runs)
+    total = sum(len(ids) for ids, _ in runs)
+    assert total > 3_000 and len(runs) > 15, f"{total} ids in {len(runs)} runs"
     # Whatever was given lies below where the counter stands.
     after = Tags().open("a", *on_file(where, 99))
-    assert after.next()[0] > max(max(ids) for ids, _ in lives if ids)
-    return f"{total} ids in {len(lives)} lives"
+    assert after.next()[0] > max(max(ids) for ids, _ in runs if ids)
+    return f"{total} ids in {len(runs)} runs"
 
 
 def stage(where):

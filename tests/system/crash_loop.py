@@ -14,34 +14,34 @@ ROUNDS = 200
 
 def crash_loop(language):
     where = place()
-    lives, starts, ahead = [], [], 0
+    runs, starts, ahead = [], [], 0
     syncs = []
     for turn in range(ROUNDS):
         if turn % 20 == 0:
             syncs.append(fsync_us(where.dir))
         behind = random.uniform(0, 2)
         words = where.options(worker=7, count=random.randint(1, 20_000))
-        life = Stream(language, words, env=faketime(FAKETIME=offset(-behind)))
+        run = Stream(language, words, env=faketime(FAKETIME=offset(-behind)))
         try:
-            _, opened, first, waited = life.ready()
+            _, opened, first, waited = run.ready()
         except Refused as error:
             raise AssertionError(f"start {turn}, {behind:.3f} s behind, was refused: {error}") from None
         time.sleep(random.uniform(0.005, 0.050))
-        lives.append(life.kill())
+        runs.append(run.kill())
         starts.append((first - waited, first, turn))
-        assert life.errors == "", life.errors
-        ahead = max(map(time_of, lives[-1])) - now_ms()
-    assert_distinct(lives)
-    # One worker id: every life begins above all before it.
-    for turn, (before, after) in enumerate(itertools.pairwise(lives)):
-        assert after[0] > before[-1], f"life {turn + 1} began at {after[0]}, below {before[-1]}"
+        assert run.errors == "", run.errors
+        ahead = max(map(time_of, runs[-1])) - now_ms()
+    assert_distinct(runs)
+    # One worker id: every run begins above all before it.
+    for turn, (before, after) in enumerate(itertools.pairwise(runs)):
+        assert after[0] > before[-1], f"run {turn + 1} began at {after[0]}, below {before[-1]}"
     bound = 100_000 + 4 * statistics.median(syncs)
     late = [start for start in starts if start[0] > bound]
-    # One that waits for the clock does so in nearly every life; a disk or machine that stalls holds up some of them.
+    # One that waits for the clock does so in nearly every run; a disk or machine that stalls holds up some of them.
     assert len(late) <= ROUNDS // 10, f"{len(late)} starts took more than {bound:.0f} us: {sorted(late)[-5:]}"
     assert ahead <= 3_000, f"the last id leads the clock by {ahead} ms"
-    ids, slowest = sum(map(len, lives)), max(start[0] for start in starts)
-    return f"{ids} ids in {ROUNDS} lives, slowest start {slowest / 1000:.1f} ms of {bound / 1000:.1f}, lead {ahead} ms"
+    ids, slowest = sum(map(len, runs)), max(start[0] for start in starts)
+    return f"{ids} ids in {ROUNDS} runs, slowest start {slowest / 1000:.1f} ms of {bound / 1000:.1f}, lead {ahead} ms"
 
 
 @test("crash loop in Rust: 200 kills under a clock that is 0 to 2 s behind", bound=90, alone=True)
@@ -61,19 +61,19 @@ def _():
 
 @test("killed in the middle of renewals: 50 rounds, two threads at full rate", bound=90)
 def _():
-    lives = []
+    runs = []
     where = place()
     for turn in range(50):
-        life = Stream(("rust", "c")[turn % 2], where.options(worker=3, threads=2), limit=150_000)
-        life.ready()
+        run = Stream(("rust", "c")[turn % 2], where.options(worker=3, threads=2), limit=150_000)
+        run.ready()
         # Renewals come at about half of the first span: 250 ms, and every time a little later.
         time.sleep(0.02 if turn % 3 else random.uniform(0.2, 0.6))
-        lives.append(life.kill())
-        assert life.errors == "", life.errors
-    assert_distinct(lives)
-    for turn, (before, after) in enumerate(itertools.pairwise(lives)):
-        assert min(after) > max(before), f"life {turn + 1} began below life {turn}"
-    return f"{sum(map(len, lives))} ids"
+        runs.append(run.kill())
+        assert run.errors == "", run.errors
+    assert_distinct(runs)
+    for turn, (before, after) in enumerate(itertools.pairwise(runs)):
+        assert min(after) > max(before), f"run {turn + 1} began below run {turn}"
+    return f"{sum(map(len, runs))} ids"
 
 
 @test("killed while opening, on new and on used worker ids: 240 kills", bound=90)
@@ -81,16 +81,16 @@ def _():
     where = place()
     ids, opened = [], 0
     for turn in range(240):
-        life = Stream("rust", where.options(worker=turn % 30, count=200))
+        run = Stream("rust", where.options(worker=turn % 30, count=200))
         time.sleep(random.uniform(0.0, 0.006))
-        issued = life.kill()
+        issued = run.kill()
         opened += bool(issued)
         ids.append(issued)
-        assert "error" not in life.errors, life.errors
+        assert "error" not in run.errors, run.errors
     for worker in range(30):
-        life = Stream("rust", where.options(worker=worker, count=200, then="close"))
-        ids.append(life.end())
-        assert "error" not in life.errors, life.errors
+        run = Stream("rust", where.options(worker=worker, count=200, then="close"))
+        ids.append(run.end())
+        assert "error" not in run.errors, run.errors
     assert_distinct(ids)
     assert 0 < opened < 240, f"{opened} of 240 lived to issue: the kills do not hit the opening"
     left = [path.name for path in where.file(0).parent.iterdir() if not path.name.endswith(".state")]
@@ -100,28 +100,28 @@ def _():
 def lives_of(rounds, language="rust", longest=0.050, **options):
     """Lives of one worker id, each killed and begun anew under a clock that is 0 to 2 s behind."""
     where = place()
-    lives, refused = [], 0
+    runs, refused = [], 0
     for _ in range(rounds):
         words = where.options(worker=1, count=random.randint(1, 20_000), **options)
-        life = Stream(language, words, env=faketime(FAKETIME=offset(-random.uniform(0, 2))))
+        run = Stream(language, words, env=faketime(FAKETIME=offset(-random.uniform(0, 2))))
         try:
-            life.ready()
+            run.ready()
             time.sleep(random.uniform(longest / 10, longest))
         except Refused as error:
             assert error.code in ("clock_backwards", "would_block"), error
             refused += 1
-        lives.append(life.kill())
-    assert_distinct(lives)
-    ids = sum(map(len, lives))
-    assert ids > rounds, f"{ids} ids in {rounds} lives"
-    return f"{ids} ids in {rounds} lives, {refused} refused"
+        runs.append(run.kill())
+    assert_distinct(runs)
+    ids = sum(map(len, runs))
+    assert ids > rounds, f"{ids} ids in {rounds} runs"
+    return f"{ids} ids in {rounds} runs, {refused} refused"
 
 
 for _layout in ("sonyflake", "js-safe", "35|5|23", "uid-generator"):
 
     @test(f"crash loop with the layout {_layout}", bound=90, sleeps=True)
     def _(layout=_layout):
-        # Ticks of a second: each life uses one up, and the next begins with the one after it.
+        # Ticks of a second: each run uses one up, and the next begins with the one after it.
         rounds = 8 if layout == "uid-generator" else 40
         epoch = (now_ms() - 86_400_000) // 1000 * 1000
         return lives_of(rounds, layout=layout, epoch_ms=epoch, timeout_ms=6_000)
@@ -137,6 +137,6 @@ def _():
     return lives_of(40, on_exhausted="borrow", timeout_ms=6_000)
 
 
-@test("crash loop with lives of 0 to 1 ms", bound=90)
+@test("crash loop with runs of 0 to 1 ms", bound=90)
 def _():
     return lives_of(200, longest=0.001)

@@ -54,7 +54,7 @@ def schedule(seed, seconds):
 
 
 def killed(chance, end):
-    """The next life begins on the same host, on another one with the directory, or without it."""
+    """The next one begins on the same host, on another one with the directory, or without it."""
     for pod in PODS:
         for at in times(chance, end, LIVES_S[pod.split("-")[0]], first=1.5):
             how = chance.choice(("stays", "moves", "loses"))
@@ -259,15 +259,15 @@ class World(Pool):
         ids, scratch = self.where.dir / "all-ids", self.where.dir / "scratch"
         for path in (ids, scratch):
             path.mkdir()
-        for life in self.lives:
-            if life.files["ids"].exists():
-                (ids / f"mixed-{life.name}").symlink_to(life.files["ids"])
+        for lessee in self.lessees:
+            if lessee.files["ids"].exists():
+                (ids / f"mixed-{lessee.name}").symlink_to(lessee.files["ids"])
         return sort(ids, scratch)
 
     def kill_all(self):
-        for life in self.lives:
-            if not life.killed:
-                life.kill()
+        for lessee in self.lessees:
+            if not lessee.killed:
+                lessee.kill()
 
 
 class Run:
@@ -298,10 +298,10 @@ class Run:
 
     def kill(self, name, how, host, dead_s):
         pod = self.pods[name]
-        if pod.life is None:
+        if pod.lessee is None:
             return
-        pod.life.kill()
-        pod.life = None
+        pod.lessee.kill()
+        pod.lessee = None
         self.counts[f"{how} after a kill"] += 1
         if how == "loses":
             pod.directory = f"{name}-{next(self.numbers)}"
@@ -310,12 +310,12 @@ class Run:
         self.at(dead_s, pod.start)
 
     def stop(self, name, seconds):
-        life = self.pods[name].life
-        if life is None:
+        lessee = self.pods[name].lessee
+        if lessee is None:
             return
-        os.kill(life.pid, signal.SIGSTOP)
+        os.kill(lessee.pid, signal.SIGSTOP)
         self.counts["stopped for longer than a lease" if seconds > 3 else "stopped"] += 1
-        self.at(seconds, lambda: life.killed or os.kill(life.pid, signal.SIGCONT))
+        self.at(seconds, lambda: lessee.killed or os.kill(lessee.pid, signal.SIGCONT))
 
     def part(self, host, seconds):
         ip("link", "set", f"v{host}", "down")
@@ -337,13 +337,13 @@ class Run:
 
 class Pod:
     def __init__(self, run, name, host):
-        self.run, self.name, self.host, self.directory, self.life = run, name, host, name, None
+        self.run, self.name, self.host, self.directory, self.lessee = run, name, host, name, None
 
     def start(self):
         language = self.name.split("-")[0]
         # Files stay small however long it runs.
         pause_us = 1_500 * max(1, SECONDS // 60)
-        self.life = self.run.world.begin(self.host, self.directory, language, pause_us=pause_us)
+        self.lessee = self.run.world.begin(self.host, self.directory, language, pause_us=pause_us)
 
 
 @test(
@@ -360,15 +360,15 @@ def _():
 
 def judged(run):
     run.befall()
-    living = [pod.life for pod in run.pods.values()]
-    for life in living:
-        life.await_ids(15)
-    for life in run.world.lives:
-        life.close()
+    living = [pod.lessee for pod in run.pods.values()]
+    for lessee in living:
+        lessee.await_ids(15)
+    for lessee in run.world.lessees:
+        lessee.close()
     found, repeated = run.world.found()
     assert not found["duplicates"], f"{found['duplicates']} of {found['ids']} ids were issued twice: {repeated[:4]}"
     count = run.world.judge(200 * SECONDS)
-    wrong = {code: life.notes("error", "refused") for life in run.world.lives for code in life.codes() - MAY_HAPPEN}
+    wrong = {code: lessee.notes("error", "refused") for lessee in run.world.lessees for code in lessee.codes() - MAY_HAPPEN}
     assert not wrong, wrong
     counts = run.counts + run.world.proxy.counts
     missing = [f"{how} after a kill" for how in ("stays", "moves", "loses")]
@@ -378,7 +378,7 @@ def judged(run):
     assert sum(counts[mode] for mode in MODES) > SECONDS, f"the proxy had too little to do: {run.world.proxy.counts.total()}"
     told = " · ".join(f"{what} {count}" for what, count in sorted(counts.items()))
     workers = sum(key.startswith("worker-") for key in found)
-    return f"{count} ids of {workers} worker ids and {len(run.world.lives)} processes: {told}"
+    return f"{count} ids of {workers} worker ids and {len(run.world.lessees)} processes: {told}"
 
 
 @test("hosts: two that are given one worker id, and a proxy that forges, are found out, so the judge judges")
@@ -392,13 +392,13 @@ def _():
     world.proxy.mode, world.proxy.forges, world.proxy.patience_s = "answers two alike", True, 8.0
     for host in (3, 4):
         world.begin(host, f"leased-{host}", "c", name="leased", timeout_ms=12_000, request_timeout_ms=10_000)
-    for life in world.lives:
-        life.await_ids(20)
+    for lessee in world.lessees:
+        lessee.await_ids(20)
     time.sleep(1)
     world.kill_all()
     twice = {}
     for name in ("fixed", "leased"):
-        of = [set(life.ids()) for life in world.lives if life.given["name"] == name]
+        of = [set(lessee.ids()) for lessee in world.lessees if lessee.given["name"] == name]
         twice[name] = len(of[0] & of[1])
     found, repeated = world.found()
     assert schedule(7, 60) == schedule(7, 60) != schedule(8, 60), "a seed does not repeat what befalls them"

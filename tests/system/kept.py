@@ -98,12 +98,12 @@ def _():
     return f"used in {used} of 25 rounds"
 
 
-@test("starts that are killed at once, or close, in any order, 150 lives: what is left is never used twice", bound=60)
+@test("starts that are killed at once, or close, in any order, 150 runs: what is left is never used twice", bound=60)
 def _():
     source, where = FakeServer(), place()
-    lives, used, killed_early = [], 0, 0
+    runs, used, killed_early = [], 0, 0
     for turn in range(150):
-        last = max((max(ids) for ids in lives if len(ids)), default=0)
+        last = max((max(ids) for ids in runs if len(ids)), default=0)
         closes = random.random() < 0.5
         count = random.choice((1, 3, 40))
         options = keeping(where, source, batch=4, count=count, then="close" if closes else "wait")
@@ -118,10 +118,10 @@ def _():
             assert "error" not in stream.errors and "panicked" not in stream.errors, stream.errors
             killed_early += not ids
             used += bool(ids) and 0 < ids[0] - last < STEP // 2
-            lives.append(ids)
-    assert_distinct(lives)
+            runs.append(ids)
+    assert_distinct(runs)
     assert used > 20 and killed_early > 5, f"used {used} times, {killed_early} were killed before their first id"
-    return f"{used} lives went on with what was left, {killed_early} were killed before their first id"
+    return f"{used} runs went on with what was left, {killed_early} were killed before their first id"
 
 
 def copied(where, how):

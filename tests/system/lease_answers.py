@@ -15,16 +15,16 @@ from subjects import LANGUAGES, Serve
 MIXED_UP = ("nothing of it is used", "A lease server must repeat the", "a cache or a proxy")
 
 
-def mixed_up(life):
+def mixed_up(lessee):
     """Its refusals as the holder of an answer that was another's."""
-    return [text for _, _, text in life.notes("refused") if text.startswith("source_invalid")]
+    return [text for _, _, text in lessee.notes("refused") if text.startswith("source_invalid")]
 
 
-def await_refused(life, field="instance"):
-    wait_for(lambda: mixed_up(life), 10, f"{life.name} to refuse an answer")
-    for text in mixed_up(life):
+def await_refused(lessee, field="instance"):
+    wait_for(lambda: mixed_up(lessee), 10, f"{lessee.name} to refuse an answer")
+    for text in mixed_up(lessee):
         assert all(part in text for part in (*MIXED_UP, f"the {field} of another request")), text
-    assert not life.is_in(), f"{life.name} came in with {mixed_up(life)}"
+    assert not lessee.is_in(), f"{lessee.name} came in with {mixed_up(lessee)}"
 
 
 @test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice", sleeps=True)
@@ -32,14 +32,14 @@ def _():
     pool = Pool(pool=8, lease_ms=8_000)
     # Longer than the slowest needs to start: all of them come together.
     pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
-    lives = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
-    wait_for(lambda: sum(map(bool, map(mixed_up, lives))) >= 4, 20, "most of 8 to refuse the answer to another")
-    for life in lives:
-        life.await_in(15)
-        life.await_ids()
-        assert life.codes() <= {"source_invalid"}, life.notes("error", "refused")
-    assert len({worker for life in lives for worker in life.workers()}) == 8
-    return f"{pool.end()} ids, {sum(len(mixed_up(life)) for life in lives)} answers refused"
+    lessees = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
+    wait_for(lambda: sum(map(bool, map(mixed_up, lessees))) >= 4, 20, "most of 8 to refuse the answer to another")
+    for lessee in lessees:
+        lessee.await_in(15)
+        lessee.await_ids()
+        assert lessee.codes() <= {"source_invalid"}, lessee.notes("error", "refused")
+    assert len({worker for lessee in lessees for worker in lessee.workers()}) == 8
+    return f"{pool.end()} ids, {sum(len(mixed_up(lessee)) for lessee in lessees)} answers refused"
 
 
 @test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages", sleeps=True)
@@ -48,23 +48,23 @@ def _():
     first = pool.start("rust")
     first.await_ids(15)
     pool.server.fault({"duplicate": "first"}, tag="claim")
-    lives = [pool.start(language) for language in LANGUAGES]
-    for life in lives:
-        await_refused(life)
-        assert not list(life.state.rglob("worker-*")), f"{life.name} wrote down what is not its own"
+    lessees = [pool.start(language) for language in LANGUAGES]
+    for lessee in lessees:
+        await_refused(lessee)
+        assert not list(lessee.state.rglob("worker-*")), f"{lessee.name} wrote down what is not its own"
     assert pool.server.report()["tags"].get("release", {}).get("total", 0) == 0, "another's lease was given back"
     pool.server.clear()
-    for life in lives:
-        life.await_ids(10)
+    for lessee in lessees:
+        lessee.await_ids(10)
     # None of them is renewed: each is used to its end, and no further, and another one is claimed.
-    spans = {life: pool.span_in_use(life) for life in (first, *lives)}
+    spans = {lessee: pool.span_in_use(lessee) for lessee in (first, *lessees)}
     pool.server.fault({"duplicate": "first"}, tag="renew")
-    for life, span in spans.items():
-        wait_for(lambda: pool.span_in_use(life) != span, 8, f"another lease of {life.name}")
-        assert life.codes() <= {"source_invalid", "worker_lost"}, life.codes()
+    for lessee, span in spans.items():
+        wait_for(lambda: pool.span_in_use(lessee) != span, 8, f"another lease of {lessee.name}")
+        assert lessee.codes() <= {"source_invalid", "worker_lost"}, lessee.codes()
     pool.server.clear()
-    for life in (first, *lives):
-        life.await_ids(10)
+    for lessee in (first, *lessees):
+        lessee.await_ids(10)
     return f"{pool.end()} ids"
 
 
@@ -75,17 +75,17 @@ def _():
     # The first to come waits for the other.
     waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
     pair = [pool.start(language, **waits) for language in ("c", "node")]
-    for life in pair:
-        wait_for(lambda: mixed_up(life), 15, f"{life.name} to refuse the answer to the other")
-    lives = [*pair, *(pool.start(language) for language in ("rust", "python"))]
-    for life in lives:
-        life.await_ids(15)
+    for lessee in pair:
+        wait_for(lambda: mixed_up(lessee), 15, f"{lessee.name} to refuse the answer to the other")
+    lessees = [*pair, *(pool.start(language) for language in ("rust", "python"))]
+    for lessee in lessees:
+        lessee.await_ids(15)
     pool.server.fault({"swap": True}, tag="renew", times=8)
     time.sleep(3)
     pool.server.clear()
-    for life in lives:
-        life.await_ids(10)
-        assert life.codes() <= {"source_invalid", "worker_lost"}, life.codes()
+    for lessee in lessees:
+        lessee.await_ids(10)
+        assert lessee.codes() <= {"source_invalid", "worker_lost"}, lessee.codes()
     return f"{pool.end()} ids"
 
 
@@ -142,10 +142,10 @@ def _():
     try:
         assert thief.stdout.readline() == "tries\n"
         for number, (language, host) in enumerate(turns):
-            life = pool.start(language, host=host)
-            life.await_ids(15)
-            file = directories[number] / f"worker-{life.workers()[0]}.lease"
-            wait_for(file.exists, 5, f"{life.name} to write its lease down")
+            lessee = pool.start(language, host=host)
+            lessee.await_ids(15)
+            file = directories[number] / f"worker-{lessee.workers()[0]}.lease"
+            wait_for(file.exists, 5, f"{lessee.name} to write its lease down")
             assert file.stat().st_mode & 0o777 == 0o600, oct(file.stat().st_mode)
         taken = thief.communicate("\n", timeout=20)[0].split()[1:]
     finally:

@@ -14,8 +14,8 @@ from subjects import LANGUAGES, environment
 from tricks import faketime, offset
 
 
-def in_use(life):
-    return "worker_in_use" in life.codes("refused")
+def in_use(lessee):
+    return "worker_in_use" in lessee.codes("refused")
 
 
 @test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end", bound=90)
@@ -27,20 +27,20 @@ def _():
     # A server that forty start to ask may be slow.
     given = {"env": environment(**proxies), "pause_us": 20_000, "request_timeout_ms": 4_000}
     alive = [pool.start(language, **given) for language in kinds]
-    wait_for(lambda: sum(life.is_in() for life in alive) == 32, 45, "32 of 40 to come in")
-    outer = [life for life in alive if not life.is_in()]
+    wait_for(lambda: sum(lessee.is_in() for lessee in alive) == 32, 45, "32 of 40 to come in")
+    outer = [lessee for lessee in alive if not lessee.is_in()]
     wait_for(lambda: all(map(in_use, outer)), 8, "the other 8 to be refused")
-    inner = [life for life in alive if life.is_in()]
-    for nth, life in enumerate(inner[:: len(inner) // 8][:8]):
-        life.kill() if nth % 4 == 0 else life.close()
-    for life in outer:
-        wait_for(life.is_in, 12, f"{life.name}, which was refused, to come in")
-        life.await_ids()
+    inner = [lessee for lessee in alive if lessee.is_in()]
+    for nth, lessee in enumerate(inner[:: len(inner) // 8][:8]):
+        lessee.kill() if nth % 4 == 0 else lessee.close()
+    for lessee in outer:
+        wait_for(lessee.is_in, 12, f"{lessee.name}, which was refused, to come in")
+        lessee.await_ids()
     count = pool.end(1_000)
-    assert {code for life in alive for code in life.codes()} == {"worker_in_use"}, {life.name: life.codes() for life in alive}
-    assert {worker for life in alive for worker in life.workers()} == {*range(32)}
+    assert {code for lessee in alive for code in lessee.codes()} == {"worker_in_use"}, {lessee.name: lessee.codes() for lessee in alive}
+    assert {worker for lessee in alive for worker in lessee.workers()} == {*range(32)}
     assert trap.report()["total"] == 0, "a proxy was asked for a server on loopback"
-    return f"{count} ids, {sum(len(life.notes('refused')) for life in outer)} refusals"
+    return f"{count} ids, {sum(len(lessee.notes('refused')) for lessee in outer)} refusals"
 
 
 @test("lease servers: stopped for longer than its lease while another takes its id, in four languages", sleeps=True)
@@ -76,25 +76,25 @@ def _():
 @test("lease servers: partitioned for longer than the lease: worker_lost, no id outside the span, recovered", sleeps=True)
 def _():
     pool = Pool(pool=1)
-    lives = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]
-    for life in lives:
-        life.await_ids(15)
+    lessees = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_ids(15)
     time.sleep(0.6)
     pool.server.dead("hangs")
-    ends = {life: pool.held(life.given["name"])[0]["until"] for life in lives}
-    for life in lives:
-        life.await_error("worker_lost", 6)
+    ends = {lessee: pool.held(lessee.given["name"])[0]["until"] for lessee in lessees}
+    for lessee in lessees:
+        lessee.await_error("worker_lost", 6)
     wait_for(lambda: now_ms() > max(ends.values()) + 200, 4, "the end of the spans")
-    had = {life: len(life.ids()) for life in lives}
+    had = {lessee: len(lessee.ids()) for lessee in lessees}
     time.sleep(0.5)
-    for life in lives:
-        assert len(life.ids()) == had[life], f"{life.name} made ids without a lease"
-        last = max(life.ids()) >> 22
-        assert last + EPOCH_MS < ends[life], f"{life.name} made an id for {last + EPOCH_MS}, the span ended at {ends[life]}"
+    for lessee in lessees:
+        assert len(lessee.ids()) == had[lessee], f"{lessee.name} made ids without a lease"
+        last = max(lessee.ids()) >> 22
+        assert last + EPOCH_MS < ends[lessee], f"{lessee.name} made an id for {last + EPOCH_MS}, the span ended at {ends[lessee]}"
     pool.server.back()
-    for life in lives:
-        life.await_ids(6)
-        assert life.codes() == {"worker_lost"}, f"{life.name}: {life.codes()}"
+    for lessee in lessees:
+        lessee.await_ids(6)
+        assert lessee.codes() == {"worker_lost"}, f"{lessee.name}: {lessee.codes()}"
     return f"{pool.end()} ids"
 
 
@@ -103,7 +103,7 @@ def _():
     # What was given to a clock that is ahead is free again when the server's has come there: there are some more ids.
     pool = Pool(pool=4, threshold_ms=12_000)
     clocks = {"rust": 10, "c": 0, "python": 5, "node": -5}
-    lives = {
+    lessees = {
         language: pool.start(
             language,
             name=f"{pool.where.name}-{nth // 2}",
@@ -111,62 +111,62 @@ def _():
         )
         for nth, (language, seconds) in enumerate(clocks.items())
     }
-    for life in lives.values():
-        life.await_ids(15)
+    for lessee in lessees.values():
+        lessee.await_ids(15)
     time.sleep(1.5)
-    leads = [(life.ids()[-1] >> 22) + EPOCH_MS - now_ms() for life in lives.values()]
+    leads = [(lessee.ids()[-1] >> 22) + EPOCH_MS - now_ms() for lessee in lessees.values()]
     apart = [abs(lead - 1000 * seconds) for lead, seconds in zip(leads, clocks.values())]
     assert max(apart) < 2_000, f"the clocks are not as they should be: ids are ahead by {leads} ms"
     pool.server.dead("hangs")
-    for life in lives.values():
-        life.await_error("worker_lost")
+    for lessee in lessees.values():
+        lessee.await_error("worker_lost")
     pool.server.back()
-    for life in lives.values():
-        life.await_ids(10)
-        assert life.codes() == {"worker_lost"}, f"{life.name}: {life.codes()}"
+    for lessee in lessees.values():
+        lessee.await_ids(10)
+        assert lessee.codes() == {"worker_lost"}, f"{lessee.name}: {lessee.codes()}"
     return f"{pool.end()} ids, ahead by {leads} ms"
 
 
 @test("lease servers: restarted with an older copy of its table: refused until what was given has passed", sleeps=True)
 def _():
     pool = Pool(pool=4)
-    lives = [pool.start(language) for language in ("rust", "c", "python")]
-    for life in lives:
-        life.await_ids(15)
+    lessees = [pool.start(language) for language in ("rust", "c", "python")]
+    for lessee in lessees:
+        lessee.await_ids(15)
     old = pool.where.unsynced("old.db")
     pool.server.do("snapshot", file=str(old))
     # What the copy does not know: renewals, an id that went to another, and a new holder.
-    lives[0].close()
+    lessees[0].close()
     other, late = pool.start("rust"), pool.start("node")
-    for life in (other, late):
-        life.await_ids(15)
+    for lessee in (other, late):
+        lessee.await_ids(15)
     time.sleep(0.8)
     pool.restart(old)
-    alive = [*lives[1:], other, late]
-    for life in alive:
-        life.await_error("worker_lost", 8)
+    alive = [*lessees[1:], other, late]
+    for lessee in alive:
+        lessee.await_error("worker_lost", 8)
     newcomer = pool.start("c")
     wait_for(lambda: in_use(newcomer), 5, "the newcomer to be refused while the table may be old")
     pool.resize(5)
-    for life in [*alive, newcomer]:
-        life.await_ids(10)
+    for lessee in [*alive, newcomer]:
+        lessee.await_ids(10)
     return f"{pool.end()} ids"
 
 
 @test("lease servers: a table that goes back unnoticed: who comes back to its state directory repeats nothing")
 def _():
     pool = Pool(pool=1)
-    life = pool.start("c", host="one")
-    life.await_ids()
+    lessee = pool.start("c", host="one")
+    lessee.await_ids()
     pool.server.do("snapshot")
     time.sleep(1.0)
-    life.close()
+    lessee.close()
     pool.server.do("rewind", trusted=True)
     again = [pool.start(language, host="one") for language in ("rust",)]
     for other in again:
         other.await_ids(12)
         other.close()
-    made = [other.ids() for other in (life, *again)]
+    made = [other.ids() for other in (lessee, *again)]
     assert max(made[0]) < min(made[1]), "the record was not heeded: ids are repeated"
     return f"{sum(map(len, made))} ids"
 
@@ -176,19 +176,19 @@ def _():
     # Who is stopped at half of 4 s has 2 s of its span left for a machine that is busy.
     pool = Pool(pool=1, lease_ms=4_000)
     given = {"request_timeout_ms": 3_000}
-    lives = [pool.start(language, name=f"{pool.where.name}-{language}", **given) for language in LANGUAGES]
-    for life in lives:
-        life.await_ids(15)
+    lessees = [pool.start(language, name=f"{pool.where.name}-{language}", **given) for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_ids(15)
     # Once renewed, so that it is not the token of the claim.
-    wait_for(lambda: all(pool.held(life.given["name"])[0]["renewals"] for life in lives), 5, "the first renewals")
+    wait_for(lambda: all(pool.held(lessee.given["name"])[0]["renewals"] for lessee in lessees), 5, "the first renewals")
     # Whoever is stopped has another one to claim at once.
     pool.resize(2)
     known, refused = {}, 0
-    for life in lives:
-        # The first clone is this test. It is asked for again where the life has just renewed.
+    for lessee in lessees:
+        # The first clone is this test. It is asked for again where the lessee has just renewed.
         for _ in range(3):
-            lease = pool.held(life.given["name"])[0]
-            wish = {"name": life.given["name"], "worker_id": 0, "token": lease["token"], "until": lease["until"] + 1_000}
+            lease = pool.held(lessee.given["name"])[0]
+            wish = {"name": lessee.given["name"], "worker_id": 0, "token": lease["token"], "until": lease["until"] + 1_000}
             status, answer = post(pool.server, "renew", wish)
             if status == 200:
                 break
@@ -197,16 +197,16 @@ def _():
         status, answer = post(pool.server, "renew", wish)
         assert (status, answer["error"]) == (409, "worker_lost"), "a token was good for two renewals"
         refused += 1
-        known[life] = lease["until"]
-    for life in lives:
-        life.await_ids(8, worker=1)
-        last = max(an_id >> 22 for an_id in life.ids() if an_id >> 12 & 1023 == 0) + EPOCH_MS
-        assert last < known[life], f"{life.name} made an id for {last} beyond its last own renewal, to {known[life]}"
-        anew = pool.held(life.given["name"])[1]["from"]
-        assert anew < known[life] - 300, f"{life.name} claimed anew from {anew} only, its span lasted to {known[life]}"
-        assert life.codes() <= {"worker_lost"}, life.codes()
+        known[lessee] = lease["until"]
+    for lessee in lessees:
+        lessee.await_ids(8, worker=1)
+        last = max(an_id >> 22 for an_id in lessee.ids() if an_id >> 12 & 1023 == 0) + EPOCH_MS
+        assert last < known[lessee], f"{lessee.name} made an id for {last} beyond its last own renewal, to {known[lessee]}"
+        anew = pool.held(lessee.given["name"])[1]["from"]
+        assert anew < known[lessee] - 300, f"{lessee.name} claimed anew from {anew} only, its span lasted to {known[lessee]}"
+        assert lessee.codes() <= {"worker_lost"}, lessee.codes()
     renewals = [each["status"] for each in pool.server.report(requests=10_000)["requests"] if each["tag"] == "renew"]
-    assert renewals.count(409) - refused == len(lives), f"refused were {renewals.count(409) - refused} renewals of theirs"
+    assert renewals.count(409) - refused == len(lessees), f"refused were {renewals.count(409) - refused} renewals of theirs"
     return f"{pool.end()} ids"
 
 
@@ -227,9 +227,9 @@ def _():
     for language in ("c", "python"):
         # The table knows of neither.
         pool.server.do("rewind", trusted=True)
-        life = pool.start(language, pause_us=200)
-        life.await_ids()
-        life.kill()
+        lessee = pool.start(language, pause_us=200)
+        lessee.await_ids()
+        lessee.kill()
     try:
         pool.end()
     except AssertionError as error:

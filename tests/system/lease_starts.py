@@ -13,67 +13,67 @@ HELD_MS = 5_000
 
 def busy(pool):
     """Four processes that have ids, each with a name of its own."""
-    lives = [pool.start(language, name=f"{pool.where.name}-{language}", host=language) for language in LANGUAGES]
-    for life in lives:
-        life.await_ids(15)
+    lessees = [pool.start(language, name=f"{pool.where.name}-{language}", host=language) for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_ids(15)
     time.sleep(0.3)
-    return lives
+    return lessees
 
 
-def start_again(pool, life, **more):
-    words = {"name": life.given["name"], "host": life.state.name, "timeout_ms": 1_000, **more}
-    return pool.start(life.language, **words)
+def start_again(pool, lessee, **more):
+    words = {"name": lessee.given["name"], "host": lessee.state.name, "timeout_ms": 1_000, **more}
+    return pool.start(lessee.language, **words)
 
 
-def refused_without(life):
+def refused_without(lessee):
     """It says that the server cannot be reached, and that nothing is held."""
-    wait_for(lambda: life.notes("refused"), 10, f"{life.name} to be refused")
-    assert life.codes("refused") == {"worker_lost"} and not life.is_in(), life.notes("refused", "in")
+    wait_for(lambda: lessee.notes("refused"), 10, f"{lessee.name} to be refused")
+    assert lessee.codes("refused") == {"worker_lost"} and not lessee.is_in(), lessee.notes("refused", "in")
 
 
 @test("lease servers: killed and started again while the server is down: ids inside the span, none after it", bound=60)
 def _():
     pool = Pool(pool=2, lease_ms=HELD_MS, threshold_ms=500)
-    lives = busy(pool)
-    for life in lives:
-        life.kill()
+    lessees = busy(pool)
+    for lessee in lessees:
+        lessee.kill()
     pool.server.dead("refused")
-    ends = {life: pool.held(life.given["name"])[0]["until"] for life in lives}
-    again = {life: start_again(pool, life) for life in lives}
-    for life, other in again.items():
+    ends = {lessee: pool.held(lessee.given["name"])[0]["until"] for lessee in lessees}
+    again = {lessee: start_again(pool, lessee) for lessee in lessees}
+    for lessee, other in again.items():
         other.await_ids(HELD_MS / 1000)
-        assert now_ms() < ends[life], "it took too long to see anything"
+        assert now_ms() < ends[lessee], "it took too long to see anything"
     # A copy of the directory holds nothing, nor does another directory.
-    for life in lives:
-        copy = life.state.with_name(f"{life.state.name}-copy")
-        shutil.copytree(life.state, copy)
-        refused_without(start_again(pool, life, host=copy.name))
-    for life, other in again.items():
+    for lessee in lessees:
+        copy = lessee.state.with_name(f"{lessee.state.name}-copy")
+        shutil.copytree(lessee.state, copy)
+        refused_without(start_again(pool, lessee, host=copy.name))
+    for lessee, other in again.items():
         other.await_error("worker_lost", 12)
-        assert min(other.ids()) > max(life.ids()) and other.workers() == [0], f"{other.name}: {other.workers()}"
-    for life, other in again.items():
+        assert min(other.ids()) > max(lessee.ids()) and other.workers() == [0], f"{other.name}: {other.workers()}"
+    for lessee, other in again.items():
         other.kill()
     wait_for(lambda: now_ms() > max(ends.values()), 5, "the end of the spans")
-    late = [start_again(pool, life) for life in lives]
-    for life in late:
-        refused_without(life)
+    late = [start_again(pool, lessee) for lessee in lessees]
+    for lessee in late:
+        refused_without(lessee)
     pool.server.back()
-    for life in late:
-        life.await_ids(10)
+    for lessee in late:
+        lessee.await_ids(10)
     return f"{pool.end()} ids"
 
 
 @test("lease servers: closed and started again while the server is down: refused, for the span was given back", sleeps=True)
 def _():
     pool = Pool(pool=2, lease_ms=HELD_MS, threshold_ms=500)
-    lives = busy(pool)
-    for life in lives:
-        life.close()
+    lessees = busy(pool)
+    for lessee in lessees:
+        lessee.close()
     pool.server.dead("refused")
-    late = [start_again(pool, life) for life in lives]
-    for life in late:
-        refused_without(life)
+    late = [start_again(pool, lessee) for lessee in lessees]
+    for lessee in late:
+        refused_without(lessee)
     pool.server.back()
-    for life in late:
-        life.await_ids(10)
+    for lessee in late:
+        lessee.await_ids(10)
     return f"{pool.end()} ids"

@@ -14,13 +14,13 @@ def _():
     pool = Pool(servers=3, pool=8, lease_ms=4_000, threshold_ms=300)
     pool.servers[0].dead("hangs")
     bounds = {"connect_timeout_ms": 4_000, "request_timeout_ms": 8_000, "timeout_ms": 20_000}
-    lives = [pool.start(language, **bounds) for language in LANGUAGES]
-    for life in lives:
-        life.await_in(20)
+    lessees = [pool.start(language, **bounds) for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_in(20)
     # The dead one is tried again after 10 s.
     wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
-    for life in lives:
-        assert not life.notes("error", "refused"), life.notes("error", "refused")[0]
+    for lessee in lessees:
+        assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")[0]
     return f"{pool.end()} ids"
 
 
@@ -36,14 +36,14 @@ def _():
     pool = Pool(servers=3, pool=8, lease_ms=3_000, threshold_ms=300)
     slow = pool.servers[0]
     slow.fault({"hang": True})
-    lives = [pool.start(language, request_timeout_ms=2_000) for language in LANGUAGES]
-    for life in lives:
-        life.await_in()
+    lessees = [pool.start(language, request_timeout_ms=2_000) for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_in()
     wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
     asked = slow.report()["total"]
-    assert asked == len(lives), f"the slow one was asked {asked} times by {len(lives)} processes"
-    for life in lives:
-        assert not life.notes("error", "refused"), life.notes("error", "refused")
+    assert asked == len(lessees), f"the slow one was asked {asked} times by {len(lessees)} processes"
+    for lessee in lessees:
+        assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")
     return f"{pool.end()} ids"
 
 

@@ -36,7 +36,7 @@ class Pool:
         probe = subprocess.run([APART, "true"], capture_output=True, text=True)
         if probe.returncode != 0:
             raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
-        self.where, self.lives, self.dials = place(), [], {"lease_ms": 1_200, "threshold_ms": 400, **dials}
+        self.where, self.lessees, self.dials = place(), [], {"lease_ms": 1_200, "threshold_ms": 400, **dials}
         # With the number of the last line of the account that stands in the one before, too.
         self.databases = {self.where.unsynced("leases.db"): 0}
         self.servers = [FakeServer(database=[*self.databases][0], **self.dials) for _ in range(servers)]
@@ -55,8 +55,8 @@ class Pool:
 
     def start(self, language="rust", env=None, host=None, before=(APART,), **words):
         given = {"worker": self.url(), "name": self.where.name, **words}
-        self.lives.append(Lessee(self.where, language, env, host, given, before))
-        return self.lives[-1]
+        self.lessees.append(Lessee(self.where, language, env, host, given, before))
+        return self.lessees[-1]
 
     def resize(self, size):
         self.server.do("pool", size=size)
@@ -90,16 +90,16 @@ class Pool:
                         of[begins] = max(until, of.get(begins, 0))
         return spans
 
-    def span_in_use(self, life):
+    def span_in_use(self, lessee):
         """The worker id of its last id, and where the span begins that this id lies in."""
-        last = life.ids()[-1]
+        last = lessee.ids()[-1]
         worker, moment = last >> 12 & 1023, (last >> 22) + EPOCH_MS
-        return worker, max(begins for begins in self.spans()[life.given["name"], worker] if begins <= moment)
+        return worker, max(begins for begins in self.spans()[lessee.given["name"], worker] if begins <= moment)
 
     def end(self, least=100):
         """Ends all that still runs, and judges what all made."""
-        for life in self.lives:
-            life.close()
+        for lessee in self.lessees:
+            lessee.close()
         return self.judge(least)
 
     def judge(self, least=100):
@@ -108,21 +108,21 @@ class Pool:
         for (name, worker), of in spans.items():
             for (_, until), (begins, _) in itertools.pairwise(sorted(of.items())):
                 assert until <= begins, f"worker id {worker} of {name} was given from {begins}, below {until}: they overlap"
-        made = {life: life.ids() for life in self.lives}
-        for name in {life.given["name"] for life in self.lives}:
-            assert_distinct(ids for life, ids in made.items() if life.given["name"] == name)
+        made = {lessee: lessee.ids() for lessee in self.lessees}
+        for name in {lessee.given["name"] for lessee in self.lessees}:
+            assert_distinct(ids for lessee, ids in made.items() if lessee.given["name"] == name)
         users = {}
-        for life, ids in made.items():
+        for lessee, ids in made.items():
             for an_id in ids:
                 worker, moment = an_id >> 12 & 1023, (an_id >> 22) + EPOCH_MS
-                of = spans[life.given["name"], worker]
+                of = spans[lessee.given["name"], worker]
                 begins = max((begins for begins in of if begins <= moment), default=None)
                 assert begins is not None and moment < of[begins], (
-                    f"{life.name}: {an_id} was made by worker id {worker} for {moment}, outside of {sorted(of.items())}"
+                    f"{lessee.name}: {an_id} was made by worker id {worker} for {moment}, outside of {sorted(of.items())}"
                 )
                 # Who was killed may continue in the same directory.
-                user = users.setdefault((life.given["name"], worker, begins), life.state)
-                assert user == life.state, f"{life.state} and {user} both used a span of worker id {worker}: in common"
+                user = users.setdefault((lessee.given["name"], worker, begins), lessee.state)
+                assert user == lessee.state, f"{lessee.state} and {user} both used a span of worker id {worker}: in common"
         count = sum(map(len, made.values()))
         assert count > least, f"only {count} ids were made"
         return count

@@ -36,24 +36,24 @@ def mounted(mount):
     return [*command, "sh", "-c", f'{mount} && exec "$@"', "sh"]
 
 
-# Each life of a container has a fresh file system: the mount is made anew, and the record is gone.
+# Each run of a container has a fresh file system: the mount is made anew, and the record is gone.
 @test("a container killed after a step back, its overlay gone with it: no id twice, none ahead of the clock")
 def _():
     where = place()
-    container, every, lives = overlay(where), [], 8
+    container, every, runs = overlay(where), [], 8
     clock = where.write("clock", "+0")
-    for life in range(lives):
+    for run in range(runs):
         subject = Serve(before=container, env=faketime(FAKETIME_TIMESTAMP_FILE=str(clock)))
         subject.do("open", "a", *where.options(worker=3, random_start=0))
         every += subject.ids("a", 9_000)
-        behind = 0.2 * (life + 1)
+        behind = 0.2 * (run + 1)
         where.write("clock", offset(-behind))
         every += subject.ids("a", 9_000)
         ahead_ms = (every[-1] >> 22) + LEAF_EPOCH_MS - (time.time() - behind) * 1000
         assert ahead_ms < 1, f"{ahead_ms} ms ahead of the clock"
         subject.kill()
-    assert len(set(every)) == len(every) == lives * 18_000, "an id came twice"
-    return f"{len(every)} ids in {lives} lives"
+    assert len(set(every)) == len(every) == runs * 18_000, "an id came twice"
+    return f"{len(every)} ids in {runs} runs"
 
 
 @test("a range on a default directory that each container has to itself is refused, and a named one is not")

@@ -1,5 +1,5 @@
-"""Power cuts: a file system on a loop device is copied as it is, without a sync, and the next life begins on the copy.
-Snowflakes, leases, counters of `file:`, marks and what a clean close keeps are on it. No id comes twice in all lives."""
+"""Power cuts: a file system on a loop device is copied as it is, without a sync, and the next run begins on the copy.
+Snowflakes, leases, counters of `file:`, marks and what a clean close keeps are on it. No id comes twice in all runs."""
 
 import collections
 import os
@@ -26,7 +26,7 @@ STEP = 100
 # Within `max_backwards_ms`.
 MOST_BACK_S = 4.0
 WHAT = ("flakes", "new flakes", "leases", "counters", "marks", "kept")
-# A server of leases that is away for the whole life of a process, and one that was.
+# A server of leases that is away for the whole run of a process, and one that was.
 MAY_BE_REFUSED = {"leases": {"worker_lost", "worker_in_use"}, "marks": {"segment_regressed"}}
 
 
@@ -80,7 +80,7 @@ class Disk:
 
 
 class Machine:
-    """What of leafid keeps something on the disk, through all lives of the machine."""
+    """What of leafid keeps something on the disk, through all runs of the machine."""
 
     def __init__(self, kind):
         need_root("a loop device can be mounted by root alone")
@@ -113,7 +113,7 @@ class Machine:
 
     def start(self, is_lease_server_there=True, gives_again=0, is_new=True):
         """A run of all of them. The source of marks may give again this many of those that it gave before. `is_new`: one
-        has a worker id that the disk has never seen, and not that of the life before."""
+        has a worker id that the disk has never seen, and not that of the run before."""
         self.newest += is_new
         chosen = [*LANGUAGES]
         random.shuffle(chosen)
@@ -159,7 +159,7 @@ class Machine:
             os.waitid(os.P_PID, one.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def kill(self, counts=None):
-        """Ends the life; of ids that were made after the cut nothing is known."""
+        """Ends the run; of ids that were made after the cut nothing is known."""
         for what, one in self.living.items():
             if isinstance(one, Lessee):
                 one.kill()
@@ -191,7 +191,7 @@ class Machine:
         return f"ids: {counts}; " + ", ".join(f"{what} {count}" for what, count in self.counts.items())
 
     def begin(self):
-        """A first life, which is on the disk."""
+        """A first run, which is on the disk."""
         made = self.tag("counters", "rust", servers=f"file:{self.disk.path}/file", create="yes", tags="order:1:100", count=1)
         assert made.ready(), made.errors
         self.close("counters", made.kill(), made.errors)

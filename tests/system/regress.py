@@ -159,4 +159,4 @@ def _():
     assert_distinct(ended)
     total, refused = sum(map(len, ended)), source.given() * 50
     assert total > 2_000 and rewinds >= 5, f"{total} ids, {rewinds} rewinds"
-    return f"{total} ids of {refused} given, {rewinds} rewinds, {len(ended)} lives"
+    return f"{total} ids of {refused} given, {rewinds} rewinds, {len(ended)} runs"
