@@ -5,7 +5,7 @@ mod user_code;
 mod user_object;
 
 pub(crate) use lease::{ClaimRequest, Lease};
-pub(crate) use user_code::{awaited, told};
+pub(crate) use user_code::{awaited, described};
 pub(crate) use user_object::{UserObjectHandle, asking};
 
 use crate::arguments::{int, refused};

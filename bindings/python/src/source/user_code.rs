@@ -37,7 +37,7 @@ fn ask_attached<'py, T>(
         awaited(call(&callable, &arguments)?)
     });
     let answer = answer.inspect_err(|raised| target.note(raised, py));
-    answer.and_then(|answer| convert(&answer)).map_err(|error| told(py, &error).1)
+    answer.and_then(|answer| convert(&answer)).map_err(|error| described(py, &error).1)
 }
 
 /// The result of an `async def`, which runs to its end in its own event loop.
@@ -52,7 +52,10 @@ pub(crate) fn awaited(answer: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The text of an exception, and the host's error for it. Exceptions of leafid keep their code.
-pub(crate) fn told(py: Python<'_>, raised: &PyErr) -> (String, Box<dyn std::error::Error + Send + Sync>) {
+pub(crate) fn described(
+    py: Python<'_>,
+    raised: &PyErr,
+) -> (String, Box<dyn std::error::Error + Send + Sync>) {
     let value = raised.value(py);
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     // An exception's own text runs user code.
