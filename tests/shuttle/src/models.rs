@@ -528,7 +528,7 @@ pub fn forks_in_the_midst() {
     let tag = segments.tag("t").unwrap();
     let forks = [(); 2].map(|()| {
         spawn(|| {
-            (fetch_pool::FORK_HOOKS.before)();
+            (fetch_pool::FORK_HOOKS.before)(Duration::from_millis(100));
             (fetch_pool::FORK_HOOKS.in_parent)();
         })
     });
