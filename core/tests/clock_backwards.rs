@@ -133,3 +133,17 @@ fn one_that_begins_beyond_the_bound_waits_and_one_that_has_issued_does_not() {
     assert!(matches!(flake.next(NOW_MS), Err(Action::ClockBackwards { .. })));
     assert!(matches!(begins(PLAIN_WAIT).next(NOW_MS), Err(Action::ClockBackwards { .. })));
 }
+
+#[test]
+fn the_bound_has_a_range_under_each_rule() {
+    for (rule, least) in [(OnClockBackwards::Continue, 100), (OnClockBackwards::Wait, 0)] {
+        assert_eq!([least, 3_600_000].map(|ms| rule.check_max_ms(ms)), [Ok(least), Ok(3_600_000)]);
+        for wrong in [least - 1, 3_600_001, i64::MIN] {
+            let error = rule.check_max_ms(wrong).unwrap_err();
+            let said = format!(
+                "max_backwards_ms is {wrong}; allowed: 100 to 3600000 milliseconds under \"continue\", 0"
+            );
+            assert!(error.message().starts_with(&said), "{error}");
+        }
+    }
+}

@@ -20,7 +20,7 @@ pub fn allowed(name: &str) -> &'static str {
         "timestamp_bits" => "1 to 62",
         "worker_bits" | "sequence_bits" => "0 to 31",
         "on_clock_backwards" => "\"continue\" or \"wait\"",
-        "max_backwards_ms" => "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"",
+        "max_backwards_ms" => crate::OnClockBackwards::ALLOWED_MAX_MS,
         "on_exhausted" => "\"wait\" or \"borrow\"",
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",

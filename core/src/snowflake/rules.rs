@@ -1,7 +1,6 @@
 //! The rules of a generator: for a clock that goes back, and for a tick that is used up.
 
 use crate::{Error, Result};
-use alloc::format;
 
 /// How far ahead of the clock the longest span ends, in milliseconds.
 pub const LONGEST_SPAN_MS: i64 = 3_000;
@@ -57,14 +56,16 @@ impl OnClockBackwards {
         }
     }
 
+    pub(crate) const ALLOWED_MAX_MS: &str =
+        "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"";
+
     /// Checks `max_backwards_ms`. Errors: `invalid_argument`.
     pub fn check_max_ms(self, ms: i64) -> Result<i64> {
         let (least, most) = self.max_ms_range();
-        if !(least..=most).contains(&ms) {
-            let allowed = format!("{least} to {most} milliseconds under {:?}", self.name());
-            return Err(Error::invalid("max_backwards_ms", ms, &allowed));
+        match ms {
+            ms if (least..=most).contains(&ms) => Ok(ms),
+            ms => Err(Error::invalid("max_backwards_ms", ms, OnClockBackwards::ALLOWED_MAX_MS)),
         }
-        Ok(ms)
     }
 }
 
