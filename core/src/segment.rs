@@ -2,7 +2,9 @@
 
 pub(crate) mod adaptive_step;
 pub(crate) mod double_buffer;
+pub(crate) mod fair_queue;
 pub(crate) mod fetch_state;
+pub(crate) mod fetch_threads;
 pub(crate) mod guard;
 pub(crate) mod pending;
 pub(crate) mod run_length;

@@ -6,7 +6,7 @@ mod changes;
 #[path = "../loom/copies.rs"]
 mod copies;
 
-use changes::{Change, FAKES, FOLDERS, HOSTS, MUTANTS, OF_A_TREE, SEGMENTS, WORLD, WORLD_OF};
+use changes::{CORE_MUTANTS, Change, FAKES, FOLDERS, HOSTS, MUTANTS, OF_A_TREE, SEGMENTS, WORLD, WORLD_OF};
 use copies::{changed, name_of, read, write};
 use std::collections::BTreeMap;
 use std::env;
@@ -22,7 +22,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", host.display());
 
     let list = copies::core_list(&core, |file, place| {
-        write(&out, &format!("core/{place}"), &for_shuttle(file, read(&core.join(file))))
+        let text = all_changed(file, for_shuttle(file, read(&core.join(file))), CORE_MUTANTS);
+        write(&out, &format!("core/{place}"), &text)
     });
     write(&out, "core.rs", &list);
 

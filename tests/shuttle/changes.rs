@@ -26,8 +26,6 @@ pub const SEGMENTS: &[&str] = &[
     "segments/tag_calls",
     "segments/tag_state",
     "tasks/fetch_pool",
-    "tasks/fetch_pool/fair_queue",
-    "tasks/fetch_pool/schedule",
 ];
 
 /// What stands in the place of those that open files and talk to servers.
@@ -323,8 +321,12 @@ pub const MUTANTS: &[(&str, Change)] = &[
             1,
         ),
     ),
+];
+
+/// The same of the core, of which there is one copy: in the sound one no mutant is chosen.
+pub const CORE_MUTANTS: &[(&str, Change)] = &[
     (
-        "tasks/fetch_pool/schedule.rs",
+        "segment/fetch_threads.rs",
         (
             "if self.busy_for(next) == 0 {",
             "if self.busy_for(next) == 0 && !crate::is(\"has_no_thread_for_others\") {",
@@ -332,10 +334,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
         ),
     ),
     (
-        "tasks/fetch_pool/schedule.rs",
+        "segment/fetch_threads.rs",
         (
-            "        self.most(MOST_THREADS) + held_up",
-            "        self.most(MOST_THREADS) + if crate::is(\"waits_for_those_held_up\") { 0 } else { held_up }",
+            "MOST_THREADS.max(requests) + held_up",
+            "MOST_THREADS.max(requests) + if crate::is(\"waits_for_those_held_up\") { 0 } else { held_up }",
             1,
         ),
     ),

@@ -4,20 +4,17 @@
 //! these works. A thread ends after ten idle seconds.
 //!
 //! They run user callbacks, which may hang. A thread that was blocked for long no longer counts among the four, so that
-//! other sources get a thread. The number of such threads is bounded too.
-
-pub(crate) mod fair_queue;
-mod schedule;
+//! other sources get a thread. The number of such threads is bounded too. The core's [`FetchThreads`] decides all this.
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
-use leafid_core::{Code, Error, Result};
-use schedule::PoolState;
+use leafid_core::{Code, Error, FetchThreads, Result};
 use std::any::Any;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Release};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -81,6 +78,45 @@ struct Pool {
     generation: u64,
 }
 
+/// What the lock of the pool protects.
+#[derive(Default)]
+struct PoolState {
+    /// The jobs, each with the address of its owner as its source, and the threads.
+    fetches: FetchThreads<Job, Instant>,
+    due: BTreeMap<TimerKey, TimerTask>,
+    number: u64,
+    threads: Vec<RunningThread>,
+    timer: bool,
+    /// Threads end as soon as they can, and none is started.
+    stop: bool,
+    /// No thread is started for work that no caller waits for.
+    paused: bool,
+    /// The open owners, each with its number of concurrent requests.
+    owners: Vec<(Weak<dyn Owner>, usize)>,
+}
+
+impl PoolState {
+    fn push(&mut self, job: Job) {
+        self.fetches.push(job.owner, job);
+    }
+
+    fn open_owners(&self) -> Vec<Arc<dyn Owner>> {
+        self.owners.iter().filter_map(|(owner, _)| owner.upgrade()).collect()
+    }
+
+    /// The largest number of concurrent requests of an owner.
+    fn requests(&self) -> usize {
+        self.owners.iter().map(|(_, requests)| *requests).max().unwrap_or(0)
+    }
+
+    /// Joins the threads that have ended.
+    fn reap(&mut self) {
+        self.threads
+            .extract_if(.., |running| running.ended.load(Acquire))
+            .for_each(|running| running.thread.join());
+    }
+}
+
 struct RunningThread {
     thread: Thread,
     ended: Arc<AtomicBool>,
@@ -104,7 +140,7 @@ pub(crate) fn push(job: Job) {
         });
     }
     let pool = pool();
-    pool.with_lock(|work| work.jobs.push(job.owner, job));
+    pool.with_lock(|work| work.push(job));
     pool.ensure_threads(false);
 }
 
@@ -177,7 +213,7 @@ pub(crate) fn remove_owner(owner: &Arc<impl Owner>, patience: Duration) {
         work.owners
             .retain(|(other, _)| other.strong_count() > 0 && !std::ptr::addr_eq(other.as_ptr(), &**owner));
         // Otherwise the jobs would keep the owner until another job runs.
-        let its = work.jobs.take_all(Arc::as_ptr(owner) as usize);
+        let its = work.fetches.remove(Arc::as_ptr(owner) as usize);
         if work.owners.is_empty() {
             work.due.clear();
         }
@@ -250,18 +286,18 @@ impl Pool {
                 return None;
             }
             let mut failed = None;
-            let now = Instant::now();
-            if work.wants_thread(now) {
+            if work.fetches.wants_thread(Instant::now(), work.requests()) {
                 failed = self.start_thread(work, c"leafid-fetch", Pool::run_worker).err();
                 if failed.is_none() {
-                    work.idle += 1;
+                    work.fetches.started();
                 }
             }
-            if !work.due.is_empty() || work.jobs.len() > work.idle {
+            if !work.due.is_empty() || work.fetches.lacks_threads() {
                 self.start_timer(work);
             }
             // Without any thread the jobs would never run.
-            failed.filter(|_| work.idle + work.busy.len() == 0).map(|error| (error, work.jobs.drain()))
+            let fetches = &mut work.fetches;
+            failed.filter(|_| fetches.idle() + fetches.busy() == 0).map(|error| (error, fetches.drain()))
         });
         self.worker_wake.notify_one();
         if let Some(Some((error, jobs))) = failed {
@@ -309,15 +345,15 @@ impl Pool {
         let mut since = Instant::now();
         let mut idle = Vec::new();
         while !work.stop {
-            let next = work.next_owner(Instant::now());
-            let Some(job) = next.and_then(|fetcher| work.jobs.take(fetcher)) else {
+            let (now, requests) = (Instant::now(), work.requests());
+            let Some(job) = work.fetches.take(me, now, requests, |job| now + job.may_take) else {
                 let left = IDLE.saturating_sub(since.elapsed());
                 if left.is_zero() || work.owners.is_empty() {
                     idle = work.open_owners();
                     break;
                 }
                 // Jobs whose turn has not come run once the busy threads are held up.
-                if !work.jobs.is_empty() && !work.paused {
+                if work.fetches.has_jobs() && !work.paused {
                     self.start_timer(&mut work);
                 }
                 work = self
@@ -326,8 +362,6 @@ impl Pool {
                     .map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             };
-            work.idle -= 1;
-            work.busy.insert(me, (Instant::now() + job.may_take, job.owner));
             drop(work);
             let busy = BusyGuard { pool: self, me };
             let again = (job.run)(Ok(()));
@@ -339,9 +373,9 @@ impl Pool {
             since = Instant::now();
             work = lock(&self.work);
             // This thread takes the next job itself, so no thread is started.
-            again.into_iter().for_each(|job| work.jobs.push(job.owner, job));
+            again.into_iter().for_each(|job| work.push(job));
         }
-        work.idle -= 1;
+        work.fetches.ended();
         drop(work);
         idle.into_iter().for_each(|owner| owner.close_idle());
     }
@@ -366,9 +400,9 @@ impl Pool {
             }
             let due = work.due.first_key_value().map(|((time, _), _)| *time);
             // Waiting jobs get another thread when the busy threads are held up.
-            let held_up =
-                if work.jobs.is_empty() { None } else { work.busy.values().map(|(from, _)| *from).min() };
-            let idle = (due.is_none() && work.jobs.is_empty()).then(|| since + IDLE);
+            let has_jobs = work.fetches.has_jobs();
+            let held_up = if has_jobs { work.fetches.first_held_up() } else { None };
+            let idle = (due.is_none() && !has_jobs).then(|| since + IDLE);
             let Some(next) = [due, held_up, idle].into_iter().flatten().min() else {
                 // Jobs are queued and no thread is busy: a thread is about to take them.
                 work = self
@@ -409,7 +443,7 @@ impl Pool {
             let ended = self.with_lock(|work| {
                 work.stop = true;
                 work.reap();
-                work.threads.is_empty() || (idle && !work.timer && work.idle == 0)
+                work.threads.is_empty() || (idle && !work.timer && work.fetches.idle() == 0)
             });
             if ended != Some(false) {
                 break;
@@ -436,11 +470,7 @@ impl Drop for BusyGuard<'_> {
             return;
         }
         let mut work = lock(&self.pool.work);
-        work.busy.remove(&self.me);
-        // A panic ends the thread.
-        if !std::thread::panicking() {
-            work.idle += 1;
-        }
+        work.fetches.job_ended(self.me, std::thread::panicking());
     }
 }
 

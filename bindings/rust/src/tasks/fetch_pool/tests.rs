@@ -29,7 +29,7 @@ impl Pool {
     fn push_all(self: &Arc<Self>, jobs: impl Iterator<Item = (usize, Box<dyn FnOnce() + Send>)>) {
         self.with_lock(|work| {
             for (of, job) in jobs {
-                work.jobs.push(of, once(of, job));
+                work.push(once(of, job));
             }
         });
     }
@@ -76,8 +76,8 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
             begun.recv_timeout(PATIENCE).unwrap();
         }
         if number == 3 {
-            assert_eq!(pool.with_lock(|work| (work.busy.len(), work.timer)), Some((4, false)));
-            let is_later = |work: &mut PoolState| work.busy.values().all(|(from, _)| *from >= began + STUCK);
+            assert_eq!(pool.with_lock(|work| (work.fetches.busy(), work.timer)), Some((4, false)));
+            let is_later = |work: &mut PoolState| work.fetches.first_held_up() >= Some(began + STUCK);
             assert_eq!(pool.with_lock(is_later), Some(true), "none is held up yet");
         }
     }
@@ -124,7 +124,7 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
         drop(release);
     });
     pool.stop(PATIENCE, false);
-    assert_eq!(pool.with_lock(|work| (work.threads.len(), work.idle)), Some((0, 0)));
+    assert_eq!(pool.with_lock(|work| (work.threads.len(), work.fetches.idle())), Some((0, 0)));
     released.join().unwrap();
     assert!(at.elapsed() < PATIENCE);
 }
@@ -140,12 +140,12 @@ fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
         work.reap();
         work.threads.is_empty()
     });
-    assert_eq!(pool.with_lock(|work| (work.idle, work.busy.len())), Some((0, 0)));
+    assert_eq!(pool.with_lock(|work| (work.fetches.idle(), work.fetches.busy())), Some((0, 0)));
     let (done, job) = says();
     pool.push_all(std::iter::once((9, job)));
     pool.ensure_threads(false);
     done.recv_timeout(PATIENCE).unwrap();
-    until(&pool, "it is idle", |work| (work.idle, work.threads.len()) == (1, 1));
+    until(&pool, "it is idle", |work| (work.fetches.idle(), work.threads.len()) == (1, 1));
     pool.stop(PATIENCE, false);
 }
 
@@ -212,20 +212,21 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
     // A simulated process has none.
     simulated::play(1 << 47);
     let (pool, calls) = (Pool::new(), Arc::new(AtomicUsize::new(0)));
-    for of in [7, 8] {
-        pool.with_lock(|work| work.jobs.push(of, told(of, &calls)));
-    }
-    pool.with_lock(|work| work.idle = 1);
-    pool.ensure_threads(false);
     pool.with_lock(|work| {
-        work.idle = 0;
-        work.busy.insert(1, (Instant::now() + PATIENCE, 9));
+        work.push(once(9, Box::new(|| {})));
+        work.fetches.started();
+        let now = Instant::now();
+        drop(work.fetches.take(1, now, 0, |_| now + PATIENCE));
+        [7, 8].into_iter().for_each(|of| work.push(told(of, &calls)));
+        work.fetches.started();
     });
     pool.ensure_threads(false);
-    assert_eq!(calls.load(SeqCst), 0, "a thread is idle, or at work, and does them");
-    pool.with_lock(|work| work.busy.clear());
+    pool.with_lock(|work| work.fetches.ended());
     pool.ensure_threads(false);
-    assert_eq!((calls.load(SeqCst), pool.with_lock(|work| work.jobs.len())), (3, Some(0)));
+    assert_eq!(calls.load(SeqCst), 0, "a thread is idle, or at work, and does them");
+    pool.with_lock(|work| work.fetches.job_ended(1, true));
+    pool.ensure_threads(false);
+    assert_eq!((calls.load(SeqCst), pool.with_lock(|work| work.fetches.has_jobs())), (3, Some(false)));
     simulated::play(0);
 }
 
@@ -242,7 +243,7 @@ fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
         begun.recv_timeout(PATIENCE).unwrap();
     }
     drop(released);
-    until(&pool, "all are idle", |work| work.idle == 8);
+    until(&pool, "all are idle", |work| work.fetches.idle() == 8);
     assert_eq!(pool.with_lock(|work| work.timer), Some(false), "there is nothing to see to");
     // Five jobs of one source at once: the idle threads leave the fifth.
     let (released, mut jobs): (Vec<_>, Vec<_>) = (0..4).map(|_| hang(&say)).unzip();

@@ -1,6 +1,7 @@
 //! A fair queue of waiting jobs: one line for each source, so that a source with many tags does not delay the others.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 /// A queue for each source. A number identifies the source.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl<T> FairQueue<T> {
     /// All waiting jobs.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.len = 0;
-        std::mem::take(&mut self.lines).into_iter().flat_map(|(_, line)| line)
+        core::mem::take(&mut self.lines).into_iter().flat_map(|(_, line)| line)
     }
 }
 
