@@ -1,7 +1,7 @@
 //! The claims of a generator that lost its lease: when to claim another one.
 //!
-//! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::sealed`]. Poll: [`LeaseLoss::poll`].
-//! Queries: all others. A claim that succeeds ends the machine: another generator takes over.
+//! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::take_over`]. Poll:
+//! [`LeaseLoss::poll`]. Queries: all others. A claim that succeeds ends the machine: another generator takes over.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
@@ -11,6 +11,8 @@
 //! | claiming for longer than `patience` | poll | backing off: the round is given up |
 //! | claiming | its claim failed | backing off, for longer each time |
 //! | any | the claim of an earlier round failed | the same |
+//! | any | the claim of an earlier round got a lease | the same; the host releases the lease |
+//! | claiming | its claim got a lease | claiming; the generator is sealed, and the next one starts above it |
 
 use crate::{BackOff, Code, Error, SHORTEST_BACK_OFF};
 use alloc::format;
@@ -96,14 +98,16 @@ impl LeaseLoss {
         self.why = Error::new(Code::WorkerLost, message);
     }
 
-    /// The generator was sealed: `floor` is the first tick that the next one may use.
-    pub const fn sealed(&mut self, floor: u64) {
-        self.floor = floor;
-    }
-
-    /// The first tick that the next generator may use; 0 before this one is sealed.
-    pub const fn floor(&self) -> u64 {
-        self.floor
+    /// The claim of this round got a lease. Returns the first tick that the next generator may use; `None` if the round
+    /// was given up. `seal` seals this generator, and returns its first unused tick, the first time.
+    pub fn take_over(&mut self, round: u64, seal: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        if !self.is_current(round) {
+            return None;
+        }
+        if let Some(first_unused) = seal() {
+            self.floor = first_unused;
+        }
+        Some(self.floor)
     }
 
     /// Whether this is the last round. The claims of earlier rounds were given up.
@@ -189,5 +193,16 @@ mod tests {
         loss.claim_failed(1, &error("late"), at(20_300));
         assert!(loss.is_claiming() && loss.is_current(2) && !loss.is_current(1));
         assert_eq!(*loss.why(), why);
+    }
+
+    #[test]
+    fn the_next_generator_starts_above_the_sealed_one_whichever_claim_succeeds() {
+        let mut loss = lost(0);
+        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
+        assert_eq!(loss.take_over(1, || Some(500)), Some(500));
+        loss.claim_failed(1, &error("no first span"), at(0));
+        assert_eq!(loss.poll(at(200), PATIENCE, false), LossAction::Claim(2));
+        assert_eq!(loss.take_over(1, || unreachable!("it was given up")), None);
+        assert_eq!(loss.take_over(2, || None), Some(500), "it was sealed before");
     }
 }

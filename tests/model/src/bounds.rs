@@ -21,17 +21,6 @@ fn chosen<T>(small: T, full: T) -> T {
     }
 }
 
-/// Of [`crate::lease`].
-pub fn lease() -> Bounds {
-    Bounds { ticks: 2, ids: 2, starts: 2, faults: 1 }
-}
-
-/// The number of processes of [`crate::lease`]. Their clocks differ, so it matters which of them start;
-/// the bounds say how many do.
-pub fn lease_processes() -> usize {
-    chosen(2, 3)
-}
-
 /// Of [`crate::segment`]. Two processes are there from the beginning.
 pub fn segment() -> Bounds {
     chosen(
@@ -43,7 +32,39 @@ pub fn segment() -> Bounds {
 /// Of [`crate::record`].
 pub fn record() -> Bounds {
     chosen(
-        Bounds { ticks: 1, ids: 2, starts: 2, faults: 2 },
-        Bounds { ticks: 2, ids: 3, starts: 2, faults: 2 },
+        Bounds { ticks: 3, ids: 2, starts: 2, faults: 2 },
+        Bounds { ticks: 3, ids: 3, starts: 2, faults: 2 },
     )
+}
+
+/// Of a lease model. The numbers are for a whole run, all processes together.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaseBounds {
+    /// Of each process, at most three: how far its clock is from the server's, in ticks.
+    pub clocks: &'static [i64],
+    /// How many ticks a span may end after its lease.
+    pub spare: i64,
+    /// The number of ticks that pass.
+    pub ticks: u64,
+    /// The number of ids that are issued. The last one ends the run.
+    pub ids: usize,
+    /// The number of times that a process starts.
+    pub starts: u32,
+    /// The number of faults.
+    pub faults: u32,
+    /// The number of calls whose request or answer may be late; all others end before anything else happens. `None`: all
+    /// calls may be late.
+    pub late: Option<u32>,
+}
+
+/// Of [`crate::lease`], with so many calls that two holders meet.
+pub fn two_holders() -> LeaseBounds {
+    let clocks: &[i64] = chosen(&[0, -1], &[0, -1, 1]);
+    LeaseBounds { clocks, spare: 1, ticks: 2, ids: 2, starts: 2, faults: 1, late: None }
+}
+
+/// Of [`crate::lease`], with so few late calls that three holders can meet.
+pub fn three_holders() -> LeaseBounds {
+    let late = Some(chosen(0, 1));
+    LeaseBounds { clocks: &[0, -1, -2], spare: 0, ticks: 2, ids: 3, starts: 3, faults: 1, late }
 }

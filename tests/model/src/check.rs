@@ -1,13 +1,12 @@
 //! Tries all states of a model.
 
-use crate::bounds::Bounds;
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::time::Instant;
 
 /// Panics with the shortest list of events that breaks a rule, or with the event that the bounds never let happen.
-pub fn holds<M>(name: &str, bounds: Bounds, model: M)
+pub fn holds<M>(name: &str, bounds: impl Debug, model: M)
 where
     M: Model + Send + Sync + 'static,
     M::State: Clone + Debug + Hash + PartialEq + Send + Sync + 'static,

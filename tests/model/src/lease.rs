@@ -4,14 +4,17 @@
 //! may lose everything else, such as the holder in its last commit. Requests and answers arrive in any order, late, or
 //! never. An answer repeats the number of its request, and one that repeats another is not used (`worker/`).
 //!
+//! A server that breaks the first rule, and loses the whole of its last span, may give two processes one span. Even then
+//! no process issues an id twice.
+//!
 //! Faults: a process is killed; a call times out, and its request or answer arrives later; a request arrives twice; an
-//! answer goes to another call; the server forgets its holder.
+//! answer goes to another call; the server forgets its holder, or the holder and its span.
 
-use crate::bounds::Bounds;
+use crate::bounds::LeaseBounds;
 use crate::generator::Generator;
 use leafid_core::{
-    Admission, Code, Error, ExtensionAction, HeldLease, Layout, LayoutFields, Lease, LeaseLoss, LossAction,
-    Order, Record, Renewal, RenewalAnswer, RenewalEnd, Rules, SPAN_WISH_MS, Span, SpanExtension, next_until,
+    Code, Error, ExtensionAction, HeldLease, Layout, LayoutFields, Lease, LeaseLoss, LossAction, Order,
+    Record, Renewal, RenewalAnswer, RenewalEnd, Rules, SPAN_WISH_MS, SpanExtension, Start, StartAction,
 };
 use stateright::Property;
 use std::collections::BTreeSet;
@@ -20,36 +23,43 @@ use std::time::Duration;
 const TICK_MS: i64 = 1_000;
 /// All times are whole ticks. The server's clock begins here, and those of the processes apart from it.
 const START: i64 = 20;
-const CLOCKS: [i64; 3] = [0, -1, 1];
 const LEASE_MS: i64 = TICK_MS;
 /// A call that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct Model {
-    pub bounds: Bounds,
-    /// At most three.
-    pub processes: usize,
+    pub bounds: LeaseBounds,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     passed: i64,
+    /// How far each process's clock is from the server's, in ticks.
+    clocks: &'static [i64],
     server: Row,
     processes: Vec<Process>,
     /// On their way.
     requests: BTreeSet<Request>,
     answers: BTreeSet<Answer>,
-    /// The number of calls so far: each has its own.
-    calls: u32,
+    /// The call that ends before anything else happens.
+    prompt: Option<u32>,
+    /// The number of calls that may take longer.
+    late: u32,
+    /// The number of calls of each process: each call has a number of its own.
+    calls: [u32; 3],
     issued: BTreeSet<i64>,
     starts: u32,
     faults: u32,
+    /// Whether the server lost a span.
+    lost_span: bool,
     wrong: Option<Wrong>,
 }
 
 /// The worker id at the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Row {
+    /// How far a span may end after its lease.
+    spare_ms: i64,
     from_ms: i64,
     until_ms: i64,
     /// What it may forget.
@@ -91,10 +101,12 @@ enum Told {
         from_ms: i64,
         until_ms: i64,
         token: u32,
+        ends_ms: i64,
     },
     Renewed {
         until_ms: i64,
         token: u32,
+        ends_ms: i64,
     },
     /// The worker id is another's.
     No,
@@ -128,10 +140,14 @@ struct Open {
     record: Record,
     extension: SpanExtension,
     held: HeldLease,
+    /// When the lease ends at the server, which no answer says.
+    ends_ms: i64,
     /// The renewal under way, and the boot time before it.
     renewal: Option<(u32, Duration)>,
     loss: Option<LeaseLoss>,
     claim: Option<Claim>,
+    /// All ids of this process.
+    own: BTreeSet<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,12 +164,17 @@ pub enum Event {
     ServeTwice(Request),
     ReceiveAsAnother(Answer, usize),
     ServerForgets,
+    ServerLosesSpan,
+    /// A call takes longer.
+    IsLate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wrong {
     IssuedTwice,
+    IssuedTwiceByOne,
     OutsideLease,
+    AfterLease,
 }
 
 fn layout() -> Layout {
@@ -172,30 +193,37 @@ fn failed(why: &str) -> Error {
 }
 
 impl Row {
+    /// A new one for each span, also for a claim that comes again after another holder.
+    fn token(&self, request: &Request) -> u32 {
+        1_000 * request.call + (self.from_ms / TICK_MS) as u32
+    }
+
     /// As docs/LEASES.md wants it.
     fn serve(&mut self, request: &Request, now_ms: i64) -> Option<Told> {
-        let latest_ms = now_ms + LEASE_MS + TICK_MS;
+        let latest_ms = now_ms + LEASE_MS + self.spare_ms;
         let held_by = |token| self.holder.as_ref().is_some_and(|holder| holder.token == token);
         Some(match request.what {
             Ask::Claim { wish_ms } => match &self.holder {
-                Some(RowHolder { claim, token, .. }) if *claim == Some(request.call) => {
-                    Told::Claimed { from_ms: self.from_ms, until_ms: self.until_ms, token: *token }
+                Some(RowHolder { claim, token, ends_ms }) if *claim == Some(request.call) => {
+                    let (from_ms, until_ms) = (self.from_ms, self.until_ms);
+                    Told::Claimed { from_ms, until_ms, token: *token, ends_ms: *ends_ms }
                 }
                 Some(RowHolder { ends_ms, .. }) if *ends_ms > now_ms => Told::No,
                 _ if self.until_ms > now_ms => Told::No,
                 _ => {
                     self.from_ms = self.until_ms;
                     self.until_ms = wish_ms.min(latest_ms).max(self.from_ms + TICK_MS);
-                    let (token, claim) = (request.call, Some(request.call));
-                    self.holder = Some(RowHolder { ends_ms: now_ms + LEASE_MS, token, claim });
-                    Told::Claimed { from_ms: self.from_ms, until_ms: self.until_ms, token }
+                    let (token, claim, ends_ms) =
+                        (self.token(request), Some(request.call), now_ms + LEASE_MS);
+                    self.holder = Some(RowHolder { ends_ms, token, claim });
+                    Told::Claimed { from_ms: self.from_ms, until_ms: self.until_ms, token, ends_ms }
                 }
             },
             Ask::Renew { token, wish_ms } if held_by(token) => {
                 self.until_ms = wish_ms.min(latest_ms).max(self.until_ms);
-                let token = request.call;
-                self.holder = Some(RowHolder { ends_ms: now_ms + LEASE_MS, token, claim: None });
-                Told::Renewed { until_ms: self.until_ms, token }
+                let (token, ends_ms) = (self.token(request), now_ms + LEASE_MS);
+                self.holder = Some(RowHolder { ends_ms, token, claim: None });
+                Told::Renewed { until_ms: self.until_ms, token, ends_ms }
             }
             Ask::Release { token, until_ms } if held_by(token) => {
                 self.until_ms = until_ms.max(self.from_ms).min(self.until_ms);
@@ -209,64 +237,68 @@ impl Row {
 }
 
 impl Open {
-    /// As `worker/claim.rs`: `floor` is above all that this process issued before.
-    fn begin(
-        lease: Lease,
-        claim: Claim,
-        floor: u64,
-        now_ms: i64,
-        boot_time: Duration,
-    ) -> Result<Open, Error> {
+    /// As `worker/claim.rs`, without a record. `floor` is above all that this process issued before.
+    fn begin(told: Told, claim: Claim, floor: u64, now_ms: i64, boot_time: Duration) -> Result<Open, Error> {
+        let (lease, ends_ms) = told.lease().ok_or_else(|| failed("no id is free"))?;
         let (layout, rules) = (layout(), rules());
         let span = lease.span(&layout, &rules, now_ms)?;
-        // Its host knows no record of the worker id.
-        let record = Record::unused(0, layout).raised_to(span.from.max(floor));
-        let from = match record.admit(&rules, now_ms) {
-            Admission::From(tick) => tick,
-            Admission::WaitUntil(_) => return Err(failed("it would wait")),
-            Admission::Refused(error) => return Err(error),
+        let start = Start {
+            rules: &rules,
+            lease: Some(span),
+            floor,
+            start_after: 0,
+            no_record_wait_ms: 0,
+            forgets: false,
         };
-        let until =
-            next_until(&layout, &rules, &[], from, now_ms, 0).unwrap_or(from).min(span.until).max(from);
-        let first = Span { from, until };
-        let mut generator = Generator::new(layout, rules, 0, from);
+        let found = Record::unused(0, layout);
+        let first = match start.poll(&found, now_ms) {
+            StartAction::Begin { first, .. } => first,
+            StartAction::WaitUntil(_) => return Err(failed("it would wait")),
+            StartAction::Refused(error) => return Err(error),
+        };
+        let mut generator = Generator::new(layout, rules, 0, first.from);
         generator.grant(first);
         Ok(Open {
             generator,
-            record: record.begin(first, now_ms, 0),
+            record: found.begin(first, now_ms, 0),
             extension: SpanExtension::new(boot_time),
             held: HeldLease::new(lease, span, claim.asked, now_ms, PATIENCE),
+            ends_ms,
             renewal: None,
             loss: None,
             claim: None,
+            own: BTreeSet::new(),
         })
     }
 
     /// As `snowflake/generator.rs` renews, for a caller that waits for a span. Its record is written at once. Returns the
-    /// call to make.
-    fn renew(&mut self, call: u32, now_ms: i64, boot_time: Duration) -> Option<Ask> {
+    /// call to make, and whether a span was granted.
+    fn renew(&mut self, call: u32, now_ms: i64, boot_time: Duration) -> (Option<Ask>, bool) {
         if self.loss.is_some() {
-            return self.claim_again(call, now_ms, boot_time);
+            return (self.claim_again(call, now_ms, boot_time), false);
         }
         let lease_until = self.held.bound(boot_time);
         let first_unused = self.generator.first_unused();
         let action =
             self.extension.poll(&rules(), &self.record, first_unused, lease_until, now_ms, boot_time);
+        let mut extends = false;
         if let ExtensionAction::Extend(span) = action {
             self.record = self.record.extend(span, now_ms);
             self.generator.grant(span);
+            extends = true;
         }
         let short = action == ExtensionAction::LeaseShort;
         if let Some(request) = self.held.begin_call(boot_time, now_ms, short) {
             self.renewal = Some((call, boot_time));
             let token = request.lease.token.expect("the server gave one");
-            return Some(Ask::Renew { token: token.parse().expect("a number"), wish_ms: request.wish_ms });
+            let token = token.parse().expect("a number");
+            return (Some(Ask::Renew { token, wish_ms: request.wish_ms }), extends);
         }
         if self.held.is_over(boot_time, layout().tick_at(now_ms).unwrap_or(0)) {
             self.lose(self.held.used_up(boot_time), boot_time);
-            return self.claim_again(call, now_ms, boot_time);
+            return (self.claim_again(call, now_ms, boot_time), extends);
         }
-        None
+        (None, extends)
     }
 
     fn lose(&mut self, why: Error, boot_time: Duration) {
@@ -284,31 +316,37 @@ impl Open {
         }
     }
 
-    fn take(&mut self, answer: RenewalAnswer, now_ms: i64, boot_time: Duration) {
+    /// `told`: nothing after a failure.
+    fn take(&mut self, told: Option<Told>, now_ms: i64, boot_time: Duration) {
         let Some((_, asked)) = self.renewal.take() else { return };
-        if let RenewalEnd::Lost(why) = self.held.take(answer, &layout(), asked, boot_time, now_ms) {
-            self.lose(why, boot_time);
+        let answer = told.map_or_else(|| RenewalAnswer::Failed(failed("no answer")), Told::renewal);
+        match self.held.take(answer, &layout(), asked, boot_time, now_ms) {
+            RenewalEnd::Lost(why) => self.lose(why, boot_time),
+            RenewalEnd::Kept => self.ends_ms = told.map_or(self.ends_ms, Told::ends_ms),
+            RenewalEnd::Failed(_) => {}
         }
     }
 }
 
 impl Told {
-    fn lease(self) -> Option<Lease> {
-        let Told::Claimed { from_ms, until_ms, token } = self else { return None };
-        let token = Some(token.to_string());
-        Some(Lease {
-            worker_id: 0,
-            from_ms,
-            until_ms,
-            lease_ms: Some(LEASE_MS),
-            token,
-            peer_times_ms: Vec::new(),
-        })
+    /// The lease, and its end at the server.
+    fn lease(self) -> Option<(Lease, i64)> {
+        let Told::Claimed { from_ms, until_ms, token, ends_ms } = self else { return None };
+        let (lease_ms, token) = (Some(LEASE_MS), Some(token.to_string()));
+        let lease = Lease { worker_id: 0, from_ms, until_ms, lease_ms, token, ..Lease::default() };
+        Some((lease, ends_ms))
+    }
+
+    fn ends_ms(self) -> i64 {
+        match self {
+            Told::Claimed { ends_ms, .. } | Told::Renewed { ends_ms, .. } => ends_ms,
+            Told::No => i64::MIN,
+        }
     }
 
     fn renewal(self) -> RenewalAnswer {
         match self {
-            Told::Renewed { until_ms, token } => RenewalAnswer::Renewed(Renewal {
+            Told::Renewed { until_ms, token, .. } => RenewalAnswer::Renewed(Renewal {
                 worker_id: None,
                 until_ms,
                 lease_ms: Some(LEASE_MS),
@@ -322,7 +360,7 @@ impl Told {
 
 impl State {
     fn now_ms(&self, who: usize) -> i64 {
-        (START + self.passed + CLOCKS[who]) * TICK_MS
+        (START + self.passed + self.clocks[who]) * TICK_MS
     }
 
     fn server_ms(&self) -> i64 {
@@ -333,9 +371,22 @@ impl State {
         Duration::from_millis((100 + self.passed) as u64 * TICK_MS as u64)
     }
 
+    /// The number of the next call of this process. The numbers of one do not depend on the other processes, so that
+    /// fewer states differ.
+    fn next_call(&self, who: usize) -> u32 {
+        3 * self.calls[who] + who as u32
+    }
+
     fn ask(&mut self, from: usize, what: Ask) {
-        self.requests.insert(Request { from, call: self.calls, what });
-        self.calls += 1;
+        let call = self.next_call(from);
+        self.requests.insert(Request { from, call, what });
+        self.calls[from] += 1;
+        self.prompt = Some(call);
+    }
+
+    fn is_under_way(&self, call: u32) -> bool {
+        self.requests.iter().any(|request| request.call == call)
+            || self.answers.iter().any(|answer| answer.call == call)
     }
 
     /// Begins a claim. One whose answer was lost is sent again as it was.
@@ -343,25 +394,32 @@ impl State {
         let wish_ms = self.now_ms(who) + SPAN_WISH_MS;
         match &self.processes[who] {
             Process::Idle => {
-                let claim = Claim { call: self.calls, asked: self.boot_time(), round: 0 };
+                let claim = Claim { call: self.next_call(who), asked: self.boot_time(), round: 0 };
                 self.processes[who] = Process::Claiming(claim);
                 self.ask(who, Ask::Claim { wish_ms });
                 Some(())
             }
             Process::Claiming(claim) => {
                 let request = Request { from: who, call: claim.call, what: Ask::Claim { wish_ms } };
-                let is_under_way = self.requests.iter().any(|sent| sent.call == claim.call)
-                    || self.answers.iter().any(|answer| answer.call == claim.call);
-                (!is_under_way && self.requests.insert(request)).then_some(())
+                if self.is_under_way(claim.call) {
+                    return None;
+                }
+                self.prompt = Some(claim.call);
+                self.requests.insert(request);
+                Some(())
             }
             _ => None,
         }
     }
 
     fn renew(&mut self, who: usize) -> Option<()> {
-        let (call, now_ms, boot_time) = (self.calls, self.now_ms(who), self.boot_time());
+        let (call, now_ms, boot_time) = (self.next_call(who), self.now_ms(who), self.boot_time());
+        let server_ms = self.server_ms();
         let Process::Open(open) = &mut self.processes[who] else { return None };
-        let asks = open.renew(call, now_ms, boot_time);
+        let (asks, extends) = open.renew(call, now_ms, boot_time);
+        if extends && server_ms >= open.ends_ms {
+            self.wrong = Some(Wrong::AfterLease);
+        }
         if let Some(what) = asks {
             self.ask(who, what);
         }
@@ -372,7 +430,12 @@ impl State {
         let now_ms = self.now_ms(who);
         let Process::Open(open) = &mut self.processes[who] else { return None };
         let id = open.generator.next(now_ms).ok()?;
-        if !self.issued.insert(id) {
+        let (is_own, is_known) = (!open.own.insert(id), !self.issued.insert(id));
+        if is_own {
+            self.wrong = Some(Wrong::IssuedTwiceByOne);
+        } else if self.lost_span {
+            // Other processes may have it.
+        } else if is_known {
             self.wrong = Some(Wrong::IssuedTwice);
         } else if layout().tick_start_ms(id as u64) >= self.server.until_ms {
             self.wrong = Some(Wrong::OutsideLease);
@@ -382,12 +445,12 @@ impl State {
 
     /// As `Generator::shut`: a lost lease is not released, and one that is being renewed after its answer.
     fn close(&mut self, who: usize) -> Option<()> {
-        let Process::Open(open) = &self.processes[who] else { return None };
-        if open.loss.is_some() {
+        let Process::Open(open) = &mut self.processes[who] else { return None };
+        let (true, Some(first_unused)) = (open.loss.is_none(), open.generator.seal()) else {
             self.processes[who] = Process::Idle;
             return Some(());
-        }
-        let (first_unused, held) = (open.generator.first_unused(), open.held.clone());
+        };
+        let held = open.held.clone();
         match open.renewal {
             Some((call, _)) => self.processes[who] = Process::Closing { held, call, first_unused },
             None => self.release(who, held, first_unused, None),
@@ -415,27 +478,19 @@ impl State {
         let (now_ms, boot_time) = (self.now_ms(who), self.boot_time());
         match &mut self.processes[who] {
             Process::Claiming(claim) if claim.call == answer.call => {
-                let begun = answer.what.lease().ok_or_else(|| failed("no id is free"));
-                self.processes[who] =
-                    match begun.and_then(|lease| Open::begin(lease, *claim, 0, now_ms, boot_time)) {
-                        Ok(open) => Process::Open(Box::new(open)),
-                        // Its lease ends by itself.
-                        Err(_) => Process::Idle,
-                    };
+                self.processes[who] = match Open::begin(answer.what, *claim, 0, now_ms, boot_time) {
+                    Ok(open) => Process::Open(Box::new(open)),
+                    // Its lease ends by itself.
+                    Err(_) => Process::Idle,
+                };
             }
             Process::Open(open) => match (open.renewal, open.claim) {
                 (Some((call, _)), _) => {
-                    let is_own = call == answer.call;
-                    let answer = if is_own {
-                        answer.what.renewal()
-                    } else {
-                        RenewalAnswer::Failed(failed("another's"))
-                    };
-                    open.take(answer, now_ms, boot_time);
+                    open.take(Some(answer.what).filter(|_| call == answer.call), now_ms, boot_time);
                 }
                 (None, Some(claim)) => {
-                    let lease = answer.what.lease().filter(|_| claim.call == answer.call);
-                    self.claimed_again(who, claim, lease);
+                    let told = Some(answer.what).filter(|_| claim.call == answer.call);
+                    self.claimed_again(who, claim, told.unwrap_or(Told::No));
                 }
                 (None, None) => {}
             },
@@ -449,18 +504,21 @@ impl State {
         Some(())
     }
 
-    /// As `snowflake/recovery.rs` ends: the old generator is sealed before the next one begins.
-    fn claimed_again(&mut self, who: usize, claim: Claim, lease: Option<Lease>) {
+    /// As `snowflake/recovery.rs` ends. A lease that comes after its round was given up ends by itself.
+    fn claimed_again(&mut self, who: usize, claim: Claim, told: Told) {
         let (now_ms, boot_time) = (self.now_ms(who), self.boot_time());
         let Process::Open(open) = &mut self.processes[who] else { return };
         open.claim = None;
-        let Some(loss) = open.loss.as_mut().filter(|loss| loss.is_current(claim.round)) else { return };
-        if let Some(first_unused) = open.generator.seal() {
-            loss.sealed(first_unused);
+        let Open { generator, loss: Some(loss), own, .. } = &mut **open else { return };
+        if told == Told::No {
+            return loss.claim_failed(claim.round, &failed("no id is free"), boot_time);
         }
-        let begun = lease.ok_or_else(|| failed("no id is free"));
-        match begun.and_then(|lease| Open::begin(lease, claim, loss.floor(), now_ms, boot_time)) {
-            Ok(next) => self.processes[who] = Process::Open(Box::new(next)),
+        let Some(floor) = loss.take_over(claim.round, || generator.seal()) else { return };
+        match Open::begin(told, claim, floor, now_ms, boot_time) {
+            Ok(next) => {
+                let own = std::mem::take(own);
+                self.processes[who] = Process::Open(Box::new(Open { own, ..next }));
+            }
             Err(error) => loss.claim_failed(claim.round, &error, boot_time),
         }
     }
@@ -469,7 +527,7 @@ impl State {
         let (now_ms, boot_time) = (self.now_ms(who), self.boot_time());
         match &mut self.processes[who] {
             Process::Open(open) if open.renewal.is_some() => {
-                open.take(RenewalAnswer::Failed(failed("no answer")), now_ms, boot_time);
+                open.take(None, now_ms, boot_time);
             }
             Process::Open(open) if open.claim.is_some() => {
                 let claim = open.claim.take()?;
@@ -494,6 +552,7 @@ impl State {
         };
         let processes = &self.processes;
         self.answers.retain(|answer| waits(&processes[answer.to], answer.call));
+        self.prompt = self.prompt.filter(|call| self.is_under_way(*call));
     }
 
     /// What happens without further faults, when all other processes end: whether this one issues an id then.
@@ -529,14 +588,18 @@ impl stateright::Model for Model {
     fn init_states(&self) -> Vec<State> {
         vec![State {
             passed: 0,
-            server: Row::default(),
-            processes: vec![Process::Idle; self.processes],
+            clocks: self.bounds.clocks,
+            server: Row { spare_ms: self.bounds.spare * TICK_MS, ..Row::default() },
+            processes: vec![Process::Idle; self.bounds.clocks.len()],
             requests: BTreeSet::new(),
             answers: BTreeSet::new(),
-            calls: 0,
+            prompt: None,
+            late: 0,
+            calls: [0; 3],
             issued: BTreeSet::new(),
             starts: 0,
             faults: 0,
+            lost_span: false,
             wrong: None,
         }]
     }
@@ -544,6 +607,15 @@ impl stateright::Model for Model {
     fn actions(&self, state: &State, events: &mut Vec<Event>) {
         if state.wrong.is_some() || state.issued.len() == self.bounds.ids {
             return;
+        }
+        if let Some(call) = state.prompt {
+            if self.bounds.late.is_some_and(|most| state.late < most) {
+                events.push(Event::IsLate);
+            }
+            let requests = state.requests.iter().filter(|request| request.call == call);
+            events.extend(requests.map(|request| Event::Serve(*request)));
+            let answers = state.answers.iter().filter(|answer| answer.call == call);
+            return events.extend(answers.map(|answer| Event::Receive(*answer)));
         }
         if state.passed < self.bounds.ticks as i64 {
             events.push(Event::Pass);
@@ -568,7 +640,7 @@ impl stateright::Model for Model {
             for answer in &state.answers {
                 events.extend((0..state.processes.len()).map(|who| Event::ReceiveAsAnother(*answer, who)));
             }
-            events.push(Event::ServerForgets);
+            events.extend([Event::ServerForgets, Event::ServerLosesSpan]);
         }
     }
 
@@ -591,6 +663,10 @@ impl stateright::Model for Model {
                 state.answers.remove(&answer);
                 state.receive(answer.to, answer)?;
             }
+            Event::IsLate => {
+                state.late += 1;
+                state.prompt = None;
+            }
             _ => state.faults += 1,
         }
         match event {
@@ -600,19 +676,38 @@ impl stateright::Model for Model {
             // The answer stays for its own call, too.
             Event::ReceiveAsAnother(answer, who) => state.receive(who, answer)?,
             Event::ServerForgets => drop(state.server.holder.take()?),
+            Event::ServerLosesSpan => {
+                state.server.holder.take()?;
+                state.server.until_ms = state.server.from_ms;
+                state.lost_span = true;
+            }
             _ => {}
         }
         state.drop_answers();
+        if self.bounds.late.is_none() {
+            state.prompt = None;
+        }
         (state != *last).then_some(state)
     }
 
     fn properties(&self) -> Vec<Property<Model>> {
+        let all_meet = match self.bounds.starts {
+            3 => "three holders are there at once, and each has issued an id",
+            _ => "two holders are there at once, and each has issued an id",
+        };
         vec![
             Property::always("no id is issued twice", |_, state: &State| {
                 state.wrong != Some(Wrong::IssuedTwice)
             }),
+            Property::always(
+                "no process issues an id twice, whatever the server loses",
+                |_, state: &State| state.wrong != Some(Wrong::IssuedTwiceByOne),
+            ),
             Property::always("no id is outside what the server stored", |_, state: &State| {
                 state.wrong != Some(Wrong::OutsideLease)
+            }),
+            Property::always("no span is granted after the end of the lease", |_, state: &State| {
+                state.wrong != Some(Wrong::AfterLease)
             }),
             Property::always("each process alone issues ids again after the faults", |_, state: &State| {
                 (0..state.processes.len()).all(|who| state.clone().goes_on(who))
@@ -623,10 +718,10 @@ impl stateright::Model for Model {
                         |process| matches!(process, Process::Open(open) if open.loss.is_some() && open.claim.is_some()),
                     )
             }),
-            Property::sometimes("two processes issue ids", |_, state: &State| {
+            Property::sometimes(all_meet, |model: &Model, state: &State| {
                 let issues =
                     |process: &&Process| matches!(process, Process::Open(open) if open.generator.last >= 0);
-                state.processes.iter().filter(issues).count() > 1
+                state.processes.iter().filter(issues).count() == model.bounds.starts as usize
             }),
         ]
     }

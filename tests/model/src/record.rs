@@ -4,7 +4,8 @@
 //! not may be read again, become durable later, or be lost with its machine. An operator may reset the record while no
 //! process uses it, whether there is a reason or not.
 //!
-//! Faults: a clock that steps, a write that fails, a process that is killed in any state.
+//! Faults: a clock that steps, a write that fails, a process that is killed in any state. Or the newest slot of the file
+//! is lost while no clock ever stepped: then a start continues from the older slot.
 
 use crate::bounds::Bounds;
 use crate::generator::Generator;
@@ -44,12 +45,24 @@ pub struct State {
     durable: Record,
     /// What was written and not synced. A reader finds this one.
     unsynced: Option<Record>,
+    /// The other slot of the file: what was durable before.
+    older: Option<Record>,
+    newest: Slot,
     holder: Option<Holder>,
     issued: BTreeSet<i64>,
     faults: u32,
     starts: u32,
     resets: u32,
     wrong: Option<Wrong>,
+}
+
+/// The newest slot of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Slot {
+    Whole,
+    Lost,
+    /// It was lost, and written again.
+    Replaced,
 }
 
 /// The process that has the lock.
@@ -92,6 +105,7 @@ pub enum Event {
     Kill { reached: bool },
     UnsyncedIsLost,
     UnsyncedIsSynced,
+    SlotIsLost,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,13 +162,32 @@ impl State {
         self.clocks.sort_unstable();
     }
 
-    fn found(&self) -> &Record {
-        self.unsynced.as_ref().unwrap_or(&self.durable)
+    /// As `storage/state_file.rs` reads it.
+    fn found(&self, machine: usize) -> Record {
+        match &self.unsynced {
+            Some(unsynced) => unsynced.clone(),
+            None if self.newest == Slot::Lost => {
+                self.durable.clone().after_lost_slot(&self.setting.rules, self.now_ms(machine))
+            }
+            None => self.durable.clone(),
+        }
+    }
+
+    /// The holder ends, too, if there is one.
+    fn slot_is_lost(&mut self) -> Option<()> {
+        self.durable = self.older.take().filter(|_| self.unsynced.is_none())?;
+        (self.newest, self.holder) = (Slot::Lost, None);
+        Some(())
     }
 
     /// As `worker/claim.rs` makes the first span durable.
     fn claim(&mut self, machine: usize) -> Option<()> {
-        let (record, now_ms) = (self.found().clone(), self.now_ms(machine));
+        self.claim_from(self.found(machine), machine)
+    }
+
+    /// A start that waits reads the record once, before it waits.
+    fn claim_from(&mut self, record: Record, machine: usize) -> Option<()> {
+        let now_ms = self.now_ms(machine);
         if record.check().is_err() {
             self.wrong = Some(Wrong::OwnRecordRefused);
         }
@@ -169,7 +202,7 @@ impl State {
 
     /// As `worker/reset.rs`.
     fn reset(&mut self, machine: usize) -> Option<()> {
-        let record = self.found().clone();
+        let record = self.found(machine);
         let after = record.reset(self.now_ms(machine)).ok()?;
         let none = Span { from: 0, until: 0 };
         self.holder = Some(Holder { machine, record, writing: Some((after, none)), phase: Phase::Resetting });
@@ -241,7 +274,11 @@ impl State {
         let boot_time = self.boot_time();
         let holder = self.holder.as_mut()?;
         let (record, span) = holder.writing.take()?;
-        (self.durable, self.unsynced) = (record.clone(), None);
+        self.older = Some(std::mem::replace(&mut self.durable, record.clone()));
+        self.unsynced = None;
+        if self.newest == Slot::Lost {
+            self.newest = Slot::Replaced;
+        }
         holder.record = record;
         match &mut holder.phase {
             Phase::Claiming(from) => {
@@ -289,10 +326,13 @@ impl State {
         let mut resets = 0;
         for _ in 0..20 {
             let Some(holder) = &self.holder else {
-                let (found, now_ms) = (self.found(), self.now_ms(0));
+                let (found, now_ms) = (self.found(0), self.now_ms(0));
                 match found.admit(&self.setting.rules, now_ms) {
                     Admission::From(_) => self.claim(0),
-                    Admission::WaitUntil(ms) => self.clock_arrives(0, ms),
+                    Admission::WaitUntil(ms) => {
+                        self.clock_arrives(0, ms);
+                        self.claim_from(found, 0)
+                    }
                     Admission::Refused(_) if resets == 0 => {
                         resets += 1;
                         self.reset(0)
@@ -346,6 +386,8 @@ impl stateright::Model for Model {
             clocks: [START; 2],
             durable: Record::unused(0, setting.layout()),
             unsynced: None,
+            older: None,
+            newest: Slot::Whole,
             holder: None,
             issued: BTreeSet::new(),
             faults: 0,
@@ -376,6 +418,9 @@ impl stateright::Model for Model {
             }
         } else {
             events.extend([Event::Extend, Event::NextId, Event::Close, Event::WriteIsSynced]);
+        }
+        if state.faults == 0 {
+            events.push(Event::SlotIsLost);
         }
         if state.faults < self.bounds.faults {
             for machine in 0..2 {
@@ -419,6 +464,15 @@ impl stateright::Model for Model {
             Event::Kill { reached } => state.kill(reached)?,
             Event::UnsyncedIsLost => state.unsynced = None,
             Event::UnsyncedIsSynced => state.durable = state.unsynced.take()?,
+            Event::SlotIsLost => {
+                state.slot_is_lost()?;
+                // A clock that steps afterwards may hide what the slot held: docs/RELIABILITY.md.
+                state.faults = self.bounds.faults;
+            }
+        }
+        if state.faults > 0 {
+            // It is not lost any more.
+            state.older = None;
         }
         state.order_machines();
         Some(state)
@@ -448,6 +502,10 @@ impl stateright::Model for Model {
             Property::sometimes("an id is issued after a reset", |_, state: &State| {
                 state.resets > 0
                     && matches!(&state.holder, Some(Holder { phase: Phase::Open { generator, .. }, .. }) if generator.last >= 0)
+            }),
+            Property::sometimes("an id is issued after the loss of a slot", |_, state: &State| {
+                let issues = |holder: &Holder| matches!(&holder.phase, Phase::Open { generator, .. } if generator.last >= 0);
+                state.newest == Slot::Replaced && state.holder.as_ref().is_some_and(issues)
             }),
             Property::sometimes("a record has a skipped span", |_, state: &State| {
                 !state.durable.skipped.is_empty()

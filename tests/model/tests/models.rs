@@ -10,8 +10,14 @@ fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
 
 #[test]
 fn whatever_three_holders_and_a_lease_server_do_no_id_comes_twice_and_ids_go_on() {
-    let bounds = bounds::lease();
-    check::holds("lease", bounds, lease::Model { bounds, processes: bounds::lease_processes() });
+    let bounds = bounds::three_holders();
+    check::holds("lease, three holders", bounds, lease::Model { bounds });
+}
+
+#[test]
+fn whatever_two_holders_do_while_every_call_may_be_late_no_id_comes_twice_and_ids_go_on() {
+    let bounds = bounds::two_holders();
+    check::holds("lease, two holders", bounds, lease::Model { bounds });
 }
 
 #[test]

@@ -123,20 +123,24 @@ impl Generator {
             }
         };
         check_server_clocks(&self.env, &grant).inspect_err(unused)?;
-        let current =
-            self.with_recovery(|state| state.lost.as_ref().is_some_and(|lost| lost.is_current(round)));
-        if current != Some(true) {
+        let mut sealed = None;
+        let floor = self.with_recovery(|state| {
+            let seal = || {
+                sealed = self.core.seal();
+                sealed
+            };
+            state.lost.as_mut()?.take_over(round, seal)
+        });
+        let Some(floor) = floor.flatten() else {
             grant.release_unused();
             return Ok(None);
-        }
-        if let Some(sealed) = self.core.seal() {
-            self.with_recovery(|state| state.lost.as_mut().map(|lost| lost.sealed(sealed)));
+        };
+        if let Some(sealed) = sealed {
             // Without its lease, which is lost.
             if let Err(error) = self.let_go(sealed) {
                 log::warn!("leafid: the record of worker id {} was not closed: {error}", self.worker_id);
             }
         }
-        let floor = self.with_recovery(|state| state.lost.as_ref().map_or(0, LeaseLoss::floor)).unwrap_or(0);
         let context = ClaimContext {
             floor: floor.max(self.context.floor),
             acquired: Acquired::Granted(grant.clone()),
