@@ -1,6 +1,5 @@
-//! Files of an earlier version, in tests/vectors/earlier_files, are read as that version read them. It wrote them on
-//! 2026-11-23, and printed shown.jsonl: worker id 3 was closed, 4 killed and reset at once, 5 has another layout; a source
-//! gave ranges in order and another in no order; two counters.
+//! Files of an earlier version are read as that version read them. tests/vectors/earlier_files/README.md says what they
+//! are, and how they were made. core/tests/earlier_files.rs reads the bytes of some of them.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used)]
 
@@ -66,6 +65,8 @@ fn they_are_shown_as_they_were() {
     let shown = [
         of("state", "earlier"),
         of("state", "earlier-yitter"),
+        of("state", "earlier-leased"),
+        of("state", "earlier-damaged"),
         of("marks", "earlier-ordered"),
         of("marks", "earlier-unordered"),
         show(&["file", "show", &counters]),
@@ -84,6 +85,27 @@ fn generators_go_on_above_their_records() {
     }
     let error = snowflake(&directory, "earlier-yitter").worker(5).open().unwrap_err();
     assert_eq!(error.code(), Code::StateMismatch, "{error}");
+}
+
+/// Its owner was killed. The damaged slot held a span that ended at this time, and the last id was issued in it.
+#[test]
+fn a_generator_goes_on_above_what_a_damaged_slot_held() {
+    let (_alone, directory) = (alone(), earlier());
+    let flake = snowflake(&directory, "earlier-damaged").worker(6).open().unwrap();
+    let id = flake.next().unwrap();
+    assert!(id > 2_125_286_649_410_642_018);
+    let parts = Layout::LEAF.decode(id).unwrap();
+    assert!(parts.timestamp_ms >= 1_795_542_799_209, "{parts:?}");
+}
+
+/// The lease is of another start of a machine, and this is a copy of its file. Nobody listens at its server's port.
+#[test]
+fn a_cached_lease_that_is_not_held_any_more_is_refused_as_such() {
+    let (_alone, directory) = (alone(), earlier());
+    let builder = snowflake(&directory, "earlier-leased").worker("http://127.0.0.1:9").timeout_ms(500);
+    let error = builder.open().unwrap_err();
+    assert_eq!(error.code(), Code::WorkerLost, "{error}");
+    assert!(error.message().contains("and no span of one is still held here"), "{error}");
 }
 
 #[test]
