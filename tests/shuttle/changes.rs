@@ -15,6 +15,7 @@ pub const OF_A_TREE: &[&str] = &["crate::segments::", "crate::tasks::fetch_pool"
 /// Sources of the segments, and what fetches them.
 pub const SEGMENTS: &[&str] = &[
     "segments/call",
+    "segments/fetch_errors",
     "segments/fetcher",
     "segments/handle",
     "segments/shared",
@@ -209,12 +210,13 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "segments/fetcher.rs",
         (
-            "        state.fetch.poll(waits, urgent, self.now_ms())",
-            "        let action = state.fetch.poll(waits, urgent, self.now_ms());
-        if action == FetchAction::Fetch && crate::is(\"asks_twice\") {
+            "        (refilled, action)
+    }",
+            "        if action == FetchAction::Fetch && crate::is(\"asks_twice\") {
             state.fetch.cancelled();
         }
-        action",
+        (refilled, action)
+    }",
             1,
         ),
     ),

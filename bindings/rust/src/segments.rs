@@ -2,6 +2,7 @@
 
 mod builder;
 mod call;
+mod fetch_errors;
 pub(crate) mod fetcher;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;

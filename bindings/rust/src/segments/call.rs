@@ -1,6 +1,7 @@
 //! One call for ids: the ids that it has so far, and its wait for the others.
 
-use super::fetcher::{Fetcher, closed};
+use super::fetch_errors::closed;
+use super::fetcher::Fetcher;
 use super::tag::Tag;
 use super::tag_state::{TagState, Wake};
 use crate::os;

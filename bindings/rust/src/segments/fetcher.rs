@@ -1,5 +1,6 @@
 //! The fetcher: requests segments from a source for the buffers of its tags. Each `Segments` has one in a process.
 
+use super::fetch_errors::{self, LateCall, closed};
 use super::high_water::{Accepted, HighWaterMarks};
 use super::settings::{STEP, SegmentsSettings};
 use super::source::completion::Completion;
@@ -368,7 +369,7 @@ impl Fetcher {
                     0
                 }
                 Err(error) => {
-                    let may_skip = self.may_skip(&error);
+                    let may_skip = self.settings.origin.one_by_one && error.code() == Code::SegmentRegressed;
                     state.fetch.failed(error, is_denied, may_skip, now_ms, seed)
                 }
             };
@@ -384,8 +385,8 @@ impl Fetcher {
             false => FetchEnd::Failed { requests, servers: self.servers_readiness() },
         };
         self.pass(|breaker| breaker.ended(tag_state, end, now_ms, seed));
-        if let Some(error) = error {
-            self.log_error(&tag_state.name, &error, before, failures, answered, was_down);
+        if let Some(error) = error.filter(|_| !self.is_closed() && (answered || !was_down)) {
+            fetch_errors::log_once(&tag_state.name, &error, before, failures);
         }
         tag_state.changed();
         // A source of single ids is asked again until there are enough.
@@ -404,82 +405,16 @@ impl Fetcher {
         }
     }
 
-    /// Logs an error once, not at each retry, nor for each tag. `before` is the error of the last fetch. `failures` is
-    /// the number of failures in a row, 0 if only some ids were skipped.
-    fn log_error(
-        &self,
-        tag: &str,
-        error: &Error,
-        before: Option<Code>,
-        failures: u32,
-        answered: bool,
-        was_down: bool,
-    ) {
-        let logged = before.filter(|_| failures != 1) == Some(error.code());
-        if logged || (was_down && !answered) || self.is_closed() {
-            return;
-        }
-        match failures {
-            // It may not be the fault of the source.
-            0 => log::info!("leafid: some ids for the tag {tag:?} are left out: {error}"),
-            _ => log::warn!("leafid: no segment for the tag {tag:?}: {error}"),
-        }
-    }
-
-    fn may_skip(&self, error: &Error) -> bool {
-        self.settings.origin.one_by_one && error.code() == Code::SegmentRegressed
-    }
-
     /// The error of a call that timed out.
     pub(crate) fn late(&self, tag_state: &TagState, waited: Duration) -> Error {
         let state = tag_state.locked(|state| (state.fetch.error().cloned(), state.asked_at()));
         let (error, asked_at) = state.unwrap_or_default();
-        let waited = waited.as_millis();
         let source = &self.settings.origin.source;
-        let asked = asked_at.and_then(|since| source.silent_for(&tag_state.name, since));
-        let asked = asked.map(|silent| format!("its source has not answered for {} ms", silent.as_millis()));
-        match (error, asked) {
-            (Some(error), _) => {
-                let code = match error.code() {
-                    code @ (Code::SegmentRegressed
-                    | Code::SourceInvalid
-                    | Code::StateIo
-                    | Code::StateCorrupt
-                    | Code::StateMismatch
-                    | Code::UnknownTag
-                    | Code::InvalidArgument) => code,
-                    _ => Code::SegmentUnavailable,
-                };
-                let name = &tag_state.name;
-                Error::new(code, format!("no id of the tag {name:?} within {waited} ms: {}", error.message()))
-            }
-            (None, asked) => {
-                let down = if asked_at.is_none() { self.why_down() } else { None };
-                if let Some((tag, error)) = down {
-                    let message = format!(
-                        "no id of the tag {:?} within {waited} ms: its source is down, so it was not asked for this tag; see the \
-                         source, or raise timeout_ms; it failed for the tag {tag:?}: {}",
-                        tag_state.name,
-                        error.message()
-                    );
-                    return Error::new(Code::SegmentUnavailable, message);
-                }
-                let why = asked.unwrap_or_else(|| match asked_at {
-                    Some(_) => "requests for other tags took all `connections`".into(),
-                    None if self.is_full() => "its source has not answered requests for other tags".into(),
-                    None => "its source was not asked yet".into(),
-                });
-                let message = format!(
-                    "no id of the tag {:?} within {waited} ms: {why}; see the source, or raise timeout_ms",
-                    tag_state.name
-                );
-                Error::new(Code::SegmentUnavailable, message)
-            }
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_full()).unwrap_or(false)
+        let silent_for = asked_at.and_then(|since| source.silent_for(&tag_state.name, since));
+        let down = if asked_at.is_none() { self.why_down() } else { None };
+        let full = lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_full());
+        let (is_asked, is_full) = (asked_at.is_some(), full.unwrap_or(false));
+        LateCall { tag: &tag_state.name, waited, error, is_asked, silent_for, down, is_full }.error()
     }
 
     /// While the source is down: a tag for which it failed, and the error.
@@ -560,10 +495,6 @@ impl Fetcher {
             }
         }
     }
-}
-
-pub(crate) fn closed() -> Error {
-    Error::new(Code::Closed, "the segments were closed; open them again")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The public handle of segments.
 
-use super::fetcher::closed;
+use super::fetch_errors::closed;
 use super::settings::SegmentsSettings;
 use super::shared::SharedSegments;
 use super::stats::SegmentsStats;

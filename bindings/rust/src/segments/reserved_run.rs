@@ -1,7 +1,7 @@
 //! Runs of ids that are reserved in advance and issued one by one outside the buffer.
 
 use super::call::may_fetch;
-use super::fetcher::closed;
+use super::fetch_errors::closed;
 use super::tag::Tag;
 use crate::os;
 use leafid_core::{Empty, Result, Run, RunLength};

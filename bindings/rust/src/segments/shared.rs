@@ -1,6 +1,7 @@
 //! What all handles of segments share.
 
-use super::fetcher::{Fetcher, closed};
+use super::fetch_errors::closed;
+use super::fetcher::Fetcher;
 use super::open;
 use super::settings::SegmentsSettings;
 use crate::os::{self, PerProcess};

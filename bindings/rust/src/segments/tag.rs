@@ -1,6 +1,7 @@
 //! The public handle of a tag, from which users take ids.
 
-use super::fetcher::{Fetcher, closed};
+use super::fetch_errors::closed;
+use super::fetcher::Fetcher;
 use super::shared::SharedSegments;
 use super::stats::TagStats;
 use super::tag_state::TagState;
