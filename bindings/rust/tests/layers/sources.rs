@@ -1,6 +1,7 @@
 //! What the sources of a crate import, read as text: enough for `use`, and for paths by `crate`, `super`, or an imported
 //! module.
 
+use super::rules::is_of_a_system;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,35 @@ pub(crate) struct Source {
     uses: Vec<(String, Vec<String>)>,
     pub(crate) lines: usize,
     pub(crate) types: Vec<String>,
+    /// The types that have methods here.
+    impls: BTreeSet<String>,
     pub(crate) is_unsafe: bool,
+}
+
+impl Source {
+    fn of(text: &str) -> Source {
+        let code = without_tests(&without_text(text));
+        let words = words(&code);
+        let types =
+            words.windows(2).filter(|two| ["struct", "enum", "trait", "type"].contains(&two[0].as_str()));
+        // Associated types are no names of the module's.
+        let types = types.map(|two| two[1].clone()).filter(|name| {
+            code.lines().any(|line| {
+                !line.starts_with(' ')
+                    && ["struct ", "enum ", "trait ", "type "]
+                        .iter()
+                        .any(|kind| line.contains(&format!("{kind}{name}")))
+            })
+        });
+        Source {
+            lines: code.lines().count(),
+            types: types.collect::<BTreeSet<_>>().into_iter().collect(),
+            impls: impls(&code),
+            is_unsafe: words.iter().any(|word| word == "unsafe"),
+            uses: uses(&code),
+            code,
+        }
+    }
 }
 
 fn read(path: &Path) -> String {
@@ -33,9 +62,15 @@ impl Crate {
         sources
     }
 
+    /// For each module its text.
+    pub(crate) fn of_texts(texts: &[(&str, &str)]) -> Crate {
+        let files = texts.iter().map(|(module, text)| ((*module).to_owned(), Source::of(text)));
+        Crate { files: files.collect() }
+    }
+
     fn add(&mut self, module: &str, file: &Path, folder: &Path) {
-        let code = without_tests(&without_text(&read(file)));
-        for line in code.lines() {
+        let source = Source::of(&read(file));
+        for line in source.code.lines() {
             let Some((_, name)) =
                 line.split_once("mod ").filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
             else {
@@ -47,26 +82,15 @@ impl Crate {
                 self.add(&inner, &path, folder);
             }
         }
-        let words = words(&code);
-        let types =
-            words.windows(2).filter(|two| ["struct", "enum", "trait", "type"].contains(&two[0].as_str()));
-        // Associated types are no names of the module's.
-        let types = types.map(|two| two[1].clone()).filter(|name| {
-            code.lines().any(|line| {
-                !line.starts_with(' ')
-                    && ["struct ", "enum ", "trait ", "type "]
-                        .iter()
-                        .any(|kind| line.contains(&format!("{kind}{name}")))
-            })
-        });
-        let source = Source {
-            lines: code.lines().filter(|line| !line.trim().is_empty()).count(),
-            types: types.collect::<BTreeSet<_>>().into_iter().collect(),
-            is_unsafe: words.iter().any(|word| word == "unsafe"),
-            uses: uses(&code),
-            code,
-        };
         self.files.insert(module.to_owned(), source);
+    }
+
+    /// The types that have methods in several files, and those of the files that do not define them.
+    pub(crate) fn spread_types(&self) -> BTreeSet<(String, String)> {
+        let files = self.files.iter().filter(|(module, _)| !is_of_a_system(module));
+        let of = files.flat_map(|(module, source)| source.impls.iter().map(move |of| (of, module, source)));
+        let elsewhere = of.filter(|(of, _, source)| !source.types.contains(*of));
+        elsewhere.map(|(of, module, _)| (of.clone(), module.clone())).collect()
     }
 
     pub(crate) fn imports(&self) -> Imports {
@@ -211,6 +235,25 @@ fn without_tests(code: &str) -> String {
         rest = &rest[if depth < 0 { at } else { at + last.len_utf8() }..];
     }
     kept + rest
+}
+
+/// The types of `impl Type {` at the left, without those of traits.
+fn impls(code: &str) -> BTreeSet<String> {
+    let heads = format!("\n{code}");
+    let heads = heads.split("\nimpl").skip(1).filter_map(|rest| rest.split('{').next());
+    let types = heads.filter(|head| !head.contains(" for ")).filter_map(|head| {
+        let mut depth = 0;
+        let plain: String = head
+            .chars()
+            .map(|next| {
+                depth += i32::from(next == '<') - i32::from(next == '>');
+                if depth > 0 || next == '>' { ' ' } else { next }
+            })
+            .collect();
+        let path = plain.split_whitespace().next()?.to_owned();
+        path.rsplit(':').next().map(str::to_owned)
+    });
+    types.collect()
 }
 
 /// Identifiers and the signs between them.

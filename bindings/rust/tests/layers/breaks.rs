@@ -1,0 +1,66 @@
+//! Each rule finds what breaks it, in a crate that was made up.
+
+use super::graph::circles;
+use super::rules::{long_files, of_any_crate, of_the_host};
+use super::sources::Crate;
+use std::collections::BTreeSet;
+
+#[test]
+fn circles_are_found() {
+    let named = |text: &str| text.split(' ').map(str::to_owned).collect::<BTreeSet<_>>();
+    let files = [("a", "b"), ("b", "c d"), ("c", "a"), ("d", "e"), ("e", "")];
+    let files = files.map(|(from, to)| (from.to_owned(), named(to))).into();
+    assert_eq!(circles(&files), [["a", "b", "c"]]);
+}
+
+#[test]
+fn what_breaks_a_rule_is_found_and_nothing_else() {
+    let long = "// a comment\n\n".repeat(251);
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{long}}}\n");
+    for (files, found) in [
+        (
+            &[
+                ("os/a", "pub struct A;\nimpl A {\n}\n"),
+                ("tasks/b", "use crate::os::a::A;\nimpl B for A {\n}\n"),
+            ][..],
+            &[][..],
+        ),
+        (
+            &[("os/a", "use crate::os::b;"), ("os/b", "use super::a;")],
+            &["circle: x: os/a", "circle: x: os/b"],
+        ),
+        (&[("os/a", "use crate::tasks::b;"), ("tasks/b", "")], &["import: os/a -> tasks/b"]),
+        (
+            &[("segments/a", "fn a() { crate::worker::b::c() }"), ("worker/b", "")],
+            &["import: segments/a -> worker/b"],
+        ),
+        (&[("http/a", "unsafe fn a() {}")], &["unsafe: http/a"]),
+        (&[("os/a", "unsafe fn a() {}"), ("http/a_b", "// unsafe\nconst A: &str = \"unsafe\";")], &[]),
+        (&[("elsewhere", "")], &["no layer: elsewhere"]),
+        (&[("os/a", "struct A;"), ("http/b", "pub(crate) enum A {}")], &["type: x: A: http/b os/a"]),
+        (&[("os/a", ""), ("http/a", "")], &["stem: x: a: http/a os/a"]),
+        (&[("os/a/linux", "struct A;"), ("os/a/macos", "struct A;\nimpl A {\n}\n")], &[]),
+        (
+            &[
+                ("os/a", "struct A<T>(T);\nimpl<T: B<C>> A<T> {\n}\n"),
+                ("os/b", "impl<T> super::a::A<T> {\n}\n"),
+            ],
+            &["spread: x: A: os/b"],
+        ),
+        (&[("os/a", &long)], &["long: x: os/a: 502"]),
+        (&[("os/a", &tests)], &[]),
+    ] {
+        let sources = Crate::of_texts(files);
+        assert_eq!([of_any_crate("x", &sources), of_the_host(&sources)].concat(), found, "{files:?}");
+    }
+}
+
+#[test]
+fn long_files_of_other_languages_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    for (name, lines) in [("a.js", 500), ("b.js", 501), ("c.md", 501), ("index.d.ts", 501)] {
+        std::fs::create_dir_all(root.path().join("node")).unwrap();
+        std::fs::write(root.path().join("node").join(name), "\n".repeat(lines)).unwrap();
+    }
+    assert_eq!(long_files(root.path(), &["node"]), ["long: node/b.js: 501"]);
+}
