@@ -87,7 +87,7 @@ tools:
 check: tools check-version check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for crate in tests/no_std tests/loom tests/shuttle tests/model fuzz bench/rust bench/python/floor bench/node/floor; do \
+	@for crate in tests/no_std tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 

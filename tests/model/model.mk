@@ -3,5 +3,4 @@
 
 .PHONY: model
 model: tools
-	@cargo test --release --quiet --manifest-path tests/model/Cargo.toml --target-dir build/model-target \
-	    --test models -- --test-threads 1 --show-output
+	@cargo test --profile model --quiet -p leafid-model --test models -- --test-threads 1 --show-output

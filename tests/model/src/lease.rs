@@ -675,7 +675,9 @@ impl stateright::Model for Model {
             Event::ServeTwice(request) => state.serve(request),
             // The answer stays for its own call, too.
             Event::ReceiveAsAnother(answer, who) => state.receive(who, answer)?,
-            Event::ServerForgets => drop(state.server.holder.take()?),
+            Event::ServerForgets => {
+                state.server.holder.take()?;
+            }
             Event::ServerLosesSpan => {
                 state.server.holder.take()?;
                 state.server.until_ms = state.server.from_ms;
