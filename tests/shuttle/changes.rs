@@ -223,8 +223,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "                    work.idle += 1;",
-            "                    work.idle += usize::from(!crate::is(\"counts_itself_once_it_runs\"));",
+            "                    work.fetches.started();",
+            "                    if !crate::is(\"counts_itself_once_it_runs\") {
+                        work.fetches.started();
+                    }",
             1,
         ),
     ),
@@ -233,7 +235,9 @@ pub const MUTANTS: &[(&str, Change)] = &[
         (
             "        work.number += 1;
         let me",
-            "        work.idle += usize::from(crate::is(\"counts_itself_once_it_runs\"));
+            "        if crate::is(\"counts_itself_once_it_runs\") {
+            work.fetches.started();
+        }
         work.number += 1;
         let me",
             1,
@@ -242,14 +246,14 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "        work.idle -= 1;
+            "        work.fetches.ended();
         drop(work);
         idle",
             "        if crate::is(\"is_idle_until_it_is_gone\") {
             drop(work);
             work = lock(&self.work);
         }
-        work.idle -= 1;
+        work.fetches.ended();
         drop(work);
         idle",
             1,
@@ -258,12 +262,16 @@ pub const MUTANTS: &[(&str, Change)] = &[
     (
         "tasks/fetch_pool.rs",
         (
-            "            work.busy.insert(me,",
+            "            drop(work);
+            let busy",
             "            if crate::is(\"is_busy_too_late\") {
+                let busy = work.fetches.set_busy(me, None);
                 drop(work);
                 work = lock(&self.work);
+                work.fetches.set_busy(me, busy);
             }
-            work.busy.insert(me,",
+            drop(work);
+            let busy",
             1,
         ),
     ),
@@ -327,6 +335,22 @@ pub const MUTANTS: &[(&str, Change)] = &[
 
 /// The same of the core, of which there is one copy: in the sound one no mutant is chosen.
 pub const CORE_MUTANTS: &[(&str, Change)] = &[
+    (
+        "segment/fetch_threads.rs",
+        (
+            "    /// An idle thread has ended.",
+            "    /// For `is_busy_too_late`.
+    pub fn set_busy(&mut self, thread: u64, busy: Option<(T, usize)>) -> Option<(T, usize)> {
+        match busy {
+            Some(busy) => self.busy.insert(thread, busy),
+            None => self.busy.remove(&thread),
+        }
+    }
+
+    /// An idle thread has ended.",
+            1,
+        ),
+    ),
     (
         "segment/fetch_threads.rs",
         (

@@ -121,6 +121,7 @@ impl ServerPool {
         let mut request = FailOver::new(whose, urgent, once, nonce, servers.len(), *connect_timeout);
         loop {
             if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
+                process.with(|health| request.cancelled(health));
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
             let left = answer_by.saturating_duration_since(Instant::now());

@@ -1,8 +1,8 @@
 //! One request over the servers of a source: which server is asked next, for how long, and which error is returned in
 //! the end.
 //!
-//! Construct: [`FailOver::new`]. Poll: [`FailOver::poll`], which returns the next action. Event: [`FailOver::ended`], by
-//! which a sent request ends; it returns the result once there is one.
+//! Construct: [`FailOver::new`]. Poll: [`FailOver::poll`], which returns the next action. Events: [`FailOver::ended`], by
+//! which a sent request ends, returns the result once there is one; [`FailOver::cancelled`].
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
@@ -12,6 +12,7 @@
 //! | asked | a wrong response, or none | ready: the server backs off, and is not asked again |
 //! | asked | an error that says nothing about the server | ready: the server is not asked again |
 //! | asked, by the first request | the server had closed the kept connection | ready: it is asked once more |
+//! | ready | cancelled | done: a probe that was not made may be made by others |
 
 use crate::wire::Verdict;
 use crate::{Attempt, Error, ServerFailure, ServersHealth};
@@ -97,7 +98,7 @@ impl<'r> FailOver<'r> {
     /// The next action. `left`: the time that is left for all of the request.
     pub fn poll(&mut self, health: &mut ServersHealth, now_ms: i64, left: Duration) -> FailOverAction {
         if left.is_zero() {
-            self.again.take().into_iter().for_each(|attempt| health.cancelled(attempt, self.whose));
+            self.cancelled(health);
             return FailOverAction::Stop(self.error(health));
         }
         let again = self.again.take().map(|attempt| Attempt { begun_ms: now_ms, ..attempt });
@@ -113,6 +114,11 @@ impl<'r> FailOver<'r> {
         let nonce = self.nonce.wrapping_add(self.requests.into());
         self.requests += 1;
         FailOverAction::Send { server: attempt.server, nonce, within, reconnect }
+    }
+
+    /// No further server is asked.
+    pub fn cancelled(&mut self, health: &mut ServersHealth) {
+        self.again.take().into_iter().for_each(|attempt| health.cancelled(attempt, self.whose));
     }
 
     /// A sent request has ended. Returns the result of all of it; `None` if the next server is asked.
