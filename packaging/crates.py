@@ -16,6 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PUBLISHED = ["leafid-core", "leafid"]
 PACKAGES = [word for name in PUBLISHED for word in ("-p", name)]
+BUILT = ROOT / "build/crates"
 # What is built here is not run.
 QUICK = os.environ | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0"}
 
@@ -42,6 +43,14 @@ def only_these_are_published(metadata):
     print(f"published: {', '.join(PUBLISHED)}")
 
 
+def forget_earlier_packages():
+    """Cargo knows what a registry has by version alone: it would build leafid with the core of an earlier run."""
+    home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
+    for name in PUBLISHED:
+        for kept in [*home.glob(f"registry/src/-*/{name}-[0-9]*"), *BUILT.glob(f"debug/.fingerprint/{name}-*")]:
+            shutil.rmtree(kept)
+
+
 def tool(name):
     built = ROOT / "build/tools/bin" / name
     return shutil.which(name) or (str(built) if built.exists() else None)
@@ -61,7 +70,8 @@ def oldest_rust(version):
 def main():
     metadata = json.loads(output("cargo", "metadata", "--no-deps", "--locked", "--format-version=1"))
     only_these_are_published(metadata)
-    step("cargo package", "cargo", "package", "--quiet", "--locked", "--allow-dirty", *PACKAGES)
+    forget_earlier_packages()
+    step("cargo package", "cargo", "package", "--quiet", "--locked", "--allow-dirty", "--target-dir", str(BUILT), *PACKAGES)
     step("LICENSE-THIRD-PARTY", sys.executable, "packaging/notices.py", "--check")
     if deny := tool("cargo-deny"):
         step("cargo deny: licences, sources, bans", deny, "check", "bans", "licenses", "sources")
