@@ -178,15 +178,12 @@ impl Fetcher {
     /// Returns whether there are new ids, and the next action.
     fn decide(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> (bool, FetchAction) {
         let refilled = tag_state.refill(state);
-        (refilled, self.decide_fetch(tag_state, state, waits))
-    }
-
-    fn decide_fetch(&self, tag_state: &TagState, state: &mut TagInner, waits: bool) -> FetchAction {
         if state.fetch.is_fetching() || self.is_closed() || tag_state.wants_fetch(state).is_none() {
-            return FetchAction::Nothing;
+            return (refilled, FetchAction::Nothing);
         }
         let urgent = waits || tag_state.waiting(state) > 0 || tag_state.is_low(state);
-        state.fetch.poll(waits, urgent, self.now_ms())
+        let action = state.fetch.poll(waits, urgent, self.now_ms());
+        (refilled, action)
     }
 
     fn act(

@@ -77,7 +77,7 @@ fn action(play: &Play, tag_state: &TagState, waits: bool, now_ms: i64) -> FetchA
     play.set_clock(now_ms);
     of(tag_state, |state| {
         state.fetch.cancelled();
-        play.fetcher.decide_fetch(tag_state, state, waits)
+        play.fetcher.decide(tag_state, state, waits).1
     })
 }
 
