@@ -151,3 +151,15 @@ fn the_back_off_differs_by_nonce() {
     });
     assert!(back_offs.collect::<std::collections::BTreeSet<_>>().len() > 1);
 }
+
+#[test]
+fn a_request_that_is_sent_again_counts_from_then() {
+    let (mut first, mut other, mut health) = (request(1), request(1), ServersHealth::new(1));
+    poll(&mut first, &mut health, SECOND).unwrap();
+    poll(&mut other, &mut health, SECOND).unwrap();
+    first.ended(&mut health, RequestEnd::Stale(failure("closed")), 0);
+    other.ended(&mut health, RequestEnd::None(failure("down")), 5);
+    assert!(matches!(first.poll(&mut health, 10, SECOND), FailOverAction::Send { reconnect: true, .. }));
+    first.ended(&mut health, RequestEnd::None(failure("down")), 20);
+    assert!(!health.is_ready(0, "a", 300, false), "it is the second failure in a row");
+}
