@@ -1,5 +1,4 @@
 //! Files that survive a crash: their locks and how they are written.
 
-pub(crate) mod file_names;
 pub(crate) mod shared_file;
 pub(crate) mod state_file;

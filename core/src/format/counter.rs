@@ -1,6 +1,7 @@
 //! The contents of a counter's file and of its directory's marker, and how ids are taken from it.
 
 use crate::format::decimal::Decimal;
+use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
@@ -47,9 +48,9 @@ impl Content for Marker {
 }
 
 impl Counter {
-    /// A counter that gave nothing below `next`. The tag is in the form in which a file holds it.
-    pub fn new(directory: String, tag: String, next: i64, step: i64) -> Counter {
-        Counter { directory, tag, next: Decimal(next), step }
+    /// A counter that gave nothing below `next`.
+    pub fn new(directory: String, tag: &str, next: i64, step: i64) -> Counter {
+        Counter { directory, tag: inside(tag), next: Decimal(next), step }
     }
 
     /// Takes at most `wished` ids, or as many as the step if it is 0 or less. The caller makes the counter durable
@@ -93,15 +94,8 @@ impl Counter {
         &self.tag
     }
 
-    /// Errors: `state_corrupt` for the counter of another tag or of another directory. `inside` has the form of a name
-    /// in a file.
-    pub fn check_whose(
-        &self,
-        directory: &str,
-        tag: &str,
-        inside: impl Fn(&str) -> String,
-        path: impl Display,
-    ) -> Result<()> {
+    /// Errors: `state_corrupt` for the counter of another tag or of another directory.
+    pub fn check_whose(&self, directory: &str, tag: &str, path: impl Display) -> Result<()> {
         if self.directory == directory && self.tag == inside(tag) {
             return Ok(());
         }

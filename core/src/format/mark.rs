@@ -1,6 +1,7 @@
 //! The content of a mark file: the mark of one tag of a source.
 
 use crate::format::decimal::Decimal;
+use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
 use crate::format::span_text;
 use crate::format::unused::UnusedSegments;
@@ -38,19 +39,14 @@ impl Content for Mark {
 }
 
 impl Mark {
-    /// The mark of a new tag. Both names are in the form in which a file holds them.
-    pub fn unused(source: String, tag: String) -> Mark {
+    /// The mark of a new tag.
+    pub fn unused(source: &str, tag: &str) -> Mark {
+        let (source, tag) = (inside(source), inside(tag));
         Mark { source, tag, mark: Decimal(0), spans: String::new(), fetched_ms: 0, kept: None }
     }
 
-    /// Errors: `state_corrupt` for the mark of another source or tag. `inside` has the form of a name in a file.
-    pub fn check_whose(
-        &self,
-        source: &str,
-        tag: &str,
-        inside: impl Fn(&str) -> String,
-        path: impl Display,
-    ) -> Result<()> {
+    /// Errors: `state_corrupt` for the mark of another source or tag.
+    pub fn check_whose(&self, source: &str, tag: &str, path: impl Display) -> Result<()> {
         if self.source == inside(source) && self.tag == inside(tag) {
             return Ok(());
         }
@@ -86,7 +82,7 @@ mod tests {
     #[test]
     fn of_what_comes_in_no_order_more_is_remembered() {
         let spans = ["9,1"; 40].join(";");
-        let mark = Mark { spans, ..Mark::unused("range:http://a".into(), "order".into()) };
+        let mark = Mark { spans, ..Mark::unused("range:http://a", "order") };
         let remembered = |order| mark.guard(order, "x").unwrap().spans().len();
         let all = [IdOrder::Ascending, IdOrder::Ranges, IdOrder::Sparse].map(remembered);
         assert_eq!(all, [MOST_SPANS, 40, 40]);
@@ -110,9 +106,9 @@ mod tests {
                     file,
                     i64::MIN,
                 )),
-                ..Mark::unused(name.clone(), name.clone())
+                ..Mark::unused(&name, &name)
             };
-            mark.check_whose(&name, &name, |name| name.into(), "x").unwrap();
+            mark.check_whose(&name, &name, "x").unwrap();
             let bytes = shared::seal(u64::MAX, &mark).unwrap();
             let text = two_slots::checked(&bytes).unwrap();
             assert_eq!(serde_json::from_str::<Mark>(text).unwrap(), mark);

@@ -14,9 +14,9 @@ use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
-use crate::storage::file_names::{checksum, file_name, inside};
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, check_root};
+use leafid_core::format::file_names::{checksum, file_name};
 use leafid_core::format::mark::{MOST_SPANS, Mark};
 use leafid_core::format::unused::{DAY_MS, MachineStart, UnusedSegments};
 use leafid_core::{Error, Guard, IdOrder, Result, Segment};
@@ -120,7 +120,7 @@ impl HighWaterMarks {
         };
         let path = files.path_of(tag)?;
         let Some(found) = shared_file::peek::<Mark>(&self.env, &path)? else { return Ok(0) };
-        found.content.check_whose(&self.source, tag, inside, path.display())?;
+        found.content.check_whose(&self.source, tag, path.display())?;
         Ok(found.content.mark.0)
     }
 
@@ -139,7 +139,7 @@ impl HighWaterMarks {
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
-        let mut store = SharedFile::open(&self.env, path.clone(), &unused(&self.source, tag), files.access)?;
+        let mut store = SharedFile::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.order, path.display())?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;
@@ -201,7 +201,7 @@ impl HighWaterMarks {
             .filter_map(|name| {
                 let path = files.directory.join(name);
                 let mark = shared_file::peek::<Mark>(&self.env, &path).ok()??.content;
-                mark.check_whose(&self.source, &mark.tag, inside, path.display()).ok()?;
+                mark.check_whose(&self.source, &mark.tag, path.display()).ok()?;
                 // The file contains only the beginning of a long name.
                 (files.path_of(&mark.tag).ok()? == path).then_some((mark.fetched_ms, mark.tag))
             })
@@ -238,7 +238,7 @@ impl HighWaterMarks {
     /// The content of a tag's file, as far as it is valid.
     fn load(&self, store: &SharedFile<Mark>, tag: &str, path: &Path) -> Result<Mark> {
         let found = store.found();
-        found.content.check_whose(&self.source, tag, inside, path.display())?;
+        found.content.check_whose(&self.source, tag, path.display())?;
         let mut mark = found.content.clone();
         let changed_ms = store.changed_ms()?;
         mark.kept = mark.kept.filter(|kept| kept.is_as_written(changed_ms));
@@ -255,11 +255,6 @@ impl HighWaterMarks {
 }
 
 impl Stored for Mark {}
-
-/// The mark of a new tag.
-fn unused(source: &str, tag: &str) -> Mark {
-    Mark::unused(inside(source), inside(tag))
-}
 
 fn prefix_of(source: &str) -> String {
     format!("segment-{}-", checksum(source))

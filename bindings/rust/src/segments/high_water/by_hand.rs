@@ -1,8 +1,7 @@
 //! The listing and the removal of marks by hand.
 
-use super::{MarkFiles, prefix_of, unused};
+use super::{MarkFiles, prefix_of};
 use crate::os::env::{Env, FileAccess};
-use crate::storage::file_names::inside;
 use crate::storage::shared_file::{self, SharedFile};
 use crate::storage::state_file;
 use leafid_core::format::mark::Mark;
@@ -68,11 +67,11 @@ pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Re
         let allowed = format!("a source of which {tag:?} has a mark in {}: {others}", directory.display());
         return Err(Error::invalid("protocol", format!("{source:?}"), &allowed));
     };
-    store.found().content.check_whose(source, tag, inside, path.display())?;
+    store.found().content.check_whose(source, tag, path.display())?;
     let before = store.found().content.mark.0;
     // In both slots: a forgotten mark must not come back when one of them is damaged.
     for _ in 0..2 {
-        store.write(&unused(source, tag))?;
+        store.write(&Mark::unused(source, tag))?;
     }
     Ok(before)
 }

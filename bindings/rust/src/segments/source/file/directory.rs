@@ -8,10 +8,10 @@ use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::os::filesystem_kind::FilesystemKind;
-use crate::storage::file_names::{file_name, inside};
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{check_root, denied};
 use leafid_core::format::counter::{Counter, Marker};
+use leafid_core::format::file_names::file_name;
 use leafid_core::format::shared::{Found, corrupt};
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;
@@ -123,7 +123,7 @@ impl CounterDirectory {
     pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
         let path = self.path_of(tag);
         let Some(store) = SharedFile::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
-        store.found().content.check_whose(&self.id, tag, inside, path.display())?;
+        store.found().content.check_whose(&self.id, tag, path.display())?;
         Ok(Some(LockedCounter { store, path }))
     }
 
@@ -174,10 +174,10 @@ impl CounterDirectory {
         let store = SharedFile::open(
             env,
             path.clone(),
-            &Counter::new(self.id.clone(), inside(tag), how.start, how.step),
+            &Counter::new(self.id.clone(), tag, how.start, how.step),
             self.access,
         )?;
-        store.found().content.check_whose(&self.id, tag, inside, path.display())?;
+        store.found().content.check_whose(&self.id, tag, path.display())?;
         let counters = names(env, &self.path)?.count();
         if counters != was {
             let counted = Marker { counters, ..marker.found().content.clone() };
@@ -217,7 +217,7 @@ impl CounterDirectory {
                 let found = shared_file::peek::<Counter>(env, &path).and_then(|found| {
                     if let Some(found) = &found {
                         // The counter must be of its own tag and of this directory.
-                        found.content.check_whose(&self.id, found.content.tag(), inside, path.display())?;
+                        found.content.check_whose(&self.id, found.content.tag(), path.display())?;
                     }
                     Ok(found)
                 });

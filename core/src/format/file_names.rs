@@ -1,4 +1,8 @@
-//! File names that are derived from tags.
+//! Names of sources and tags, as names of files and inside files.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 
 /// The largest number of bytes that a text takes in a file name. Longer texts are shortened.
 const LONGEST: usize = 120;
@@ -19,7 +23,7 @@ pub(crate) fn inside(name: &str) -> String {
 ///
 /// A long text is shortened and gets a checksum. In rare cases two long texts get the same name, so a reader must
 /// compare the text inside the file.
-pub(crate) fn file_name(text: &str) -> String {
+pub fn file_name(text: &str) -> String {
     let mut name = String::new();
     let mut end = 0;
     for byte in text.bytes() {
@@ -39,7 +43,7 @@ pub(crate) fn file_name(text: &str) -> String {
 }
 
 /// 64 bits in hex: FNV-1a, as its authors define it (draft-eastlake-fnv).
-pub(crate) fn checksum(text: &str) -> String {
+pub fn checksum(text: &str) -> String {
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -50,7 +54,7 @@ pub(crate) fn checksum(text: &str) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use alloc::collections::BTreeSet;
 
     #[test]
     fn every_tag_has_a_name_of_its_own_that_is_one_file() {
