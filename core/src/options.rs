@@ -6,6 +6,7 @@ mod allowed;
 mod checks;
 mod clock_check;
 mod clock_source;
+pub mod deployment;
 mod segments;
 mod servers;
 mod settings;

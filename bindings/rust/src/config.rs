@@ -1,5 +1,5 @@
-//! Checks of the options for directories, deployments and servers.
+//! Options that both kinds share: directories, servers, and where the process runs.
 
-pub(crate) mod deployment;
 pub(crate) mod http_options;
 pub(crate) mod state_dir;
+pub(crate) mod surroundings;

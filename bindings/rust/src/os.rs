@@ -16,6 +16,7 @@ mod lock_file;
 #[doc(hidden)]
 pub mod log_queue;
 pub(crate) mod mutex;
+#[cfg(target_os = "linux")]
 pub(crate) mod namespaces;
 mod per_process;
 pub(crate) mod process;

@@ -5,18 +5,18 @@ use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
 use super::streams::{Outcome, Streams};
-use crate::config::deployment::{self, RangePlace};
 use crate::config::state_dir;
+use crate::config::surroundings::surroundings;
 use crate::os;
 use crate::os::clock;
 use crate::os::env::Env;
-use crate::os::filesystem_kind::{self, FileSystem};
+use crate::os::filesystem_kind;
 use crate::os::host_lock;
-use crate::os::namespaces::Scope;
 use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Error, Utc};
 use clap::Args;
+use leafid_core::options::deployment::{self, FileSystem, RangePlace, Scope};
 use leafid_core::options::{WorkerRange, check_built};
 use std::fs::TryLockError;
 use std::io::{self, Write};
@@ -110,18 +110,20 @@ fn file_system(
             return report.line(Status::Failed, what, error);
         }
     };
-    let surroundings = deployment::surroundings();
+    let surroundings = surroundings();
     // With `hostname:`, the host's name separates the hosts, even if the directory does not.
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
-    let place = RangePlace { fs: &fs, path, named, surroundings, scope, exclusive: settings.exclusive_range };
-    let refusal = deployment::refuse_network(&fs, path, settings.sharing.fs, deployment::LOCAL_STATE)
+    let path = path.display();
+    let exclusive = settings.exclusive_range;
+    let place = RangePlace { fs: &fs, path: &path, named, surroundings, scope, exclusive };
+    let refusal = deployment::refuse_network(&fs, &path, settings.sharing.fs, deployment::LOCAL_STATE)
         .and_then(|()| if range { place.refuse() } else { Ok(()) });
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);
     }
     let fixed = workers.filter(|_| !range).map(|workers| workers.first);
-    match deployment::warning(&fs, path, named, surroundings, fixed) {
+    match deployment::warning(&fs, &path, named, surroundings, fixed) {
         Some(warning) => report.line(Status::Warning, what, warning),
         None => report.line(Status::Ok, what, fs.name),
     }

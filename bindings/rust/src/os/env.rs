@@ -2,8 +2,7 @@
 
 use crate::os::PerProcess;
 use crate::os::clock::Clock;
-use crate::os::filesystem_kind::FileSystem;
-use crate::os::namespaces::Scope;
+use leafid_core::options::deployment::{FileSystem, Scope};
 use leafid_core::{Code, Error, Result};
 use std::ffi::OsString;
 use std::io;

@@ -18,25 +18,6 @@ pub(crate) use macos::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
 
-/// The file system that a directory is on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileSystem {
-    /// The kernel's name for it: `ext4`, `nfs4`.
-    pub(crate) name: String,
-    pub(crate) kind: FilesystemKind,
-}
-
-/// How long a file lasts, and who sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FilesystemKind {
-    /// A disk of this machine.
-    Local,
-    /// Gone with the container or with the machine's memory.
-    Ephemeral,
-    /// Shared with other hosts.
-    Network,
-}
-
 /// The path without links, or that of the nearest existing directory above it.
 fn nearest(path: &Path) -> io::Result<PathBuf> {
     for ancestor in path.ancestors() {

@@ -10,15 +10,14 @@ mod in_memory;
 #[cfg(feature = "cli")]
 pub(crate) use by_hand::{Listed, forget, list, source_of};
 
-use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, check_root};
 use leafid_core::format::file_names::{checksum, file_name};
 use leafid_core::format::mark::{MOST_SPANS, Mark};
 use leafid_core::format::unused::{DAY_MS, MachineStart, UnusedSegments};
+use leafid_core::options::deployment::{self, FilesystemKind};
 use leafid_core::{Error, Guard, IdOrder, Result, Segment};
 use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
@@ -89,7 +88,7 @@ impl HighWaterMarks {
         let files = directory.map(|directory| {
             let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
-            deployment::refuse_network(&fs, directory, sharing.fs, deployment::LOCAL_STATE)?;
+            deployment::refuse_network(&fs, directory.display(), sharing.fs, deployment::LOCAL_STATE)?;
             // In the layers of a container a copy can have the identity of the file, and each container that of the
             // machine.
             let machine =
@@ -139,7 +138,8 @@ impl HighWaterMarks {
         if self.order == IdOrder::Sparse {
             known = in_memory::accept(&path.to_string_lossy(), tag, self.order, segments, after)?;
         }
-        let mut store = SharedFile::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
+        let mut store =
+            SharedFile::open(&self.env, path.clone(), &Mark::unused(&self.source, tag), files.access)?;
         let mut mark = self.load(&store, tag, &path)?;
         let mut guard = mark.guard(self.order, path.display())?;
         let accepted = Accepted::of(&mut guard, &known.segments, after)?;

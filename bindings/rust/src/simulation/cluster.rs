@@ -22,11 +22,11 @@ mod segments;
 mod snowflakes;
 mod tags;
 
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};
 use issued::IssuedIds;
+use leafid_core::options::deployment::FilesystemKind;
 use leafid_core::{IdOrder, Layout};
 use lease_server::LeaseServer;
 use machine::{Draw, Machine, Machines, World};

@@ -1,8 +1,7 @@
 //! The registry of the generators that this process has open: one for each key of settings.
 
-use crate::config::deployment;
+use crate::config::surroundings::surroundings;
 use crate::os::env::{self, Env, FileId};
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
 use crate::snowflake::generator::Generator;
@@ -16,6 +15,7 @@ use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
 use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use crate::worker::worker_ids::WorkerIds;
+use leafid_core::options::deployment::{self, FilesystemKind, RangePlace};
 use leafid_core::options::{WorkerRange, check_clock};
 use leafid_core::{Code, Error, OnExhausted, Result};
 use std::sync::{Arc, Mutex};
@@ -177,20 +177,13 @@ impl Registry {
         let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
         let path = &settings.directory;
         let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
-        deployment::refuse_network(&system, path, settings.sharing.fs, deployment::LOCAL_STATE)?;
-        let surroundings = deployment::surroundings();
+        deployment::refuse_network(&system, path.display(), settings.sharing.fs, deployment::LOCAL_STATE)?;
+        let surroundings = surroundings();
         let fixed = match settings.key.workers {
             WorkerIds::Within(WorkerRange { first, last, by_hostname: false }) if first != last => {
                 let (scope, exclusive) = (self.env.disk.scope(), settings.exclusive_range);
-                deployment::RangePlace {
-                    fs: &system,
-                    path,
-                    named: settings.named,
-                    surroundings,
-                    scope,
-                    exclusive,
-                }
-                .refuse()?;
+                let (path, named) = (&path.display(), settings.named);
+                RangePlace { fs: &system, path, named, surroundings, scope, exclusive }.refuse()?;
                 None
             }
             WorkerIds::Within(WorkerRange { first, by_hostname: false, .. }) => Some(first),
@@ -204,7 +197,8 @@ impl Registry {
             );
             return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
         }
-        if let Some(warning) = deployment::warning(&system, path, settings.named, surroundings, fixed) {
+        let warning = deployment::warning(&system, path.display(), settings.named, surroundings, fixed);
+        if let Some(warning) = warning {
             log::warn!("leafid: {warning}");
         }
         Ok((id, forgets))

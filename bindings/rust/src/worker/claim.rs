@@ -1,9 +1,8 @@
 //! The claim of a worker id: marks it on the host, locks its record and makes the first span durable.
 
-use crate::config::deployment;
+use crate::config::surroundings::surroundings;
 use crate::os::env::{Env, HostLock};
 use crate::os::host_lock;
-use crate::os::namespaces::Scope;
 use crate::storage::state_file::{self, StateFile};
 use crate::worker::acquire::Acquired;
 use crate::worker::renewable_lease::RenewableLease;
@@ -11,6 +10,7 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::format::state::Writer;
+use leafid_core::options::deployment::Scope;
 use leafid_core::{
     ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Code, Error, HeldId, Record, Result, Rules,
     Span, Start, StartAction, Utc, unusable_lease,
@@ -249,7 +249,7 @@ fn warn_of_no_record(
     if !settings.key.persist {
         return;
     }
-    let moves = forgets || deployment::surroundings().is_some() || env.disk.scope() != Scope::Host;
+    let moves = forgets || surroundings().is_some() || env.disk.scope() != Scope::Host;
     if !moves {
         return;
     }

@@ -7,11 +7,11 @@
 //! lease the id to another process.
 
 use crate::os::env::{Env, FileAccess, FileId};
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, IdSpace};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, LeaseSeeker, latest_first};
+use leafid_core::options::deployment::FilesystemKind;
 use leafid_core::{Code, Lease, Result};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 use super::read_bounded;
 use crate::os::env::{Disk, FILE_BYTES, FileAccess, FileId, HostLock, LockedFile, NewFile};
-use crate::os::filesystem_kind::{self, FileSystem};
+use crate::os::filesystem_kind;
 use crate::os::host_lock;
-use crate::os::namespaces::Scope;
 use crate::os::{self, ForkSafeFd};
 use leafid_core::Result;
+use leafid_core::options::deployment::{FileSystem, Scope};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,6 @@
 //! The kinds of Linux: the kernel's numbers, and the types of mounts.
 
-use super::{FileSystem, FilesystemKind};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

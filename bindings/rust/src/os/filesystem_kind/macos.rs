@@ -1,6 +1,6 @@
 //! The kinds of macOS, where the mount says whether its disk is of this machine.
 
-use super::{FileSystem, FilesystemKind};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind};
 use std::io;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The kinds of Windows: what a drive is, and the name of its file system.
 
-use super::{FileSystem, FilesystemKind};
 use crate::os::windows::{narrow, wide};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind};
 use std::io;
 use std::path::{Component, Path, Prefix};
 use std::ptr;

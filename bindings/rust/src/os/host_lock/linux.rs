@@ -5,8 +5,9 @@ use super::THIS_PROCESS;
 use crate::os::ForkSafeFd;
 use crate::os::env::HostLock;
 use crate::os::lock_file::{self, LockFile};
-use crate::os::namespaces::{self, Facts, Scope};
+use crate::os::namespaces::{self, Facts};
 use crate::os::process;
+use leafid_core::options::deployment::Scope;
 use leafid_core::{Code, Error, Result, Utc};
 use rustix::io::Errno;
 use rustix::net::{

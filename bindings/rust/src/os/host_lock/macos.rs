@@ -2,8 +2,8 @@
 
 use crate::os::env::HostLock;
 use crate::os::lock_file::{self, LockFile};
-use crate::os::namespaces::Scope;
 use leafid_core::Result;
+use leafid_core::options::deployment::Scope;
 use rustix::fs::Access;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! A named object of the kernel, which is gone with the last process that has it open.
 
 use crate::os::env::HostLock;
-use crate::os::namespaces::Scope;
 use crate::os::windows::{registry_number, wide};
+use leafid_core::options::deployment::Scope;
 use leafid_core::{Code, Error, Result};
 use std::io;
 use std::os::windows::io::{FromRawHandle, OwnedHandle};

@@ -2,11 +2,10 @@
 
 use super::machine::{Draw, Machine, World, killed};
 use crate::os::env::{Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
-use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
 use crate::os::mutex::lock;
-use crate::os::namespaces::Scope;
 use leafid_core::Result;
 use leafid_core::format::two_slots::SLOT_BYTES;
+use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

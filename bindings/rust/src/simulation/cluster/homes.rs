@@ -5,9 +5,8 @@ use super::machine::{Draw, Machine};
 use super::snowflakes::Unit;
 use super::{DISKS, Simulation};
 use crate::SnowflakeBuilder;
-use crate::os::filesystem_kind::FilesystemKind;
-use crate::os::namespaces::Scope;
 use leafid_core::Layout;
+use leafid_core::options::deployment::{FilesystemKind, Scope};
 use std::sync::Arc;
 
 /// How far ahead of the clock a lost record may have been, and how far clocks may differ by `no_record_wait_ms`.

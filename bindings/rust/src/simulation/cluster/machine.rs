@@ -3,10 +3,9 @@
 use super::disk::{File, ProcessDisk};
 use crate::os::clock::{Clock, ClockReader};
 use crate::os::env::{Env, Random};
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::os::mutex::lock;
-use crate::os::namespaces::Scope;
 use leafid_core::ClockFilter;
+use leafid_core::options::deployment::{FilesystemKind, Scope};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder, WorkerSource};
+use leafid_core::options::deployment::FilesystemKind;
 use leafid_core::{Code, Error, Layout, OnClockBackwards, OnExhausted, Run};
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ impl Unit {
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
         let forgets = builder.options.persist == Some(false);
-        let ephemeral = forgets || machine.kind == crate::os::filesystem_kind::FilesystemKind::Ephemeral;
+        let ephemeral = forgets || machine.kind == FilesystemKind::Ephemeral;
         let builder = builder
             .state_dir("/simulated")
             .layout(layout)

@@ -4,15 +4,14 @@
 //! a directory without its marker is refused, and so is a new counter if an old one is missing.
 
 use super::counter::{FileTag, LockedCounter};
-use crate::config::deployment;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
-use crate::os::filesystem_kind::FilesystemKind;
 use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{check_root, denied};
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::file_names::file_name;
 use leafid_core::format::shared::{Found, corrupt};
+use leafid_core::options::deployment::{self, FilesystemKind};
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;
 use std::io;
@@ -248,7 +247,7 @@ fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
 /// Errors: `state_io` for a network file system. Logs a warning for a file system that does not survive a restart.
 fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
     let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
-    deployment::refuse_network(&fs, path, sharing.fs, "use a directory on a local disk")?;
+    deployment::refuse_network(&fs, path.display(), sharing.fs, "use a directory on a local disk")?;
     if fs.kind == FilesystemKind::Ephemeral {
         log::warn!(
             "leafid: {} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \

@@ -3,63 +3,106 @@
 //! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
 //! whose locks may not exclude each other. The rules are pure functions of the facts.
 
-use crate::os::filesystem_kind::{FileSystem, FilesystemKind};
-use crate::os::namespaces::Scope;
-use leafid_core::{Code, Error, Result};
-use std::path::Path;
+use crate::{Code, Error, Result};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
 
-/// The name of the platform, if it starts several containers from one description.
-pub(crate) fn surroundings() -> Option<&'static str> {
-    surroundings_of(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+/// The file system that a directory is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// The kernel's name for it: `ext4`, `nfs4`.
+    pub name: String,
+    /// How long its files last, and who sees them.
+    pub kind: FilesystemKind,
 }
 
-fn surroundings_of(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
-    [
-        ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
-        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
-        ("K_SERVICE", "Cloud Run or Knative"),
-    ]
-    .into_iter()
-    .find_map(|(variable, name)| is_set(variable).then_some(name))
+/// How long a file lasts, and who sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesystemKind {
+    /// A disk of this machine.
+    Local,
+    /// Gone with the container or with the machine's memory.
+    Ephemeral,
+    /// Shared with other hosts.
+    Network,
+}
+
+/// The processes that see a mark of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All processes of the machine's first network namespace, to which this process belongs.
+    Host,
+    /// The processes of this process's network namespace, which is not the machine's first.
+    OwnNetwork,
+    /// Perhaps only those of a container: the machine's first process is not visible from here.
+    Container,
+    /// Unknown: /proc does not show it.
+    Unseen,
+    /// None: no mark can be created.
+    Unmarked,
+}
+
+impl Scope {
+    /// Why it is not certain that the whole machine sees a mark.
+    pub const fn reason(self) -> Option<&'static str> {
+        match self {
+            Scope::Host => None,
+            Scope::OwnNetwork => Some(
+                "this process has a network namespace of its own, as in a container or a unit with PrivateNetwork",
+            ),
+            Scope::Container => Some("this process has a process namespace of its own, as in a container"),
+            Scope::Unseen => Some(
+                "whether this process is in a container cannot be seen (no /proc/1/net/unix, as with hidepid)",
+            ),
+            Scope::Unmarked => {
+                Some("no held worker id can be marked here (no abstract sockets, as under seccomp)")
+            }
+        }
+    }
 }
 
 /// `instead` is the advice of the error. Errors: `state_io` for a network file system without `shared_fs`.
-pub(crate) fn refuse_network(fs: &FileSystem, path: &Path, shared_fs: bool, instead: &str) -> Result<()> {
+pub fn refuse_network(fs: &FileSystem, path: impl Display, shared_fs: bool, instead: &str) -> Result<()> {
     if fs.kind != FilesystemKind::Network || shared_fs {
         return Ok(());
     }
     let message = format!(
-        "{} is on {}, a network file system, where two hosts may both be given one lock; set shared_fs = true if its \
+        "{path} is on {}, a network file system, where two hosts may both be given one lock; set shared_fs = true if its \
          locks work between all hosts that use it, or {instead}",
-        path.display(),
         fs.name
     );
     Err(Error::new(Code::StateIo, message))
 }
 
 /// The advice for records.
-pub(crate) const LOCAL_STATE: &str = "set state_dir to a local disk";
+pub const LOCAL_STATE: &str = "set state_dir to a local disk";
 
 /// The place where a range of worker ids will be claimed.
-pub(crate) struct RangePlace<'a> {
-    pub(crate) fs: &'a FileSystem,
-    pub(crate) path: &'a Path,
+pub struct RangePlace<'a> {
+    /// The file system of the state directory.
+    pub fs: &'a FileSystem,
+    /// The path of the state directory.
+    pub path: &'a dyn Display,
     /// Whether the user named the path, by the option or in the environment.
-    pub(crate) named: bool,
-    pub(crate) surroundings: Option<&'a str>,
+    pub named: bool,
+    /// The name of the platform, if it starts several containers from one description.
+    pub surroundings: Option<&'a str>,
     /// The processes that see a mark of this process.
-    pub(crate) scope: Scope,
+    pub scope: Scope,
     /// The user's statement `exclusive_range`.
-    pub(crate) exclusive: bool,
+    pub exclusive: bool,
 }
 
 impl RangePlace<'_> {
     /// Errors: `invalid_argument` where other processes with the same range may not see which ids are held here.
-    pub(crate) fn refuse(&self) -> Result<()> {
+    pub fn refuse(&self) -> Result<()> {
         if self.exclusive {
             return Ok(());
         }
-        let path = self.path.display();
+        let path = self.path;
         let (because, unless) = match (self.surroundings, self.scope.reason(), self.fs.kind) {
             (Some(surroundings), ..) => (
                 format!(
@@ -95,9 +138,9 @@ impl RangePlace<'_> {
 }
 
 /// The warning for a generator that is opened here. `fixed`: the worker id, if it was given as a number.
-pub(crate) fn warning(
+pub fn warning(
     fs: &FileSystem,
-    path: &Path,
+    path: impl Display,
     named: bool,
     surroundings: Option<&str>,
     fixed: Option<u32>,
@@ -115,9 +158,8 @@ pub(crate) fn warning(
     if ephemeral {
         let advice = if named { "set state_dir to" } else { "name by state_dir or LEAFID_STATE_DIR" };
         parts.push(format!(
-            "{} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
+            "{path} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
              clock; {advice} a persistent directory",
-            path.display(),
             fs.name
         ));
     }
@@ -125,6 +167,7 @@ pub(crate) fn warning(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -134,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_network_needs_the_user_s_word() {
-        let path = Path::new("/srv/ids");
+        let path = "/srv/ids";
         let nfs = fs("nfs4", FilesystemKind::Network);
         let error = refuse_network(&nfs, path, false, LOCAL_STATE).unwrap_err();
         assert_eq!(error.code(), Code::StateIo);
@@ -148,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_range_is_refused_where_others_may_not_see_it() {
-        let path = Path::new("/var/lib/leafid");
+        let path = "/var/lib/leafid";
         let (local, ephemeral) = (fs("it", FilesystemKind::Local), fs("it", FilesystemKind::Ephemeral));
         let network = fs("it", FilesystemKind::Network);
         for (fs, surroundings, named, scope, refused) in [
@@ -164,7 +207,7 @@ mod tests {
             (&local, None, true, Scope::Unseen, Some("cannot be seen")),
             (&local, None, true, Scope::Unmarked, Some("no held worker id can be marked here")),
         ] {
-            let place = RangePlace { fs, path, named, surroundings, scope, exclusive: false };
+            let place = RangePlace { fs, path: &path, named, surroundings, scope, exclusive: false };
             match (place.refuse(), refused) {
                 (Ok(()), None) => {}
                 (Err(error), Some(why)) => {
@@ -185,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_warned_of() {
-        let path = Path::new("/data");
+        let path = "/data";
         let fixed = "worker id 7 is fixed";
         let gone = "do not outlive";
         for (kind, surroundings, worker_id, said, unsaid) in [
@@ -201,12 +244,5 @@ mod tests {
             assert!(!unsaid.iter().any(|part| text.contains(part)), "{text}");
             assert_eq!(text.is_empty(), said.is_empty());
         }
-    }
-
-    #[test]
-    fn the_surroundings_are_told_by_the_environment() {
-        assert_eq!(surroundings_of(|_| false), None);
-        assert_eq!(surroundings_of(|name| name == "KUBERNETES_SERVICE_HOST"), Some("Kubernetes"));
-        assert_eq!(surroundings_of(|name| name == "AWS_LAMBDA_FUNCTION_NAME"), Some("AWS Lambda"));
     }
 }
