@@ -5,12 +5,12 @@
 
 use super::segments::handle::Segments;
 use super::segments::settings::SegmentsSettings;
-use super::segments::source::origin::Origin;
-use super::tasks::fetch_pool;
-use super::segments::source::completion::Completion;
 use super::segments::source::callback::SegmentSource;
+use super::segments::source::completion::Completion;
 use super::segments::source::fetch_request::{Batch, FetchRequest};
+use super::segments::source::source_properties::SourceProperties;
 use super::segments::tag::Tag;
+use super::tasks::fetch_pool;
 use crate::world::{self, now, wrong};
 use leafid_core::{Code, Error, Result, Segment};
 use shuttle::future::block_on;
@@ -103,8 +103,8 @@ fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
     SegmentsSettings {
         name: "default".into(),
         directory: None,
-        origin: Origin {
-            source,
+        source: SourceProperties {
+            segment_source: source,
             name: "model".into(),
             native: false,
             one_by_one: false,

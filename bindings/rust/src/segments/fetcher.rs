@@ -56,7 +56,7 @@ pub(crate) struct FetchProgress {
 
 impl Owner for Fetcher {
     fn close_idle(&self) {
-        if let Some(servers) = &self.settings.origin.servers {
+        if let Some(servers) = &self.settings.source.servers {
             servers.close_idle();
         }
     }
@@ -79,7 +79,7 @@ impl Fetcher {
         // They are taken from the end.
         prewarm.reverse();
         // The threads limit the calls of other sources.
-        let breaker = match settings.max_wait.is_some() && settings.origin.source.is_deferred() {
+        let breaker = match settings.max_wait.is_some() && settings.source.segment_source.is_deferred() {
             true => CircuitBreaker::limited(),
             false => CircuitBreaker::new(),
         };
@@ -93,7 +93,7 @@ impl Fetcher {
             closed: AtomicBool::new(false),
             generation: os::process::generation(),
         });
-        fetch_pool::add_owner(&fetcher, fetcher.settings.origin.threads);
+        fetch_pool::add_owner(&fetcher, fetcher.settings.source.threads);
         fetcher
     }
 
@@ -106,7 +106,7 @@ impl Fetcher {
             if let Some(tag_state) = tags.get(name) {
                 return Ok(Arc::clone(tag_state));
             }
-            let step = self.settings.step.unwrap_or(if self.settings.origin.native { 0 } else { STEP });
+            let step = self.settings.step.unwrap_or(if self.settings.source.native { 0 } else { STEP });
             let step = AdaptiveStep::new(step, self.settings.adaptive);
             let stock = self.settings.stock();
             let tag_state =
@@ -127,7 +127,7 @@ impl Fetcher {
 
     /// Whether the source returns its results on the threads that ask for ids.
     pub(crate) fn is_deferred(&self) -> bool {
-        self.settings.origin.source.is_deferred()
+        self.settings.source.segment_source.is_deferred()
     }
 
     pub(crate) fn now_ms(&self) -> i64 {
@@ -247,7 +247,7 @@ impl Fetcher {
 
     /// Requests a tag's next segment from the source.
     pub(crate) fn job(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) -> Job {
-        let may_take = if self.settings.origin.native { STUCK } else { STUCK_IN_CODE };
+        let may_take = if self.settings.source.native { STUCK } else { STUCK_IN_CODE };
         let fetcher = Arc::clone(self);
         Job::new(self.key(), may_take, move |ready| {
             match ready {
@@ -304,7 +304,7 @@ impl Fetcher {
             fetcher.ended(&tag_state, outcome, plan.wanted, requests);
         };
         let completion = Completion::new(self.key(), self.generation, Box::new(accept));
-        self.settings.origin.source.ask(request, completion);
+        self.settings.source.segment_source.ask(request, completion);
     }
 
     /// Checks a result for a request with this `after`. Ids that were given before are left out, and the mark above the
@@ -350,7 +350,7 @@ impl Fetcher {
             Ok((accepted, _)) => accepted.refused.clone(),
             Err(error) => Some(error.clone()),
         };
-        let denied = self.settings.origin.servers.as_ref().filter(|_| outcome.is_err());
+        let denied = self.settings.source.servers.as_ref().filter(|_| outcome.is_err());
         let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
         let logged = tag_state.locked(|state| {
             let before = state.fetch.error().map(Error::code);
@@ -366,7 +366,7 @@ impl Fetcher {
                     0
                 }
                 Err(error) => {
-                    let may_skip = self.settings.origin.one_by_one && error.code() == Code::SegmentRegressed;
+                    let may_skip = self.settings.source.one_by_one && error.code() == Code::SegmentRegressed;
                     state.fetch.failed(error, is_denied, may_skip, now_ms, seed)
                 }
             };
@@ -387,7 +387,7 @@ impl Fetcher {
         }
         tag_state.changed();
         // A source of single ids is asked again until there are enough.
-        if failures != 0 || self.settings.origin.one_by_one {
+        if failures != 0 || self.settings.source.one_by_one {
             self.want(tag_state, None);
         }
         self.prewarm_next();
@@ -395,7 +395,7 @@ impl Fetcher {
 
     /// Whether all servers back off.
     fn servers_readiness(&self) -> ServersReadiness {
-        match self.settings.origin.servers.as_ref().map(|servers| servers.back_off_ms(true)) {
+        match self.settings.source.servers.as_ref().map(|servers| servers.back_off_ms(true)) {
             None => ServersReadiness::Unknown,
             Some(None) => ServersReadiness::Ready,
             Some(Some(back_off_ms)) => ServersReadiness::BackOff(back_off_ms),
@@ -406,7 +406,7 @@ impl Fetcher {
     pub(crate) fn late(&self, tag_state: &TagState, waited: Duration) -> Error {
         let state = tag_state.locked(|state| (state.fetch.error().cloned(), state.asked_at()));
         let (error, asked_at) = state.unwrap_or_default();
-        let source = &self.settings.origin.source;
+        let source = &self.settings.source.segment_source;
         let silent_for = asked_at.and_then(|since| source.silent_for(&tag_state.name, since));
         let down = if asked_at.is_none() { self.why_down() } else { None };
         let full = lock_signal_safe(&self.breaker, self.generation, |breaker| breaker.is_full());
@@ -430,7 +430,7 @@ impl Fetcher {
 
     /// The number of ids to fetch for a tag before its first use, if the source returns them one by one.
     fn prewarmed(&self) -> i64 {
-        if self.settings.origin.one_by_one { PREWARMED.min(self.settings.step.unwrap_or(STEP)) } else { 0 }
+        if self.settings.source.one_by_one { PREWARMED.min(self.settings.step.unwrap_or(STEP)) } else { 0 }
     }
 
     fn prewarm_next(self: &Arc<Self>) {
@@ -446,7 +446,7 @@ impl Fetcher {
     /// `state_io`.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
         self.end(|| {
-            if let Some(servers) = &self.settings.origin.servers {
+            if let Some(servers) = &self.settings.source.servers {
                 servers.close();
             }
         })

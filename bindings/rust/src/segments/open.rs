@@ -19,13 +19,13 @@ pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
     let (its_env, its) = (Arc::clone(&env), Arc::clone(settings));
     let make = move || {
         let source = match its.directory {
-            Some(_) => its.origin.name.clone(),
+            Some(_) => its.source.name.clone(),
             // A directory already belongs to an id space.
-            None => format!("{} {}", its.name, its.origin.name),
+            None => format!("{} {}", its.name, its.source.name),
         };
         let directory = its.directory.as_deref();
         let marks =
-            HighWaterMarks::new(Arc::clone(&its_env), directory, &source, its.origin.order, its.sharing)?;
+            HighWaterMarks::new(Arc::clone(&its_env), directory, &source, its.source.order, its.sharing)?;
         let recent = match its.prewarm {
             Prewarm::LastDay => marks.recent(its_env.clock.filtered_ms())?,
             _ => Vec::new(),

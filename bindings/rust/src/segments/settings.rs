@@ -1,8 +1,8 @@
 //! The checked options of segments.
 
 use super::options::{Prewarm, SegmentsOptions};
-use super::source::origin::Origin;
 use super::source::select;
+use super::source::source_properties::SourceProperties;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use leafid_core::options::{
@@ -19,7 +19,7 @@ pub(crate) struct SegmentsSettings {
     /// The sub-directory of the id space in the state directory; `None` if no marks are stored.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) sharing: Sharing,
-    pub(crate) origin: Origin,
+    pub(crate) source: SourceProperties,
     pub(crate) step: Option<i64>,
     pub(crate) adaptive: bool,
     pub(crate) prefetch: u32,
@@ -37,12 +37,12 @@ impl SegmentsSettings {
     /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
-        self.origin.check_tag.as_ref().map_or(Ok(()), |check| check(tag))
+        self.source.check_tag.as_ref().map_or(Ok(()), |check| check(tag))
     }
 
     /// The size and rules of the stock, for a source that returns ids one by one.
     pub(crate) fn stock(&self) -> Option<Stock> {
-        self.origin.one_by_one.then(|| Stock {
+        self.source.one_by_one.then(|| Stock {
             most: self.step.unwrap_or(STEP) as u64,
             adaptive: self.adaptive,
             prefetch: self.prefetch.into(),
@@ -68,7 +68,7 @@ impl SegmentsSettings {
             name,
             directory,
             sharing: options.sharing()?,
-            origin: select::origin(options)?,
+            source: select::source(options)?,
             step: options.step,
             adaptive: options.adaptive.unwrap_or(true),
             prefetch,

@@ -47,7 +47,7 @@ impl Opened {
     /// Creates the state of the process that is played, as its first call does.
     pub(crate) fn begin(&self, env: &Arc<Env>) -> Result<()> {
         let settings = &self.shared.settings;
-        let (name, order) = (&settings.origin.name, settings.origin.order);
+        let (name, order) = (&settings.source.name, settings.source.order);
         let marks = HighWaterMarks::new(Arc::clone(env), settings.directory.as_deref(), name, order, false)?;
         let fetcher = Fetcher::open(Arc::clone(settings), marks, Arc::clone(env), Vec::new());
         let _ = self.shared.process.install(fetcher, os::process::generation());

@@ -9,7 +9,7 @@ pub(crate) mod fetch_request;
 pub(crate) mod file;
 #[cfg(feature = "http")]
 pub(crate) mod http_sources;
-pub(crate) mod origin;
 pub(crate) mod select;
 #[cfg(feature = "http")]
 pub(crate) mod single_ids;
+pub(crate) mod source_properties;

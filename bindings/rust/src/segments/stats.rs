@@ -97,11 +97,11 @@ impl TagStats {
 
 impl SegmentsStats {
     pub(crate) fn of(fetcher: &Fetcher) -> SegmentsStats {
-        let servers = fetcher.settings.origin.servers.as_ref();
+        let servers = fetcher.settings.source.servers.as_ref();
         let servers = servers.map(|servers| servers.last_errors()).unwrap_or_default();
         SegmentsStats {
             name: fetcher.settings.name.clone(),
-            source: fetcher.settings.origin.name.clone(),
+            source: fetcher.settings.source.name.clone(),
             servers: servers
                 .into_iter()
                 .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })

@@ -1,15 +1,15 @@
 //! Options, as the models set them.
 
-use super::source::origin::Origin;
-use leafid_core::Stock;
+use super::source::source_properties::SourceProperties;
 use leafid_core::Result;
+use leafid_core::Stock;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) struct SegmentsSettings {
     pub(crate) name: String,
     pub(crate) directory: Option<PathBuf>,
-    pub(crate) origin: Origin,
+    pub(crate) source: SourceProperties,
     pub(crate) step: Option<i64>,
     pub(crate) adaptive: bool,
     pub(crate) prefetch: u32,

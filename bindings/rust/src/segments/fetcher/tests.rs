@@ -3,7 +3,7 @@
 use super::*;
 use crate::os::mutex::lock;
 use crate::segments::simulated::{BEGIN_MS, Play};
-use crate::segments::source::origin::Servers;
+use crate::segments::source::source_properties::Servers;
 use crate::segments::{Fetched, Segments, SegmentsBuilder};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -195,7 +195,7 @@ fn a_source_is_asked_for_its_own_step_or_for_more_if_more_is_needed() {
     ];
     for (step, need, wanted) in cases {
         let builder = step.map_or(Segments::builder(), |step| Segments::builder().step(step));
-        let play = Play::open(builder, |settings| settings.origin.native = true);
+        let play = Play::open(builder, |settings| settings.source.native = true);
         assert_eq!(play.asked(&play.tag("order"), need).0, wanted, "{step:?} {need:?}");
     }
 }
@@ -204,7 +204,7 @@ fn a_source_is_asked_for_its_own_step_or_for_more_if_more_is_needed() {
 fn a_stock_is_filled_and_while_that_fails_one_id_is_asked_for() {
     let builder = || Segments::builder().step(100).adaptive(false);
     let asked = |need, before: &dyn Fn(&mut TagInner)| {
-        let play = Play::open(builder(), |settings| settings.origin.one_by_one = true);
+        let play = Play::open(builder(), |settings| settings.source.one_by_one = true);
         let tag_state = play.tag("order");
         of(&tag_state, before);
         play.set_clock(BEGIN_MS + 1_000);
@@ -224,7 +224,7 @@ fn a_stock_is_filled_and_while_that_fails_one_id_is_asked_for() {
 fn it_is_urgent_while_somebody_waits_or_what_is_left_is_no_more_than_what_is_short() {
     let urgent = |one_by_one, left, waits| {
         let builder = Segments::builder().step(100).adaptive(false);
-        let play = Play::open(builder, |settings| settings.origin.one_by_one = one_by_one);
+        let play = Play::open(builder, |settings| settings.source.one_by_one = one_by_one);
         let tag_state = play.tag("order");
         give(&tag_state, ids(1, 100), left);
         if waits {
@@ -240,7 +240,7 @@ fn it_is_urgent_while_somebody_waits_or_what_is_left_is_no_more_than_what_is_sho
 #[test]
 fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
     let step = |builder, native, said| {
-        let play = Play::open(builder, |settings| settings.origin.native = native);
+        let play = Play::open(builder, |settings| settings.source.native = native);
         let tag_state = play.tag("order");
         play.asked(&tag_state, None);
         play.answer(Ok(Some(Fetched { segment: ids(1, 50), step: said })));
@@ -258,7 +258,7 @@ fn a_source_that_does_not_say_its_step_shows_it_where_it_has_the_choice() {
 #[test]
 fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
     let regressed = || Err(Error::new(Code::SegmentRegressed, "as asked").into());
-    let play = Play::open(thousand(), |settings| settings.origin.one_by_one = true);
+    let play = Play::open(thousand(), |settings| settings.source.one_by_one = true);
     let tag_state = play.tag("order");
     play.want(&tag_state, Some(1));
     play.work();
@@ -274,7 +274,7 @@ fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
     assert_eq!(play.tags_asked(), ["order"], "and it is asked for more at once");
     // For another error, and for a source that returns ranges, there is none.
     for (one_by_one, code) in [(true, Code::SegmentUnavailable), (false, Code::SegmentRegressed)] {
-        let play = Play::open(thousand(), |settings| settings.origin.one_by_one = one_by_one);
+        let play = Play::open(thousand(), |settings| settings.source.one_by_one = one_by_one);
         let tag_state = play.tag("order");
         fail(&play, &tag_state, code);
         assert_eq!(of(&tag_state, |state| state.fetch.failures()), 1);
@@ -287,7 +287,7 @@ fn ids_that_may_have_been_given_before_are_left_out_four_times_in_a_row() {
 fn only_a_source_that_gives_no_answer_is_down() {
     let fails = |code, servers: Option<Says>| {
         let servers = servers.map(|says| Arc::new(says) as Arc<dyn Servers>);
-        let play = Play::open(thousand(), |settings| settings.origin.servers = servers);
+        let play = Play::open(thousand(), |settings| settings.source.servers = servers);
         ["a", "b", "c"].iter().for_each(|tag| fail(&play, &play.tag(tag), code));
         let is_denied = of(&play.tag("a"), |state| state.fetch.refused().is_some());
         (is_down(&play), is_denied)
@@ -369,7 +369,7 @@ fn tags_are_fetched_ahead_eight_at_a_time_but_for_those_that_have_ids() {
     assert_eq!(play.tags_asked(), tags[2..10]);
     // If they come one by one, a few are enough.
     let builder = Segments::builder().step(100);
-    let one_by_one = |settings: &mut SegmentsSettings| settings.origin.one_by_one = true;
+    let one_by_one = |settings: &mut SegmentsSettings| settings.source.one_by_one = true;
     let play = Play::prewarmed(builder, one_by_one, vec!["order".into()]);
     play.fetcher.begin();
     play.work();
@@ -387,7 +387,7 @@ fn servers_are_closed_by_who_has_them() {
     for (close, closed) in [(true, 1), (false, 0)] {
         let says = Arc::new(Says::default());
         let servers = Arc::clone(&says) as Arc<dyn Servers>;
-        let play = Play::open(thousand(), |settings| settings.origin.servers = Some(servers));
+        let play = Play::open(thousand(), |settings| settings.source.servers = Some(servers));
         assert!(play.fetcher.is_deferred());
         play.fetcher.close_idle();
         assert_eq!(says.rested.load(SeqCst), 1);

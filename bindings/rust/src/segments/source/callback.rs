@@ -25,11 +25,11 @@ pub(crate) enum SourceKind {
     Deferred(Arc<Deferred>),
     /// Returns at once and completes later, on threads of leafid.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
-    Later(Arc<dyn Later>),
+    Pool(Arc<dyn PoolSource>),
 }
 
 /// A source that completes later, on threads of leafid that may wait for the disk. A panic there completes nothing.
-pub(crate) trait Later: Send + Sync {
+pub(crate) trait PoolSource: Send + Sync {
     /// Fetches ids, and completes `completion` with the first of them.
     fn fetch(&self, request: FetchRequest, completion: Completion);
     /// How long the requests for a tag have run without any response; `None` while no request runs.
@@ -63,15 +63,15 @@ impl SegmentSource {
     }
 
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "servers do"))]
-    pub(crate) fn later(source: impl Later + 'static) -> SegmentSource {
-        SegmentSource(SourceKind::Later(Arc::new(source)))
+    pub(crate) fn on_pool(source: impl PoolSource + 'static) -> SegmentSource {
+        SegmentSource(SourceKind::Pool(Arc::new(source)))
     }
 
     /// How long a request for a tag, sent at `asked`, has had no response; `None` if no request was sent.
     pub(crate) fn silent_for(&self, tag: &str, asked: Instant) -> Option<Duration> {
         match &self.0 {
             SourceKind::Blocking(_) | SourceKind::Deferred(_) => Some(asked.elapsed()),
-            SourceKind::Later(source) => source.silent_for(tag),
+            SourceKind::Pool(source) => source.silent_for(tag),
         }
     }
 
@@ -97,7 +97,7 @@ impl SegmentSource {
             SourceKind::Deferred(fetch) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, completion)));
             }
-            SourceKind::Later(source) => {
+            SourceKind::Pool(source) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| source.fetch(request, completion)));
             }
         }
@@ -107,7 +107,7 @@ impl SegmentSource {
 impl fmt::Debug for SegmentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            SourceKind::Blocking(_) | SourceKind::Later(_) => "SegmentSource::callback",
+            SourceKind::Blocking(_) | SourceKind::Pool(_) => "SegmentSource::callback",
             SourceKind::Deferred(_) => "SegmentSource::deferred",
         })
     }

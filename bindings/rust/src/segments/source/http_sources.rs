@@ -3,8 +3,8 @@
 use super::callback::SegmentSource;
 use super::dialects;
 use super::fetch_request::FetchRequest;
-use super::origin::{Origin, Servers};
-use super::single_ids::Singles;
+use super::single_ids::SingleIdSource;
+use super::source_properties::{Servers, SourceProperties};
 use crate::config::http_options::opened;
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 const CONNECTIONS: i64 = 4;
 
 /// The source for the servers of the options. Errors: `invalid_argument`.
-pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
+pub(crate) fn source(options: &SegmentsOptions) -> Result<SourceProperties> {
     let protocol = options.protocol.unwrap_or_default();
     let mut http = http_options(options)?;
     let connections = http.connections;
     let block_size = block_size(options.block_size, protocol == Protocol::Leaf)?;
     let name = protocol.name().to_owned();
-    let mut origin = match protocol {
+    let mut properties = match protocol {
         Protocol::Leaf | Protocol::LeafSnowflake => {
             check_leaf_order(options.ordered_source)?;
             let (mode, order) = match protocol {
@@ -36,14 +36,14 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
                 let servers = Arc::clone(&servers);
                 move |tag: &str| dialects::leaf(&servers, mode, tag, env.number()?)
             };
-            let source = SegmentSource::later(Singles::new(mode.each() as u64, connections, get));
-            let origin = Origin::new(source, name, true, order);
+            let source = SegmentSource::on_pool(SingleIdSource::new(mode.each() as u64, connections, get));
+            let properties = SourceProperties::new(source, name, true, order);
             let check_tag = move |tag: &str| mode.check_tag(tag);
-            Origin {
+            SourceProperties {
                 servers: Some(servers),
                 check_tag: Some(Box::new(check_tag)),
                 one_by_one: true,
-                ..origin
+                ..properties
             }
         }
         Protocol::Range => {
@@ -62,8 +62,8 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
             blocking(open(http)?, name, options.order(false), fetch)
         }
     };
-    origin.threads = connections;
-    Ok(origin)
+    properties.threads = connections;
+    Ok(properties)
 }
 
 /// Reads files and the environment. Errors: `invalid_argument`.
@@ -78,12 +78,12 @@ fn blocking(
     name: String,
     order: IdOrder,
     fetch: impl Fn(&ServerPool, &FetchRequest, u128) -> Result<Fetched> + Send + Sync + 'static,
-) -> Origin {
+) -> SourceProperties {
     let (asked, env) = (Arc::clone(&servers), env::of_process());
     let source = SegmentSource::blocking(move |request| {
         Ok(Some(fetch(&asked, &as_urgent(request), env.number()?)?.into()))
     });
-    Origin { servers: Some(servers), ..Origin::new(source, name, true, order) }
+    SourceProperties { servers: Some(servers), ..SourceProperties::new(source, name, true, order) }
 }
 
 impl Servers for ServerPool {
@@ -138,10 +138,10 @@ mod tests {
         for (protocol, ordered, order) in cases {
             let mut builder = Segments::builder().servers(["http://127.0.0.1:1"]).protocol(protocol);
             builder.options.ordered_source = ordered;
-            let origin = origin(&builder.options).unwrap();
+            let properties = source(&builder.options).unwrap();
             let one_by_one = matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake);
-            assert_eq!((origin.order, origin.one_by_one), (order, one_by_one), "{protocol:?}");
-            let asked = origin.servers.map(|servers| servers.last_errors());
+            assert_eq!((properties.order, properties.one_by_one), (order, one_by_one), "{protocol:?}");
+            let asked = properties.servers.map(|servers| servers.last_errors());
             assert_eq!(asked.map(|errors| errors.len()), Some(1), "{protocol:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::callback::SegmentSource;
 use super::file::FileSource;
-use super::origin::Origin;
+use super::source_properties::SourceProperties;
 use crate::config::http_options::opened;
 use crate::os::env;
 use crate::segments::options::SegmentsOptions;
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The source that the options name. Errors: `invalid_argument`; those of opening the source.
-pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
+pub(crate) fn source(options: &SegmentsOptions) -> Result<SourceProperties> {
     let (servers, for_servers) = (&options.servers, options.set_for_servers());
     match SourceChoice::new(options.source.as_ref(), servers, &for_servers, &options.set_for_file())? {
         SourceChoice::Callback(source) => {
-            Ok(Origin::new(source.clone(), "callback".into(), false, options.order(true)))
+            Ok(SourceProperties::new(source.clone(), "callback".into(), false, options.order(true)))
         }
         SourceChoice::File(path) => file_source(options, path),
         SourceChoice::Servers => http_source(options),
@@ -24,7 +24,7 @@ pub(crate) fn origin(options: &SegmentsOptions) -> Result<Origin> {
 }
 
 /// The source `file:DIR`.
-fn file_source(options: &SegmentsOptions, path: &str) -> Result<Origin> {
+fn file_source(options: &SegmentsOptions, path: &str) -> Result<SourceProperties> {
     let (env, path) = (Arc::clone(env::of_process()), PathBuf::from(path));
     let (create, sharing, tags) = (options.create, options.sharing()?, options.tags.clone());
     let source = opened("the directory of the counters", move || {
@@ -32,18 +32,18 @@ fn file_source(options: &SegmentsOptions, path: &str) -> Result<Origin> {
     })?;
     let name = source.source_name();
     let source = SegmentSource::blocking(move |request| Ok(Some(source.fetch(request)?.into())));
-    Ok(Origin::new(source, name, true, options.order(true)))
+    Ok(SourceProperties::new(source, name, true, options.order(true)))
 }
 
 #[cfg(not(feature = "http"))]
-fn http_source(options: &SegmentsOptions) -> Result<Origin> {
+fn http_source(options: &SegmentsOptions) -> Result<SourceProperties> {
     let allowed = "file:DIR: this leafid was built without the feature http";
     Err(leafid_core::Error::invalid("servers", options.servers.join(", "), allowed))
 }
 
 #[cfg(feature = "http")]
-fn http_source(options: &SegmentsOptions) -> Result<Origin> {
-    super::http_sources::origin(options)
+fn http_source(options: &SegmentsOptions) -> Result<SourceProperties> {
+    super::http_sources::source(options)
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
 
     #[track_caller]
     fn refused(builder: SegmentsBuilder, says: &str) {
-        let error = origin(&builder.options).err().unwrap();
+        let error = source(&builder.options).err().unwrap();
         assert_eq!(error.code(), Code::InvalidArgument, "{error}");
         assert!(error.message().starts_with(says), "{error}");
     }

@@ -6,7 +6,7 @@
 //! All tags share a number of concurrent requests, and take turns. A worker sends one request for the next tag, and is
 //! queued again while more ids are wanted. [`SingleIds`] makes the decisions.
 
-use super::callback::Later;
+use super::callback::PoolSource;
 use super::completion::Completion;
 use super::fetch_request::{Batch, FetchRequest};
 use crate::os::mutex::{lock, lock_signal_safe};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 type Get = dyn Fn(&str) -> Result<Segment> + Send + Sync;
 
-pub(crate) struct Singles {
+pub(crate) struct SingleIdSource {
     /// Sends one request for a tag.
     get: Box<Get>,
     /// The number of ids in one response.
@@ -31,13 +31,19 @@ pub(crate) struct Singles {
     origin: Instant,
 }
 
-impl Singles {
+impl SingleIdSource {
     pub(crate) fn new(
         each: u64,
         most: usize,
         get: impl Fn(&str) -> Result<Segment> + Send + Sync + 'static,
-    ) -> Arc<Singles> {
-        Arc::new(Singles { get: Box::new(get), each, most, ids: PerProcess::new(), origin: Instant::now() })
+    ) -> Arc<SingleIdSource> {
+        Arc::new(SingleIdSource {
+            get: Box::new(get),
+            each,
+            most,
+            ids: PerProcess::new(),
+            origin: Instant::now(),
+        })
     }
 
     fn begin(self: &Arc<Self>, workers: usize) {
@@ -71,11 +77,11 @@ impl Singles {
     ) {
         self.begin(actions.workers);
         if let Some(at) = actions.wake_at {
-            let (singles, tag) = (Arc::downgrade(self), Arc::clone(tag));
+            let (source, tag) = (Arc::downgrade(self), Arc::clone(tag));
             let look = move || {
-                if let Some(singles) = singles.upgrade() {
-                    let actions = singles.ids(|ids, now| ids.timer(&tag, now));
-                    singles.act(&tag, actions, Completion::hand_over);
+                if let Some(source) = source.upgrade() {
+                    let actions = source.ids(|ids, now| ids.timer(&tag, now));
+                    source.act(&tag, actions, Completion::hand_over);
                 }
             };
             fetch_pool::schedule(self.origin + at, Box::new(look));
@@ -92,7 +98,7 @@ impl Singles {
     }
 }
 
-impl Later for Arc<Singles> {
+impl PoolSource for Arc<SingleIdSource> {
     /// Fetches ids, and completes `reply` with the first of them.
     fn fetch(&self, request: FetchRequest, reply: Completion) {
         let short = (request.step.max(1) as u64).div_ceil(self.each);

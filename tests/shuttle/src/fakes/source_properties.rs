@@ -4,8 +4,8 @@ use super::callback::SegmentSource;
 use leafid_core::Error;
 use std::sync::Arc;
 
-pub(crate) struct Origin {
-    pub(crate) source: SegmentSource,
+pub(crate) struct SourceProperties {
+    pub(crate) segment_source: SegmentSource,
     pub(crate) name: String,
     pub(crate) native: bool,
     pub(crate) one_by_one: bool,

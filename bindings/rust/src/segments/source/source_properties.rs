@@ -5,8 +5,8 @@ use leafid_core::{Error, IdOrder, Result};
 use std::sync::Arc;
 
 /// A source and its properties.
-pub(crate) struct Origin {
-    pub(crate) source: SegmentSource,
+pub(crate) struct SourceProperties {
+    pub(crate) segment_source: SegmentSource,
     /// The name under which its marks are stored.
     pub(crate) name: String,
     /// Whether it has its own step.
@@ -39,8 +39,22 @@ pub(crate) trait Servers: Send + Sync {
     fn close(&self);
 }
 
-impl Origin {
-    pub(crate) fn new(source: SegmentSource, name: String, native: bool, order: IdOrder) -> Origin {
-        Origin { source, name, native, order, one_by_one: false, threads: 1, servers: None, check_tag: None }
+impl SourceProperties {
+    pub(crate) fn new(
+        segment_source: SegmentSource,
+        name: String,
+        native: bool,
+        order: IdOrder,
+    ) -> SourceProperties {
+        SourceProperties {
+            segment_source,
+            name,
+            native,
+            order,
+            one_by_one: false,
+            threads: 1,
+            servers: None,
+            check_tag: None,
+        }
     }
 }
