@@ -241,17 +241,17 @@ impl Fetcher {
         fetch_pool::schedule(self.instant(at_ms), Box::new(look));
     }
 
-    fn push(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
-        fetch_pool::push(self.job(tag_state, tries));
+    fn push(self: &Arc<Self>, tag_state: Arc<TagState>, is_probe: bool) {
+        fetch_pool::push(self.job(tag_state, is_probe));
     }
 
     /// Requests a tag's next segment from the source.
-    pub(crate) fn job(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) -> Job {
+    pub(crate) fn job(self: &Arc<Self>, tag_state: Arc<TagState>, is_probe: bool) -> Job {
         let may_take = if self.settings.source.native { STUCK } else { STUCK_IN_CODE };
         let fetcher = Arc::clone(self);
         Job::new(self.key(), may_take, move |ready| {
             match ready {
-                Ok(()) => fetcher.fetch(tag_state, tries),
+                Ok(()) => fetcher.fetch(tag_state, is_probe),
                 Err(error) => fetcher.failed_to_ask(&tag_state, error),
             }
             None
@@ -263,12 +263,12 @@ impl Fetcher {
         std::ptr::from_ref(self) as usize
     }
 
-    /// Calls the source, on a fetching thread, unless it is down. `tries`: to check whether it is still down.
-    fn fetch(self: &Arc<Self>, tag_state: Arc<TagState>, tries: bool) {
+    /// Calls the source, on a fetching thread, unless it is down. `is_probe`: to check whether it is still down.
+    fn fetch(self: &Arc<Self>, tag_state: Arc<TagState>, is_probe: bool) {
         let now_ms = self.now_ms();
         let failed = tag_state.locked(|state| state.fetch.has_failed()).unwrap_or(false);
         if let Some(Some(waits)) = lock_signal_safe(&self.breaker, self.generation, |breaker| {
-            breaker.enter(&tag_state, tries, failed, now_ms)
+            breaker.enter(&tag_state, is_probe, failed, now_ms)
         }) {
             return self.pass(|_| waits);
         }
@@ -281,12 +281,12 @@ impl Fetcher {
             Some((plan, urgent, std::mem::replace(&mut state.looked, true)))
         });
         let Some(Some((plan, urgent, looked))) = plan else {
-            self.pass(|breaker| breaker.cancelled(&tag_state, tries, now_ms));
+            self.pass(|breaker| breaker.cancelled(&tag_state, is_probe, now_ms));
             return tag_state.changed();
         };
         if self.settings.keep_unused && !looked {
             match self.marks.take_unused(&tag_state.name) {
-                Ok(kept) if !kept.is_empty() => return self.use_unused(&tag_state, kept, tries),
+                Ok(kept) if !kept.is_empty() => return self.use_unused(&tag_state, kept, is_probe),
                 Ok(_) => {}
                 Err(error) => {
                     log::warn!("leafid: the stored ids of the tag {:?} are not used: {error}", tag_state.name)
@@ -320,14 +320,14 @@ impl Fetcher {
         Ok((self.marks.accept(tag, &batch.segments, after)?, batch.step))
     }
 
-    fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, tries: bool) {
+    fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, is_probe: bool) {
         tag_state.locked(|state| {
             state.fetch.cancelled();
             kept.into_iter().for_each(|segment| state.pending.push_back(segment));
             tag_state.refill(state);
         });
         let now_ms = self.now_ms();
-        self.pass(|breaker| breaker.cancelled(tag_state, tries, now_ms));
+        self.pass(|breaker| breaker.cancelled(tag_state, is_probe, now_ms));
         tag_state.changed();
         self.prewarm_next();
     }

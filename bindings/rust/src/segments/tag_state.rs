@@ -224,8 +224,8 @@ impl TagState {
 
     /// Ends the priority of a call; returns the ids that it was given.
     pub(crate) fn take_served(&self, number: u64) -> Vec<Run> {
-        let prioritize = self.locked(|state| state.priority_calls.remove(&number)).flatten();
-        prioritize.map(|prioritize| prioritize.runs).unwrap_or_default()
+        let call = self.locked(|state| state.priority_calls.remove(&number)).flatten();
+        call.map(|call| call.runs).unwrap_or_default()
     }
 
     /// Puts back ids that were taken and not issued; they come before what is pending.
@@ -259,12 +259,12 @@ impl TagInner {
     /// Gives pending ids to the priority calls, the oldest first; returns whether any were given.
     fn serve(&mut self) -> bool {
         let mut served = false;
-        for prioritize in self.priority_calls.values_mut() {
-            while prioritize.left > 0
-                && let Some(run) = self.pending.take(prioritize.left)
+        for call in self.priority_calls.values_mut() {
+            while call.left > 0
+                && let Some(run) = self.pending.take(call.left)
             {
-                prioritize.left -= run.count;
-                prioritize.runs.push(run);
+                call.left -= run.count;
+                call.runs.push(run);
                 served = true;
             }
         }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_served_before_the_buffer_with_as_many_as_it_asks() {
+    fn a_priority_call_is_served_before_the_buffer_with_as_many_as_it_asks() {
         let tag_state = tag_state();
         let number = tag_state.prioritize(None, 5).unwrap();
         let refill = |segment| {

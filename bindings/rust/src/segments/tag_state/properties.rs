@@ -193,12 +193,8 @@ impl Model {
         let (left, held) = self
             .tag_state
             .locked(|state| {
-                let held: usize = state
-                    .priority_calls
-                    .values()
-                    .flat_map(|prioritize| &prioritize.runs)
-                    .map(|run| run.count)
-                    .sum();
+                let held: usize =
+                    state.priority_calls.values().flat_map(|call| &call.runs).map(|run| run.count).sum();
                 (self.tag_state.left(state), held)
             })
             .unwrap_or_default();
