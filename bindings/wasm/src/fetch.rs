@@ -38,7 +38,7 @@ extern "C" fn fetch_poll(fetch: i32, waits: i32, urgent: i32, boot_ms: f64) -> i
         Ok(match action {
             FetchAction::Nothing => 0,
             FetchAction::Fetch => 1,
-            FetchAction::LookAt(ms) => {
+            FetchAction::WakeAt(ms) => {
                 module.answer(&[ms as f64]);
                 2
             }

@@ -59,7 +59,7 @@ pub enum FetchAction {
     /// Start a fetch on a thread.
     Fetch,
     /// Call [`FetchState::timer`] at this time, and poll.
-    LookAt(i64),
+    WakeAt(i64),
 }
 
 /// The request to a source.
@@ -109,12 +109,12 @@ impl FetchState {
                     return FetchAction::Nothing;
                 }
                 // Checked again soon, because a caller may wait by then.
-                let look_ms = ready_ms.min(now_ms + URGENT_MS);
-                if backing_off.is_some_and(|until_ms| until_ms <= look_ms && until_ms > now_ms) {
+                let wake_ms = ready_ms.min(now_ms + URGENT_MS);
+                if backing_off.is_some_and(|until_ms| until_ms <= wake_ms && until_ms > now_ms) {
                     return FetchAction::Nothing;
                 }
-                self.phase = FetchPhase::BackingOff(look_ms);
-                FetchAction::LookAt(look_ms)
+                self.phase = FetchPhase::BackingOff(wake_ms);
+                FetchAction::WakeAt(wake_ms)
             }
             _ if self.is_unknown() && !waits => FetchAction::Nothing,
             _ => {
@@ -124,7 +124,7 @@ impl FetchState {
         }
     }
 
-    /// The timer of [`FetchAction::LookAt`]. Returns false if it is out of date and has no effect.
+    /// The timer of [`FetchAction::WakeAt`]. Returns false if it is out of date and has no effect.
     pub fn timer(&mut self, at_ms: i64) -> bool {
         let is_due = self.phase == FetchPhase::BackingOff(at_ms);
         if is_due {
@@ -263,18 +263,18 @@ mod tests {
     fn a_tag_that_failed_is_fetched_sooner_when_it_is_urgent() {
         // It backs off for 800 ms, or 400.
         let at = |urgent, ms| failed(Code::SegmentUnavailable, 3).poll(false, urgent, BEGIN_MS + ms);
-        let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
-        assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
+        let wake = |ms| FetchAction::WakeAt(BEGIN_MS + ms);
+        assert_eq!([100, 799].map(|ms| at(false, ms)), [wake(500), wake(800)]);
         assert_eq!(at(false, 800), FetchAction::Fetch);
-        assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), FetchAction::Fetch]);
+        assert_eq!([399, 400].map(|ms| at(true, ms)), [wake(400), FetchAction::Fetch]);
     }
 
     #[test]
-    fn a_look_that_comes_soon_enough_is_not_asked_for_again() {
+    fn a_timer_that_comes_soon_enough_is_not_asked_for_again() {
         for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
             let mut state = failed(Code::SegmentUnavailable, 3);
             state.phase = FetchPhase::BackingOff(BEGIN_MS + until_ms);
-            let wanted = if comes { FetchAction::Nothing } else { FetchAction::LookAt(BEGIN_MS + 500) };
+            let wanted = if comes { FetchAction::Nothing } else { FetchAction::WakeAt(BEGIN_MS + 500) };
             assert_eq!(state.poll(false, false, BEGIN_MS + 100), wanted, "{until_ms}");
         }
     }
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_timer_that_is_out_of_date_changes_nothing() {
         let mut state = failed(Code::SegmentUnavailable, 1);
-        assert_eq!(state.poll(false, false, BEGIN_MS), FetchAction::LookAt(BEGIN_MS + 200));
+        assert_eq!(state.poll(false, false, BEGIN_MS), FetchAction::WakeAt(BEGIN_MS + 200));
         assert!(!state.timer(BEGIN_MS + 100));
         assert_eq!(state.phase(), FetchPhase::BackingOff(BEGIN_MS + 200));
         assert!(state.timer(BEGIN_MS + 200));

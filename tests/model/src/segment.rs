@@ -150,7 +150,7 @@ impl Client {
             return None;
         }
         // Its timer is due by then, if it set one.
-        if let FetchAction::LookAt(at_ms) = self.fetch.poll(true, true, now_ms) {
+        if let FetchAction::WakeAt(at_ms) = self.fetch.poll(true, true, now_ms) {
             return self.fetch.timer(at_ms.min(now_ms)).then_some(());
         }
         if self.fetch.phase() != FetchPhase::Queued {

@@ -162,7 +162,7 @@ impl Fetcher {
     }
 
     /// As [`Fetcher::want`], when the tag's back-off ends. It does nothing if the back-off has changed since.
-    pub(crate) fn look(self: &Arc<Self>, tag_state: &Arc<TagState>, until_ms: i64) {
+    pub(crate) fn fetch_timer(self: &Arc<Self>, tag_state: &Arc<TagState>, until_ms: i64) {
         let action = tag_state.locked(|state| {
             if !state.fetch.timer(until_ms) {
                 return None;
@@ -199,14 +199,14 @@ impl Fetcher {
             FetchAction::Nothing if waits && !refilled => fetch_pool::ensure_threads(true),
             FetchAction::Nothing => {}
             FetchAction::Fetch => self.push(Arc::clone(tag_state), false),
-            FetchAction::LookAt(at_ms) => {
+            FetchAction::WakeAt(at_ms) => {
                 let (fetcher, tag_state) = (Arc::downgrade(self), Arc::downgrade(tag_state));
-                let look = move || {
+                let timer = move || {
                     if let (Some(fetcher), Some(tag_state)) = (fetcher.upgrade(), tag_state.upgrade()) {
-                        fetcher.look(&tag_state, at_ms);
+                        fetcher.fetch_timer(&tag_state, at_ms);
                     }
                 };
-                fetch_pool::schedule(self.instant(at_ms), Box::new(look));
+                fetch_pool::schedule(self.instant(at_ms), Box::new(timer));
             }
         }
     }
@@ -233,12 +233,12 @@ impl Fetcher {
 
     fn wake_breaker(self: &Arc<Self>, at_ms: i64) {
         let fetcher = Arc::downgrade(self);
-        let look = move || {
+        let timer = move || {
             if let Some(fetcher) = fetcher.upgrade() {
                 fetcher.breaker_timer();
             }
         };
-        fetch_pool::schedule(self.instant(at_ms), Box::new(look));
+        fetch_pool::schedule(self.instant(at_ms), Box::new(timer));
     }
 
     fn push(self: &Arc<Self>, tag_state: Arc<TagState>, is_probe: bool) {

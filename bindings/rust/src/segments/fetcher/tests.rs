@@ -102,14 +102,14 @@ fn a_tag_that_failed_is_asked_for_sooner_where_somebody_waits_or_soon_will() {
     // It backs off for 800 ms, or 400.
     has_failed(&tag_state, Code::SegmentUnavailable, false, 3);
     let at = |waits, ms| action(&play, &tag_state, waits, BEGIN_MS + ms);
-    let look = |ms| FetchAction::LookAt(BEGIN_MS + ms);
-    assert_eq!([100, 799].map(|ms| at(false, ms)), [look(500), look(800)]);
+    let wake = |ms| FetchAction::WakeAt(BEGIN_MS + ms);
+    assert_eq!([100, 799].map(|ms| at(false, ms)), [wake(500), wake(800)]);
     assert_eq!(at(false, 800), FetchAction::Fetch);
-    assert_eq!([399, 400].map(|ms| at(true, ms)), [look(400), FetchAction::Fetch]);
+    assert_eq!([399, 400].map(|ms| at(true, ms)), [wake(400), FetchAction::Fetch]);
     let number = somebody_waits(&tag_state);
     assert_eq!(at(false, 400), FetchAction::Fetch);
     assert!(tag_state.unsubscribe(number).is_some());
-    assert_eq!(at(false, 400), look(800));
+    assert_eq!(at(false, 400), wake(800));
     tag_state.buffer.take_many(450).unwrap();
     assert_eq!(at(false, 400), FetchAction::Fetch, "few are left");
 }
@@ -119,11 +119,11 @@ fn a_tag_is_looked_at_when_its_rest_is_over_and_not_at_another_time() {
     let play = Play::open(thousand(), |_| {});
     let tag_state = play.tag("order");
     has_failed(&tag_state, Code::SegmentUnavailable, false, 1);
-    assert_eq!(action(&play, &tag_state, false, BEGIN_MS), FetchAction::LookAt(BEGIN_MS + 200));
-    play.fetcher.look(&tag_state, BEGIN_MS + 100);
+    assert_eq!(action(&play, &tag_state, false, BEGIN_MS), FetchAction::WakeAt(BEGIN_MS + 200));
+    play.fetcher.fetch_timer(&tag_state, BEGIN_MS + 100);
     assert_eq!(phase(&tag_state), FetchPhase::BackingOff(BEGIN_MS + 200), "another rest is not over");
     play.set_clock(BEGIN_MS + 200);
-    play.fetcher.look(&tag_state, BEGIN_MS + 200);
+    play.fetcher.fetch_timer(&tag_state, BEGIN_MS + 200);
     assert_eq!(phase(&tag_state), FetchPhase::Queued);
 }
 

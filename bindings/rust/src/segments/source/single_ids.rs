@@ -78,13 +78,13 @@ impl SingleIdSource {
         self.begin(actions.workers);
         if let Some(at) = actions.wake_at {
             let (source, tag) = (Arc::downgrade(self), Arc::clone(tag));
-            let look = move || {
+            let timer = move || {
                 if let Some(source) = source.upgrade() {
                     let actions = source.ids(|ids, now| ids.timer(&tag, now));
                     source.act(&tag, actions, Completion::hand_over);
                 }
             };
-            fetch_pool::schedule(self.origin + at, Box::new(look));
+            fetch_pool::schedule(self.origin + at, Box::new(timer));
         }
         if let Some(SingleIdsAnswer { reply, result, requests }) = actions.answer {
             let batch = result.map(|segments| Some(Batch { segments: segments.into(), step: None }));
