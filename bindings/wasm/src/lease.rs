@@ -143,7 +143,7 @@ extern "C" fn held_take(
         let layout = *module.get::<Layout>(layout)?;
         let answer = module.get::<RenewalResult>(result)?.0.clone();
         let held = module.get_mut::<HeldLease>(held)?;
-        let end = held.take(answer, &layout, duration(asked_ms), duration(boot_ms), now_ms as i64);
+        let end = held.call_ended(answer, &layout, duration(asked_ms), duration(boot_ms), now_ms as i64);
         let (number, error) = match end {
             RenewalEnd::Kept => return Ok(0),
             RenewalEnd::Failed(error) => (1, error),

@@ -1,7 +1,7 @@
 //! The schedule of a held lease: when it is renewed, and how long it may be used.
 //!
-//! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, and [`HeldLease::take`] (the
-//! answer of a renewal). Queries: all others.
+//! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, and
+//! [`HeldLease::call_ended`] (the answer of a renewal). Queries: all others.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
@@ -130,7 +130,7 @@ impl HeldLease {
     }
 
     /// The call in flight has ended. `asked` is the boot time before it; `boot_time` and `now_ms` are the current clocks.
-    pub fn take(
+    pub fn call_ended(
         &mut self,
         answer: RenewalAnswer,
         layout: &Layout,
@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn ends(held: &mut HeldLease, answer: RenewalAnswer, ms: u64) -> RenewalEnd {
-        held.take(answer, &layout(), at(ms), at(ms), 1_000 + ms as i64)
+        held.call_ended(answer, &layout(), at(ms), at(ms), 1_000 + ms as i64)
     }
 
     #[test]

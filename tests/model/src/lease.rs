@@ -320,7 +320,7 @@ impl Open {
     fn take(&mut self, told: Option<Told>, now_ms: i64, boot_time: Duration) {
         let Some((_, asked)) = self.renewal.take() else { return };
         let answer = told.map_or_else(|| RenewalAnswer::Failed(failed("no answer")), Told::renewal);
-        match self.held.take(answer, &layout(), asked, boot_time, now_ms) {
+        match self.held.call_ended(answer, &layout(), asked, boot_time, now_ms) {
             RenewalEnd::Lost(why) => self.lose(why, boot_time),
             RenewalEnd::Kept => self.ends_ms = told.map_or(self.ends_ms, Told::ends_ms),
             RenewalEnd::Failed(_) => {}

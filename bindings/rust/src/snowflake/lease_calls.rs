@@ -51,7 +51,7 @@ impl Generator {
             };
             let clock = &self.env.clock;
             let (boot_time, now_ms) = (clock.boot_time(), clock.filtered_ms());
-            let ended = lease.held.take(answer, self.core.layout(), asked, boot_time, now_ms);
+            let ended = lease.held.call_ended(answer, self.core.layout(), asked, boot_time, now_ms);
             (ended, lease.held.lease().until_ms)
         };
         match ended {
