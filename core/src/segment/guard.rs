@@ -96,7 +96,7 @@ impl Guard {
         // A segment that continues a span of the same kind extends it. This may close the gap between two spans.
         let mut whole = segment;
         self.spans.retain(|given| {
-            let goes_on = follows(given, &whole) || follows(&whole, given);
+            let goes_on = whole.continues(given) || given.continues(&whole);
             if goes_on {
                 whole = joined(given, &whole);
             }
@@ -169,12 +169,6 @@ impl Guard {
 fn cross(one: &Segment, other: &Segment) -> bool {
     let overlap = one.start() <= other.last() && other.start() <= one.last();
     overlap && (one.start() - other.start()) % gcd(one.stride(), other.stride()) == 0
-}
-
-/// Whether the second continues where the first ends, with the same stride.
-fn follows(first: &Segment, second: &Segment) -> bool {
-    let stride = first.stride();
-    stride == second.stride() && first.last().checked_add(stride) == Some(second.start())
 }
 
 /// The segment with the largest stride that contains both.

@@ -78,11 +78,13 @@ impl PendingSegments {
     }
 }
 
-/// Both as one segment, if the second continues the first with the same stride.
+/// Both as one segment, if the second continues the first.
 fn joined(first: &Segment, second: &Segment) -> Option<Segment> {
-    let stride = first.stride();
-    let continues = stride == second.stride() && first.last().checked_add(stride) == Some(second.start());
-    if continues { Segment::new(first.start(), second.end(), stride).ok() } else { None }
+    if second.continues(first) {
+        Segment::new(first.start(), second.end(), first.stride()).ok()
+    } else {
+        None
+    }
 }
 
 impl Segment {

@@ -65,6 +65,11 @@ impl Segment {
         self.stride
     }
 
+    /// Whether it begins where `below` ends, with the same stride.
+    pub(crate) fn continues(&self, below: &Segment) -> bool {
+        self.stride == below.stride && below.last().checked_add(below.stride) == Some(self.start)
+    }
+
     /// The number of ids, at least one.
     #[allow(clippy::len_without_is_empty)]
     pub const fn len(&self) -> u64 {
