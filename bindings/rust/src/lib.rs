@@ -41,7 +41,7 @@ mod worker;
 
 pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 #[doc(hidden)]
-pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED};
+pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, no_memory};
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, Renewal, Result,
     Segment, Utc, parse_id,

@@ -7,7 +7,7 @@ use super::sourced_tag::SourcedTag;
 use crate::attach;
 use crate::buffer::IdBuffer;
 use crate::call::released;
-use leafid::{Attempt, Code, Error, PollPause};
+use leafid::{Attempt, PollPause, no_memory};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -221,10 +221,6 @@ impl Delivery {
         }
         Ok(())
     }
-}
-
-fn no_memory(n: usize) -> Error {
-    Error::new(Code::Internal, format!("no memory for {n} ids; take fewer"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
