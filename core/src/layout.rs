@@ -16,16 +16,15 @@ pub enum Order {
 }
 
 impl Order {
+    /// The allowed values of `order`, for error messages.
+    pub(crate) const ALLOWED: &str = "\"worker-sequence\" or \"sequence-worker\"";
+
     /// Parses `worker-sequence` or `sequence-worker`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<Order> {
         match text {
             "worker-sequence" => Ok(Order::WorkerSequence),
             "sequence-worker" => Ok(Order::SequenceWorker),
-            _ => Err(Error::invalid(
-                "order",
-                format!("{text:?}"),
-                "\"worker-sequence\" or \"sequence-worker\"",
-            )),
+            _ => Err(Error::invalid("order", format!("{text:?}"), Order::ALLOWED)),
         }
     }
 
@@ -86,6 +85,10 @@ impl Layout {
     /// The allowed values of `layout`, for error messages.
     pub const ALLOWED: &'static str = "a preset (\"leaf\", \"uid-generator\", \"yitter\", \"sonyflake\", \
         \"js-safe\") or bits of timestamp, worker id and sequence as in \"41|10|12\", at most 63 together";
+    /// Those of `worker_bits` and `sequence_bits`.
+    pub(crate) const ALLOWED_BITS: &str = "0 to 31";
+    /// Those of `tick_ms`.
+    pub(crate) const ALLOWED_TICK_MS: &str = "1 to 3600000 milliseconds";
 
     pub(crate) const fn preset(epoch_ms: i64, tick_ms: i64, t: u8, w: u8, s: u8, order: Order) -> Layout {
         Layout { epoch_ms, tick_ms, timestamp_bits: t, worker_bits: w, sequence_bits: s, order }
@@ -104,10 +107,10 @@ impl Layout {
             }
         }
         if worker_bits > 31 {
-            return Err(Error::invalid("worker_bits", worker_bits, "0 to 31"));
+            return Err(Error::invalid("worker_bits", worker_bits, Layout::ALLOWED_BITS));
         }
         if sequence_bits > 31 {
-            return Err(Error::invalid("sequence_bits", sequence_bits, "0 to 31"));
+            return Err(Error::invalid("sequence_bits", sequence_bits, Layout::ALLOWED_BITS));
         }
         let bits = timestamp_bits + worker_bits + sequence_bits;
         if bits > 63 {
@@ -119,7 +122,7 @@ impl Layout {
             ));
         }
         if !(1..=3_600_000).contains(&tick_ms) {
-            return Err(Error::invalid("tick_ms", tick_ms, "1 to 3600000 milliseconds"));
+            return Err(Error::invalid("tick_ms", tick_ms, Layout::ALLOWED_TICK_MS));
         }
         if !(0..=LATEST_MS).contains(&epoch_ms) {
             return Err(Error::invalid("epoch_ms", epoch_ms, "Unix milliseconds from 0 to 2^53"));

@@ -1,5 +1,8 @@
 //! The allowed values of each option and argument: one text for the errors of all languages.
 
+use crate::options::clock_source::ClockSource;
+use crate::{Layout, Lease, OnClockBackwards, OnExhausted, Order};
+
 /// The allowed values of the option or argument `name`, for [`crate::Error::invalid`].
 ///
 /// A binding uses it for values that its language has and Rust does not: a float, NaN, 2^64.
@@ -13,23 +16,23 @@ pub fn allowed(name: &str) -> &'static str {
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
         "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
-        "layout" => crate::Layout::ALLOWED,
-        "order" => "\"worker-sequence\" or \"sequence-worker\"",
+        "layout" => Layout::ALLOWED,
+        "order" => Order::ALLOWED,
         "epoch_ms" => "Unix milliseconds from 0 to 2^53, not ahead of the clock",
-        "tick_ms" => "1 to 3600000 milliseconds",
+        "tick_ms" => Layout::ALLOWED_TICK_MS,
         "timestamp_bits" => "1 to 62",
-        "worker_bits" | "sequence_bits" => "0 to 31",
-        "on_clock_backwards" => "\"continue\" or \"wait\"",
-        "max_backwards_ms" => crate::OnClockBackwards::ALLOWED_MAX_MS,
-        "on_exhausted" => "\"wait\" or \"borrow\"",
+        "worker_bits" | "sequence_bits" => Layout::ALLOWED_BITS,
+        "on_clock_backwards" => OnClockBackwards::ALLOWED,
+        "max_backwards_ms" => OnClockBackwards::ALLOWED_MAX_MS,
+        "on_exhausted" => OnExhausted::ALLOWED,
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",
-        "clock_source" => crate::options::clock_source::ClockSource::ALLOWED,
+        "clock_source" => ClockSource::ALLOWED,
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
         "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
         "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",
         "from_ms" | "until_ms" => "an integer, Unix milliseconds",
-        "lease_ms" => "1 to 604800000 milliseconds, or none",
+        "lease_ms" => Lease::ALLOWED_MS,
         "token" => "text, or none",
         "peer_times_ms" => "integers, Unix milliseconds",
         "servers" => {

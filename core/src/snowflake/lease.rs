@@ -39,6 +39,9 @@ pub struct Renewal {
 const LONGEST_LEASE_MS: i64 = 7 * 86_400_000;
 
 impl Lease {
+    /// The allowed values of `lease_ms`, for error messages.
+    pub(crate) const ALLOWED_MS: &str = "1 to 604800000 milliseconds, or none";
+
     /// The ticks of the lease.
     ///
     /// Errors: `invalid_argument` for a worker id outside the layout, and for a span that is empty or ends more than a
@@ -133,7 +136,7 @@ impl Layout {
 fn check_lease_ms(lease_ms: Option<i64>) -> Result<()> {
     match lease_ms {
         Some(ms) if !(1..=LONGEST_LEASE_MS).contains(&ms) => {
-            Err(Error::invalid("lease_ms", ms, "1 to 604800000 milliseconds, or none"))
+            Err(Error::invalid("lease_ms", ms, Lease::ALLOWED_MS))
         }
         _ => Ok(()),
     }

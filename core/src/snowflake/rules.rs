@@ -19,6 +19,12 @@ pub enum OnClockBackwards {
 }
 
 impl OnClockBackwards {
+    /// The allowed values of `on_clock_backwards`, for error messages.
+    pub(crate) const ALLOWED: &str = "\"continue\" or \"wait\"";
+    /// Those of `max_backwards_ms`.
+    pub(crate) const ALLOWED_MAX_MS: &str =
+        "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"";
+
     /// Parses `continue` or `wait`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<OnClockBackwards> {
         match text {
@@ -27,7 +33,7 @@ impl OnClockBackwards {
             _ => Err(Error::invalid(
                 "on_clock_backwards",
                 alloc::format!("{text:?}"),
-                "\"continue\" or \"wait\"",
+                OnClockBackwards::ALLOWED,
             )),
         }
     }
@@ -56,9 +62,6 @@ impl OnClockBackwards {
         }
     }
 
-    pub(crate) const ALLOWED_MAX_MS: &str =
-        "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"";
-
     /// Checks `max_backwards_ms`. Errors: `invalid_argument`.
     pub fn check_max_ms(self, ms: i64) -> Result<i64> {
         let (least, most) = self.max_ms_range();
@@ -80,12 +83,15 @@ pub enum OnExhausted {
 }
 
 impl OnExhausted {
+    /// The allowed values of `on_exhausted`, for error messages.
+    pub(crate) const ALLOWED: &str = "\"wait\" or \"borrow\"";
+
     /// Parses `wait` or `borrow`. Errors: `invalid_argument`.
     pub fn parse(text: &str) -> Result<OnExhausted> {
         match text {
             "wait" => Ok(OnExhausted::Wait),
             "borrow" => Ok(OnExhausted::Borrow),
-            _ => Err(Error::invalid("on_exhausted", alloc::format!("{text:?}"), "\"wait\" or \"borrow\"")),
+            _ => Err(Error::invalid("on_exhausted", alloc::format!("{text:?}"), OnExhausted::ALLOWED)),
         }
     }
 
