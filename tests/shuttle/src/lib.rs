@@ -32,6 +32,8 @@ pub(crate) mod tasks {
     pub(crate) mod with_timeout {
         use std::time::Duration;
 
+        pub(crate) const CLOSE_WAITS: Duration = Duration::from_secs(2);
+
         pub(crate) enum Timed<T> {
             Done(T),
             Out,

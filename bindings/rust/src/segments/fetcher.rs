@@ -10,7 +10,7 @@ use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
 use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE};
-use crate::tasks::with_timeout::{self, Timed};
+use crate::tasks::with_timeout::{self, CLOSE_WAITS, Timed};
 use leafid_core::{
     AdaptiveStep, BreakerAction, CircuitBreaker, Code, Error, FetchAction, FetchEnd, FetchPhase, Result,
     Segment, ServersReadiness,
@@ -21,8 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a close waits for threads and for the disk.
-const CLOSE_WAITS: Duration = Duration::from_secs(2);
 /// The number of ids to fetch in advance for a tag whose source returns them one by one.
 const PREWARMED: i64 = 16;
 /// The number of tags that are fetched concurrently before their first use.

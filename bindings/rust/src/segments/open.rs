@@ -5,13 +5,9 @@ use super::high_water::HighWaterMarks;
 use super::options::Prewarm;
 use super::settings::SegmentsSettings;
 use crate::os::env;
-use crate::tasks::with_timeout;
+use crate::tasks::with_timeout::{self, SHORTEST_DISK_WAIT};
 use leafid_core::Result;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The shortest time limit of an opening.
-const LEAST: Duration = Duration::from_millis(100);
 
 /// Creates the directory of the marks if it is missing. It fetches nothing yet.
 pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
@@ -32,7 +28,7 @@ pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<Fetcher>> {
         };
         Ok((marks, recent))
     };
-    let (within, advice) = (settings.timeout.max(LEAST), "see state_dir, or raise timeout_ms");
+    let (within, advice) = (settings.timeout.max(SHORTEST_DISK_WAIT), "see state_dir, or raise timeout_ms");
     let (marks, recent) = with_timeout::run_on_disk(within, "the disk", advice, make)?;
     let prewarm = match &settings.prewarm {
         Prewarm::None => Vec::new(),

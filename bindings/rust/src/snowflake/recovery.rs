@@ -5,6 +5,7 @@ use crate::snowflake::generator::Generator;
 use crate::snowflake::recovery_state::Recovery;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
+use crate::tasks::with_timeout::CLOSE_WAITS;
 use crate::worker::acquire::{Acquired, check_server_clocks, guarded_claim, is_held_here, request};
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::worker_ids::WorkerIds;
@@ -79,7 +80,7 @@ impl Generator {
                     }
                     // Closed or given up in between.
                     Some(false) => {
-                        if let Err(error) = next.shut(Duration::from_secs(2)) {
+                        if let Err(error) = next.shut(CLOSE_WAITS) {
                             log::warn!("leafid: closing: {error}");
                         }
                     }

@@ -9,8 +9,7 @@ use crate::snowflake::renewal_log::RenewalLog;
 use crate::storage::state_file::{check_root, failed};
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::renewal_timer::RenewalTimer;
-use crate::tasks::with_timeout;
-use crate::tasks::with_timeout::Timed;
+use crate::tasks::with_timeout::{self, CLOSE_WAITS, Timed};
 use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
 use crate::worker::claim::{self, Claim, ClaimContext};
 use crate::worker::settings::{Key, SnowflakeSettings};
@@ -23,8 +22,6 @@ use std::time::{Duration, Instant};
 
 /// If a leased worker id is held on this host, an opening tries this number of ids before it fails.
 const MOST_HELD_HERE: usize = 8;
-/// How long a close waits for a disk that does not respond.
-const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 static REGISTRY: PerProcess<Registry> = PerProcess::new();
 

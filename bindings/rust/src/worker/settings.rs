@@ -4,6 +4,7 @@ use crate::config::http_options::{SHARED_GROUP, flag, with_variable};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
 use crate::storage::state_file::{IdSpace, Records};
+use crate::tasks::with_timeout::SHORTEST_DISK_WAIT;
 use crate::worker::lease_servers;
 use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
@@ -17,9 +18,6 @@ use leafid_core::options::{
 use leafid_core::{Code, Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The shortest time limit for a disk.
-const SHORTEST_DISK_WAIT: Duration = Duration::from_millis(100);
 
 /// The valid options of an opened snowflake. Only what depends on the state of the system is checked later.
 #[derive(Clone, Debug)]
