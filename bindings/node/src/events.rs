@@ -5,7 +5,7 @@
 
 use crate::error::code;
 use crate::wake::{self, WakeFunction, Wakes};
-use leafid::{Answer, Code, Error, FetchRequest, Fetched, Reply, Segment, Segments};
+use leafid::{Answer, Code, Completion, Error, FetchRequest, Fetched, Segment, Segments};
 use napi::bindgen_prelude::{BigInt, External, Function};
 use napi_derive::napi;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ struct EventsState {
     rung: bool,
     tickets: i64,
     queue: EventsObject,
-    replies: BTreeMap<i64, Reply>,
+    completions: BTreeMap<i64, Completion>,
     opened: BTreeMap<i64, leafid::Result<Segments>>,
     done: BTreeMap<i64, leafid::Result<()>>,
 }
@@ -100,17 +100,17 @@ impl Events {
     }
 
     /// Queues a fetch for the user callback.
-    pub(crate) fn ask(&self, owner: i64, request: FetchRequest, reply: Reply) {
-        let mut reply = Some(reply);
+    pub(crate) fn ask(&self, owner: i64, request: FetchRequest, completion: Completion) {
+        let mut completion = Some(completion);
         self.post(|state| {
             state.tickets += 1;
             let ticket = state.tickets;
-            state.replies.extend(reply.take().map(|reply| (ticket, reply)));
+            state.completions.extend(completion.take().map(|completion| (ticket, completion)));
             let FetchRequest { tag, step, after, .. } = request;
             state.queue.fetches.push(FetchObject { owner, ticket, tag, step, after: after.into() });
         });
-        if let Some(reply) = reply {
-            reply.answer(Err("the event loop that its code runs on has ended".into()));
+        if let Some(completion) = completion {
+            completion.answer(Err("the event loop that its code runs on has ended".into()));
         }
     }
 
@@ -165,7 +165,7 @@ impl Wakes for Events {
         state.ended = true;
         let left = std::mem::replace(&mut *state, EventsState { ended: true, ..EventsState::default() });
         drop(state);
-        // Without a lock: a dropped reply fails its fetch.
+        // Without a lock: a dropped completion fails its fetch.
         drop(left);
     }
 }
@@ -189,9 +189,9 @@ pub fn take_events(events: &External<Arc<Events>>) -> EventsObject {
 /// Completes a fetch. A result that no fetch waits for is dropped.
 #[napi(catch_unwind)]
 pub fn answer_fetch(events: &External<Arc<Events>>, ticket: i64, answer: FetchAnswer) {
-    let reply = events.state().replies.remove(&ticket);
-    if let Some(reply) = reply {
-        reply.answer(answer.read());
+    let completion = events.state().completions.remove(&ticket);
+    if let Some(completion) = completion {
+        completion.answer(answer.read());
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::thrown;
 use crate::events::Events;
 use crate::segment_stats::TagStats;
-use leafid::{Attempt, Code, HeldRun, Result, Run, RunLength, Tag};
+use leafid::{Code, PendingTake, ReservedRun, Result, Run, RunLength, Tag};
 use napi::bindgen_prelude::{BigInt64ArraySlice, Env, External};
 use napi_derive::napi;
 use std::cell::{Cell, RefCell};
@@ -17,9 +17,9 @@ pub struct TagHandle {
     number: i64,
     events: Arc<Events>,
     /// The pending take of the waiting calls. Boxed, because most tags have none most of the time.
-    attempt: RefCell<Option<Box<Attempt>>>,
+    pending: RefCell<Option<Box<PendingTake>>>,
     /// The last run. JavaScript's memory has its unused ids, and perhaps ids of earlier runs.
-    held: Cell<Option<HeldRun>>,
+    reserved: Cell<Option<ReservedRun>>,
     /// The length of the next run that JavaScript's memory takes.
     length: Cell<RunLength>,
 }
@@ -30,8 +30,8 @@ impl TagHandle {
             tag,
             number,
             events,
-            attempt: RefCell::default(),
-            held: Cell::default(),
+            pending: RefCell::default(),
+            reserved: Cell::default(),
             length: Cell::default(),
         }
     }
@@ -40,26 +40,26 @@ impl TagHandle {
     fn take_run(
         &self,
         out: &mut [i64],
-        mut take: impl FnMut(&Tag) -> Result<Option<HeldRun>>,
+        mut take: impl FnMut(&Tag) -> Result<Option<ReservedRun>>,
     ) -> Result<usize> {
         loop {
-            let Some(held) = take(&self.tag)? else { return Ok(0) };
-            held.run.write(out);
-            if held.is_ours() {
-                self.held.set(Some(held));
-                return Ok(held.run.count);
+            let Some(reserved) = take(&self.tag)? else { return Ok(0) };
+            reserved.run.write(out);
+            if reserved.is_ours() {
+                self.reserved.set(Some(reserved));
+                return Ok(reserved.run.count);
             }
         }
     }
 
     /// An id for the waiting calls. Without one, they are woken when there may be one.
     fn poll(&self, timeout_ms: i64) -> Result<Option<i64>> {
-        let mut waiting = self.attempt.borrow_mut();
+        let mut waiting = self.pending.borrow_mut();
         loop {
             let waited = waiting.is_some();
-            let attempt = match &mut *waiting {
-                Some(attempt) => attempt,
-                none => none.insert(Box::new(self.tag.attempt(1, Some(timeout_ms))?.never_first())),
+            let pending = match &mut *waiting {
+                Some(pending) => pending,
+                none => none.insert(Box::new(self.tag.pending_take(1, Some(timeout_ms))?.never_first())),
             };
             let (events, number) = (Arc::downgrade(&self.events), self.number);
             let wake = move || {
@@ -67,18 +67,18 @@ impl TagHandle {
                     events.wake(number);
                 }
             };
-            match attempt.poll(wake) {
+            match pending.poll(wake) {
                 Ok(false) => return Ok(None),
                 Ok(true) => {
                     let mut id = [0];
-                    let ours = attempt.write(&mut id);
+                    let ours = pending.write(&mut id);
                     *waiting = None;
                     if ours {
                         return Ok(Some(id[0]));
                     }
                 }
                 Err(error) => {
-                    let is_late = attempt.is_late();
+                    let is_late = pending.is_late();
                     *waiting = None;
                     // The call that began it has timed out. The calls that wait now have more time.
                     if !waited || !is_late || matches!(error.code(), Code::UnknownTag | Code::Closed) {
@@ -91,7 +91,7 @@ impl TagHandle {
 
     /// Puts back ids that were taken and not issued, in the order in which they were taken.
     fn put_back(&self, ids: &[i64]) {
-        let Some(held) = self.held.get() else { return };
+        let Some(reserved) = self.reserved.get() else { return };
         let mut runs = Vec::new();
         let mut rest = ids;
         while let Some(run) = leading_run(rest) {
@@ -100,9 +100,9 @@ impl TagHandle {
         }
         // The last first, because each comes before all pending ids.
         for run in runs.into_iter().rev() {
-            let mut held = held;
-            held.run = run;
-            self.tag.put_back(held);
+            let mut reserved = reserved;
+            reserved.run = run;
+            self.tag.put_back(reserved);
         }
     }
 }
@@ -185,7 +185,7 @@ pub fn tag_poll(env: &Env, tag: &External<TagHandle>, timeout_ms: i64) -> napi::
 /// No call waits any more.
 #[napi(catch_unwind)]
 pub fn tag_rest(tag: &External<TagHandle>) {
-    *tag.attempt.borrow_mut() = None;
+    *tag.pending.borrow_mut() = None;
 }
 
 /// Throws the error of a call that has waited this long.

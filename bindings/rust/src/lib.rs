@@ -52,7 +52,7 @@ pub use metrics::metrics;
 #[doc(hidden)]
 pub use os::log_queue;
 #[doc(hidden)]
-pub use segments::{Completion as Reply, PendingTake as Attempt, ReservedRun as HeldRun};
+pub use segments::{Completion, PendingTake, ReservedRun};
 pub use segments::{
     FetchRequest, Fetched, FileTag, LocalTag, Prewarm, Protocol, SegmentSource, Segments, SegmentsBuilder,
     SegmentsStats, ServerStats, Tag, TagStats,

@@ -64,19 +64,19 @@ fn what_a_call_under_way_has_is_the_parent_s() {
     let place = Place::new();
     let ids = counters(&place).open().unwrap();
     let order = ids.tag("order").unwrap();
-    let mut attempt = Some(order.attempt(50, None).unwrap());
-    while !attempt.as_mut().unwrap().poll(|| {}).unwrap() {
+    let mut pending = Some(order.pending_take(50, None).unwrap());
+    while !pending.as_mut().unwrap().poll(|| {}).unwrap() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let mut all = vec![0; 50];
     let said = in_child(plain_fork, |say| {
-        say(attempt.as_mut().unwrap().write(&mut all).into());
+        say(pending.as_mut().unwrap().write(&mut all).into());
         // It puts back what it has.
-        drop(attempt.take());
+        drop(pending.take());
         order.take(300).unwrap().into_iter().for_each(say);
     });
     assert_eq!(said[0], 0);
-    assert!(attempt.unwrap().write(&mut all));
+    assert!(pending.unwrap().write(&mut all));
     all.extend(&said[1..]);
     all.extend(order.take(300).unwrap());
     assert!(sorted_and_distinct(all));

@@ -365,13 +365,13 @@ pub fn what_is_put_back_wakes_who_waits() {
     let gives_up = {
         let tag = tag.clone();
         spawn(move || {
-            let mut attempt = tag.attempt(6, None).unwrap();
+            let mut pending = tag.pending_take(6, None).unwrap();
             // Until it has some, or others have them.
             while tag.stats().unwrap().fetches == 0 {
-                attempt.poll(|| ()).expect("no error");
+                pending.poll(|| ()).expect("no error");
                 world::thread::sleep(ms(1));
             }
-            attempt.poll(|| ()).expect("no error");
+            pending.poll(|| ()).expect("no error");
         })
     };
     let threads = [asking(&tag, &[By::Futures(2)]), asking(&tag, &[By::Take(2)])];
@@ -393,9 +393,9 @@ pub fn one_that_waits_for_long() {
     let given_up = {
         let tag = tag.clone();
         spawn(move || {
-            let mut attempt = tag.attempt(5, None).unwrap();
+            let mut pending = tag.pending_take(5, None).unwrap();
             for _ in 0..4 {
-                match attempt.poll(|| ()) {
+                match pending.poll(|| ()) {
                     Ok(true) => break,
                     Ok(false) => world::thread::sleep(ms(55)),
                     Err(error) => {

@@ -7,7 +7,7 @@ use super::sourced_tag::SourcedTag;
 use crate::attach;
 use crate::buffer::IdBuffer;
 use crate::call::released;
-use leafid::{Attempt, PollPause, no_memory};
+use leafid::{PendingTake, PollPause, no_memory};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
@@ -28,7 +28,7 @@ pub(crate) struct Call {
     /// The buffer that receives the ids, instead of a list.
     out: Option<Py<PyAny>>,
     /// Set by the first poll.
-    attempt: Mutex<Option<Attempt>>,
+    pending: Mutex<Option<PendingTake>>,
     /// Between two calls of `look`.
     pauses: Mutex<PollPause>,
 }
@@ -39,8 +39,8 @@ impl Call {
     }
 
     pub(super) fn many(py: Python<'_>, tag: &SourcedTag, count: usize, timeout_ms: Option<i64>) -> Call {
-        let (attempt, pauses) = (Mutex::new(None), Mutex::new(PollPause::of_event_loop()));
-        Call { tag: tag.clone_ref(py), count, one: false, timeout_ms, out: None, attempt, pauses }
+        let (pending, pauses) = (Mutex::new(None), Mutex::new(PollPause::of_event_loop()));
+        Call { tag: tag.clone_ref(py), count, one: false, timeout_ms, out: None, pending, pauses }
     }
 
     pub(super) fn into(
@@ -104,9 +104,9 @@ impl Call {
 
     /// Puts back its ids.
     fn end(&self, py: Python<'_>) {
-        let attempt = lock(&self.attempt).take();
-        if attempt.is_some() {
-            py.detach(|| drop(attempt));
+        let pending = lock(&self.pending).take();
+        if pending.is_some() {
+            py.detach(|| drop(pending));
         }
     }
 
@@ -122,8 +122,8 @@ impl Call {
         py: Python<'py>,
         wake: impl Fn() -> W + Send,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let attempt = lock(&self.attempt).take();
-        let polled = released(py, || self.polled(attempt, wake));
+        let pending = lock(&self.pending).take();
+        let polled = released(py, || self.polled(pending, wake));
         let Some(ids) = polled.map_err(|error| self.tag.explained(py, error))? else { return Ok(None) };
         match &self.out {
             Some(out) => IdBuffer::written(out.bind(py), &ids).map(Some),
@@ -134,16 +134,16 @@ impl Call {
 
     fn polled<W: FnOnce() + Send + 'static>(
         &self,
-        mut attempt: Option<Attempt>,
+        mut pending: Option<PendingTake>,
         wake: impl Fn() -> W,
     ) -> leafid::Result<Option<Vec<i64>>> {
         loop {
-            let mut polled = match attempt.take() {
-                Some(attempt) => attempt,
-                None => self.tag.tag.attempt(self.count, self.timeout_ms)?,
+            let mut polled = match pending.take() {
+                Some(pending) => pending,
+                None => self.tag.tag.pending_take(self.count, self.timeout_ms)?,
             };
             if !polled.poll(wake())? {
-                *lock(&self.attempt) = Some(polled);
+                *lock(&self.pending) = Some(polled);
                 return Ok(None);
             }
             let mut ids: Vec<i64> = Vec::new();

@@ -159,7 +159,7 @@ impl Tag {
     fn next_within(slf: &Bound<'_, Self>, timeout_ms: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
         let (tag, timeout_ms) = (&slf.get().0.tag, timeout(timeout_ms)?);
         // Refuses an invalid time, even if an id is in memory.
-        tag.attempt(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
+        tag.pending_take(1, timeout_ms).map_err(|error| errors::raise(slf.py(), &error))?;
         match tag.next_in_memory() {
             Some(id) => Ok(id),
             None => Tag::next_after_a_wait(slf, timeout_ms),

@@ -32,10 +32,10 @@ impl Tag {
         if let Some(id) = self.next_in_memory() {
             return Ok(Some(id));
         }
-        let mut attempt = self.attempt(1, None)?;
-        match attempt.try_step()? {
+        let mut pending = self.pending_take(1, None)?;
+        match pending.try_step()? {
             false => Ok(None),
-            true => Ok(self.one(&mut attempt)),
+            true => Ok(self.one(&mut pending)),
         }
     }
 
@@ -65,13 +65,13 @@ impl Tag {
     pub fn next_async(&self) -> impl Future<Output = Result<i64>> + Send + Unpin + use<> {
         // Of exactly one id.
         let first: fn(Vec<i64>) -> i64 = |mut ids| ids.swap_remove(0);
-        IdsFuture { tag: self.clone(), n: 1, attempt: None, map: first }
+        IdsFuture { tag: self.clone(), n: 1, pending: None, map: first }
     }
 
     /// [`Tag::take`] as a future. If it is dropped, it puts its ids back.
     pub fn take_async(&self, n: usize) -> impl Future<Output = Result<Vec<i64>>> + Send + Unpin + use<> {
         let all: fn(Vec<i64>) -> Vec<i64> = |ids| ids;
-        IdsFuture { tag: self.clone(), n, attempt: None, map: all }
+        IdsFuture { tag: self.clone(), n, pending: None, map: all }
     }
 
     /// As [`Tag::next`], but returns `would_block` if `interrupted` returns true during a wait.
@@ -83,9 +83,9 @@ impl Tag {
             return Ok(id);
         }
         loop {
-            let mut attempt = self.attempt(1, timeout_ms)?;
-            attempt.complete(interrupted)?;
-            if let Some(id) = self.one(&mut attempt) {
+            let mut pending = self.pending_take(1, timeout_ms)?;
+            pending.complete(interrupted)?;
+            if let Some(id) = self.one(&mut pending) {
                 return Ok(id);
             }
         }
@@ -102,9 +102,9 @@ impl Tag {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
         ids.try_reserve_exact(n).map_err(|_| no_memory(n))?;
-        self.complete(n, timeout_ms, interrupted, |attempt| {
+        self.complete(n, timeout_ms, interrupted, |pending| {
             ids.clear();
-            attempt.append(&mut ids)
+            pending.append(&mut ids)
         })?;
         Ok(ids)
     }
@@ -117,7 +117,7 @@ impl Tag {
         timeout_ms: Option<i64>,
         interrupted: Interrupted<'_>,
     ) -> Result<()> {
-        self.complete(out.len(), timeout_ms, interrupted, |attempt| attempt.write(out))
+        self.complete(out.len(), timeout_ms, interrupted, |pending| pending.write(out))
     }
 
     /// Waits for `n` ids and writes them with `write`. In a forked child it starts again.
@@ -129,9 +129,9 @@ impl Tag {
         mut write: impl FnMut(&mut PendingTake) -> bool,
     ) -> Result<()> {
         loop {
-            let mut attempt = self.attempt(n, timeout_ms)?;
-            attempt.complete(interrupted)?;
-            if write(&mut attempt) {
+            let mut pending = self.pending_take(n, timeout_ms)?;
+            pending.complete(interrupted)?;
+            if write(&mut pending) {
                 return Ok(());
             }
         }
@@ -139,7 +139,7 @@ impl Tag {
 
     /// For event loops: a call for `n` ids that the caller polls. Errors: `invalid_argument`.
     #[doc(hidden)]
-    pub fn attempt(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
+    pub fn pending_take(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
         let timeout = match timeout_ms {
             Some(ms) => milliseconds("timeout_ms", ms, 1)?,
@@ -154,9 +154,9 @@ impl Tag {
         self.next_unless(None, &mut || false)
     }
 
-    fn one(&self, attempt: &mut PendingTake) -> Option<i64> {
+    fn one(&self, pending: &mut PendingTake) -> Option<i64> {
         let mut id = [0];
-        attempt.write(&mut id).then_some(id[0])
+        pending.write(&mut id).then_some(id[0])
     }
 }
 
@@ -164,7 +164,7 @@ impl Tag {
 struct IdsFuture<F> {
     tag: Tag,
     n: usize,
-    attempt: Option<PendingTake>,
+    pending: Option<PendingTake>,
     map: F,
 }
 
@@ -173,16 +173,16 @@ impl<T, F: Fn(Vec<i64>) -> T + Unpin> Future for IdsFuture<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         loop {
-            if self.attempt.is_none() {
-                self.attempt = Some(self.tag.attempt(self.n, None)?);
+            if self.pending.is_none() {
+                self.pending = Some(self.tag.pending_take(self.n, None)?);
             }
-            let Some(attempt) = &mut self.attempt else { continue };
+            let Some(pending) = &mut self.pending else { continue };
             let waker = context.waker().clone();
-            if !attempt.poll(move || waker.wake())? {
+            if !pending.poll(move || waker.wake())? {
                 return Poll::Pending;
             }
             let mut ids = vec![0; self.n];
-            let written = self.attempt.take().is_some_and(|mut attempt| attempt.write(&mut ids));
+            let written = self.pending.take().is_some_and(|mut pending| pending.write(&mut ids));
             if written {
                 return Poll::Ready(Ok((self.map)(ids)));
             }

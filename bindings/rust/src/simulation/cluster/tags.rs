@@ -32,7 +32,7 @@ struct Side {
     world: World,
     opened: Opened,
     held: Option<ReservedRun>,
-    attempt: Option<PendingTake>,
+    pending: Option<PendingTake>,
     wanted: usize,
     asked: Vec<(FetchRequest, Completion)>,
     jobs: Vec<Action>,
@@ -44,9 +44,9 @@ impl Side {
     fn middle(&mut self, counter: &Mutex<Counter>, [run, call, empties]: [usize; 3]) {
         self.held = self.opened.tag.take_run(run).ok().flatten();
         self.wanted = call;
-        self.attempt = self.opened.tag.attempt(call, None).ok();
-        if let Some(attempt) = &mut self.attempt {
-            let _ = attempt.poll(|| {});
+        self.pending = self.opened.tag.pending_take(call, None).ok();
+        if let Some(pending) = &mut self.pending {
+            let _ = pending.poll(|| {});
         }
         (0..empties).for_each(|_| drop(self.opened.tag.try_next()));
         self.jobs = simulated::left();
@@ -76,11 +76,11 @@ impl Side {
             issued.segment(SPACE, held.run)?;
         }
         for round in 0..4 {
-            if let Some(attempt) = &mut self.attempt {
+            if let Some(pending) = &mut self.pending {
                 let mut ids = vec![0; self.wanted];
-                if attempt.poll(|| {}).unwrap_or(false) && attempt.write(&mut ids) {
+                if pending.poll(|| {}).unwrap_or(false) && pending.write(&mut ids) {
                     ids.into_iter().try_for_each(|id| one(issued, id))?;
-                    self.attempt = None;
+                    self.pending = None;
                 }
             }
             for _ in 0..draw.amount(200) {
@@ -146,7 +146,7 @@ impl Simulation {
             world,
             opened,
             held: None,
-            attempt: None,
+            pending: None,
             wanted: 0,
             asked: Vec::new(),
             jobs: Vec::new(),
