@@ -30,6 +30,7 @@ mod os;
 #[cfg(test)]
 #[path = "../tests/common/programs.rs"]
 mod programs;
+mod quiesce;
 mod segments;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
@@ -52,6 +53,8 @@ pub use metrics::metrics;
 #[doc(hidden)]
 pub use os::log_queue;
 #[doc(hidden)]
+pub use quiesce::{quiesce, resume};
+#[doc(hidden)]
 pub use segments::{Completion, PendingTake, ReservedRun};
 pub use segments::{
     FetchRequest, Fetched, FileTag, LocalTag, Prewarm, Protocol, SegmentSource, Segments, SegmentsBuilder,
@@ -65,27 +68,3 @@ pub use tasks::user_calls::Answer;
 pub use worker::leases::{ClaimRequest, WorkerLeases};
 pub use worker::source::WorkerSource;
 pub use worker::worker_ids::Worker;
-
-/// For bindings whose runtime holds its own lock during a fork: waits until no thread of leafid runs a user callback.
-///
-/// It waits at most `patience`. Until [`resume`], a callback starts only if a caller asks for an id.
-#[doc(hidden)]
-pub fn quiesce(patience: std::time::Duration) {
-    let begun = std::time::Instant::now();
-    os::log_queue::pause();
-    tasks::fetch_pool::pause();
-    tasks::renewal_timer::pause();
-    tasks::fetch_pool::stop(patience);
-    tasks::renewal_timer::stop(patience.saturating_sub(begun.elapsed()));
-    tasks::user_calls::wait(patience.saturating_sub(begun.elapsed()));
-    // `os::log_queue::wait` comes last, because the two calls above may log.
-    os::log_queue::wait(patience.saturating_sub(begun.elapsed()));
-}
-
-/// Ends a [`quiesce`] in the process that called it, even if no fork followed.
-#[doc(hidden)]
-pub fn resume() {
-    tasks::fetch_pool::resume();
-    tasks::renewal_timer::resume();
-    os::log_queue::resume();
-}
