@@ -84,8 +84,10 @@ fn each_file_keeps_the_rules() {
         ("core", "core/src"),
         ("rust", "bindings/rust/src"),
         ("c", "bindings/c/src"),
+        ("c_core", "bindings/c_core/src"),
         ("python", "bindings/python/src"),
         ("node", "bindings/node/src"),
+        ("wasm", "bindings/wasm/src"),
     ] {
         let sources = Crate::read(&root().join(folder));
         found.extend(of_any_crate(name, &sources));

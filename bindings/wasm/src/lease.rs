@@ -1,15 +1,13 @@
 //! Leases of worker ids: their spans, the schedule of renewals, and what follows a loss.
 
 use crate::fetch::given_error;
+use crate::machine::RenewalResult;
 use crate::module::{call, duration, ms, optional, whole};
 use alloc::vec::Vec;
 use leafid_core::{
     Code, HeldLease, Layout, Lease, LeaseLoss, LossAction, PEERS_THRESHOLD_MS, Renewal, RenewalAnswer,
     RenewalEnd, Result, Rules, Span, peers_agree,
 };
-
-/// The result of a lease source's call.
-pub(crate) struct RenewalResult(pub(crate) RenewalAnswer);
 
 /// A lease that the host's own source granted. NaN as `lease_ms`, and -1 as the token's length: there is none.
 #[unsafe(no_mangle)]

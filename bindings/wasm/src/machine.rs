@@ -1,6 +1,8 @@
 //! The objects behind handles.
 
 use alloc::boxed::Box;
+#[cfg(feature = "wire")]
+use leafid_core::{DoubleBuffer, Filler, RenewalAnswer};
 use leafid_core::{Layout, Rules, Snowflake};
 #[cfg(feature = "record")]
 use leafid_core::{Record, SpanExtension};
@@ -17,7 +19,7 @@ pub(crate) enum Machine {
     #[cfg(feature = "format")]
     Stored(Box<leafid_core::format::state::SlotPair>),
     #[cfg(feature = "wire")]
-    Buffer(Box<crate::segment::Buffer>),
+    Buffer(Box<Buffer>),
     #[cfg(feature = "wire")]
     Pending(Box<leafid_core::PendingSegments>),
     #[cfg(feature = "wire")]
@@ -31,10 +33,21 @@ pub(crate) enum Machine {
     #[cfg(feature = "wire")]
     LeaseLoss(Box<leafid_core::LeaseLoss>),
     #[cfg(feature = "wire")]
-    RenewalResult(Box<crate::lease::RenewalResult>),
+    RenewalResult(Box<RenewalResult>),
     #[cfg(feature = "wire")]
     Response(Box<leafid_core::wire::Response>),
 }
+
+/// A buffer with the right to fill it.
+#[cfg(feature = "wire")]
+pub(crate) struct Buffer {
+    pub(crate) ids: DoubleBuffer,
+    pub(crate) filler: Filler,
+}
+
+/// The result of a lease source's call.
+#[cfg(feature = "wire")]
+pub(crate) struct RenewalResult(pub(crate) RenewalAnswer);
 
 /// A type that handles stand for.
 pub(crate) trait Kind: Sized {
@@ -79,13 +92,13 @@ kind!(leafid_core::format::state::SlotPair, Stored, "a stored record", |stored| 
 mod servers {
     use super::*;
 
-    kind!(crate::segment::Buffer, Buffer, "a buffer", |buffer| Box::new(buffer));
+    kind!(Buffer, Buffer, "a buffer", |buffer| Box::new(buffer));
     kind!(leafid_core::PendingSegments, Pending, "a queue of segments", |pending| Box::new(pending));
     kind!(leafid_core::Guard, Guard, "a guard", |guard| Box::new(guard));
     kind!(leafid_core::FetchState, Fetch, "a tag's fetches", |fetch| Box::new(fetch));
     kind!(leafid_core::Lease, Lease, "a lease", |lease| Box::new(lease));
     kind!(leafid_core::HeldLease, HeldLease, "a held lease", |held| Box::new(held));
     kind!(leafid_core::LeaseLoss, LeaseLoss, "a lost lease", |loss| Box::new(loss));
-    kind!(crate::lease::RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
+    kind!(RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
     kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));
 }

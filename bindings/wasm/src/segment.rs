@@ -1,18 +1,11 @@
 //! Segments: the buffer of a tag, what waits for room in it, and the guard against ids that a source repeats.
 
+use crate::machine::Buffer;
 use crate::module::{MOST_IDS, Module, call, optional, with, with_ids};
-use leafid_core::{
-    DoubleBuffer, Empty, Error, Filler, Guard, IdOrder, PendingSegments, Result, Segment, options,
-};
+use leafid_core::{DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, Result, Segment, options};
 
 /// Both segments are used up: fetch, then call again.
 const USED_UP: i32 = -103;
-
-/// A buffer with the right to fill it.
-pub(crate) struct Buffer {
-    ids: DoubleBuffer,
-    filler: Filler,
-}
 
 /// The segments as triples of start, end and stride, in the memory of ids; returns their number. Segments beyond that
 /// memory are left out.

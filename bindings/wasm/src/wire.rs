@@ -1,6 +1,6 @@
 //! The protocols of servers: requests, and how a response is judged.
 
-use crate::lease::RenewalResult;
+use crate::machine::RenewalResult;
 use crate::module::{Module, call, optional, utf8};
 use crate::segment::write_segments;
 use leafid_core::wire::leaf::LeafMode;
