@@ -1,5 +1,8 @@
 //! The adaptive step, as in Leaf: how many ids to request from a source at a time.
 //!
+//! Construct: [`AdaptiveStep::new`]. Event: [`AdaptiveStep::fetched`]. Queries: all others;
+//! [`AdaptiveStep::wanted`] is the step of the next request.
+//!
 //! | The last segment lasted | Next step |
 //! | --- | --- |
 //! | less than 15 minutes | twice as large, unless that is above a million |

@@ -1,5 +1,8 @@
 //! The double buffer of a tag: the segment from which ids are issued, and the one after it.
 //!
+//! Construct: [`DoubleBuffer::new`]. Events: [`DoubleBuffer::take`] and its kinds, which return ids and whether to
+//! fetch, [`DoubleBuffer::offer`], [`DoubleBuffer::seal`]. Queries: all others.
+//!
 //! | State | Event | Result, next state |
 //! | --- | --- | --- |
 //! | both slots used up | `take` | `Empty`; the same |

@@ -1,5 +1,7 @@
 //! The guard of a tag: refuses ids that a source returned before.
 //!
+//! Construct: [`Guard::new`], [`Guard::resume`]. Event: [`Guard::offer`]. Queries: all others.
+//!
 //! | The segment offered | Result | Next state |
 //! | --- | --- | --- |
 //! | shares ids with an earlier one | `segment_regressed` | the same |

@@ -1,5 +1,7 @@
 //! How many ids a thread takes of a tag at a time, to issue them one by one: more while the tag is much in use.
 //!
+//! Construct: [`RunLength::default`]. Event: [`RunLength::taken`]. Query: [`RunLength::next`].
+//!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | 1 id | a full run | 8 ids |

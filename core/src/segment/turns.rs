@@ -5,6 +5,14 @@
 //! Tags take turns. The next request is for a tag with the fewest running requests. Among several, it is for the one
 //! that was served longest ago. So a tag that starts waits for one free connection, however many others are busy, and
 //! equally busy tags get the same number of requests.
+//!
+//! | State of a tag | Event | Next state |
+//! | --- | --- | --- |
+//! | nothing planned | `want` | ready |
+//! | ready | `begin`, and it is the tag's turn | a request runs: ready, if more are planned and may run beside it |
+//! | ready | `begin`, and as many requests of all tags run as may | the same |
+//! | as many of its requests run as may | `ended` | ready, if more are planned |
+//! | ready | `want` of 0 | nothing planned |
 
 use alloc::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,8 @@
 //! The snowflake generator. It is lock-free and issues ids within its granted spans.
 //!
+//! Construct: [`Snowflake::new`]. Polls: [`Snowflake::next`], [`Snowflake::reserve`], which return ids or the next
+//! action. Events: [`Snowflake::grant`], [`Snowflake::seal`]. Queries: all others.
+//!
 //! | State | Event | Result, next state |
 //! | --- | --- | --- |
 //! | its next tick is in a granted span | `next`, `reserve` | ids; the position moves up |

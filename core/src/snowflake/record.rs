@@ -1,5 +1,9 @@
 //! The record of a worker id, and the decision whether a new generator may continue from it.
 //!
+//! Construct: [`Record::unused`]. Poll: [`Record::admit`]. Events, which return the record to write:
+//! [`Record::begin`], [`Record::extend`], [`Record::closed`], [`Record::reset`], [`Record::raised_to`],
+//! [`Record::after_lost_slot`]. Queries: all others.
+//!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | unused, or ended | `begin` | a run with its first span |

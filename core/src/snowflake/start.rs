@@ -1,5 +1,7 @@
 //! The start of a generator: its first span, from the record that was found, the user's options and the clock.
 //!
+//! Construct: by its fields. Poll: [`Start::poll`]. It has no event, because it keeps nothing between two polls.
+//!
 //! | the record and the options | poll returns |
 //! | --- | --- |
 //! | the clock has not reached what the rule `wait` asks for | `WaitUntil`: poll again then |

@@ -1,4 +1,17 @@
 //! One call for ids: the ids that it has so far, and its wait for the others.
+//!
+//! Construct: [`PendingTake::new`]. Polls: [`PendingTake::try_step`], [`PendingTake::poll`], which is woken, and
+//! [`PendingTake::complete`], which waits. Events: [`PendingTake::write`], its drop. Query: [`PendingTake::is_late`].
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | short of ids | a poll finds all of them | complete |
+//! | short of ids | a poll finds some, or none | short of ids: a fetch is wanted; with some its time begins anew |
+//! | short of ids | other calls took the ids of a fetch, and it has waited for 50 ms | first: it gets ids before the buffer |
+//! | short of ids, first | its time is over, the source refuses, or the tag is closed | ended by the error |
+//! | any | a poll in a forked child | short of all ids: those that it had belong to the parent |
+//! | complete | it is written | ended |
+//! | any | it is dropped | ended: the ids that it still has are put back |
 
 use super::fetch_errors::closed;
 use super::fetcher::Fetcher;
