@@ -1,4 +1,8 @@
-//! The back-off after failures: longer each time, and with jitter, so that several callers do not retry at one moment.
+//! The back-off after failures: longer each time. A seed adds jitter, so that several callers do not retry at one
+//! moment. The machines of a snowflake give none: [`crate::HeldLease`], [`crate::LeaseLoss`],
+//! [`crate::SpanExtension`].
+//!
+//! Construct: [`BackOff::new`]. Events: [`BackOff::failed`], [`BackOff::succeeded`]. Queries: all others.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
@@ -36,7 +40,7 @@ impl BackOff {
         BackOff { failures, failed_at_ms: 0, seed: 0 }
     }
 
-    /// Records a failure. `seed` makes the back-off differ from that of others.
+    /// Records a failure. `seed` makes the back-off differ from that of others; 0 adds no jitter.
     pub const fn failed(&mut self, now_ms: i64, seed: u64) {
         self.failures = self.failures.saturating_add(1);
         self.failed_at_ms = now_ms;
