@@ -33,7 +33,7 @@ fn after_the_seal_nothing_is_issued() {
     let flake = granted(LEAF, Rules::default(), 1, NOW_MS, 100);
     flake.next(NOW_MS).expect("an id");
     assert!(flake.seal().is_some());
-    assert_eq!(flake.seal(), None, "only the first seal has the mark");
+    assert_eq!(flake.seal(), None, "only the first seal has the end");
     assert_eq!(flake.first_unused(), None);
     for span in [
         Span { from: flake.until(), until: flake.until() + 10 },
@@ -56,7 +56,7 @@ fn a_seal_between_threads_is_exact() {
         let flake = granted(LEAF, Rules::default(), 1, NOW_MS, 1_000_000);
         let clock = AtomicI64::new(NOW_MS);
         let (start, sealed) = (Barrier::new(5), AtomicBool::new(false));
-        let (mark, all) = std::thread::scope(|scope| {
+        let (end, all) = std::thread::scope(|scope| {
             let issue = || {
                 start.wait();
                 let mut ids = Vec::new();
@@ -82,22 +82,22 @@ fn a_seal_between_threads_is_exact() {
             while clock.load(Relaxed) < NOW_MS + round % 6 && begun.elapsed() < Duration::from_secs(10) {
                 std::thread::yield_now();
             }
-            let mark = flake.seal().expect("sealed once");
+            let end = flake.seal().expect("sealed once");
             sealed.store(true, Release);
             let all: Vec<i64> =
                 threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect();
-            (mark, all)
+            (end, all)
         });
-        check(mark, all);
+        check(end, all);
     }
 }
 
-fn check(mark: u64, mut ids: Vec<i64>) {
+fn check(end: u64, mut ids: Vec<i64>) {
     let made = ids.len();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), made, "ids are distinct");
     let Some(last) = ids.last() else { return };
     let last = LEAF.tick_at(LEAF.decode(*last).expect("an id").timestamp_ms).expect("after the epoch");
-    assert_eq!(mark, last + 1, "the mark is exact: above every id, and no higher than need be");
+    assert_eq!(end, last + 1, "the end is exact: above every id, and no higher than need be");
 }

@@ -86,7 +86,7 @@ def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
     after = [flake.next() for flake in flakes]
     ids = [id for part in taken for id in part] + before + after
     assert len(set(ids)) == len(ids) == 8 * 10_000 + 4
-    # Ten generators at once, each with an id of its own: also on the two hosts, whose marks do not meet.
+    # Ten generators at once, each with an id of its own: also on the two hosts, whose host locks do not meet.
     assert len({leafid.decode(id).worker_id for id in [part[0] for part in taken] + before}) == 10
     held = [holder for _, holder, _ in rows() if holder]
     assert len(held) == len(set(held)) == 2

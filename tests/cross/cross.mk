@@ -8,7 +8,7 @@
 
 # Those of the host's tests that fork nothing, look at no file of Linux and start no server of Python.
 windows_tests := cli earlier_files exclusive generate options range_waits segment_refusals segments tag_turns
-# Of these: what has paths of Linux; that a program starts within a short span; names of holders, which only the marks of
+# Of these: what has paths of Linux; that a program starts within a short span; names of holders, which only the locks of
 # Linux tell; a server of Python.
 windows_skips := simulation:: the_runs_that_end_alike_in_all_forms \
     a_reset_is_refused_while_held_and_burns_what_lies_ahead \

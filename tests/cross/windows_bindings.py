@@ -27,7 +27,7 @@ NODE_VERSION = "20.20.2"
 FOLDER = BUILD / "windows-node"
 VENV = ROOT / "build/venv-packaging/bin"
 #: Left out: what starts a server of Python or the command line's launcher (cli, leaf-servers, lease-servers,
-#: segment-servers); names of holders, which only Linux's marks tell (exclusive); SIGTERM (close); a clock that is 16 ms late
+#: segment-servers); names of holders, which only Linux's locks tell (exclusive); SIGTERM (close); a clock that is 16 ms late
 #: on Windows (clock-options); paths without backslashes (metrics); reports of Node, in which wine crashes (package).
 NODE_TESTS = [
     "arguments", "buffers", "crash", "errors", "fake-time", "leases", "logging", "openings", "options", "resources",

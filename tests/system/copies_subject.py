@@ -68,8 +68,8 @@ def same_options():
     module(1).close()
 
 
-def sees_no_mark():
-    """Whether this process has a network of its own from now on, and no lock file of another where marks are."""
+def sees_no_host_lock():
+    """Whether this process has a network of its own from now on, and no other copy's lock file."""
     libc = ctypes.CDLL(None)
     if libc.unshare(CLONE_NEWNET | CLONE_NEWNS) and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS):
         return False
@@ -78,19 +78,19 @@ def sees_no_mark():
 
 
 def by_the_lock_alone():
-    """Where one copy does not see the other's marks. In a child, which stays there."""
+    """Where one copy does not see the other's host locks. In a child, which stays there."""
     pid = os.fork()
     if pid:
         assert os.waitpid(pid, 0)[1] == 0, "see the child's complaint"
         return
     first = module(2)
-    if not sees_no_mark():
+    if not sees_no_host_lock():
         print("namespaces of one's own are not permitted here: the lock was not tried alone,", flush=True)
     else:
         assert Native(2).status == IN_USE, "the lock let a second one in"
         first.close()
         second = Native(2)
-        assert second.status == 0 and sees_no_mark() and refused(2)
+        assert second.status == 0 and sees_no_host_lock() and refused(2)
     os._exit(0)
 
 

@@ -168,7 +168,7 @@ def _():
             assert word in str(error), f"refusal {turn}: {error}: does not say {word!r}"
 
 
-@test("no descriptor to mark the worker id with: refused, not held twice")
+@test("no descriptor for the host lock: refused, not held twice")
 def _():
     where = place()
     strace = need("strace", "strace")

@@ -1,4 +1,4 @@
-"""Each way in which a generator can end: a clean close writes the exact mark, a crash leaves the record above it."""
+"""Each way in which a generator can end: a clean close writes the exact end, a crash leaves the record above it."""
 
 import resource
 import signal
@@ -61,7 +61,7 @@ def end(language, how):
 
 for _language in LANGUAGES:
 
-    @test(f"each clean end writes the exact mark, and a restart does not begin ahead, in {_language}")
+    @test(f"each clean close writes the exact end, and a restart does not begin ahead, in {_language}")
     def _(language=_language):
         for how in CLEAN[language]:
             last, until, fresh = end(language, how)
@@ -76,7 +76,7 @@ for _language in LANGUAGES:
             assert fresh >= until, f"{how}: the restart began at {fresh}, inside a span that ended at {until}"
 
 
-@test("a worker thread of Node that ends, or calls process.exit, writes the exact mark")
+@test("a worker thread of Node that ends, or calls process.exit, writes the exact end")
 def _():
     # Every other one ends by process.exit.
     for count in (1, 2):

@@ -25,7 +25,7 @@ def seen_by_the_machine():
 
 
 def apart(*kinds):
-    """A command for a process of its own network, or processes, that sees nothing of this machine's other marks."""
+    """A command for a process of its own network, or processes, that sees nothing of this machine's other host locks."""
     return namespace(*kinds)
 
 
@@ -78,7 +78,7 @@ def _():
             case = f"{kinds} {worker} {word}: {done.stdout}{done.stderr}"
             lines = {line[9:25].strip(): line for line in done.stdout.splitlines()}
             why = f"a {own} namespace of its own"
-            assert lines["host mark"].startswith("warning ") and why in lines["host mark"], case
+            assert lines["host lock"].startswith("warning ") and why in lines["host lock"], case
             assert done.returncode == fails and done.stdout.count("FAILED") == fails, case
             if fails:
                 failed = lines["file system"]
@@ -107,7 +107,7 @@ def _():
         subject.quit()
 
 
-@test("a user who has nothing to do with the record holds a mark: named, and a range goes on")
+@test("a user who has nothing to do with the record holds a host lock: named, and a range goes on")
 def _():
     need_root("another user is needed")
     seen_by_the_machine()
@@ -116,9 +116,9 @@ def _():
     squat = f"""
 import os, socket
 os.setuid(65534)
-mark = socket.socket(socket.AF_UNIX)
-mark.bind("\\0leafid/{where.name}/0")
-mark.listen()
+lock = socket.socket(socket.AF_UNIX)
+lock.bind("\\0leafid/{where.name}/0")
+lock.listen()
 print("bound", flush=True)
 import sys; sys.stdin.read()
 """

@@ -15,7 +15,7 @@ def _():
     victim.do("close-descriptors")
     # The numbers are given to other files now, more of them than leafid had.
     victim.do("hold-files", 12, where.dir / "foreign")
-    # Neither lock nor mark is left: another process comes in, above the span of the first.
+    # Neither the record's lock nor the host lock is left: another process comes in, above the span of the first.
     other.do("open", "a", *where.options(worker=1))
     theirs = other.ids("a", 10)
     lost = None

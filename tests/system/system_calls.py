@@ -50,7 +50,7 @@ def _():
     forbidden = "rename|link|unlink|truncate|fallocate|creat|O_CREAT|O_TRUNC|F_SETLK|LOCK_UN|MAP_SHARED"
     bad = [line for line in mine if re.search(forbidden, line)]
     assert not bad, bad[:5]
-    # The mark of a held worker id goes with its holder.
+    # The host lock of a worker id goes with its holder.
     others = [line for line in lines if "/run/lock/leafid-" not in line]
     assert not [line for line in others if "unlink" in line or "rename" in line], "something was renamed or unlinked"
     writes = [n for n, line in enumerate(mine) if "pwrite64(" in line]

@@ -83,7 +83,7 @@ def restart(language):
     fresh = again.ids("a")[0]
     # Leaf's rule never leads the clock.
     assert fresh > last and until <= time_of(fresh) <= now_ms(), f"{fresh} after {last}"
-    # The exact mark of a clean end is no wait.
+    # The exact end that a clean close writes is no wait.
     again.do("close", "a")
     with Machine(where.dir) as machine:
         again.do("open", "a", *where.options(worker=3, **WAIT))

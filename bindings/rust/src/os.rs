@@ -1,4 +1,4 @@
-//! The operating system: processes and forks, threads, locks, clocks, disks, and the marks that processes of a host
+//! The operating system: processes and forks, threads, locks, clocks, disks, and the locks that processes of a host
 //! see.
 //!
 //! All `unsafe` code of the host is below this module.

@@ -173,7 +173,7 @@ fn a_check_that_finds_all_well_leaves_nothing_behind() {
         "file system",
         "durable write",
         "locks",
-        "host mark",
+        "host lock",
         "clock",
         "boot clock",
         "coarse clock",

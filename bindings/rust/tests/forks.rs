@@ -83,7 +83,7 @@ fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
         let place = Place::new();
         let flake = place.builder().worker(7).open().unwrap();
         ids(&flake);
-        let mark = place.until_ms(7);
+        let end_ms = place.until_ms(7);
         in_child(fork, |_| drop(flake.clone()));
         in_child(fork, |say| {
             let error = flake.next().unwrap_err();
@@ -91,8 +91,8 @@ fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
             say(0);
             flake.close().unwrap();
         });
-        assert!(place.until_ms(7) >= mark);
-        // Besides the lock a mark of the whole host keeps others away.
+        assert!(place.until_ms(7) >= end_ms);
+        // Besides the record's lock the host lock keeps others away.
         let file = std::fs::File::open(place.file(7)).unwrap();
         assert!(matches!(file.try_lock(), Err(TryLockError::WouldBlock)), "the parent's lock is gone");
         let third = this_program()

@@ -30,7 +30,7 @@ pub enum FilesystemKind {
     Network,
 }
 
-/// The processes that see a mark of this process.
+/// The processes that see a host lock of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All processes of the machine's first network namespace, to which this process belongs.
@@ -41,12 +41,12 @@ pub enum Scope {
     Container,
     /// Unknown: /proc does not show it.
     Unseen,
-    /// None: no mark can be created.
-    Unmarked,
+    /// None: no host lock can be taken.
+    NoLock,
 }
 
 impl Scope {
-    /// Why it is not certain that the whole machine sees a mark.
+    /// Why it is not certain that the whole machine sees a host lock.
     pub const fn reason(self) -> Option<&'static str> {
         match self {
             Scope::Host => None,
@@ -57,9 +57,7 @@ impl Scope {
             Scope::Unseen => Some(
                 "whether this process is in a container cannot be seen (no /proc/1/net/unix, as with hidepid)",
             ),
-            Scope::Unmarked => {
-                Some("no held worker id can be marked here (no abstract sockets, as under seccomp)")
-            }
+            Scope::NoLock => Some("no host lock can be taken here (no abstract sockets, as under seccomp)"),
         }
     }
 }
@@ -90,7 +88,7 @@ pub struct RangePlace<'a> {
     pub named: bool,
     /// The name of the platform, if it starts several containers from one description.
     pub surroundings: Option<&'a str>,
-    /// The processes that see a mark of this process.
+    /// The processes that see a host lock of this process.
     pub scope: Scope,
     /// The user's statement `exclusive_range`.
     pub exclusive: bool,
@@ -205,7 +203,7 @@ mod tests {
             (&local, None, true, Scope::OwnNetwork, Some("a network namespace of its own")),
             (&ephemeral, None, false, Scope::Container, Some("a process namespace of its own")),
             (&local, None, true, Scope::Unseen, Some("cannot be seen")),
-            (&local, None, true, Scope::Unmarked, Some("no held worker id can be marked here")),
+            (&local, None, true, Scope::NoLock, Some("no host lock can be taken here")),
         ] {
             let place = RangePlace { fs, path: &path, named, surroundings, scope, exclusive: false };
             match (place.refuse(), refused) {

@@ -41,7 +41,7 @@ pub struct HeldId<'h> {
     pub holder: Option<String>,
     /// Whether the holder is a generator of this process.
     pub is_ours: bool,
-    /// Whether the mark on the host is of a user who cannot open the record.
+    /// Whether a user who cannot open the record holds the host lock.
     pub is_strangers: bool,
     /// Whether servers leased the id.
     pub is_leased: bool,

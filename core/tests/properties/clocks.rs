@@ -202,15 +202,15 @@ impl Machine {
         let Some(life) = self.life.take() else { return Ok(()) };
         if clean {
             let unused = life.flake.first_unused();
-            let mark = life.flake.seal();
-            prop_assert_eq!(mark, unused);
+            let end = life.flake.seal();
+            prop_assert_eq!(end, unused);
             let refused = life
                 .flake
                 .next(self.now_ms)
                 .is_err_and(|action| !matches!(action, Action::WaitUntil(_) | Action::NeedSpan));
             prop_assert!(refused, "a sealed one says so");
             let run = self.record.run;
-            let run = Span { from: run.from, until: mark.unwrap().clamp(run.from, run.until) };
+            let run = Span { from: run.from, until: end.unwrap().clamp(run.from, run.until) };
             // As the host does: a step back is not hidden from the next start.
             let granted_at_ms = self.now_ms.max(self.record.granted_at_ms);
             self.record = Record { run, granted_at_ms, ..self.record.clone() };

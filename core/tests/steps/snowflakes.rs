@@ -34,7 +34,7 @@ struct Seen {
     /// Its clock, by ticks from `from`.
     now: i64,
     ids: RefCell<BTreeSet<i64>>,
-    mark: RefCell<Option<u64>>,
+    end: RefCell<Option<u64>>,
     granted: RefCell<bool>,
 }
 
@@ -51,7 +51,7 @@ impl Seen {
             from,
             now,
             ids: RefCell::default(),
-            mark: RefCell::default(),
+            end: RefCell::default(),
             granted: RefCell::default(),
         }
     }
@@ -89,9 +89,9 @@ impl Seen {
                 self.flake.grant(Span { from, until: from + SECOND });
             }
             Call::Seal => {
-                let mark = self.flake.seal();
-                assert!(self.mark.borrow().is_none() || mark.is_none(), "two marks");
-                *self.mark.borrow_mut() = self.mark.take().or(mark);
+                let end = self.flake.seal();
+                assert!(self.end.borrow().is_none() || end.is_none(), "two ends");
+                *self.end.borrow_mut() = self.end.take().or(end);
             }
             Call::FirstUnused => drop(self.flake.first_unused()),
         }
@@ -101,17 +101,17 @@ impl Seen {
     fn check(&self) {
         let last = self.ids.borrow().last().copied();
         for now in self.now..self.now + 8 {
-            while self.mark.borrow().is_none() && self.take(2, now).is_ok() {}
+            while self.end.borrow().is_none() && self.take(2, now).is_ok() {}
             assert!(self.ids.borrow().last() >= last.as_ref());
         }
         self.call(Call::Seal);
-        let mark = self.mark.borrow().expect("one of the seals has the mark");
+        let end = self.end.borrow().expect("one of the seals has the end");
         let least = self.ids.borrow().last().map_or(self.from, |last| self.tick(*last) + 1);
         // The gap belongs to nobody.
         let skipped = self.from + FIRST + GAP;
         assert!(
-            mark == least || *self.granted.borrow() && mark == skipped && least < skipped,
-            "{mark}, not {least}"
+            end == least || *self.granted.borrow() && end == skipped && least < skipped,
+            "{end}, not {least}"
         );
         assert_eq!(self.flake.next(NOW_MS + 100), Err(Action::Sealed));
         assert_eq!(self.flake.reserve(NOW_MS + 100, 2), Err(Action::Sealed));

@@ -88,7 +88,7 @@ enum Phase {
     /// Its generator was sealed: the first tick without an id.
     Closing(u64),
     /// It writes that.
-    Marking,
+    Ending,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -253,18 +253,18 @@ impl State {
         let holder = self.holder.as_mut()?;
         let Phase::Open { generator, .. } = &mut holder.phase else { return None };
         holder.phase = Phase::Closing(generator.seal()?);
-        self.mark()
+        self.write_end()
     }
 
-    /// As `SpanWriter::mark`.
-    fn mark(&mut self) -> Option<()> {
+    /// As `SpanWriter::write_end`.
+    fn write_end(&mut self) -> Option<()> {
         let now_ms = self.now_ms(self.holder.as_ref()?.machine);
         let holder = self.holder.as_mut()?;
         if let (Phase::Closing(first_unused), None) = (&holder.phase, &holder.writing) {
             let closed = holder.record.clone().closed(*first_unused, now_ms);
             let run = closed.run;
             holder.writing = Some((closed, run));
-            holder.phase = Phase::Marking;
+            holder.phase = Phase::Ending;
         }
         Some(())
     }
@@ -290,8 +290,8 @@ impl State {
                 extension.written();
                 generator.grant(span);
             }
-            Phase::Closing(_) => return self.mark(),
-            Phase::Resetting | Phase::Marking => self.holder = None,
+            Phase::Closing(_) => return self.write_end(),
+            Phase::Resetting | Phase::Ending => self.holder = None,
         }
         Some(())
     }
@@ -304,8 +304,8 @@ impl State {
         }
         match &mut holder.phase {
             Phase::Open { extension, .. } => extension.failed(),
-            Phase::Closing(_) => return self.mark(),
-            Phase::Claiming(_) | Phase::Resetting | Phase::Marking => self.holder = None,
+            Phase::Closing(_) => return self.write_end(),
+            Phase::Claiming(_) | Phase::Resetting | Phase::Ending => self.holder = None,
         }
         Some(())
     }
@@ -361,7 +361,7 @@ impl State {
                     }
                     Err(_) => return false,
                 },
-                (Phase::Claiming(_) | Phase::Resetting | Phase::Closing(_) | Phase::Marking, None) => {
+                (Phase::Claiming(_) | Phase::Resetting | Phase::Closing(_) | Phase::Ending, None) => {
                     return false;
                 }
             };

@@ -1,6 +1,6 @@
 /*
  * A host of its own, as far as leafid sees: runs a program that can make no local sockets and none of leafid's lock files
- * (of all files that it makes without a name those alone are write-only), and so neither sees nor marks which worker ids
+ * (of all files that it makes without a name those alone are write-only), and so neither sees nor locks which worker ids
  * are taken on this host. A mount namespace would do for the files, but hides what is mounted later.
  *
  *     apart PROGRAM ARGUMENT...

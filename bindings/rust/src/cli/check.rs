@@ -53,7 +53,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
         file_system(&mut report, &settings, &existing, workers, scope)?;
         durable_and_locked(&mut report, &existing)?;
     }
-    mark(&mut report, &env, scope)?;
+    host_lock(&mut report, &env, scope)?;
     clock(&mut report, &env)?;
     forks(&mut report)?;
     layout(&mut report, &settings, env.clock.filtered_ms())?;
@@ -178,9 +178,9 @@ fn locks(file: &NamedTempFile) -> io::Result<bool> {
     }
 }
 
-/// Marks a worker id in an id space that nobody else uses.
-fn mark(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
-    let what = "host mark";
+/// Takes the host lock of a worker id in an id space that nobody else uses.
+fn host_lock(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
+    let what = "host lock";
     let name = format!("check-{:032x}", env.random.number()?);
     let tried = || -> Result<bool, Error> {
         let first = host_lock::lock_worker(&name, 0)?;

@@ -10,7 +10,7 @@ pub(super) fn holder_of(env: &Env, directory: &Path, name: &str, worker_id: u32)
     if let Some(holder) = env.disk.holder(name, worker_id) {
         return Some(holder);
     }
-    // The holder may see other marks, as in another container.
+    // The holder may see other host locks, as in another container.
     disk::is_locked(&state_file::path_of(directory, worker_id)).then(|| {
         state_file::recorded_holder(env, directory, worker_id).unwrap_or_else(|| "another process".into())
     })

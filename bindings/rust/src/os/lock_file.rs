@@ -1,7 +1,7 @@
 //! The lock file of a worker id, in a directory that units of one host share although each has its own network.
 //!
 //! Any user may write to that directory, so only a lock in it counts. leafid reads no file there and follows no link.
-//! If something else is in the way, only this mark is lost.
+//! If something else is in the way, only this part of the host lock is lost.
 
 use crate::os::ForkSafeFd;
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};

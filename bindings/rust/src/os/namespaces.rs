@@ -10,9 +10,9 @@ pub(crate) struct Facts {
     /// The numbers of its process namespace and its network namespace.
     pub(crate) processes: Option<u64>,
     pub(crate) network: Option<u64>,
-    /// Whether a mark can be created at all.
-    pub(crate) marks: bool,
-    /// Whether the first process that /proc shows is in the network namespace of such a mark.
+    /// Whether a host lock can be taken at all.
+    pub(crate) locks: bool,
+    /// Whether the first process that /proc shows is in the network namespace of such a lock.
     pub(crate) first_sees: Option<bool>,
 }
 
@@ -24,7 +24,7 @@ const FIRST_NETWORK: u64 = 0xefff_fff9;
 impl Facts {
     pub(crate) fn scope(&self) -> Scope {
         match *self {
-            Facts { marks: false, .. } => Scope::Unmarked,
+            Facts { locks: false, .. } => Scope::NoLock,
             Facts { network: Some(FIRST_NETWORK), .. } => Scope::Host,
             // Only here is process 1 the machine's own.
             Facts { processes: Some(FIRST_PROCESSES), first_sees: Some(true), .. } => Scope::Host,
@@ -53,10 +53,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_the_whole_machine_s_only_where_that_is_seen() {
+    fn a_host_lock_is_the_whole_machine_s_only_where_that_is_seen() {
         let first = Some(4_026_531_836);
         let other = Some(4_026_532_263);
-        for (processes, network, marks, first_sees, scope) in [
+        for (processes, network, locks, first_sees, scope) in [
             (first, Some(4_026_531_840), true, Some(true), Scope::Host),
             (first, None, true, Some(true), Scope::Host),
             (first, other, true, Some(false), Scope::OwnNetwork),
@@ -69,10 +69,10 @@ mod tests {
             // A container in the machine's network, on a kernel with that number.
             (other, Some(4_026_531_833), true, Some(true), Scope::Host),
             (None, Some(4_026_531_833), true, None, Scope::Host),
-            (first, Some(4_026_531_833), false, None, Scope::Unmarked),
-            (first, other, false, Some(true), Scope::Unmarked),
+            (first, Some(4_026_531_833), false, None, Scope::NoLock),
+            (first, other, false, Some(true), Scope::NoLock),
         ] {
-            let facts = Facts { processes, network, marks, first_sees };
+            let facts = Facts { processes, network, locks, first_sees };
             assert_eq!(facts.scope(), scope, "{facts:?}");
             assert_eq!(scope.reason().is_none(), scope == Scope::Host);
         }

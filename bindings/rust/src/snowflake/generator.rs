@@ -333,7 +333,7 @@ impl Generator {
 
     fn let_go_of(&self, first_unused: u64) -> (Result<()>, Option<RenewableLease>) {
         let Some(mut span_writer) = lock(&self.span_writer).take() else { return (Ok(()), None) };
-        let written = span_writer.mark(first_unused, &self.env);
+        let written = span_writer.write_end(first_unused, &self.env);
         // While the record is locked: no process may use a lease that was released.
         let invalidated = self.invalidate_cached_lease();
         (written, span_writer.lease.take().filter(|_| invalidated))

@@ -9,10 +9,10 @@ use leafid_core::format::state::Writer;
 use leafid_core::{Error, ExtensionAction, Record, Result, Snowflake as Core, Span, SpanExtension};
 use std::time::Duration;
 
-/// The record, the mark on the host, and the lease if there is one. Its lock is held while the disk is written.
+/// The record, the host lock, and the lease if there is one. Its lock is held while the disk is written.
 pub(crate) struct SpanWriter {
     pub(crate) extension: SpanExtension,
-    /// Dropped first: the lock is released before the mark.
+    /// Dropped first: the record's lock is released before the host lock.
     pub(crate) file: StateFile,
     pub(crate) host_lock: Box<dyn HostLock>,
     writer: Writer,
@@ -76,7 +76,7 @@ impl SpanWriter {
     }
 
     /// Writes the exact end of a sealed generator.
-    pub(crate) fn mark(&mut self, first_unused: u64, env: &Env) -> Result<()> {
+    pub(crate) fn write_end(&mut self, first_unused: u64, env: &Env) -> Result<()> {
         let record = self.file.record();
         let closed = record.clone().closed(first_unused, env.clock.filtered_ms());
         // Not after a step back, which the next start must detect.

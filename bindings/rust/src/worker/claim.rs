@@ -1,4 +1,4 @@
-//! The claim of a worker id: marks it on the host, locks its record and makes the first span durable.
+//! The claim of a worker id: takes its host lock, locks its record and makes the first span durable.
 
 use crate::config::surroundings::surroundings;
 use crate::os::env::{Env, HostLock};
@@ -33,7 +33,7 @@ pub(crate) struct ClaimContext {
 
 /// A worker id that is held, with its first span durable.
 pub(crate) struct Claim {
-    /// Dropped first: the lock is released before the mark.
+    /// Dropped first: the record's lock is released before the host lock.
     pub(crate) file: StateFile,
     pub(crate) host_lock: Box<dyn HostLock>,
     /// Empty while the record is so far ahead of the clock that no span may be granted yet.
@@ -129,7 +129,7 @@ fn peek(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Optio
     Ok(Some(stored.record))
 }
 
-/// Claims this id: marks it on the host, locks its record, checks it, and makes the first span durable. `names_holder`:
+/// Claims this id: takes its host lock, locks its record, checks it, and makes the first span durable. `names_holder`:
 /// whether a refusal names the holder, which needs a system call.
 fn claim_one(
     env: &Env,
@@ -158,9 +158,9 @@ fn claim_one(
         held.error()
     };
     let recorded = || state_file::recorded_holder(env, &settings.directory, worker_id);
-    let marked = || env.disk.holder(&key.space.name, worker_id).or_else(recorded);
-    let host_lock = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&marked))?;
-    // Locked but not marked: its holder sees other marks, as in another container.
+    let seen = || env.disk.holder(&key.space.name, worker_id).or_else(recorded);
+    let host_lock = env.disk.lock_worker(&key.space.name, worker_id)?.ok_or_else(|| in_use(&seen))?;
+    // The record may be locked without the host lock: its holder sees other host locks, as in another container.
     let mut file = match key.persist {
         true => StateFile::open(env, settings.records(), worker_id)?.ok_or_else(|| in_use(&recorded))?,
         false => StateFile::unpersisted(&key.space, worker_id),
@@ -220,7 +220,7 @@ fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
     let path = state_file::path_of(&settings.directory, worker_id);
     if let Some(uid) = env.disk.foreign_holder(&settings.key.space.name, worker_id, &path) {
         log::warn!(
-            "leafid: worker id {worker_id} of {:?} is marked on this host by user id {uid}, which cannot open {}; the next \
+            "leafid: worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}; the next \
              worker id of the range is tried",
             settings.key.space.name,
             path.display()

@@ -35,7 +35,7 @@ fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset
         Error::new(Code::WorkerInUse, message)
     };
     let recorded = || state_file::recorded_holder(env, directory, worker_id);
-    // Dropped last: the lock is released before the mark.
+    // Dropped last: the record's lock is released before the host lock.
     let _presence = env
         .disk
         .lock_worker(name, worker_id)?

@@ -90,7 +90,7 @@ class StateFile:
     """The locked record of a worker id. `record` is a handle: what was read or written last."""
 
     def __init__(self, module, directory, name, worker_id, layout):
-        self.module, self.name, self.file, self.mark = module, name, None, None
+        self.module, self.name, self.file, self.host_lock = module, name, None, None
         self.path = directory / f"worker-{worker_id}.state"
         self.writer = {"pid": os.getpid(), "host": socket.gethostname()[:64]}
         self.writer["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -98,7 +98,7 @@ class StateFile:
         try:
             self._create(worker_id, layout)
             self.file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-            self.mark = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.host_lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._lock(worker_id)
             self._read(layout)
         except BaseException:
@@ -106,9 +106,9 @@ class StateFile:
             raise
 
     def _lock(self, worker_id):
-        """The mark that all users of this host see, and the file's lock: both are leafid's own."""
+        """The host lock, which all users of this host see, and the file's lock: both are leafid's own."""
         try:
-            self.mark.bind(f"\0leafid/{self.name}/{worker_id}")
+            self.host_lock.bind(f"\0leafid/{self.name}/{worker_id}")
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EWOULDBLOCK):
@@ -191,8 +191,8 @@ class StateFile:
     def close(self):
         if self.file is not None:
             os.close(self.file)
-        if self.mark:
-            self.mark.close()
+        if self.host_lock:
+            self.host_lock.close()
 
 
 def file_system(directory):

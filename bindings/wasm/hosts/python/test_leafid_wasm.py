@@ -33,7 +33,7 @@ def module():
 
 @pytest.fixture
 def space(tmp_path):
-    """An id space of its own: its marks are those of the whole host."""
+    """An id space of its own: its host locks are those of the whole host."""
     return {"state_dir": tmp_path, "name": f"wasm-{os.getpid()}-{time.time_ns()}"}
 
 

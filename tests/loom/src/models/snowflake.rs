@@ -173,8 +173,8 @@ fn one_tick_on_for_one_of_the_clock<F: Flake>() {
     assert_eq!(ids, [26, 27], "the lead grew");
 }
 
-/// Claim: a close in the midst of two threads' steps answers the exact mark: the tick above the last id, and no id is
-/// issued above it, then or later. The mark is answered once.
+/// Claim: a close in the midst of two threads' steps answers the exact end: the tick above the last id, and no id is
+/// issued above it, then or later. The end is answered once.
 fn close_against_next<F: Flake>() {
     let flake = F::granted(10, 13);
     let one = {
@@ -189,17 +189,17 @@ fn close_against_next<F: Flake>() {
             ids
         })
     };
-    let mark = flake.seal();
+    let end = flake.seal();
     assert_eq!(flake.next(12), Err(Action::Sealed), "an id after the close");
     let mut ids = join(one);
     ids.extend(join(other));
     distinct(&ids);
     let exact = ids.iter().max().map_or(10, |last| *last as u64 / 2 + 1);
-    assert_eq!(mark, Some(exact), "the mark is not exact: {ids:?}");
+    assert_eq!(end, Some(exact), "the end is not exact: {ids:?}");
     assert_eq!((flake.seal(), flake.next(12)), (None, Err(Action::Sealed)), "it is closed");
 }
 
-/// Claim: a span that comes while the generator is closed, beyond a gap, opens it for nobody, and the mark stays exact.
+/// Claim: a span that comes while the generator is closed, beyond a gap, opens it for nobody, and the end stays exact.
 fn sealed_stays_sealed<F: Flake>() {
     let flake = F::granted(10, 11);
     let granting = {
@@ -210,11 +210,11 @@ fn sealed_stays_sealed<F: Flake>() {
         let flake = Arc::clone(&flake);
         spawn(move || flake.all(&[10, 13]))
     };
-    let mark = flake.seal().expect("the first seal");
+    let end = flake.seal().expect("the first seal");
     assert_eq!(flake.next(13), Err(Action::Sealed), "an id after the close");
     let ids = join(next);
     join(granting);
-    assert!(ids.iter().all(|id| (*id as u64) < mark * 2), "an id above the mark {mark}: {ids:?}");
+    assert!(ids.iter().all(|id| (*id as u64) < end * 2), "an id above the end {end}: {ids:?}");
     assert_eq!(flake.next(13), Err(Action::Sealed), "an id after the close");
 }
 
@@ -289,7 +289,7 @@ fn must_fail_a_state_of_one_bit() {
 #[test]
 fn must_fail_close_against_next_with_a_state_of_one_bit() {
     type OneBit = mutants::one_bit_state::Snowflake;
-    breaks("the mark is not exact", close_against_next::<OneBit>);
+    breaks("the end is not exact", close_against_next::<OneBit>);
     breaks("an id after the close", sealed_stays_sealed::<OneBit>);
 }
 

@@ -18,13 +18,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The marks that show other processes that a worker id is held. A host may allow only one of the two.
-struct HostMarks {
+/// The lock of a held worker id, in two parts. A host may allow only one of them.
+struct SocketAndFile {
     socket: Option<ForkSafeFd>,
     _file: Option<LockFile>,
 }
 
-impl HostLock for HostMarks {
+impl HostLock for SocketAndFile {
     fn drain_queries(&self) {
         let Some(socket) = &self.socket else { return };
         while socket.fd().is_ok_and(|fd| acceptfrom(fd).is_ok()) {}
@@ -36,7 +36,7 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
     let socket = match bind_socket(name, worker_id) {
         Ok(socket) => Some(socket),
         Err(Errno::ADDRINUSE) => return Ok(None),
-        // Sandboxes that allow no such socket. Other errors may pass, and without a mark the id could be held twice.
+        // Sandboxes that allow no such socket. Other errors may pass, and without a lock the id could be held twice.
         Err(
             error @ (Errno::PERM
             | Errno::ACCESS
@@ -46,23 +46,23 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
             | Errno::OPNOTSUPP),
         ) => {
             log::warn!(
-                "leafid: worker id {worker_id} cannot be marked on this host ({error}): other state directories \
+                "leafid: worker id {worker_id} cannot be locked on this host ({error}): other state directories \
                  and users of the host do not see it"
             );
             None
         }
         Err(error) => {
-            let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+            let message = format!("worker id {worker_id} cannot be locked on this host: {error}; try again");
             return Err(Error::new(Code::StateIo, message));
         }
     };
     match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
         Ok(None) => Ok(None),
-        Ok(file) => Ok(Some(Box::new(HostMarks { socket, _file: file }))),
+        Ok(file) => Ok(Some(Box::new(SocketAndFile { socket, _file: file }))),
         // On many systems only root may write there: the socket is enough.
         Err(error) => {
             log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::LOCK_DIR);
-            Ok(Some(Box::new(HostMarks { socket, _file: None })))
+            Ok(Some(Box::new(SocketAndFile { socket, _file: None })))
         }
     }
 }
@@ -87,7 +87,7 @@ fn bind_socket(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
     Ok(descriptor)
 }
 
-/// The processes that see such marks. It binds a socket with a random name and looks for it in the network of process
+/// The processes that see such locks. It binds a socket with a random name and looks for it in the network of process
 /// 1.
 pub(crate) fn scope() -> Scope {
     let (processes, network) = (namespaces::number("pid"), namespaces::number("net"));
@@ -102,7 +102,7 @@ pub(crate) fn scope() -> Scope {
     };
     let probed = probe();
     let first_sees = probed.as_ref().and_then(|(seen, _)| *seen);
-    Facts { processes, network, marks: probed.is_some(), first_sees }.scope()
+    Facts { processes, network, locks: probed.is_some(), first_sees }.scope()
 }
 
 /// Describes the process that listens, else the one that holds the lock file.
@@ -142,7 +142,7 @@ fn peer(name: &str, worker_id: u32) -> Option<libc::ucred> {
     (done == 0 && size as usize == size_of::<libc::ucred>()).then_some(peer)
 }
 
-/// The user id that marked a worker id, if that user could not have opened its record. Root, this user, and users that
+/// The user id that locked a worker id, if that user could not have opened its record. Root, this user, and users that
 /// the permissions allow could have.
 pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Option<u32> {
     let uid = peer(name, worker_id)?.uid;
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn those_who_asked_are_let_go_of() {
         let name = format!("drain-{}", std::process::id());
-        let marks = HostMarks { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
+        let lock = SocketAndFile { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
         for _ in 0..3 {
             assert_eq!(peer(&name, 7).unwrap().pid, std::process::id() as i32);
         }
-        marks.drain_queries();
-        assert_eq!(acceptfrom(marks.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
+        lock.drain_queries();
+        assert_eq!(acceptfrom(lock.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
     }
 }

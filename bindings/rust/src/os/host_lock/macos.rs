@@ -16,29 +16,29 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
         // As in a sandbox. With what else is in the way, the id could be held twice.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             log::warn!(
-                "leafid: worker id {worker_id} cannot be marked in {} ({error}): other state directories and users of \
+                "leafid: worker id {worker_id} cannot be locked in {} ({error}): other state directories and users of \
                  the host do not see it",
                 lock_file::LOCK_DIR
             );
-            Ok(Some(Box::new(Unmarked)))
+            Ok(Some(Box::new(NoLock)))
         }
         Err(error) => Err(leafid_core::Error::new(
             leafid_core::Code::StateIo,
-            format!("worker id {worker_id} cannot be marked in {}: {error}; try again", lock_file::LOCK_DIR),
+            format!("worker id {worker_id} cannot be locked in {}: {error}; try again", lock_file::LOCK_DIR),
         )),
     }
 }
 
-struct Unmarked;
+struct NoLock;
 
-impl HostLock for Unmarked {}
+impl HostLock for NoLock {}
 
-/// The processes that see such a mark.
+/// The processes that see such a lock.
 pub(crate) fn scope() -> Scope {
     match rustix::fs::access(lock_file::LOCK_DIR, Access::WRITE_OK) {
         Ok(()) => Scope::Host,
         // In a sandbox.
-        Err(_) => Scope::Unmarked,
+        Err(_) => Scope::NoLock,
     }
 }
 

@@ -11,11 +11,11 @@ use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, 
 use windows_sys::Win32::System::Threading::CreateMutexW;
 
 /// The object. Nobody ever waits for the mutex: it counts that it is there.
-struct HostMark {
+struct NamedMutex {
     _mutex: OwnedHandle,
 }
 
-impl HostLock for HostMark {}
+impl HostLock for NamedMutex {}
 
 /// Locks this worker id on this host, for all sessions and users; `None` if another process holds it. Errors:
 /// `state_io`.
@@ -29,15 +29,15 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
             return Ok(None);
         }
         let error = io::Error::from_raw_os_error(error as i32);
-        let message = format!("worker id {worker_id} cannot be marked on this host: {error}; try again");
+        let message = format!("worker id {worker_id} cannot be locked on this host: {error}; try again");
         return Err(Error::new(Code::StateIo, message));
     }
     // SAFETY: a handle of this process's own, closed once.
     let mutex = unsafe { OwnedHandle::from_raw_handle(mutex) };
-    Ok((error != ERROR_ALREADY_EXISTS).then(|| Box::new(HostMark { _mutex: mutex }) as Box<dyn HostLock>))
+    Ok((error != ERROR_ALREADY_EXISTS).then(|| Box::new(NamedMutex { _mutex: mutex }) as Box<dyn HostLock>))
 }
 
-/// The processes that see such marks. A container has objects of its own.
+/// The processes that see such locks. A container has objects of its own.
 pub(crate) fn scope() -> Scope {
     match registry_number(r"SYSTEM\CurrentControlSet\Control", "ContainerType") {
         Some(_) => Scope::Container,

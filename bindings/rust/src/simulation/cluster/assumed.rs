@@ -60,7 +60,7 @@ pub(crate) const NOT_COVERED: &[Line] = &[
     },
     Line {
         readme: "Network file systems whose locks do not work, if `shared_fs` says that they do.",
-        here: Assumed("a lock or a mark may vanish, never both at once"),
+        here: Assumed("a record's lock or a host lock may vanish, never both at once"),
     },
     Line {
         readme: "Disks that lie about fsync, together with a clock that went back.",

@@ -172,12 +172,12 @@ impl Disk for ProcessDisk {
 
     fn lock_worker(&self, name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
         let (key, number) = ((name.to_owned(), worker_id), self.0.fate.number);
-        let mut marks = lock(&self.0.machine.marks);
-        if marks.contains_key(&key) {
+        let mut host_locks = lock(&self.0.machine.host_locks);
+        if host_locks.contains_key(&key) {
             return Ok(None);
         }
-        marks.insert(key.clone(), number);
-        Ok(Some(Box::new(Mark(self.0.clone(), key))))
+        host_locks.insert(key.clone(), number);
+        Ok(Some(Box::new(SimulatedLock(self.0.clone(), key))))
     }
 
     fn scope(&self) -> Scope {
@@ -189,14 +189,14 @@ impl Disk for ProcessDisk {
     }
 }
 
-struct Mark(World, (String, u32));
-impl HostLock for Mark {}
+struct SimulatedLock(World, (String, u32));
+impl HostLock for SimulatedLock {}
 
-impl Drop for Mark {
+impl Drop for SimulatedLock {
     fn drop(&mut self) {
-        let mut marks = lock(&self.0.machine.marks);
-        if marks.get(&self.1) == Some(&self.0.fate.number) {
-            marks.remove(&self.1);
+        let mut host_locks = lock(&self.0.machine.host_locks);
+        if host_locks.get(&self.1) == Some(&self.0.fate.number) {
+            host_locks.remove(&self.1);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! They are only faults that the promise covers. After a record was lost or put back, the simulation does what the
 //! README requires: nothing starts there before the clock has passed `max_backwards_ms` and three seconds more, and no
 //! clock steps back meanwhile. One damaged slot is covered while the clock does not go back. Not simulated: several of
-//! these together with such a clock, and a lock and a mark that vanish at once.
+//! these together with such a clock, and a record's lock and a host lock that vanish at once.
 
 use super::Simulation;
 use super::homes::Home;
@@ -86,7 +86,7 @@ impl Simulation {
         machine.boot_id();
         for unit in self.snowflakes.iter().filter(|unit| unit.machine.number == at) {
             unit.machine.cut_power(&mut self.draw);
-            lock(&unit.machine.marks).clear();
+            lock(&unit.machine.host_locks).clear();
         }
         if self.flavour == Flavour::Clocks
             && at != crate::simulation::cluster::CONTAINERS

@@ -1,4 +1,4 @@
-//! The faults of files: records, locks, marks.
+//! The faults of files: records, locks, marks of tags.
 
 use super::Simulation;
 use super::disk::File;
@@ -74,16 +74,16 @@ impl Simulation {
         let Some(path) = self.some_file(machine) else { return };
         let Some(file) = lock(&machine.files).get(&path).cloned() else { return };
         if kind == 2 {
-            // The mark on the host excludes other processes.
+            // The host lock excludes other processes.
             lock(&file).locked = None;
             return self.count("lock vanishes");
         }
         if kind == 3 {
             // The lock of the file does.
-            let held = lock(&machine.marks).keys().next().cloned();
+            let held = lock(&machine.host_locks).keys().next().cloned();
             if let Some(held) = held {
-                lock(&machine.marks).remove(&held);
-                self.count("mark on the host vanishes");
+                lock(&machine.host_locks).remove(&held);
+                self.count("host lock vanishes");
             }
             return;
         }

@@ -1,4 +1,4 @@
-//! The places of processes besides a machine's own disk: network namespaces, whose marks the machine does not see, and
+//! The places of processes besides a machine's own disk: network namespaces, whose host locks the machine does not see, and
 //! pods, which move to another machine without their files.
 
 use super::machine::{Draw, Machine};
@@ -62,7 +62,7 @@ pub(crate) fn units(machines: &[Arc<Machine>], layout: Layout, draw: &mut Draw) 
         let apart = machine.apart(FilesystemKind::Local, Scope::OwnNetwork);
         let first = (NAMESPACES + 4 * at as i64) as u32;
         let given = builder().worker(first..=first + 2).exclusive_range(true);
-        // The range of the machine's own processes, which see none of its marks: refused, whatever the environment
+        // The range of the machine's own processes, which see none of its locks: refused, whatever the environment
         // says.
         let others = builder().worker(8 * at as u32..=8 * at as u32 + 3).exclusive_range(false);
         for builder in [given.clone(), given, others] {

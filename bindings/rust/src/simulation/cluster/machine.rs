@@ -63,18 +63,18 @@ struct MachineClock {
     boots: AtomicI64,
 }
 
-/// A machine: clocks, a disk, and the marks of the held worker ids.
+/// A machine: clocks, a disk, and the host locks of the held worker ids.
 pub(crate) struct Machine {
     pub(crate) number: usize,
     clock: Arc<MachineClock>,
-    /// The processes that see the marks made here.
+    /// The processes that see the host locks taken here.
     pub(crate) scope: Scope,
     pub(crate) kind: FilesystemKind,
     pub(crate) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
     /// The unsynced changes of its directories: a name that is new or gone, with what a power cut may restore there.
     pub(crate) names: Mutex<BTreeMap<PathBuf, Option<Arc<Mutex<File>>>>>,
-    /// Each mark with the number of its process.
-    pub(crate) marks: Mutex<BTreeMap<(String, u32), u64>>,
+    /// Each host lock with the number of its process.
+    pub(crate) host_locks: Mutex<BTreeMap<(String, u32), u64>>,
     /// Writes fail: the disk is full or broken.
     pub(crate) failing: AtomicBool,
     /// The number of writes and syncs that failed by themselves.
@@ -92,7 +92,7 @@ impl Machine {
         Machine::with(number, Arc::new(clock), kind, Scope::Host)
     }
 
-    /// A part of the machine with its own marks and disk: a namespace or a container.
+    /// A part of the machine with its own host locks and disk: a namespace or a container.
     pub(crate) fn apart(&self, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
         Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
     }
@@ -105,7 +105,7 @@ impl Machine {
             kind,
             files: Mutex::default(),
             names: Mutex::default(),
-            marks: Mutex::default(),
+            host_locks: Mutex::default(),
             failing: AtomicBool::new(false),
             failures: AtomicI64::new(0),
         })
@@ -124,7 +124,7 @@ impl Machine {
     pub(crate) fn boot_id(&self) {
         self.clock.boots.fetch_add(1, Relaxed);
         self.clock.counted_ns.store(0, Relaxed);
-        lock(&self.marks).clear();
+        lock(&self.host_locks).clear();
     }
 }
 

@@ -181,7 +181,7 @@ impl Simulation {
         if let Err(refused) = self.snowflakes[at].start(world.clone()) {
             world.fate.kill();
             if refused.code() == Code::InvalidArgument {
-                self.count("range refused where its marks are not seen");
+                self.count("range refused where its locks are not seen");
             }
             let dead_child = self.snowflakes[at].child;
             self.snowflakes[at].starts_at_ms = self.now_ms + self.draw.below(4_000);
