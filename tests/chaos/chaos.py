@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import world  # noqa: I001  (it says where the system tests' parts are)
-from lives import ENDING, LIVING, STARTING, Counts, Program, now_ms
+from runs import ENDING, LIVING, STARTING, Counts, Program, now_ms
 from schedule import CLOCKS, LEASE_MS, PROGRAMS, QUIET_S, TAGS, THRESHOLD_MS, digest, schedule
 
 from subjects import environment
@@ -40,8 +40,8 @@ class Chaos:
         self.disk, self.clocks = world.Disk(where), world.Clocks(where, CLOCKS)
         self.source, self.lease_server = world.source(where), world.lease_server(where)
         self.programs = {name: Program(name, self) for name in PROGRAMS}
-        # Of each life its process.
-        self.lives = {}
+        # Of each run its process.
+        self.runs = {}
         self.pids, self.counts, self.complaints = {}, Counts(), []
         # Of each process when it was stopped, and when servers and disk were damaged: milliseconds from, until.
         self.stops, self.damage = [], {"source": [], "lease_server": [], "read-only": [], "full": []}
@@ -218,15 +218,15 @@ class Chaos:
             self.go(time.monotonic() + 0.3)
             for name, program in self.programs.items():
                 if program.state == LIVING and name not in waiting:
-                    waiting[name] = (program.life(), sizes(program))
-            late = [name for name, (life, before) in waiting.items() if not grown(self.programs[name], before)]
+                    waiting[name] = (program.run_name(), sizes(program))
+            late = [name for name, (run, before) in waiting.items() if not grown(self.programs[name], before)]
             if len(waiting) == len(self.programs) and not late:
                 return
         for name, program in self.programs.items():
             if name not in waiting or name in late:
-                notes = self.where / "notes" / program.life()
+                notes = self.where / "notes" / program.run_name()
                 told = notes.read_text().splitlines()[-3:] if notes.exists() else []
-                self.complaints.append(f"{program.life()} ({program.state}) made no ids for {RECOVERY_S} s: {told}")
+                self.complaints.append(f"{program.run_name()} ({program.state}) made no ids for {RECOVERY_S} s: {told}")
 
     def finish(self):
         for program in self.programs.values():
@@ -239,7 +239,7 @@ class Chaos:
         while self.pids and time.monotonic() < end:
             self.go(time.monotonic() + 0.05)
         for program in self.pids.values():
-            self.complaints.append(f"{program.life()} did not end")
+            self.complaints.append(f"{program.run_name()} did not end")
         for worker in (self.disk, self.source, self.lease_server):
             worker.finish()
         known = {self.source.server.process.pid, self.lease_server.server.process.pid, os.getpid()}

@@ -3,7 +3,7 @@
 import collections
 import subprocess
 
-from lives import RANGE, Counts
+from runs import RANGE, Counts
 from schedule import PROGRAMS, TAGS
 
 from harness import BUILD, record
@@ -98,10 +98,10 @@ class Judge:
                     self.wrong.append(f"a child of {path.name} ended with {text}")
                 elif what == "in":
                     self.slowest_start = max(self.slowest_start, (int(text.split()[1]), path.name))
-                elif what == "pause" and int(pid) == self.run.lives[path.name]:
+                elif what == "pause" and int(pid) == self.run.runs[path.name]:
                     self.read_pause(name, path.name, int(pid), *text.split(" "))
 
-    def read_pause(self, name, life, pid, kind, begun, ended, waited, code):
+    def read_pause(self, name, run, pid, kind, begun, ended, waited, code):
         """Those of processes that nobody stopped, whose clock, server or disk nothing was wrong with."""
         begun, ended = int(begun), int(ended)
         spans = [(a, b) for of, a, b in self.run.stops if of == pid]
@@ -112,9 +112,9 @@ class Judge:
         is_starved = code != "-" or any(a < ended and begun < b + AFTER_MS for a, b in spans)
         if not is_starved:
             waited = min(max(int(waited), 0), ended - begun)
-            self.pauses.append((ended - begun - waited, life, kind, waited))
+            self.pauses.append((ended - begun - waited, run, kind, waited))
             if self.pauses[-1][0] > LONGEST_PAUSE_MS:
-                self.wrong.append(f"{life} made no {kind} for {ended - begun} ms, for no reason")
+                self.wrong.append(f"{run} made no {kind} for {ended - begun} ms, for no reason")
 
     def tell(self, ids):
         counts = self.counts

@@ -1,7 +1,7 @@
 /*
  * A program of the chaos run: `program key=value...`. It makes ids until SIGTERM, appends each to a file of its own
  * before anything else happens to it, and notes what befell it. SIGUSR1 has it fork; the child continues with the same
- * handles for a while. program.py and program.mjs do the same; their words and files are described in lives.py.
+ * handles for a while. program.py and program.mjs do the same; their words and files are described in runs.py.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -115,7 +115,7 @@ static void note_pause(line *of, long long now) {
 static void open_file(line *of, int is_alone) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s/%s-%s-%d-%d", word("out", "."), of->kind,
-             of->tag || !is_alone ? "mixed" : "rising", word("life", "0"), (int)getpid(), (int)(of - lines));
+             of->tag || !is_alone ? "mixed" : "rising", word("run", "0"), (int)getpid(), (int)(of - lines));
     of->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (of->file < 0) fail(path);
     of->last_ms = of->sampled_ms = 0;

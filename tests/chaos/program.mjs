@@ -35,7 +35,7 @@ class Line {
     Object.assign(this, { kind, takeOne, take })
     const order = kind === 'flakes' ? 'rising' : 'mixed'
     if (words.out && kind !== 'opening')
-      this.file = openSync(`${words.out}/${kind}/${order}-${words.life}-${process.pid}-${number}`, 'ax')
+      this.file = openSync(`${words.out}/${kind}/${order}-${words.run}-${process.pid}-${number}`, 'ax')
   }
 
   async make(turn) {

@@ -51,7 +51,7 @@ class Line:
 
     def open_file(self, is_alone):
         order = "rising" if self.kind == "flakes" and is_alone else "mixed"
-        path = f"{WORDS['out']}/{self.kind}/{order}-{WORDS['life']}-{os.getpid()}-{self.number}"
+        path = f"{WORDS['out']}/{self.kind}/{order}-{WORDS['run']}-{os.getpid()}-{self.number}"
         self.file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         self.last_ms = self.sampled_ms = self.waited_us = self.turn = 0
 

@@ -2,7 +2,7 @@
 
 Each is told by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
 segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below which it makes a file for each thread and
-kind of ids, `flakes` or the tag; `life`, which its files are named for; and `notes`, to which it appends lines of
+kind of ids, `flakes` or the tag; `run`, which its files are named for; and `notes`, to which it appends lines of
 monotonic milliseconds, process, what and text:
 
     in WORKER MS                              the worker id is claimed, after this long
@@ -39,19 +39,19 @@ def now_ms():
 
 
 class Program:
-    """One of PROGRAMS through all its lives."""
+    """One of PROGRAMS through all its runs."""
 
     def __init__(self, name, world):
         self.name, self.world = name, world
         self.language, self.words, self.clock, self.forks = PROGRAMS[name]
-        self.lives, self.pid, self.state, self.due_ms = 0, None, STARTING, 0
+        self.runs, self.pid, self.state, self.due_ms = 0, None, STARTING, 0
         self.stop_ends_ms = None
 
-    def life(self):
-        return f"{self.name}.{self.lives}"
+    def run_name(self):
+        return f"{self.name}.{self.runs}"
 
     def start(self, is_plain=False):
-        self.lives += 1
+        self.runs += 1
         world, given = self.world, self.words
         workers = {"range": RANGE, "fixed": FIXED, "lease": world.lease_server.url, None: ""}
         words = {
@@ -63,10 +63,10 @@ class Program:
             "threads": given.get("threads", 1),
             "pause_us": 2_000 * world.slowness,
             "batch": BATCHES[self.language],
-            "seed": world.seed + self.lives,
+            "seed": world.seed + self.runs,
             "out": world.where / "ids",
-            "life": self.life(),
-            "notes": world.where / "notes" / self.life(),
+            "run": self.run_name(),
+            "notes": world.where / "notes" / self.run_name(),
         }
         env = environment()
         if self.clock and not is_plain:
@@ -78,13 +78,13 @@ class Program:
         if "host" in given:
             command = [BUILD / "system/apart", *command]
         command = [*map(str, command)]
-        with open(world.where / "said" / self.life(), "w") as said, SPAWNING:
+        with open(world.where / "said" / self.run_name(), "w") as said, SPAWNING:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=env)
         # It is waited for by the one who waits for all.
         process.returncode = 0
         self.pid, self.state, self.stop_ends_ms = process.pid, LIVING, None
         world.pids[process.pid] = self
-        world.lives[self.life()] = process.pid
+        world.runs[self.run_name()] = process.pid
 
     def signal(self, number):
         if self.pid:
@@ -96,18 +96,18 @@ class Program:
         if not self.is_in():
             expected[ENDING] = (0, -signal.SIGTERM)
         wrong = code not in expected[self.state]
-        said = (self.world.where / "said" / self.life()).read_text()[-1500:]
+        said = (self.world.where / "said" / self.run_name()).read_text()[-1500:]
         self.pid, self.state = None, STARTING
         if wrong or "panicked" in said:
-            return f"{self.life()} ended with {code}: {said}"
+            return f"{self.run_name()} ended with {code}: {said}"
 
     def is_in(self):
         """Whether it had come so far as to mind signals."""
-        path = self.world.where / "notes" / self.life()
+        path = self.world.where / "notes" / self.run_name()
         return path.exists() and path.stat().st_size > 0
 
     def files(self):
-        return [path for path in (self.world.where / "ids").glob(f"*/*-{self.life()}-*")]
+        return [path for path in (self.world.where / "ids").glob(f"*/*-{self.run_name()}-*")]
 
 
 class Counts(Counter):
