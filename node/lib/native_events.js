@@ -22,7 +22,7 @@ let events
 
 function theEvents() {
   if (!events) {
-    events = native.hear(serve)
+    events = native.listenEvents(serve)
     // The addon keeps or drops the unused ids of the runs, and closes by itself.
     process.on('exit', () => {
       for (const owner of open) owner.deref()?.giveBack()

@@ -3,7 +3,7 @@
 const { guarded, named, refuse, translate } = require('./errors.js')
 const { ended, kept, open, owners, theEvents } = require('./native_events.js')
 const native = require('./native.js')
-const { segmentsOptions } = require('./segment-options.js')
+const { segmentsOptions } = require('./segment_options.js')
 const { MADE, Tag } = require('./tag.js')
 const { UserFetch } = require('./user_fetch.js')
 

@@ -80,7 +80,7 @@ let calls
 
 function theCalls() {
   if (!calls) {
-    calls = native.listen(() => serve(false))
+    calls = native.listenCalls(() => serve(false))
     // Natural ends, process.exit and uncaught exceptions: leases are released where that needs no wait.
     process.on('exit', () => {
       for (const { handle } of uses.values()) {

@@ -34,14 +34,14 @@ const MADE = Symbol('made by Segments')
 class Tag {
   /** `{ owner, handle, number, name }`: the owner is held, so that it is not closed by the collector while a tag is used. */
   #tag
-  #supply
+  #localIds
   #queue
 
   constructor(made, tag) {
     if (made !== MADE) refuse('Tag', 'new Tag', 'the tag method of Segments')
     this.#tag = tag
-    this.#supply = new LocalIds(tag.handle)
-    this.#queue = new WaitQueue(tag, this.#supply)
+    this.#localIds = new LocalIds(tag.handle)
+    this.#queue = new WaitQueue(tag, this.#localIds)
   }
 
   static #ours(self) {
@@ -51,13 +51,13 @@ class Tag {
 
   /** Puts back the ids that this thread holds, because the thread ends. */
   static giveBack(tag) {
-    tag.#supply.giveBack()
+    tag.#localIds.giveBack()
   }
 
   /** Likewise, for ever: the addon closes next. */
   static close(tag) {
     tag.#queue.giveBack()
-    tag.#supply.close()
+    tag.#localIds.close()
   }
 
   /** Serves the waiting calls. */
@@ -81,8 +81,8 @@ class Tag {
     try {
       const self = Tag.#ours(given)
       if (options === undefined) {
-        const supply = self.#supply
-        if (supply.at < supply.end && GENERATION[0] === supply.generation) return Promise.resolve(supply.ids[supply.at++])
+        const local = self.#localIds
+        if (local.at < local.end && GENERATION[0] === local.generation) return Promise.resolve(local.ids[local.at++])
       }
       const { timeoutMs = self.#tag.owner.timeoutMs, signal } = callOf(options)
       return self.#queue.one(timeoutMs, signal)
@@ -93,8 +93,8 @@ class Tag {
 
   nextSync() {
     const self = Tag.#ours(this)
-    const supply = self.#supply
-    if (supply.at < supply.end && GENERATION[0] === supply.generation) return supply.ids[supply.at++]
+    const local = self.#localIds
+    if (local.at < local.end && GENERATION[0] === local.generation) return local.ids[local.at++]
     return self.#atHand() ?? self.#nextAfterAWait()
   }
 
@@ -105,8 +105,8 @@ class Tag {
 
   tryNext() {
     const self = Tag.#ours(this)
-    const supply = self.#supply
-    if (supply.at < supply.end && GENERATION[0] === supply.generation) return supply.ids[supply.at++]
+    const local = self.#localIds
+    if (local.at < local.end && GENERATION[0] === local.generation) return local.ids[local.at++]
     return self.#atHand()
   }
 
@@ -143,7 +143,7 @@ class Tag {
   }
 
   #addLocal(stats) {
-    const rest = this.#supply.rest()
+    const rest = this.#localIds.rest()
     if (rest) {
       const { current, next } = stats
       const end = rest.last + 1n
@@ -168,7 +168,7 @@ class Tag {
       this.#queue.pump()
       if (this.#queue.length > 0) return undefined
     }
-    const id = this.#call(() => this.#supply.take(1))
+    const id = this.#call(() => this.#localIds.take(1))
     if (id === undefined) this.#queue.waits++
     return id
   }
@@ -180,13 +180,13 @@ class Tag {
       return array
     }
     if (this.#queue.length > 0) this.#queue.pump()
-    this.#supply.fill(array, rest => this.#call(() => native.tagFill(this.#tag.handle, rest)))
+    this.#localIds.fill(array, rest => this.#call(() => native.tagFill(this.#tag.handle, rest)))
     return array
   }
 
   #exact(id) {
     if (id <= Number.MAX_SAFE_INTEGER) return Number(id)
-    this.#supply.unshift([id])
+    this.#localIds.unshift([id])
     this.#queue.pump()
     return refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
   }

@@ -17,7 +17,7 @@ const EARLY_MS = 1
 
 class WaitQueue {
   #tag
-  #supply
+  #localIds
   #waiters = new Set()
   /** The signals that may abort calls: `{ waiters, onAbort }` each; null without one. */
   #signals = null
@@ -34,9 +34,9 @@ class WaitQueue {
   waits = 0
 
   /** `tag`: `{ owner, handle, number, name }`. */
-  constructor(tag, supply) {
+  constructor(tag, localIds) {
     this.#tag = tag
-    this.#supply = supply
+    this.#localIds = localIds
   }
 
   get length() {
@@ -68,7 +68,7 @@ class WaitQueue {
       if (this.#scheduled) return
       // All calls of this turn of the event loop are in the queue when the source is asked.
       this.#scheduled = true
-      this.#supply.hide()
+      this.#localIds.hide()
       soon(() => {
         this.#scheduled = false
         this.pump()
@@ -104,7 +104,7 @@ class WaitQueue {
 
   /** Serves the waiting calls from the ids in memory. */
   pump() {
-    this.#supply.show()
+    this.#localIds.show()
     if (this.#waiters.size === 0) return
     try {
       while (!this.#serve()) {
@@ -115,7 +115,7 @@ class WaitQueue {
           this.#wait(head)
           return
         }
-        this.#supply.unshift([id])
+        this.#localIds.unshift([id])
       }
       this.#rest()
     } catch (error) {
@@ -131,15 +131,15 @@ class WaitQueue {
 
   /** Returns whether no call waits any more. */
   #serve() {
-    const supply = this.#supply
+    const local = this.#localIds
     for (const waiter of this.#waiters) {
       if (waiter.array === null) {
-        const id = supply.take(this.#need)
+        const id = local.take(this.#need)
         if (id === undefined) return false
         this.#leave(waiter, 1)
         waiter.resolve(id)
       } else {
-        const filled = supply.takeInto(waiter.array, waiter.filled, this.#need)
+        const filled = local.takeInto(waiter.array, waiter.filled, this.#need)
         // A call that makes progress gets more time.
         if (filled > waiter.filled) waiter.deadline = now() + waiter.timeoutMs
         this.#need -= filled - waiter.filled
@@ -160,7 +160,7 @@ class WaitQueue {
 
   #empty(waiter) {
     if (waiter.filled === 0) return
-    this.#supply.unshift(waiter.array.subarray(0, waiter.filled))
+    this.#localIds.unshift(waiter.array.subarray(0, waiter.filled))
     this.#need += waiter.filled
     waiter.filled = 0
   }
@@ -190,7 +190,7 @@ class WaitQueue {
     clearTimeout(this.#timer)
     this.#timer = null
     this.#due = Infinity
-    native.tagRest(this.#tag.handle)
+    native.tagStopWaiting(this.#tag.handle)
   }
 
   /** Ends calls whose time is over, after their ids were served: the event loop may have been too busy for that. */

@@ -116,7 +116,7 @@ impl Wakes for Calls {
 
 /// Calls `run`, without arguments, on this thread's event loop when there are calls to take.
 #[napi(catch_unwind)]
-pub fn listen(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
+pub fn listen_calls(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Calls>>> {
     let calls =
         Arc::new(Calls { state: Mutex::default(), changed: Condvar::new(), wake: WakeFunction::default() });
     wake::connect(&calls, &run)?;

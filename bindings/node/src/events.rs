@@ -22,7 +22,7 @@ struct EventsState {
     /// The environment has ended.
     ended: bool,
     /// The event loop was woken and has taken no event since.
-    rung: bool,
+    woken: bool,
     tickets: i64,
     queue: EventsObject,
     completions: BTreeMap<i64, Completion>,
@@ -86,7 +86,7 @@ impl Events {
             return false;
         }
         action(&mut state);
-        let silent = std::mem::replace(&mut state.rung, true);
+        let silent = std::mem::replace(&mut state.woken, true);
         drop(state);
         if !silent {
             self.wake.wake();
@@ -172,7 +172,7 @@ impl Wakes for Events {
 
 /// Calls `run`, without arguments, on this thread's event loop when there are events to take.
 #[napi(catch_unwind)]
-pub fn hear(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Events>>> {
+pub fn listen_events(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Events>>> {
     let events = Arc::new(Events { state: Mutex::default(), wake: WakeFunction::default() });
     wake::connect(&events, &run)?;
     Ok(External::new(events))
@@ -182,7 +182,7 @@ pub fn hear(run: Function<'_, (), ()>) -> napi::Result<External<Arc<Events>>> {
 #[napi(catch_unwind)]
 pub fn take_events(events: &External<Arc<Events>>) -> EventsObject {
     let mut state = events.state();
-    state.rung = false;
+    state.woken = false;
     std::mem::take(&mut state.queue)
 }
 

@@ -27,10 +27,10 @@ mod tag;
 mod wake;
 
 pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};
-pub use calls::{Calls, answer_call, end_calls, listen, take_calls};
+pub use calls::{Calls, answer_call, end_calls, listen_calls, take_calls};
 pub use cli::cli;
 pub use error::{CodeRow, codes, refuse};
-pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, hear, take_events};
+pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, listen_events, take_events};
 pub use fork_generation::{fork_generation, next_generation};
 pub use id::{Parts, compose, decode};
 pub use layout::{Fields, LayoutArgument};
@@ -46,8 +46,8 @@ pub use segments::{
 pub use snowflake::{Asked, Stats, asks_servers, metrics, open, open_asking, take_done};
 pub use source::{NeededResults, unique_number};
 pub use tag::{
-    TagHandle, tag_fill, tag_fill_from_memory, tag_late, tag_next, tag_poll, tag_put_back, tag_rest, tag_run,
-    tag_stats,
+    TagHandle, tag_fill, tag_fill_from_memory, tag_late, tag_next, tag_poll, tag_put_back, tag_run,
+    tag_stats, tag_stop_waiting,
 };
 
 /// The version of this addon: that of the whole project.

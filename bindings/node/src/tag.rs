@@ -184,7 +184,7 @@ pub fn tag_poll(env: &Env, tag: &External<TagHandle>, timeout_ms: i64) -> napi::
 
 /// No call waits any more.
 #[napi(catch_unwind)]
-pub fn tag_rest(tag: &External<TagHandle>) {
+pub fn tag_stop_waiting(tag: &External<TagHandle>) {
     *tag.pending.borrow_mut() = None;
 }
 

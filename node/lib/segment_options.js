@@ -70,7 +70,7 @@ const ofFetch = { fetch, ...shared, sharedFs: truth, sharedGroup: truth }
 
 const FROM = 'a URL or an array of them, "file:DIR", or options with fetch'
 
-/** `{ fetch, timeoutMs, native }` of the arguments of a constructor. */
+/** `{ fetch, options }` of the arguments of a constructor; `fetch` is null without one. */
 function segmentsOptions(first, second) {
   const fetches = isRecord(first)
   if (fetches && second !== undefined) refuse('options', second, 'nothing after options with fetch')
