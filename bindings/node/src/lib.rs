@@ -17,6 +17,7 @@ mod id;
 mod layout;
 mod limits;
 mod logs;
+mod opening;
 mod options;
 mod segment_options;
 mod segment_stats;

@@ -3,10 +3,11 @@
 use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
+use crate::opening::open_soon;
 use crate::segment_options::SegmentsOptions;
 use crate::segment_stats::SegmentsStats;
 use crate::tag::TagHandle;
-use leafid::{Code, Error, SegmentSource, Segments};
+use leafid::{SegmentSource, Segments};
 use napi::bindgen_prelude::{Env, External};
 use napi_derive::napi;
 use std::sync::Arc;
@@ -36,17 +37,9 @@ pub fn open_segments_soon(
     options: SegmentsOptions,
     owner: Option<i64>,
 ) -> i64 {
-    let (ticket, source) = (events.ticket(), source(events, owner));
-    let there = Arc::clone(events);
-    let open = move || {
-        let segments = options.builder(source).and_then(|builder| builder.open());
-        there.opened(ticket, segments);
-    };
-    if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(open) {
-        let message = format!("the system cannot start a thread to open segments ({error}); see its limits");
-        events.opened(ticket, Err(Error::new(Code::StateIo, message)));
-    }
-    ticket
+    let source = source(events, owner);
+    let open = move || options.builder(source).and_then(|builder| builder.open());
+    open_soon(events, "segments", open, Events::opened)
 }
 
 /// The result of an opening that has ended.

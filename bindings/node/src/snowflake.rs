@@ -6,9 +6,10 @@ use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::layout::Fields;
+use crate::opening::open_soon;
 use crate::options::{Options, WorkerArgument, worker_ids};
 use crate::source::{Use, source};
-use leafid::{Code, DEFAULT_TIMEOUT_MS, Error, Result, Snowflake, SnowflakeBuilder};
+use leafid::{DEFAULT_TIMEOUT_MS, Result, Snowflake, SnowflakeBuilder};
 use napi::bindgen_prelude::{
     BigInt64Array, BigInt64ArraySlice, Env, External, FunctionCallContext, JsObjectValue, Object, ToNapiValue,
 };
@@ -162,25 +163,12 @@ pub fn open_asking<'env>(
     let there = Arc::clone(events);
     let claim = move |flake: &Arc<Snowflake>| {
         let flake = Arc::clone(flake);
-        soon(&there, move || flake.worker_id().map(drop))
+        open_soon(&there, "a snowflake", move || flake.worker_id().map(drop), Events::done)
     };
     let flake = Arc::clone(&flake);
     let claim_soon = env.create_function_from_closure::<(), _, _>("claimSoon", move |_| Ok(claim(&flake)))?;
     handle.set("claimSoon", claim_soon)?;
     Ok(handle)
-}
-
-/// Runs an action on its own thread and returns its ticket.
-fn soon(events: &Arc<Events>, action: impl FnOnce() -> Result<()> + Send + 'static) -> i64 {
-    let ticket = events.ticket();
-    let there = Arc::clone(events);
-    let run = move || there.done(ticket, action());
-    if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(run) {
-        let message =
-            format!("the system cannot start a thread to open a snowflake ({error}); see its limits");
-        events.done(ticket, Err(Error::new(Code::StateIo, message)));
-    }
-    ticket
 }
 
 /// Throws if the action of this ticket failed.
