@@ -6,7 +6,7 @@ import weakref
 
 from ._leafid import Call, FutureInbox
 
-# Threads of leafid's are ended for an os.fork, and begin again when somebody calls it: one of those who wait does.
+# An os.fork ends leafid's threads; a waiting call polls again and restarts them.
 CALLS_AGAIN_S = 0.15
 
 
@@ -19,7 +19,7 @@ async def ids(call: Call) -> int | list[int]:
     try:
         while True:
             future = loop.loop.create_future()
-            found = call.poll(loop.mail, future)
+            found = call.poll(loop.inbox, future)
             if found is not None:
                 return found
             await loop.change(future)
@@ -28,11 +28,11 @@ async def ids(call: Call) -> int | list[int]:
 
 
 class Waiting:
-    """What those share who wait in one loop."""
+    """The calls that wait in one loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.mail = FutureInbox(loop.call_soon_threadsafe)
+        self.inbox = FutureInbox(loop.call_soon_threadsafe)
         self.futures: set[asyncio.Future[None]] = set()
         self.timer: asyncio.TimerHandle | None = None
 
@@ -47,7 +47,7 @@ class Waiting:
             self.futures.discard(future)
 
     def call_again(self) -> None:
-        """Has one of those who wait call again."""
+        """Makes one waiting call poll again."""
         self.timer = None
         for future in self.futures:
             self.timer = self.loop.call_later(CALLS_AGAIN_S, self.call_again)
@@ -60,7 +60,7 @@ _here = threading.local()
 
 
 def waiting_here() -> Waiting:
-    """That of the loop that runs here; kept by those who wait."""
+    """The `Waiting` of the running loop."""
     loop = asyncio.get_running_loop()
     waiting: Waiting | None = getattr(_here, "waiting", lambda: None)()
     if waiting is None or waiting.loop is not loop:

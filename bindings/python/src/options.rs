@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The id space.
     pub(crate) name: String,
     /// The user's objects that the host calls.
-    pub(crate) holds: Vec<UserObjectHandle>,
+    pub(crate) objects: Vec<UserObjectHandle>,
 }
 
 impl Options {
@@ -28,13 +28,14 @@ impl Options {
         worker: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Options> {
-        let mut parsed = Options { builder: Snowflake::builder(), name: "default".into(), holds: Vec::new() };
+        let mut parsed =
+            Options { builder: Snowflake::builder(), name: "default".into(), objects: Vec::new() };
         if let Some(worker) = worker {
-            parsed.builder = parsed.builder.worker(worker_ids(worker, &mut parsed.holds)?);
+            parsed.builder = parsed.builder.worker(worker_ids(worker, &mut parsed.objects)?);
         }
         for (key, value) in options.into_iter().flatten() {
             let name: String = key.extract()?;
-            parsed.builder = option(py, parsed.builder, &name, &value, &mut parsed.holds)?;
+            parsed.builder = option(py, parsed.builder, &name, &value, &mut parsed.objects)?;
             if name == "name" && !value.is_none() {
                 parsed.name = text(&name, &value)?;
             }
@@ -48,7 +49,7 @@ fn option(
     to: SnowflakeBuilder,
     name: &str,
     value: &Bound<'_, PyAny>,
-    holds: &mut Vec<UserObjectHandle>,
+    objects: &mut Vec<UserObjectHandle>,
 ) -> PyResult<SnowflakeBuilder> {
     let raise = |error| errors::raise(py, &error);
     if !OPTIONS.split(", ").any(|known| known == name) {
@@ -78,8 +79,8 @@ fn option(
         "start_after" => to.start_after(int(name, value)?),
         "lazy" => to.lazy(boolean(name, value)?),
         "peer_times" => {
-            let (ask, hold) = source::peer_times(value)?;
-            holds.push(hold);
+            let (ask, object) = source::peer_times(value)?;
+            objects.push(object);
             to.peer_times(ask)
         }
         "token" => to.token(text(name, value)?),
@@ -92,7 +93,7 @@ fn option(
 }
 
 /// An int, a range of step 1, text, the URLs of lease servers, or a source of worker ids.
-fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> PyResult<Worker> {
+fn worker_ids(value: &Bound<'_, PyAny>, objects: &mut Vec<UserObjectHandle>) -> PyResult<Worker> {
     if value.is_instance_of::<PyString>() {
         return text("worker", value).map(Worker::Text);
     }
@@ -100,8 +101,8 @@ fn worker_ids(value: &Bound<'_, PyAny>, holds: &mut Vec<UserObjectHandle>) -> Py
         return servers(value).map(Worker::Servers);
     }
     let Ok(range) = value.cast::<PyRange>() else {
-        if let Some((source, hold)) = source::worker_source(value)? {
-            holds.push(hold);
+        if let Some((source, object)) = source::worker_source(value)? {
+            objects.push(object);
             return Ok(Worker::Source(source));
         }
         return int("worker", value).map(Worker::Id);

@@ -56,7 +56,7 @@ pub(crate) struct Snowflake {
     flake: Arc<leafid::Snowflake>,
     name: String,
     /// The user's objects that it calls.
-    holds: Vec<UserObjectHandle>,
+    objects: Vec<UserObjectHandle>,
 }
 
 #[pymethods]
@@ -74,13 +74,13 @@ impl Snowflake {
         worker: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Snowflake>> {
-        let Options { builder, name, holds } = Options::parse(py, worker, options)?;
+        let Options { builder, name, objects } = Options::parse(py, worker, options)?;
         logs::adopt_level(py);
         let open = move |interrupted: &mut dyn FnMut() -> bool| builder.open_unless(interrupted);
-        let flake = asking(py, &holds, &name, || interruptible(py, open))?;
-        let (flake, calls) = (Arc::new(flake), !holds.is_empty());
+        let flake = asking(py, &objects, &name, || interruptible(py, open))?;
+        let (flake, calls) = (Arc::new(flake), !objects.is_empty());
         let closes = Arc::clone(&flake);
-        let flake = Bound::new(py, Snowflake { flake, name, holds })?;
+        let flake = Bound::new(py, Snowflake { flake, name, objects })?;
         exit::watch(flake.as_any())?;
         if calls {
             exit::close_before_collected(flake.as_any(), closes)?;
@@ -126,13 +126,13 @@ impl Snowflake {
         }
         let ids = buffer.ids();
         let fill = |interrupted: &mut dyn FnMut() -> bool| this.flake.fill_unless(ids, interrupted);
-        asking(py, &this.holds, &this.name, || call::interruptible(py, fill))?;
+        asking(py, &this.objects, &this.name, || call::interruptible(py, fill))?;
         Ok(out)
     }
 
     /// The state of the generator: a Stats. Raises ClosedError.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
-        asking(py, &self.holds, &self.name, || released(py, || self.flake.stats())).map(Stats::from)
+        asking(py, &self.objects, &self.name, || released(py, || self.flake.stats())).map(Stats::from)
     }
 
     /// Closes it. A second call does nothing. The last handle of a generator records the exact end and releases the
@@ -146,7 +146,7 @@ impl Snowflake {
     /// The worker id. Raises ClosedError.
     #[getter]
     fn worker_id(&self, py: Python<'_>) -> PyResult<u32> {
-        asking(py, &self.holds, &self.name, || released(py, || self.flake.worker_id()))
+        asking(py, &self.objects, &self.name, || released(py, || self.flake.worker_id()))
     }
 
     /// The layout of the ids: a Layout.
@@ -175,12 +175,12 @@ impl Snowflake {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.holds.iter().try_for_each(|hold| hold.visit(&visit))
+        self.objects.iter().try_for_each(|object| object.visit(&visit))
     }
 
     /// `exit::close_before_collected` has already closed it.
     fn __clear__(&self) {
-        self.holds.iter().for_each(UserObjectHandle::clear);
+        self.objects.iter().for_each(UserObjectHandle::clear);
     }
 
     /// Without the worker id: to read it may claim one in a forked child.
@@ -208,7 +208,7 @@ impl Snowflake {
     ) -> PyResult<T> {
         let flake = Arc::clone(&self.flake);
         let call = move |interrupted: &mut dyn FnMut() -> bool| call(&flake, interrupted);
-        asking(py, &self.holds, &self.name, || interruptible(py, call))
+        asking(py, &self.objects, &self.name, || interruptible(py, call))
     }
 }
 

@@ -30,13 +30,13 @@ pub(crate) fn worker_source(value: &Bound<'_, PyAny>) -> PyResult<Option<(Worker
         // Each access to a method creates another object.
         identity = (address(&value.getattr("__self__")?), address(&value.getattr("__func__")?));
     }
-    let hold = UserObjectHandle::of(value, identity, true);
-    let target = hold.target();
+    let object = UserObjectHandle::of(value, identity, true);
+    let target = object.target();
     let source = match leases {
         true => WorkerSource::leases(Leases(target)),
         false => WorkerSource::callback(move |request| claim_id(&target, request)),
     };
-    Ok(Some((source.with_identity(identity), hold)))
+    Ok(Some((source.with_identity(identity), object)))
 }
 
 /// The callback for the clocks of peers.
@@ -46,10 +46,10 @@ pub(crate) fn peer_times(
     if !value.is_callable() {
         return Err(refused("peer_times", value));
     }
-    let hold = UserObjectHandle::of(value, (value.as_ptr() as usize, 0), false);
-    let target = hold.target();
+    let object = UserObjectHandle::of(value, (value.as_ptr() as usize, 0), false);
+    let target = object.target();
     let times = |times: &Bound<'_, PyAny>| lease::times_of("peer_times", times);
-    Ok((move || ask(&target, None, (), times), hold))
+    Ok((move || ask(&target, None, (), times), object))
 }
 
 fn check_methods(value: &Bound<'_, PyAny>) -> PyResult<()> {

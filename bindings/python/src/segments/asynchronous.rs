@@ -79,14 +79,14 @@ impl Call {
     fn poll<'py>(
         &self,
         py: Python<'py>,
-        mail: &FutureInbox,
+        inbox: &FutureInbox,
         future: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.tag.may_wait(py)?;
-        let (letters, letter) = (&mail.0, Arc::new(Mutex::new(Some(future.clone().unbind()))));
+        let (inbox, pending) = (&inbox.0, Arc::new(Mutex::new(Some(future.clone().unbind()))));
         self.answer(py, || {
-            let (letters, letter) = (Arc::clone(letters), Arc::clone(&letter));
-            move || letters.post(lock(&letter).take())
+            let (inbox, pending) = (Arc::clone(inbox), Arc::clone(&pending));
+            move || inbox.post(lock(&pending).take())
         })
     }
 

@@ -142,28 +142,28 @@ pub(crate) fn claiming<T>(target: &Arc<UserObject>, name: &str, run: impl FnOnce
 /// Errors: a claim that asks the same generator that waits for it. Each time that one gave up, it would begin again.
 pub(crate) fn asking<T>(
     py: Python<'_>,
-    holds: &[UserObjectHandle],
+    objects: &[UserObjectHandle],
     name: &str,
     call: impl FnOnce() -> PyResult<T>,
 ) -> PyResult<T> {
-    let is_own = |hold: &UserObjectHandle| {
-        let target = Arc::as_ptr(&hold.target) as usize;
+    let is_own = |object: &UserObjectHandle| {
+        let target = Arc::as_ptr(&object.target) as usize;
         CLAIMS.with_borrow(|claims| claims.iter().any(|(of, space)| *of == target && space == name))
     };
-    if holds.iter().any(is_own) {
+    if objects.iter().any(is_own) {
         let message = format!(
             "the claim of a worker id of {name:?} asks the generator that waits for it; it can use any other one"
         );
         return Err(errors::raise(py, &Error::new(Code::WorkerLost, message)));
     }
-    let holds = || holds.iter().filter(|hold| hold.fails);
-    for hold in holds() {
-        lock(&hold.target.state).asking += 1;
+    let failing = || objects.iter().filter(|object| object.fails);
+    for object in failing() {
+        lock(&object.target.state).asking += 1;
     }
     let result = call();
     let mut cause = None;
-    for hold in holds() {
-        let mut state = lock(&hold.target.state);
+    for object in failing() {
+        let mut state = lock(&object.target.state);
         state.asking -= 1;
         let raised = match state.asking {
             0 => state.raised.take(),
