@@ -147,5 +147,5 @@ fn servers_with_long_urls_have_no_cache() {
     let servers = |bytes: usize| ["a".repeat(600), "a".repeat(bytes - 600)];
     assert!(LeaseFile::empty("shop", 7, &servers(1_200)).is_ok());
     let text = LeaseFile::empty("shop", 7, &servers(1_201)).unwrap_err();
-    assert_eq!(text, "the URLs of the lease servers have 1201 bytes: a lease is not remembered with them");
+    assert_eq!(text, "the URLs of the lease servers have 1201 bytes: a lease is not cached with them");
 }

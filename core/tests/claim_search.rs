@@ -353,9 +353,9 @@ fn what_a_start_without_servers_ends_with() {
         assert_eq!(claimed(&mut cached(&ids), now, |_| None, refusal).1, end, "{met:?}, {last}");
     }
     for (refusal, text) in [
-        (OfflineRefusal::NotPersisted, "none is remembered with persist = false"),
-        (OfflineRefusal::NoneHeld, "no span of one is still held here"),
-        (OfflineRefusal::InUse, "other processes hold those that are remembered"),
+        (OfflineRefusal::NotPersisted, "with persist = false no lease is cached"),
+        (OfflineRefusal::NoneHeld, "no cached lease is still valid here"),
+        (OfflineRefusal::InUse, "other processes hold the cached leases"),
     ] {
         let message = format!("no lease server can be reached, and {text}: the servers are down");
         assert_eq!(refusal.error(&why), error(WorkerLost, &message));

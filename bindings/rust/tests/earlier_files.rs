@@ -105,7 +105,7 @@ fn a_cached_lease_that_is_not_held_any_more_is_refused_as_such() {
     let builder = snowflake(&directory, "earlier-leased").worker("http://127.0.0.1:9").timeout_ms(500);
     let error = builder.open().unwrap_err();
     assert_eq!(error.code(), Code::WorkerLost, "{error}");
-    assert!(error.message().contains("and no span of one is still held here"), "{error}");
+    assert!(error.message().contains("and no cached lease is still valid here"), "{error}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl LeaseFile {
         let bytes: usize = servers.iter().map(String::len).sum();
         match bytes > MOST_SERVERS_BYTES {
             true => Err(format!(
-                "the URLs of the lease servers have {bytes} bytes: a lease is not remembered with them"
+                "the URLs of the lease servers have {bytes} bytes: a lease is not cached with them"
             )),
             false => Ok(LeaseFile { name: name.into(), worker_id, servers: servers.to_vec(), held: None }),
         }

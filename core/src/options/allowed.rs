@@ -29,7 +29,7 @@ pub fn allowed(name: &str) -> &'static str {
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",
         "clock_source" => ClockSource::ALLOWED,
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
-        "peer_times" => "a callback that answers what the clocks of peers read, in Unix milliseconds",
+        "peer_times" => "a callback that returns the clocks of peers, in Unix milliseconds",
         "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",
         "from_ms" | "until_ms" => "an integer, Unix milliseconds",
         "lease_ms" => Lease::ALLOWED_MS,

@@ -19,9 +19,9 @@ impl OfflineRefusal {
     /// `worker_lost`, with the reason why no server was reachable.
     pub fn error(self, why: &Error) -> Error {
         let held = match self {
-            OfflineRefusal::NotPersisted => "and none is remembered with persist = false",
-            OfflineRefusal::NoneHeld => "and no span of one is still held here",
-            OfflineRefusal::InUse => "and other processes hold those that are remembered",
+            OfflineRefusal::NotPersisted => "and with persist = false no lease is cached",
+            OfflineRefusal::NoneHeld => "and no cached lease is still valid here",
+            OfflineRefusal::InUse => "and other processes hold the cached leases",
         };
         let message = format!("no lease server can be reached, {held}: {}", why.message());
         Error::new(Code::WorkerLost, message)

@@ -71,7 +71,7 @@ impl Lease {
         if ahead_ms > bound {
             let message = format!(
                 "worker id {} belongs to its last holder until {} ms ({}), {ahead_ms} ms from now; at most {bound} ms are \
-                 bridged: a claim is to be given an id whose last span has passed",
+                 bridged: the source must grant an id whose last span has passed",
                 self.worker_id,
                 self.from_ms,
                 Utc(self.from_ms)

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 /// Bytes of stack for a call that waits for other threads: twice the measured use, and less than a thread of 16 KiB
 /// has.
 pub(crate) const TO_WAIT: usize = 8 * 1024;
-/// Bytes of stack for an opening, and for leafid's own work on the caller's thread: twice the measured use.
+/// Bytes of stack for an opening, and for leafid's own work on the caller's thread: 10 KiB above the measured use.
 pub(crate) const TO_WORK: usize = 24 * 1024;
 
 /// The bytes of stack that are left, if they are fewer than `needed`. `None` if they are enough, or unknown, as on a

@@ -84,7 +84,7 @@ impl Generator {
         let Some((lease, ends)) = held else { return };
         if let Err(error) = cache.store(&lease, ends) {
             drop(guard);
-            log::warn!("leafid: the lease of worker id {} is not remembered: {error}", self.worker_id);
+            log::warn!("leafid: the lease of worker id {} is not cached: {error}", self.worker_id);
         }
     }
 

@@ -59,7 +59,10 @@ pub(crate) fn acquire(
             Timed::Out | Timed::Forked => unknown(late("peer_times", settings)),
             Timed::Interrupted => return Err(interrupt::interrupted()),
             Timed::TooMany => unknown(user_calls::too_many_stuck()),
-            Timed::NoThread => unknown(user_calls::no_thread_error(&"for peer_times")),
+            Timed::NoThread => {
+                let message = "the system cannot start a thread to call peer_times; see its limits";
+                unknown(Error::new(Code::StateIo, message));
+            }
         }
     }
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::Nothing) };

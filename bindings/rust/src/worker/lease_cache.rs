@@ -86,7 +86,7 @@ impl LeaseCache {
             self.warned = true;
             log::warn!(
                 "leafid: {} may be opened by other users of the host (its mode ends in {others:03o}), so the lease of \
-                 worker id {} is not remembered; delete the file, or see that the file system keeps the mode 0600",
+                 worker id {} is not cached; delete the file, or see that the file system keeps the mode 0600",
                 self.path.display(),
                 self.empty.worker_id
             );

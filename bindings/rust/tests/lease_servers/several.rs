@@ -104,7 +104,7 @@ fn no_server_among_several() {
     assert_eq!(error.code(), Code::WorkerLost);
     for said in [
         "no lease server can be reached",
-        "no span of one is still held here",
+        "no cached lease is still valid here",
         "127.0.0.1:1/api/worker/claim",
     ] {
         assert!(error.message().contains(said), "{error}");

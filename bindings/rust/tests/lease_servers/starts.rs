@@ -36,7 +36,7 @@ fn refused(builder: &SnowflakeBuilder, says: &str) -> Error {
     error
 }
 
-const NONE: &str = "no span of one is still held here";
+const NONE: &str = "no cached lease is still valid here";
 
 #[test]
 fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() {
@@ -202,7 +202,7 @@ fn a_lease_is_of_its_servers_its_space_and_a_record() {
     server.down(true);
     refused(&place.builder().worker([server.url().as_str(), "http://127.0.0.1:9"]), NONE);
     refused(&builder(&place, &server).name("another"), NONE);
-    refused(&builder(&place, &server).persist(false), "none is remembered with persist = false");
+    refused(&builder(&place, &server).persist(false), "with persist = false no lease is cached");
     assert!(place.builder().worker(server.url()).open().is_ok());
 }
 
