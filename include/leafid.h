@@ -19,7 +19,7 @@
  *   - An opening needs a thread with 32 KiB of stack, every other call 16 KiB. With less the call fails with
  *     LEAFID_STATE_IO, if leafid can detect it. A child of vfork may take ids that are in memory, and nothing else: other
  *     calls fail with LEAFID_STATE_IO, even close, and what is open stays open.
- *   - On Linux the library stays loaded (-z nodelete). On macOS and Windows do not unload it: its threads would crash.
+ *   - The library stays loaded, for its threads need it: dlclose and FreeLibrary do nothing once something was opened.
  *
  * Rules for every callback:
  *

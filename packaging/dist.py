@@ -29,6 +29,8 @@ TARGETS = {
     "x86_64-unknown-linux-musl": (None, "musllinux_1_2", "linux-x64-musl"),
     "aarch64-unknown-linux-musl": (None, "musllinux_1_2", "linux-arm64-musl"),
 }
+#: For C alone; what Python and Node get is built on Windows.
+WINDOWS = ("x86_64-pc-windows-gnu", "aarch64-pc-windows-gnullvm")
 GOAL_BYTES = 2_000_000
 
 
@@ -57,20 +59,15 @@ def made_at():
     return int(said)
 
 
-def installed_targets():
-    """The targets whose standard library is here, by rustc itself: rustup may be absent."""
+def wanted(names, targets=TARGETS):
+    """Of the targets those that are named, or all, with what is said of them, if Rust has them here."""
+    if unknown := set(names) - set(targets):
+        sys.exit(f"unknown targets: {', '.join(sorted(unknown))}; allowed: {', '.join(targets)}")
+    # By rustc itself: rustup may be absent.
     root = pathlib.Path(run("rustc", "--print", "sysroot").strip())
-    return {target for target in TARGETS if (root / "lib/rustlib" / target / "lib").is_dir()}
-
-
-def wanted(names):
-    unknown = set(names) - set(TARGETS)
-    if unknown:
-        sys.exit(f"unknown targets: {', '.join(sorted(unknown))}; allowed: {', '.join(TARGETS)}")
-    there = installed_targets()
-    for target in names or TARGETS:
-        if target in there:
-            yield target, *TARGETS[target]
+    for target in names or targets:
+        if (root / "lib/rustlib" / target / "lib").is_dir():
+            yield target, *targets[target]
         else:
             print(f"NOT MADE: {target}: its standard library is missing (rustup target add {target})")
 
@@ -101,6 +98,14 @@ def binutils(target):
     if machine == platform.machine():
         return "", "binutils"
     return f"{machine}-linux-gnu-", f"binutils-{machine.replace('_', '-')}-linux-gnu"
+
+
+def llvm(tool):
+    """A program that comes with Rust; None if it is not here and rustup cannot get it."""
+    sysroot = pathlib.Path(run("rustc", "--print", "sysroot").strip())
+    if shutil.which("rustup") and not list(sysroot.glob(f"lib/rustlib/*/bin/llvm-{tool}")):
+        subprocess.run(["rustup", "--quiet", "component", "add", "llvm-tools"], stderr=subprocess.DEVNULL)
+    return next(sysroot.glob(f"lib/rustlib/*/bin/llvm-{tool}"), None)
 
 
 # --- Python
@@ -263,7 +268,7 @@ def expected(version):
         yield f"leafid-{python_version}-*t-*manylinux2014_{machine}*.whl", "make dist, where a free-threaded Python is installed"
     for tag in ("macosx_*_universal2", "win_amd64", "win_arm64"):
         yield f"leafid-{python_version}-*-abi3-{tag}.whl", theirs
-    for target in TARGETS:
+    for target in (*TARGETS, *WINDOWS):
         yield f"leafid-c-{version}-{target}.tar.gz", "make dist-c"
     for machine in ("aarch64", "x86_64"):
         yield f"leafid-c-{version}-{machine}-apple-darwin.tar.gz", theirs

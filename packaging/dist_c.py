@@ -14,10 +14,8 @@ import tempfile
 
 import system_packages
 import try_c
-from dist import BIN, DIST, ROOT, binutils, build_environment, built, have, made_at, run, version, wanted
+from dist import BIN, DIST, ROOT, TARGETS, WINDOWS, binutils, build_environment, built, have, llvm, made_at, run, version, wanted
 
-#: Of macOS, as one word each: CMake drops a word that comes twice.
-MACOS_LIBS = "-Wl,-framework,Security -Wl,-framework,CoreFoundation -liconv -lm"
 LICENCES = ("LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY")
 
 
@@ -29,7 +27,10 @@ def build(target, glibc, folder):
     if target.endswith("-darwin"):
         run("cargo", *command, cwd=ROOT, env=settings)
         run("strip", "-S", built(target) / "libleafid_c.a")
-        run("sh", "bindings/c/stage.sh", built(target) / "libleafid_c.dylib", built(target) / "libleafid_c.a", folder, cwd=ROOT, env={**settings, "NATIVE_LIBS": MACOS_LIBS})
+        run("sh", "bindings/c/stage.sh", built(target) / "libleafid_c.dylib", built(target) / "libleafid_c.a", folder, cwd=ROOT, env=settings)
+    elif target in WINDOWS:
+        run(*(["cargo"] if target.endswith("-gnu") else [BIN / "cargo-zigbuild"]), *command, cwd=ROOT, env=settings)
+        lay_out_windows(target, folder, settings)
     else:
         run(BIN / "cargo-zigbuild", *command, cwd=ROOT, env=settings)
         lay_out(target, folder, settings)
@@ -49,7 +50,8 @@ def lay_out(target, folder, settings):
         # Nor the bitcode of Rust's own library, which only rustc reads.
         run(f"{prefix}objcopy", "--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", built(target) / "libleafid_c.a", static)
         if target.endswith("-musl"):
-            # With what unwinds: the one that a compiler on Debian would link is made for glibc.
+            # With what unwinds: the one that a compiler on Debian would link is made for glibc. Its licence, Apache 2.0
+            # with LLVM's exception, wants no notice beside binaries.
             unwinding = pathlib.Path(run("rustc", "--print", "target-libdir", "--target", target).strip(), "self-contained/libunwind.a")
             run(f"{prefix}ar", "-M", input=f"open {static}\naddlib {unwinding}\nsave\nend\n")
             settings["NATIVE_LIBS"] = ""
@@ -57,6 +59,30 @@ def lay_out(target, folder, settings):
     core = built(target).parent / "c-core/libleafid_core_c.a"
     tools = {"AR": f"{prefix}ar", "OBJCOPY": f"{prefix}objcopy"}
     run("sh", "bindings/c_core/stage.sh", core, folder, "static", cwd=ROOT, env={**settings, **tools})
+
+
+def lay_out_windows(target, folder, settings):
+    with tempfile.TemporaryDirectory() as work:
+        static, dlltool = pathlib.Path(work, "libleafid.a"), pathlib.Path(work, "llvm-dlltool")
+        if target.endswith("-gnu"):
+            run(llvm("objcopy"), "--strip-debug", built(target) / "libleafid_c.a", static)
+        else:
+            # It has import objects, which llvm-objcopy does not read.
+            shutil.copy(built(target) / "libleafid_c.a", static)
+        # It is what its name says.
+        dlltool.symlink_to(llvm("ar"))
+        machine = {"x86_64": "i386:x86-64", "aarch64": "arm64"}[target.split("-")[0]]
+        run("sh", "bindings/c/stage.sh", built(target) / "leafid_c.dll", static, folder, cwd=ROOT, env={**settings, "DLLTOOL": f"{dlltool} -m {machine}"})
+
+
+def needs(target):
+    """The programs that `build` needs, each with its Debian package."""
+    if target.endswith("-apple-darwin") or target.endswith("-gnullvm"):
+        return []
+    if target in WINDOWS:
+        return ["x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64"]
+    prefix, package = binutils(target)
+    return [f"{prefix}objcopy:{package}"]
 
 
 def pack(folder):
@@ -73,15 +99,17 @@ def pack(folder):
 
 
 def c(names):
-    for old in (old for kind in ("leafid-c-*.tar.gz", "*.deb", "*.rpm") for old in DIST.glob(kind)):
-        old.unlink()
     made = []
     apple = [(name, None) for name in names if name.endswith("-apple-darwin")]
-    for target, glibc, *_ in apple or wanted(names):
+    for target, glibc, *_ in apple or wanted(names, {**TARGETS, **dict.fromkeys(WINDOWS, (None,))}):
         print(f"== C, {target}", flush=True)
         name = f"leafid-c-{version()}-{target}"
-        prefix, package = binutils(target)
-        if not apple and not have(f"NOT MADE: {name}.tar.gz", f"{prefix}objcopy:{package}"):
+        for old in DIST.glob(f"leafid-c-*-{target}.tar.gz"):
+            old.unlink()
+        if not have(f"NOT MADE: {name}.tar.gz", *needs(target)):
+            continue
+        if target in WINDOWS and not llvm("objcopy"):
+            print(f"NOT MADE: {name}.tar.gz: Rust's LLVM tools are missing (rustup component add llvm-tools)")
             continue
         with tempfile.TemporaryDirectory() as work:
             folder = pathlib.Path(work, name)
@@ -89,7 +117,7 @@ def c(names):
             build(target, glibc, folder)
             pack(folder)
             made.append(target)
-            if target.endswith("-gnu"):
+            if target.endswith("-linux-gnu"):
                 system_packages.make(target, folder)
     sys.exit(try_c.all_of(made))
 

@@ -19,7 +19,9 @@ DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def make(target, folder):
     """`folder`: the content of the archive."""
-    made_for = f"packages for {target}"
+    made_for, machine = f"packages for {target}", target.split("-")[0]
+    for old in (*DIST.glob(f"*_{DEBIAN_ARCHITECTURES[machine]}.deb"), *DIST.glob(f"*.{machine}.rpm")):
+        old.unlink()
     if have(f"NOT MADE: Debian {made_for}", "dpkg-deb:dpkg"):
         debian(target, folder)
     if have(f"NOT MADE: RPM {made_for}", "rpmbuild:rpm"):

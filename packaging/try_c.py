@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from dist import BIN, DIST, ROOT, TARGETS, binutils, have, run, version
+from dist import BIN, DIST, ROOT, TARGETS, WINDOWS, binutils, have, llvm, run, version
 
 sys.path.insert(0, str(ROOT / "tests/c"))
 import run as c_tests  # noqa: E402
@@ -31,7 +31,7 @@ def all_of(targets):
     """Tries what was made for the targets. Answers how the program ends."""
     for target in targets:
         archive(target)
-        if target.endswith("-gnu"):
+        if target.endswith("-linux-gnu"):
             debian(target)
             rpm(target)
         if target == f"{platform.machine()}-unknown-linux-gnu":
@@ -48,6 +48,8 @@ def archive(target):
         unpacked = pathlib.Path(folder, name)
         if "-linux-" in target:
             libraries(target, unpacked)
+        if target in WINDOWS:
+            dll(target, unpacked)
         tool = compiler(target, pathlib.Path(folder))
         if not tool or not have(name, "pkg-config:pkg-config", "cmake:cmake"):
             c_tests.say(f"skipped - {name}: no program is built with it")
@@ -63,13 +65,30 @@ def archive(target):
         check(f"{name}: libleafid_core.a in embedded.c", run(*runner, embedded, cwd=folder))
 
 
+def dll(target, unpacked):
+    """What can be seen of the library of Windows, and of what a program is linked with in its place."""
+    name, machine = unpacked.name, {"x86_64": "AMD64", "aarch64": "ARM64"}[target.split("-")[0]]
+    said = run(llvm("readobj"), "--file-headers", "--coff-imports", "--coff-exports", unpacked / "bin/leafid.dll")
+    check(f"{name}: leafid.dll is for {machine}", f"Machine: IMAGE_FILE_MACHINE_{machine} " in said, said[:400])
+    needed = set(re.findall(r"^Import \{\s+Name: (\S+)$", said, re.M))
+    # Those of compilers begin so.
+    check(f"{name}: it needs only what Windows has", needed and not any(each.startswith("lib") for each in needed), needed)
+    exported = set(re.findall(r"^Export \{\s+Ordinal: \d+\s+Name: (\S+)$", said, re.M))
+    stands_in = run(llvm("readobj"), "--file-headers", unpacked / "lib/libleafid.dll.a")
+    imported = set(re.findall(r"^Symbol: (leafid_\w+)$", stands_in, re.M))
+    # Zig exports all there is.
+    right = imported == exported if target.endswith("-gnu") else imported < exported
+    check(f"{name}: the import library has what the DLL exports", len(imported) > 30 and right, sorted(imported ^ exported))
+    check(f"{name}: and is for {machine}", f"IMAGE_FILE_MACHINE_{machine} " in stands_in, stands_in[:400])
+
+
 def libraries(target, unpacked):
     """What can be seen of the libraries."""
     name, shared, static = unpacked.name, unpacked / "lib/libleafid.so", unpacked / "lib/libleafid.a"
     dynamic = run("readelf", "-dW", shared)
     check(f"{name}: the SONAME is libleafid.so.0", "soname: [libleafid.so.0]" in dynamic, dynamic)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
-    allowed = GLIBC_LIBRARIES if target.endswith("-gnu") else {"libc.so"}
+    allowed = GLIBC_LIBRARIES if target.endswith("-linux-gnu") else {"libc.so"}
     check(f"{name}: it needs only the C library", needed <= allowed, needed - allowed)
     if glibc := TARGETS[target][0]:
         versions = re.findall(r"GLIBC_([\d.]+)", run("readelf", "-VW", shared))
@@ -87,6 +106,14 @@ def compiler(target, folder):
     if target.endswith("-apple-darwin"):
         own = target.startswith(platform.machine().replace("arm64", "aarch64"))
         return ({"CC": "cc"}, [], []) if own else None
+    if target == "aarch64-pc-windows-gnullvm":
+        return None
+    if target in WINDOWS:
+        if not have(target, "x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64", "wine:wine", "wine:wine64"):
+            return None
+        (folder / "windows.cmake").write_text("set(CMAKE_SYSTEM_NAME Windows)\n")
+        settings = {"CC": "x86_64-w64-mingw32-gcc", "CXX": "x86_64-w64-mingw32-g++", "CMAKE_TOOLCHAIN_FILE": str(folder / "windows.cmake")}
+        return settings, ["--runner", f"{sys.executable} {ROOT}/tests/cross/wine.py", "--flags=-static-libgcc -static-libstdc++"], []
     machine, _, _, libc = target.split("-")
     own = machine == platform.machine()
     runner = [] if own else [f"qemu-{machine}-static", "-L", f"/usr/{machine}-linux-gnu"]

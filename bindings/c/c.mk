@@ -10,6 +10,7 @@
 
 C_TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 C_STAGE := build/c
+C_SHARED := $(if $(filter Darwin,$(shell uname -s)),dylib,so)
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
@@ -19,12 +20,12 @@ LIBDIR ?= lib
 c-lib:
 	@echo "== building leafid for C"
 	@cargo rustc --release --quiet --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
-	@sh bindings/c/stage.sh $(C_TARGET_DIR)/release/libleafid_c.so $(C_TARGET_DIR)/release/libleafid_c.a $(C_STAGE)
+	@sh bindings/c/stage.sh $(C_TARGET_DIR)/release/libleafid_c.$(C_SHARED) $(C_TARGET_DIR)/release/libleafid_c.a $(C_STAGE)
 
 # What `make c-lib` built: so that root needs no Rust.
 install:
 	@[ -e $(C_STAGE)/lib/libleafid.a ] || $(MAKE) --no-print-directory c-lib
-	@sh bindings/c/stage.sh $(C_STAGE)/lib/libleafid.so $(C_STAGE)/lib/libleafid.a "$(DESTDIR)$(PREFIX)" "$(LIBDIR)"
+	@sh bindings/c/stage.sh $(C_STAGE)/lib/libleafid.$(C_SHARED) $(C_STAGE)/lib/libleafid.a "$(DESTDIR)$(PREFIX)" "$(LIBDIR)"
 
 # Writes include/leafid.h and include/leafid_core.h from their crates.
 header:

@@ -8,7 +8,7 @@ from conan.tools.files import copy, get, load
 required_conan_version = ">=2.0"
 
 MACHINES = {"x86_64": "x86_64", "armv8": "aarch64"}
-SYSTEMS = {"Linux": "unknown-linux-{libc}", "Macos": "apple-darwin"}
+SYSTEMS = {"Linux": "unknown-linux-{libc}", "Macos": "apple-darwin", "Windows": "pc-windows-{libc}"}
 
 
 class LeafidConan(ConanFile):
@@ -30,15 +30,20 @@ class LeafidConan(ConanFile):
     def config_options(self):
         if self.settings.os != "Linux":
             del self.options.libc
+        if self.settings.os == "Windows":
+            self.options.shared = True
 
     def _archive(self):
-        system = SYSTEMS.get(str(self.settings.os), "").format(libc=self.options.get_safe("libc"))
+        libc = self.options.get_safe("libc") or ("gnullvm" if self.settings.arch == "armv8" else "gnu")
+        system = SYSTEMS.get(str(self.settings.os), "").format(libc=libc)
         target = f"{MACHINES.get(str(self.settings.arch))}-{system}"
         return self.conan_data["sources"][self.version].get(target)
 
     def validate(self):
         if not self._archive():
             raise ConanInvalidConfiguration(f"leafid {self.version} has no archive for {self.settings.os}, {self.settings.arch}")
+        if self.settings.os == "Windows" and not self.options.shared:
+            raise ConanInvalidConfiguration("on Windows leafid is a DLL: set the option leafid/*:shared=True")
 
     def build(self):
         get(self, **self._archive(), strip_root=True)
@@ -47,8 +52,9 @@ class LeafidConan(ConanFile):
         copy(self, "LICENSE-*", self.build_folder, os.path.join(self.package_folder, "licenses"))
         copy(self, "leafid.h*", os.path.join(self.build_folder, "include"), os.path.join(self.package_folder, "include"))
         library = os.path.join(self.build_folder, "lib")
-        for name in ("libleafid.so*", "libleafid*.dylib") if self.options.shared else ("libleafid.a",):
+        for name in ("libleafid.so*", "libleafid*.dylib", "leafid.lib") if self.options.shared else ("libleafid.a",):
             copy(self, name, library, os.path.join(self.package_folder, "lib"))
+        copy(self, "leafid.dll", os.path.join(self.build_folder, "bin"), os.path.join(self.package_folder, "bin"))
         # For what the static library needs.
         copy(self, "leafid.pc", os.path.join(library, "pkgconfig"), os.path.join(self.package_folder, "res"))
 

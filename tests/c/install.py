@@ -90,7 +90,7 @@ TOOLS = {"pkg-config": with_pkg_config, "cmake": with_cmake}
 def check(title: str, prefix: Path, libdir: str, kinds: list[str] = KINDS, flags: list[str] = [], runner: list[str] = [],
           tools: dict = TOOLS) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(prefix / libdir), "DYLD_LIBRARY_PATH": str(prefix / libdir),
-                   "LEAFID_EXCLUSIVE_RANGE": "1"}
+                   "WINEPATH": f"Z:{prefix}/bin", "LEAFID_EXCLUSIVE_RANGE": "1"}
     for tool, build_users in tools.items():
         if not shutil.which(tool):
             say(f"skipped - {title}: {tool} is not installed")
@@ -98,6 +98,7 @@ def check(title: str, prefix: Path, libdir: str, kinds: list[str] = KINDS, flags
         with tempfile.TemporaryDirectory(prefix="leafid-user-") as folder:
             try:
                 for user in build_users(prefix, libdir, Path(folder), kinds, flags):
+                    user = user if user.exists() else user.with_name(f"{user.name}.exe")
                     # An empty folder for the state and the counter of each.
                     with tempfile.TemporaryDirectory(prefix="leafid-user-") as own:
                         said = output([*runner, user], cwd=own, env={**environment, "LEAFID_STATE_DIR": f"{own}/state"})

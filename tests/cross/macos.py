@@ -96,7 +96,7 @@ def build(processor):
     run(*zigbuild, "-p", "leafid", "-p", "leafid-c", "-p", "leafid-node")
     check_file(built / "leafid", "EXECUTE", name)
     check_file(built / "libleafid_node.dylib", "DYLIB", name, "napi_register_module_v1")
-    run("sh", "bindings/c/stage.sh", built / "libleafid_c.dylib", built / "libleafid_c.a", stage, NATIVE_LIBS="-framework Security -framework CoreFoundation -liconv -lSystem -lc -lm")
+    run("sh", "bindings/c/stage.sh", built / "libleafid_c.dylib", built / "libleafid_c.a", stage)
     check_file(stage / "lib/libleafid.dylib", "DYLIB", name)
     c_programs(processor, stage, name)
     wheel(target, name)

@@ -5,10 +5,10 @@ exports.py says whether leafid.dll has what the header declares. Programs find i
 dllimport: the header exports no data. The last line is "N passed, N failed, N skipped".
 """
 
-import re
 import socketserver
 import subprocess
 import sys
+import tempfile
 import threading
 
 import wine
@@ -18,8 +18,6 @@ TARGET = "x86_64-pc-windows-gnu"
 MINGW = "x86_64-w64-mingw32-"
 #: The libraries of the compiler. The tests need its threads; C++ is linked into them.
 MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
-#: What rustc names for a static library of std.
-NATIVE_LIBS = "-lbcrypt -ladvapi32 -lkernel32 -lntdll -luserenv -lws2_32 -ldbghelp"
 #: Left out: what forks or starts itself as another process by Linux's means (exclusive, forks, fork_locks,
 #: lease_server_processes, segment_forks, shared_memory, source_ends), signals, stacks smaller than Windows gives
 #: (small_stacks), and segment_servers, whose own server is written for sockets of POSIX.
@@ -48,20 +46,21 @@ def stage(to):
     """leafid.dll with its import library, and the static library; of the profile that the host's tests are built with."""
     built = TARGET_DIR / TARGET / "debug"
     run("cargo", "rustc", "--quiet", "--target", TARGET, "-p", "leafid-c", "--lib", "--crate-type", "cdylib,staticlib")
-    # In place of a library of Linux the static one, which is not used.
-    run("sh", "bindings/c/stage.sh", built / "libleafid_c.a", built / "libleafid_c.a", to, NATIVE_LIBS=NATIVE_LIBS)
-    run("mkdir", "-p", to / "bin")
-    run("cp", built / "leafid_c.dll", to / "bin/leafid.dll")
-    header = re.sub(r"/\*.*?\*/", "", (to / "include/leafid.h").read_text(), flags=re.S)
-    names = sorted(set(re.findall(r"\b(leafid_\w+)\s*\(", header)))
-    (to / "lib/leafid.def").write_text("\n".join(["LIBRARY leafid.dll", "EXPORTS", *names, ""]))
-    run(f"{MINGW}dlltool", "-d", to / "lib/leafid.def", "-l", to / "lib/libleafid.dll.a")
+    run("sh", "bindings/c/stage.sh", built / "leafid_c.dll", built / "libleafid_c.a", to)
+
+
+def unload(to):
+    """A program that loads the DLL, opens a generator and unloads the DLL."""
+    run(f"{MINGW}gcc", "-Wall", "-Wextra", "-Werror", f"-I{to}/include", "tests/cross/unload.c", "-o", to / "unload.exe")
+    with tempfile.TemporaryDirectory(prefix="leafid-windows-") as state:
+        run(sys.executable, "tests/cross/wine.py", to / "unload.exe", to / "bin/leafid.dll", state)
 
 
 def main(names):
     to = BUILD / TARGET
     stage(to)
     wine.make_prefix()
+    unload(to)
     with FakeServers(("127.0.0.1", 0), FakeServer) as servers:
         threading.Thread(target=servers.serve_forever, daemon=True).start()
         settings = {

@@ -137,8 +137,9 @@ fn word() -> &'static AtomicU64 {
     }
     let fresh = map_wiped().unwrap_or(&UNWIPED);
     // Before the word is published, because no child may have it without the handlers. A second call does no harm.
-    // SAFETY: the handlers are plain functions that stay loaded (the C library links with -z nodelete) and touch
-    // atomics and descriptors only, but for `before`, which runs in the forking thread.
+    stay_loaded();
+    // SAFETY: the handlers are plain functions that stay loaded (see above) and touch atomics and descriptors only, but
+    // for `before`, which runs in the forking thread.
     unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
     let fresh = ptr::from_ref(fresh).cast_mut();
     let word = match WORD.compare_exchange(ptr::null_mut(), fresh, AcqRel, Acquire) {
@@ -151,6 +152,25 @@ fn word() -> &'static AtomicU64 {
     }
     // SAFETY: as above.
     unsafe { &*word }
+}
+
+/// Linux's linkers mark the libraries so (-z nodelete).
+#[cfg(target_os = "linux")]
+fn stay_loaded() {}
+
+/// Keeps the library with this code in the process: dlclose would take it from threads and fork handlers.
+#[cfg(target_os = "macos")]
+fn stay_loaded() {
+    let mut own = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: an address in this library; what dladdr found is read if it found something.
+    unsafe {
+        if libc::dladdr(stay_loaded as *const () as *const libc::c_void, own.as_mut_ptr()) != 0 {
+            libc::dlopen(
+                own.assume_init().dli_fname,
+                libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            );
+        }
+    }
 }
 
 /// A zeroed word in a page of its own that a fork wipes. `None` if the kernel wipes none.
