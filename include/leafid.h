@@ -19,7 +19,8 @@
  *   - An opening needs a thread with 32 KiB of stack, every other call 16 KiB. With less the call fails with
  *     LEAFID_STATE_IO, if leafid can detect it. A child of vfork may take ids that are in memory, and nothing else: other
  *     calls fail with LEAFID_STATE_IO, even close, and what is open stays open.
- *   - The library stays loaded, for its threads need it: dlclose and FreeLibrary do nothing once something was opened.
+ *   - The library stays loaded, for its threads need it: dlclose and FreeLibrary do nothing once an id was issued. On
+ *     Linux, link a library of your own that has libleafid.a inside with -z nodelete.
  *
  * Rules for every callback:
  *

@@ -66,4 +66,4 @@ class LeafidConan(ConanFile):
         if not self.options.shared:
             words = re.search(r"^Libs\.private:(.*)$", load(self, os.path.join(self.package_folder, "res/leafid.pc")), re.MULTILINE)[1]
             self.cpp_info.system_libs = re.findall(r"-l(\S+)", words)
-            self.cpp_info.frameworks = re.findall(r"-framework (\S+)", words)
+            self.cpp_info.frameworks = re.findall(r"-framework[ ,](\S+)", words)

@@ -106,7 +106,7 @@ impl Generator {
         };
         drop(cache);
         log::warn!(
-            "leafid: worker id {} is not released, because its lease is still remembered: {error}; it ends by itself",
+            "leafid: worker id {} is not released, because its lease is still cached: {error}; it ends by itself",
             self.worker_id
         );
         false
