@@ -3,14 +3,11 @@
 #include <stdio.h>
 
 int main(void) {
-    leafid_snowflake_options *options = NULL;
     leafid_snowflake *flake = NULL;
     int64_t id, ids[1000];
     leafid_parts parts;
 
-    leafid_snowflake_options_new(&options);
-    leafid_snowflake_options_set_worker_range(options, 0, 31);
-    if (leafid_snowflake_open(options, &flake) != LEAFID_OK) goto failed;
+    if (leafid_snowflake_open(NULL, &flake) != LEAFID_OK) goto failed;
 
     if (leafid_snowflake_next(flake, &id) != LEAFID_OK) goto failed;
     if (leafid_decode(id, NULL, &parts) != LEAFID_OK) goto failed;
@@ -20,7 +17,6 @@ int main(void) {
     printf("%d more, %" PRId64 " to %" PRId64 "\n", 1000, ids[0], ids[999]);
 
     leafid_snowflake_free(flake);
-    leafid_snowflake_options_free(options);
     return 0;
 
 failed:;

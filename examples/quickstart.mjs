@@ -1,6 +1,6 @@
 import { Snowflake, decode } from 'leafid'
 
-const flake = new Snowflake({ worker: { first: 0, last: 31 } })
+const flake = new Snowflake()
 
 const id = flake.next()
 const parts = decode(id)

@@ -1,6 +1,6 @@
 import leafid
 
-with leafid.Snowflake(worker=range(0, 32)) as flake:
+with leafid.Snowflake() as flake:
     id = flake.next()
     parts = leafid.decode(id)
     print(f"{id} made at {parts.time} by worker {parts.worker_id}")

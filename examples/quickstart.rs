@@ -1,7 +1,7 @@
 use leafid::{Layout, Result, Snowflake, Utc};
 
 fn main() -> Result<()> {
-    let flake = Snowflake::builder().worker(0..=31).open()?;
+    let flake = Snowflake::builder().open()?;
 
     let id = flake.next()?;
     let parts = Layout::LEAF.decode(id)?;

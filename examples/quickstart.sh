@@ -5,8 +5,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 here=$(mktemp -d)
-LEAFID_STATE_DIR=$here/state
-export LEAFID_STATE_DIR
+export LEAFID_STATE_DIR="$here/state" LEAFID_WORKER=0-31
 trap 'rm -rf "$here"' EXIT
 # What they make, as the directory of the counters, is made here.
 cd "$here"

@@ -256,7 +256,7 @@ export interface SnowflakeStats {
  * All methods are bound: `const { next } = new Snowflake({ worker: 7 })` works. Errors are {@link LeafidError}.
  *
  * ```js
- * const flake = new Snowflake({ worker: { first: 0, last: 31 } })
+ * const flake = new Snowflake() // with LEAFID_WORKER=0-31
  * const id = flake.next() // 1169786042799259000n
  * ```
  */

@@ -178,7 +178,8 @@ def try_wheels():
             run(interpreter, "-m", "venv", folder / "venv")
             own = folder / "venv/bin/python"
             run(own, "-m", "pip", "install", "--quiet", "--no-index", "--only-binary=:all:", f"--find-links={DIST}", "leafid", cwd=folder)
-            environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+            environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_WORKER": "0-31",
+                           "LEAFID_EXCLUSIVE_RANGE": "1"}
             for program in ("quickstart.py", "segments.py"):
                 run(own, "-W", "error", ROOT / "examples" / program, cwd=folder, env=environment)
             run(folder / "venv/bin/leafid", "decode", "1169786042799259000", cwd=folder)
@@ -207,7 +208,7 @@ def try_arm_wheel():
         foreign = ["--platform", "manylinux2014_aarch64", "--python-version", "3.11", "--only-binary=:all:", "--no-index"]
         run(sys.executable, "-m", "pip", "install", "--quiet", *foreign, "--find-links", DIST, "--target", folder / "site", "leafid")
         environment = {**os.environ, "PYTHONHOME": str(system / "usr"), "PYTHONPATH": str(folder / "site"),
-                       "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+                       "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_WORKER": "0-31", "LEAFID_EXCLUSIVE_RANGE": "1"}
         for program in ("quickstart.py", "segments.py"):
             run(*emulated, "-W", "error", ROOT / "examples" / program, cwd=folder, env=environment)
         version = run(*emulated, "--version", env=environment).strip()
@@ -260,7 +261,8 @@ def try_node():
         folder = pathlib.Path(folder)
         (folder / "package.json").write_text('{ "private": true }')
         run("npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", *DIST.glob("leafid-[0-9]*.tgz"), *fitting, cwd=folder)
-        environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_EXCLUSIVE_RANGE": "1"}
+        environment = {**os.environ, "LEAFID_STATE_DIR": str(folder / "state"), "LEAFID_WORKER": "0-31",
+                           "LEAFID_EXCLUSIVE_RANGE": "1"}
         for program in ("quickstart.mjs", "segments.mjs"):
             shutil.copy(ROOT / "examples" / program, folder)
             run("node", program, cwd=folder, env=environment)

@@ -6,6 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 machine=$(node -p process.arch)
 folder=$(mktemp -d)
 cd "$folder"
+export LEAFID_WORKER=0-31
 
 apk add --quiet python3
 python3 -m venv venv

@@ -9,7 +9,7 @@ folder=$(cd "$2" && pwd)
 examples=$(cd "$(dirname "$0")/../examples" && pwd)
 work=$(mktemp -d)
 cd "$work"
-export LEAFID_EXCLUSIVE_RANGE=1 LEAFID_STATE_DIR="$work/state"
+export LEAFID_WORKER=0-31 LEAFID_EXCLUSIVE_RANGE=1 LEAFID_STATE_DIR="$work/state"
 
 fail() {
     echo "$*" >&2

@@ -2,7 +2,7 @@
 
     import leafid
 
-    flake = leafid.Snowflake(worker=range(0, 32))
+    flake = leafid.Snowflake()  # with LEAFID_WORKER=0-31 in the environment, which no other host has
     order_id = flake.next()
     leafid.decode(order_id).time
 

@@ -1,4 +1,4 @@
-"""The README's leases from a database, as several processes and hosts use them."""
+"""docs/LEASES.md's leases from a database, as several processes and hosts use them."""
 
 import contextlib
 import multiprocessing

@@ -12,7 +12,7 @@ FLAKE = None
 
 
 def order_id():
-    """As the README has it: a function of a module, which a migration names."""
+    """As docs/DEPLOYING.md has it: a function of a module, which a migration names."""
     return FLAKE.next()
 
 
@@ -48,6 +48,6 @@ def test_a_function_of_a_module_is_a_default_that_migrations_can_write(flake, or
     ids = [order.objects.create().id for _ in range(3)]
     assert ids == sorted(set(ids))
     assert {leafid.decode(id).worker_id for id in ids} == {7}
-    # What the README warns of.
+    # What docs/DEPLOYING.md warns of.
     with pytest.raises(ValueError, match="Cannot serialize function"):
         MigrationWriter.serialize(flake.next)

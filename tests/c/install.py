@@ -90,7 +90,7 @@ TOOLS = {"pkg-config": with_pkg_config, "cmake": with_cmake}
 def check(title: str, prefix: Path, libdir: str, kinds: list[str] = KINDS, flags: list[str] = [], runner: list[str] = [],
           tools: dict = TOOLS) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(prefix / libdir), "DYLD_LIBRARY_PATH": str(prefix / libdir),
-                   "WINEPATH": f"Z:{prefix}/bin", "LEAFID_EXCLUSIVE_RANGE": "1"}
+                   "WINEPATH": f"Z:{prefix}/bin", "LEAFID_WORKER": "0-31", "LEAFID_EXCLUSIVE_RANGE": "1"}
     for tool, build_users in tools.items():
         if not shutil.which(tool):
             say(f"skipped - {title}: {tool} is not installed")

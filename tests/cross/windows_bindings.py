@@ -89,7 +89,7 @@ def x86_64():
     install(built)
     for name in ("quickstart", "segments"):
         shutil.copy(ROOT / f"examples/{name}.mjs", FOLDER)
-        check(f"examples/{name}.mjs", *in_wine(node, f"{name}.mjs"))
+        check(f"examples/{name}.mjs", *in_wine(node, f"{name}.mjs", LEAFID_WORKER="0-31"))
     shutil.rmtree(FOLDER / "tests", ignore_errors=True)
     shutil.copytree(ROOT / "node/tests", FOLDER / "tests")
     with ThreadPoolExecutor(4) as at_once:
@@ -125,10 +125,10 @@ def install(built):
         (FOLDER / "package").rename(FOLDER / "node_modules" / re.sub(r"-\d.*", "", tarball.name))
 
 
-def in_wine(node, *arguments):
+def in_wine(node, *arguments, **settings):
     """Whether it ended well, and what it wrote: into a file, for Node under wine cannot open every pipe."""
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryDirectory(prefix="leafid-windows-") as state:
-        environment = {**wine.environment(), "LEAFID_STATE_DIR": state, "LEAFID_ROOT": f"Z:{ROOT}".replace("/", "\\")}
+        environment = {**wine.environment(), "LEAFID_STATE_DIR": state, "LEAFID_ROOT": f"Z:{ROOT}".replace("/", "\\"), **settings}
         command = ["wine", node, *arguments]
         done = subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=300)
         said.seek(0)

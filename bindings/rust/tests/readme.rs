@@ -1,24 +1,32 @@
-//! What the README states in numbers and code is what the code says.
+//! What the README and the pages of docs/ state in numbers and code is what the code says, and their links lead somewhere.
 #![allow(clippy::unwrap_used)]
 
 use leafid::{Layout, Utc};
 use std::path::PathBuf;
 
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn read(path: &str) -> String {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    std::fs::read_to_string(root.join(path)).unwrap()
+    std::fs::read_to_string(root().join(path)).unwrap()
 }
 
 #[test]
 fn the_quick_starts_are_the_examples() {
     let readme = read("README.md");
     let quick_starts = ["py", "mjs", "c", "rs"].map(|end| format!("quickstart.{end}"));
-    for example in quick_starts.iter().map(String::as_str).chain(["segments.py", "segments.mjs"]) {
+    for example in quick_starts {
         let code = read(&format!("examples/{example}"));
         assert!(readme.contains(&code), "the README's code is not examples/{example}");
     }
+    let page = read("docs/SEGMENTS.md");
+    for example in ["segments.py", "segments.mjs"] {
+        let code = read(&format!("examples/{example}"));
+        assert!(page.contains(&code), "the code of docs/SEGMENTS.md is not examples/{example}");
+    }
     for named in ["examples/segments.c", "examples/segments.rs"] {
-        assert!(readme.contains(named) && !read(named).is_empty(), "the README does not name {named}");
+        assert!(page.contains(named) && !read(named).is_empty(), "docs/SEGMENTS.md does not name {named}");
     }
 }
 
@@ -27,8 +35,6 @@ fn the_database_of_the_documents_is_the_example() {
     assert!(read("docs/LEASES.md").contains(&read("examples/database_workers.py")));
     let code = read("examples/database_segments.py");
     assert!(read("docs/SEGMENTS.md").contains(&code));
-    let fetch = code.split("\n\n").find(|part| part.contains("def fetch")).unwrap();
-    assert!(read("README.md").contains(fetch), "the README lacks {fetch}");
 }
 
 /// The names of the options that a builder has.
@@ -63,9 +69,9 @@ fn every_option_is_in_its_table() {
 
 #[test]
 fn the_presets_are_as_the_table_says() {
-    let readme = read("README.md");
+    let page = read("docs/CHOOSING.md");
     for (name, layout) in Layout::PRESETS {
-        let row = readme.lines().find(|line| line.starts_with(&format!("| `{name}`"))).unwrap();
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}`"))).unwrap();
         let fields = layout.fields();
         let bits = format!("{}, {}, {}", fields.timestamp_bits, fields.worker_bits, fields.sequence_bits);
         let (from, until) = (Utc(layout.epoch_ms()).to_string(), Utc(layout.expires_at_ms()).to_string());
@@ -75,5 +81,65 @@ fn the_presets_are_as_the_table_says() {
     }
     let days = Layout::parse("35|5|23").unwrap();
     assert_eq!((days.expires_at_ms() - days.epoch_ms() + 43_200_000) / 86_400_000, 398, "rounded");
-    assert!(readme.contains("398 days"));
+    assert!(page.contains("398 days"));
+}
+
+/// Its table is made from the vectors: UPDATE=1 writes it.
+#[test]
+fn the_page_of_errors_is_the_table_of_errors() {
+    let vectors: serde_json::Value = serde_json::from_str(&read("tests/vectors/errors.json")).unwrap();
+    let mut table =
+        String::from("| code | | C | Python | Node | later |\n| --- | --- | --- | --- | --- | --- |\n");
+    for error in vectors["errors"].as_array().unwrap() {
+        let [code, c, python, node, meaning] =
+            ["code", "c", "python", "node", "sentence"].map(|key| error[key].as_str().unwrap());
+        let later = if error["retry"].as_bool().unwrap() { "yes" } else { "" };
+        let number = &error["number"];
+        table += &format!("| `{code}` | {meaning} | `{c}`, {number} | `{python}` | `{node}` | {later} |\n");
+    }
+    let page = read("docs/ERRORS.md");
+    let (head, _) = page.split_once("| code |").unwrap();
+    let expected = format!("{head}{table}");
+    if std::env::var_os("UPDATE").is_some() {
+        return std::fs::write(root().join("docs/ERRORS.md"), &expected).unwrap();
+    }
+    assert!(page == expected, "docs/ERRORS.md: UPDATE=1 cargo test -p leafid --test readme");
+}
+
+/// The anchor of a heading, as it is on the pages of a repository.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase().replace(' ', "-");
+    kept.chars().filter(|char| char.is_alphanumeric() || ['-', '_'].contains(char)).collect()
+}
+
+fn anchors(page: &str) -> Vec<String> {
+    page.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| anchor(line.trim_start_matches('#').trim()))
+        .collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let all =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"].map(|name| root().join(name));
+    let mut links = 0;
+    for path in pages.chain(all) {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for link in page.split("](").skip(1).filter_map(|after| after.split(')').next()) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: no file {link}", path.display());
+            let there = heading.is_empty()
+                || anchors(&std::fs::read_to_string(&target).unwrap()).contains(&heading.into());
+            assert!(there, "{}: no heading {link}", path.display());
+            links += 1;
+        }
+    }
+    assert!(links > 60, "{links}");
 }
