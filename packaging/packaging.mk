@@ -18,7 +18,7 @@ dist: dist-python dist-node dist-c
 dist-python: $(packaging_tools)/done
 	@$(packaging_tools)/bin/python packaging/dist.py python $(TARGETS)
 
-dist-node: $(packaging_tools)/done node-tools
+dist-node: $(packaging_tools)/done node-tools wasm
 	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
 
 dist-c: $(packaging_tools)/done

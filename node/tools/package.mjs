@@ -20,9 +20,11 @@ const addons = words.filter(word => word.includes('=')).map(word => {
 })
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
-const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib'].map(name => join('node', name))
+const shipped = ['package.json', 'index.js', 'index.d.ts', 'README.md', 'bin', 'lib', 'wasm'].map(name => join('node', name))
+/** What `make wasm` built. */
+const module = 'build/wasm/leafid.wasm'
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
-// Of what an addon contains.
+// Of what an addon and the module contain.
 const notices = 'LICENSE-THIRD-PARTY'
 
 function npm(folder, ...args) {
@@ -56,7 +58,7 @@ const files = path => (statSync(path).isDirectory() ? readdirSync(path).sort().f
 function fingerprint() {
   const hash = createHash('sha256')
   for (const [platform, file] of addons) hash.update(`${platform}\0`).update(readFileSync(file))
-  for (const file of [...shipped, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
+  for (const file of [...shipped, module, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
 
@@ -73,6 +75,14 @@ function pack(name, fill) {
   return filename
 }
 
+/** The WebAssembly module, as a file and as text in a program. */
+function addModule(folder) {
+  const bytes = readFileSync(module)
+  writeFileSync(join(folder, 'leafid.wasm'), bytes)
+  const text = `export const bytes = () => Uint8Array.from(atob('${bytes.toString('base64')}'), each => each.charCodeAt(0))\n`
+  writeFileSync(join(folder, 'leafid.wasm.js'), text)
+}
+
 function packAll() {
   rmSync(join(build, 'stage'), { recursive: true, force: true })
   mkdirSync(build, { recursive: true })
@@ -80,6 +90,8 @@ function packAll() {
   const tarballs = [
     pack('leafid', stage => {
       for (const path of shipped) cpSync(path, join(stage, path.slice('node/'.length)), { recursive: true })
+      addModule(join(stage, 'wasm'))
+      cpSync(notices, join(stage, notices))
     }),
   ]
   for (const [platform, addon] of addons) {

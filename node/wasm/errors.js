@@ -20,7 +20,16 @@ export class LeafidError extends Error {
 }
 Object.defineProperty(LeafidError.prototype, 'name', { value: 'LeafidError', configurable: true, writable: true })
 
-export const learn = (name, retry) => retries.set(codeOf(name), retry)
+/** The numbers of the module, by code. */
+const numbers = new Map()
+
+export function learn(number, name, retry) {
+  retries.set(codeOf(name), retry)
+  numbers.set(codeOf(name), number)
+}
+
+/** The module's number of an error; of one that is none of leafid's `internal`. */
+export const numberOf = error => numbers.get(error?.code) ?? numbers.get(codeOf('internal'))
 
 /** An error with the name of a code, as `worker_in_use`. */
 export const fault = (name, message, cause) =>

@@ -34,7 +34,7 @@ class Module {
     this.#ids = this.exports.ids()
     for (let number = 1; number <= CODES; number++) {
       const retry = this.exports.error_name(number)
-      learn(this.text(), retry === 1)
+      learn(number, this.text(), retry === 1)
     }
   }
 

@@ -25,4 +25,6 @@ mod segment;
 #[cfg(target_arch = "wasm32")]
 mod snowflake;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod start;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod wire;

@@ -35,6 +35,8 @@ pub(crate) enum Machine {
     #[cfg(feature = "wire")]
     RenewalResult(Box<RenewalResult>),
     #[cfg(feature = "wire")]
+    Search(Box<leafid_core::ClaimSearch>),
+    #[cfg(feature = "wire")]
     Response(Box<leafid_core::wire::Response>),
 }
 
@@ -100,5 +102,6 @@ mod servers {
     kind!(leafid_core::HeldLease, HeldLease, "a held lease", |held| Box::new(held));
     kind!(leafid_core::LeaseLoss, LeaseLoss, "a lost lease", |loss| Box::new(loss));
     kind!(RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
+    kind!(leafid_core::ClaimSearch, Search, "a search", |search| Box::new(search));
     kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));
 }

@@ -98,6 +98,22 @@ extern "C" fn record_extend(record: i32, from: f64, until: f64, granted_at_ms: f
     changed(record, |record| Ok(record.extend(span, granted_at_ms as i64)))
 }
 
+/// The record after a clean end, whose run ends at the sealed generator's first unused tick.
+#[unsafe(no_mangle)]
+extern "C" fn record_closed(record: i32, first_unused: f64, now_ms: f64) -> i32 {
+    changed(record, |record| Ok(record.clone().closed(first_unused as u64, now_ms as i64)))
+}
+
+/// The older record of a file with a damaged slot, above all that the damaged one may have granted.
+#[unsafe(no_mangle)]
+extern "C" fn record_after_lost_slot(record: i32, rules: i32, now_ms: f64) -> i32 {
+    call(|module| {
+        let (record, rules) = (module.get::<Record>(record)?, module.get::<Rules>(rules)?);
+        let raised = record.clone().after_lost_slot(rules, now_ms as i64);
+        Ok(module.add(raised))
+    })
+}
+
 /// The record for ids that start at the clock again. It skips all spans that were granted at or above the clock.
 #[unsafe(no_mangle)]
 extern "C" fn record_reset(record: i32, now_ms: f64) -> i32 {

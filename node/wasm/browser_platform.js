@@ -1,0 +1,38 @@
+// Browsers: pages, and all kinds of workers.
+
+import { fault } from './errors.js'
+import { indexedDbStore, missing } from './indexed_db.js'
+import { noStore } from './no_store.js'
+import { use } from './platform.js'
+import { nowMs, setTimeout, suspendCountingClock } from './time.js'
+
+const started = new Date(nowMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+
+function store(settings) {
+  const why = missing()
+  if (why === null) return indexedDbStore(settings)
+  if (settings.workers.urls) return noStore(settings)
+  throw fault('invalid_argument', `worker ids are not kept apart here, because ${why}; lease the worker id from a server`)
+}
+
+/** Before a page ends for good. One that may come back (bfcache) keeps its generators. */
+function ending(close) {
+  if (typeof globalThis.document === 'undefined') return
+  globalThis.addEventListener('pagehide', ({ persisted }) => {
+    if (!persisted) close()
+  })
+}
+
+export function useBrowser() {
+  use({
+    name: 'a browser',
+    waits: true,
+    bootMs: suspendCountingClock(),
+    host: '',
+    variable: () => undefined,
+    writer: () => ({ pid: 0, host: 'browser', started, boot: '', counted_ms: 0 }),
+    store,
+    background: (run, ms) => setTimeout(run, ms),
+    ending,
+  })
+}

@@ -1,0 +1,111 @@
+// The claim of a worker id: its lock, its record, and its first span, durable.
+
+import { fault, numberOf } from './errors.js'
+import { log } from './logger.js'
+import { random64, wasm } from './module.js'
+import { platform } from './platform.js'
+import { RecordFile, owner } from './record.js'
+import { nowMs, sleep } from './time.js'
+
+/** The longest wait for the clock on a thread that has an event loop. */
+export const MAX_WAIT_MS = 2
+const SLICE_MS = 100
+
+/** How the caller of a claim waits: without the event loop, or by it. */
+export const BLOCKING = { pause: ms => platform().block(ms), mayWait: false }
+export const AWAITING = { pause: sleep, mayWait: true }
+
+/**
+ * Claims a free worker id of the settings, or the one of a lease.
+ *
+ * @param {{ workerId: number, lease: number } | null} granted a lease, and its handle
+ */
+export function* claim(settings, waits, granted = null) {
+  const module = wasm()
+  const { name, workers, timeoutMs, noRecordWaitMs, lazy } = settings
+  const first = granted ? granted.workerId : workers.first
+  const last = granted ? granted.workerId : workers.last
+  const cannotWait = lazy && !waits.mayWait
+  const search = module.call('search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs, platform().bootMs())
+  try {
+    for (;;) {
+      const action = module.call('search_poll', search, platform().bootMs())
+      if (action === 2) {
+        log('warn', module.text())
+        continue
+      }
+      const number = module.number()
+      if (action === 3) {
+        yield waits.pause(number)
+        continue
+      }
+      try {
+        if (action === 0) return yield* claimOne(settings, number, waits, granted)
+        const found = yield* peek(settings, number)
+        module.call('search_peeked', search, found, nowMs())
+        module.free(found)
+      } catch (error) {
+        module.call('search_refused', search, numberOf(error), error.message)
+      }
+    }
+  } finally {
+    module.free(search)
+  }
+}
+
+const peek = (settings, workerId) => (settings.persist ? RecordFile.peek(settings, workerId) : nothing())
+
+// eslint-disable-next-line require-yield
+function* nothing() {
+  return 0
+}
+
+function* claimOne(settings, workerId, waits, granted) {
+  const { store, persist } = settings
+  const lock = yield store.lock(workerId)
+  if (lock === null) throw inUse(settings, workerId)
+  let file
+  try {
+    file = yield* RecordFile.open(settings, workerId, lock.file)
+    const first = yield* begin(settings, file.record, waits, granted)
+    const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
+    yield* file.write(record)
+    log('info', `${persist ? store.place : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
+    return { lock, file, workerId, seed: random64(), ...first }
+  } catch (error) {
+    file?.close()
+    lock.release()
+    throw error
+  }
+}
+
+/** The first span, from the record, the lease and the clock. */
+function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits, granted) {
+  const module = wasm()
+  for (;;) {
+    const now = nowMs()
+    let [leaseFrom, leaseUntil] = [NaN, NaN]
+    if (granted) {
+      module.call('lease_span', granted.lease, layout, rules, now)
+      ;[leaseFrom, leaseUntil] = module.numbers(2)
+    }
+    if (module.call('start_poll', record, rules, leaseFrom, leaseUntil, after, noRecordWaitMs, forgets, now) === 0) {
+      const [from, until, beginsMs] = module.numbers(3)
+      return { from, until, beginsMs, leaseUntil, nowMs: now }
+    }
+    const left = Math.max(0, module.number() - nowMs())
+    if (!waits.mayWait && left > MAX_WAIT_MS) throw waitsTooLong(left)
+    yield waits.pause(Math.min(Math.max(left, 1), SLICE_MS))
+  }
+}
+
+export const waitsTooLong = left =>
+  fault('would_block', `the next id is available in ${Math.ceil(left)} ms, longer than this thread may wait; call again then`)
+
+function inUse({ name, persist, store, workers }, workerId) {
+  const record = persist ? ` (${store.path(workerId)})` : ''
+  const advice = workers.urls
+    ? 'its lease has ended, as the server says: end that one, or let it continue'
+    : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a range "0-31"'
+  return fault('worker_in_use', `worker id ${workerId} of "${name}"${record} is held by ${store.others ?? 'another process of this host'}; ${advice}`)
+}

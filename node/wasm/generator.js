@@ -1,0 +1,402 @@
+// An open generator: the module's, its record, its lock, and its lease if it has one. The module decides; here are the
+// clock, the writes and the timers.
+
+import { LeafidError, codeOf, fault, numberOf } from './errors.js'
+import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
+import { claimLease, releaseLease, renewLease, returnLease } from './leases.js'
+import { log, warn } from './logger.js'
+import { NEED_SPAN, WAIT_UNTIL, wasm } from './module.js'
+import { platform } from './platform.js'
+import { fields } from './record.js'
+import { now as runNow, soon } from './steps.js'
+import { clearTimeout, elapsed, nowMs } from './time.js'
+
+const [NOT_NEEDED, EXTEND, NO_ROOM, LEASE_SHORT] = [0, 1, 2, 3]
+/** A spin for the clock ends after this many readings, should the clock stand still. */
+const MOST_READINGS = 1_000_000
+const CLOCK_BACKWARDS = codeOf('clock_backwards')
+const WORKER_LOST = codeOf('worker_lost')
+
+/** Claims a worker id without the event loop. */
+export function openNow(settings) {
+  return new Generator(settings, runNow(claim(settings, BLOCKING)), null)
+}
+
+/** Claims a worker id, from a lease server if the settings name one. */
+export async function openSoon(settings) {
+  if (!settings.workers.urls) return new Generator(settings, await soon(claim(settings, AWAITING)), null)
+  const granted = await claimLease(settings)
+  try {
+    return new Generator(settings, await soon(claim(settings, AWAITING, granted)), granted)
+  } catch (error) {
+    returnLease(settings, granted.lease)
+    throw error
+  }
+}
+
+class Generator {
+  #settings
+  #lock
+  #file
+  #flake
+  #extension
+  /** The schedule of the lease, a handle; 0 without one. */
+  #held = 0
+  /** No id is issued before this time, because no record was found; NaN without that. */
+  #beginsMs
+  #timer = null
+  /** The write of a store that answers later, while it runs. */
+  #writing = null
+  /** Why no further span is written. */
+  #ended = null
+  /** The error of the last write, and the boot time before which none is tried again. */
+  #failure = null
+  #restsUntil = 0
+  #closed = false
+  /** Called with an error when the lease is lost. */
+  onLoss = () => {}
+  renewals = 0
+  failures = 0
+  leaseError = null
+  workerId
+
+  constructor(settings, claimed, granted) {
+    const module = wasm()
+    const { layout, rules } = settings
+    this.#settings = settings
+    this.#lock = claimed.lock
+    this.#file = claimed.file
+    this.#beginsMs = claimed.beginsMs
+    this.workerId = claimed.workerId
+    this.#flake = module.call('snowflake_new', layout, rules, claimed.workerId, claimed.from, claimed.seed)
+    if (claimed.until > claimed.from) module.call('snowflake_grant', this.#flake, claimed.from, claimed.until)
+    this.#extension = module.call('extension_new', platform().bootMs())
+    if (granted) {
+      const { lease, asked, patienceMs } = granted
+      this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, nowMs(), patienceMs)
+      module.free(lease)
+    }
+    this.#schedule()
+  }
+
+  /** What the module returned for the next id: below 0 it is none, and `wait` is next. */
+  next() {
+    return wasm().exports.snowflake_next(this.#flake, nowMs())
+  }
+
+  /** As `next`, for up to `most` ids, which are then in the module's memory. */
+  reserve(most) {
+    return wasm().exports.snowflake_reserve(this.#flake, nowMs(), most)
+  }
+
+  /** The calls of one caller until it has its ids: `wait(returned)` after each that found none. */
+  waiting() {
+    const deadline = elapsed() + this.#settings.timeoutMs
+    let refused = false
+    return returned => {
+      const module = wasm()
+      const action = Number(returned)
+      const target = action === WAIT_UNTIL ? module.number() : 0
+      if (this.#beginsMs > nowMs()) throw this.#notYet()
+      if (action === WAIT_UNTIL) return waitUntil(target, deadline)
+      if (action === NEED_SPAN) return this.#needSpan(deadline)
+      const error = module.errorOf(-action, module.text())
+      // The thread may have been stopped since it read the clock.
+      if (error.code !== CLOCK_BACKWARDS || refused) throw error
+      refused = true
+    }
+  }
+
+  #notYet() {
+    const left = Math.ceil(this.#beginsMs - nowMs())
+    const message = `no record of worker id ${this.workerId} was found at the start, so nothing is issued for ${left} ms more (noRecordWaitMs); call again then`
+    return fault('clock_backwards', message)
+  }
+
+  #needSpan(deadline) {
+    if (this.#ended) throw this.#ended
+    if (this.#settings.store.sync) {
+      const action = runNow(this.#extend())
+      if (action === LEASE_SHORT) throw this.#leaseIsShort()
+      if (action === NO_ROOM) waitUntil(nowMs() + this.#settings.layoutFields.tickMs, deadline)
+      return
+    }
+    if (!this.#writing && this.#failure && platform().bootMs() < this.#restsUntil) throw this.#failure
+    this.#renewSoon(true)
+    const message = `the next span of worker id ${this.workerId} is being written; await ready(), or return to the event loop, and call again`
+    throw fault('would_block', message)
+  }
+
+  #leaseIsShort() {
+    this.#renewLease(true)
+    const also = this.leaseError ? ` (before: ${this.leaseError.message})` : ''
+    const message = `the lease of worker id ${this.workerId} is being renewed, and its server has not answered yet${also}; return to the event loop and call again`
+    return fault('would_block', message)
+  }
+
+  /** Fulfilled when a call for an id finds a span. */
+  async ready() {
+    const deadline = elapsed() + this.#settings.timeoutMs
+    for (;;) {
+      if (this.#closed) return
+      const module = wasm()
+      const until = module.call('snowflake_until', this.#flake)
+      const now = module.maybe('layout_tick_at', this.#settings.layout, nowMs())
+      const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
+      if (now !== null && until > now + 1 && first <= now + 1) return
+      if (this.#ended) throw this.#ended
+      const action = await this.#renewSoon(true)
+      if (this.#failure && elapsed() >= deadline) throw this.#failure
+      if (action === LEASE_SHORT) await this.#renewLease(true)
+      if (elapsed() >= deadline) throw this.#leaseIsShort()
+      if (action !== EXTEND) await AWAITING.pause(1)
+    }
+  }
+
+  /** Writes the next span if it is time, and grants it, in this order. */
+  *#extend() {
+    const module = wasm()
+    const [now, boot] = [nowMs(), platform().bootMs()]
+    if (this.#lock.lost) throw (this.#ended = fault('worker_lost', `worker id ${this.workerId}: ${this.#lock.lost}; close, then open again`))
+    const leaseUntil = this.#held ? module.call('held_bound', this.#held, boot) : Infinity
+    const action = module.call('extension_poll', this.#extension, this.#flake, this.#file.record, leaseUntil, now, boot)
+    if (action !== EXTEND) return action
+    const [from, until] = module.numbers(2)
+    try {
+      yield* this.#file.write(module.call('record_extend', this.#file.record, from, until, now))
+    } catch (error) {
+      this.#restsUntil = platform().bootMs() + module.call('extension_failed', this.#extension)
+      this.#failure = error
+      this.failures++
+      // A lost record does not come back.
+      if (error.code === WORKER_LOST) this.#ended = error
+      throw error
+    }
+    this.#failure = null
+    this.renewals++
+    module.call('extension_written', this.#extension)
+    // Only now: it is durable. A generator that was sealed meanwhile takes none.
+    module.call('snowflake_grant', this.#flake, from, until)
+    return EXTEND
+  }
+
+  /** Extends the span in the background; one write at a time. Returns the module's action. */
+  async #renewSoon() {
+    if (this.#writing) return this.#writing
+    if (this.#ended || this.#closed) return NOT_NEEDED
+    this.#writing = this.#run().catch(error => {
+      warn(error)
+      return NO_ROOM
+    })
+    const action = await this.#writing
+    this.#writing = null
+    this.#schedule()
+    return action
+  }
+
+  async #run() {
+    // A store that answers at once is not left between two steps: a call for an id would write in between.
+    return this.#settings.store.sync ? runNow(this.#extend()) : soon(this.#extend())
+  }
+
+  #schedule() {
+    clearTimeout(this.#timer)
+    if (this.#closed) return
+    const module = wasm()
+    const due = [module.maybe('extension_due_in_ms', this.#flake, nowMs())]
+    if (this.#ended) due[0] = null
+    else if (this.#failure && due[0] !== null) due[0] = Math.max(this.#restsUntil - platform().bootMs(), 1)
+    if (this.#held) due.push(module.call('held_due_in_ms', this.#held, platform().bootMs()))
+    const soonest = Math.min(...due.filter(each => each !== null))
+    if (soonest === Infinity) return
+    this.#timer = platform().background(() => this.#tick(), Math.max(1, soonest))
+  }
+
+  async #tick() {
+    if (this.#held) this.#renewLease(false)
+    await this.#renewSoon()
+  }
+
+  /** Renews the lease if that is due. */
+  async #renewLease(waitedFor) {
+    if (!this.#held || this.#closed) return
+    const module = wasm()
+    const { layout } = this.#settings
+    const asked = platform().bootMs()
+    const lease = module.call('held_begin_call', this.#held, asked, nowMs(), waitedFor)
+    if (lease === 0) return this.#checkLease()
+    const wish = module.number()
+    let result
+    try {
+      result = await renewLease(this.#settings, lease, wish)
+    } catch (error) {
+      result = module.call('renewal_failed', numberOf(error), error.message)
+      // Only a server that answers it says that a lease is lost.
+      if (error.code === WORKER_LOST && error.unreachable) result = this.#unknown(result, error)
+    } finally {
+      module.free(lease)
+    }
+    if (!this.#held) return this.#lateResult?.(result)
+    const ended = module.call('held_take', this.#held, result, layout, asked, platform().bootMs(), nowMs())
+    this.#renewing(ended)
+    module.free(result)
+  }
+
+  #unknown(result, error) {
+    wasm().free(result)
+    return wasm().call('renewal_failed', numberOf({ code: codeOf('segment_unavailable') }), error.message)
+  }
+
+  #lateResult = null
+
+  #renewing(ended) {
+    const module = wasm()
+    if (ended === 0) {
+      this.leaseError = null
+      this.kept = true
+      this.#schedule()
+      return
+    }
+    const error = module.errorOf(module.number(), module.text())
+    this.leaseError = error
+    this.failures++
+    if (ended === 2) this.#lose(error)
+    else {
+      warn(error)
+      this.#schedule()
+    }
+  }
+
+  /** Whether the lease is used up and was not renewed. */
+  #checkLease() {
+    const module = wasm()
+    const tick = module.maybe('layout_tick_at', this.#settings.layout, nowMs()) ?? 0
+    if (module.call('held_is_over', this.#held, platform().bootMs(), tick) !== 1) return
+    this.#lose(module.errorOf(module.number(), module.text()))
+  }
+
+  #lose(error) {
+    if (this.#ended) return
+    warn(error)
+    this.#ended = error
+    this.onLoss(error)
+  }
+
+  /** Milliseconds of the lease's end; null without one. */
+  get leaseUntilMs() {
+    if (!this.#held) return null
+    const module = wasm()
+    const lease = module.call('held_lease', this.#held)
+    module.call('lease_fields', lease)
+    const until = module.number(2)
+    module.free(lease)
+    return until
+  }
+
+  stats() {
+    const module = wasm()
+    const { layout, layoutFields } = this.#settings
+    const now = module.maybe('layout_tick_at', layout, nowMs()) ?? 0
+    const last = Math.max((module.maybe('snowflake_first_unused', this.#flake) ?? 0) - 1, 0)
+    const { until } = fields(this.#file.record)
+    return {
+      reservedUntilMs: module.call('layout_tick_start_ms', layout, until),
+      leadMs: Math.max(last - now, 0) * layoutFields.tickMs,
+      leaseUntilMs: this.leaseUntilMs,
+      renewals: this.renewals,
+      renewalFailures: this.failures,
+      lastError: (this.#failure ?? this.leaseError)?.message ?? null,
+    }
+  }
+
+  /**
+   * Ends it: seals it, writes its end, unlocks, in this order; then releases the lease. Returns a promise if the store
+   * answers later. `lost`: the lease is another's.
+   */
+  close(lost = false) {
+    if (this.#closed) return undefined
+    this.#closed = true
+    clearTimeout(this.#timer)
+    const firstUnused = wasm().maybe('snowflake_seal', this.#flake)
+    if (this.#settings.store.sync && !this.#writing) {
+      try {
+        return runNow(this.#letGo(firstUnused, lost))
+      } catch (error) {
+        warn(error)
+        return undefined
+      }
+    }
+    return this.#closeSoon(firstUnused, lost)
+  }
+
+  async #closeSoon(firstUnused, lost) {
+    await this.#writing
+    await soon(this.#letGo(firstUnused, lost)).catch(warn)
+  }
+
+  *#letGo(firstUnused, lost) {
+    const module = wasm()
+    const held = this.#held
+    this.#held = 0
+    try {
+      if (firstUnused !== null && !this.#lock.lost && this.#ended?.code !== WORKER_LOST) {
+        yield* this.#file.write(module.call('record_closed', this.#file.record, firstUnused, nowMs()))
+      }
+    } finally {
+      this.#file.close()
+      this.#lock.release()
+      if (held) this.#release(held, firstUnused, lost)
+      module.free(this.#flake, this.#extension)
+      // The number may be another's now.
+      this.#flake = this.#extension = 0
+    }
+  }
+
+  #release(held, firstUnused, lost) {
+    const module = wasm()
+    const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, 0)
+    module.free(held)
+    if (lease === 0) return
+    const untilMs = module.call('layout_tick_start_ms', this.#settings.layout, firstUnused)
+    this.released = releaseLease(this.#settings, lease, untilMs)
+  }
+}
+
+function waitUntil(target, deadline) {
+  const left = target - nowMs()
+  if (left > MAX_WAIT_MS || !platform().waits) throw waitsTooLong(left)
+  for (let readings = 0; nowMs() < target; readings++) {
+    if (readings > MOST_READINGS || elapsed() > deadline) throw waitsTooLong(target - nowMs())
+  }
+}
+
+/**
+ * Claims a new lease after a loss, with pauses that grow; calls `told` with the errors that callers get meanwhile. Returns
+ * the new generator, or null when `wanted` says no.
+ */
+export async function recover(settings, workerId, why, losses, wanted, told) {
+  const module = wasm()
+  const { bootMs } = platform()
+  const loss = module.call('loss_new', workerId, numberOf(why), why.message, losses, bootMs())
+  try {
+    while (wanted()) {
+      const action = module.call('loss_poll', loss, bootMs(), Math.max(settings.timeoutMs, 1000), true)
+      const [first, second] = module.numbers(2)
+      if (action === 0) {
+        try {
+          return await openSoon(settings)
+        } catch (error) {
+          if (!(error instanceof LeafidError)) throw error
+          module.call('loss_claim_failed', loss, first, numberOf(error), error.message, bootMs())
+        }
+        continue
+      }
+      if (action === 2) told(module.errorOf(second, module.text()))
+      await new Promise(done => platform().background(done, Math.max(first, 1)))
+    }
+    return null
+  } finally {
+    module.free(loss)
+  }
+}
+

@@ -1,0 +1,20 @@
+import { wasm } from './module.js'
+import { existing, integer, withLayout } from './options.js'
+import { Date } from './time.js'
+
+export function decode(id, layout) {
+  const whole = existing(id, 'id')
+  return withLayout(layout, handle => {
+    const module = wasm()
+    module.call('decode', handle, whole)
+    const [timestampMs, workerId, sequence] = module.numbers(3)
+    return { timestampMs, time: new Date(timestampMs), workerId, sequence }
+  })
+}
+
+export function compose(timestampMs, workerId, sequence, layout) {
+  const time = integer(timestampMs, 'timestampMs')
+  const worker = integer(workerId, 'workerId')
+  const number = integer(sequence, 'sequence')
+  return withLayout(layout, handle => wasm().call('compose', handle, time, worker, number))
+}

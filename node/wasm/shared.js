@@ -1,0 +1,133 @@
+// The open generators of this realm. All handles with the same settings share one.
+
+import { fault } from './errors.js'
+import { openNow, openSoon, recover } from './generator.js'
+import { warn } from './logger.js'
+import { platform } from './platform.js'
+import { freeSettings } from './settings.js'
+
+/** By the key of their settings; also those whose opening or closing is under way. */
+const all = new Map()
+
+export class Shared {
+  settings
+  generator = null
+  handles = 0
+  claims = 0
+  /** What callers get while there is no generator. */
+  lost = null
+  #losses = 0
+  /** The promise of the opening or of the closing, while it runs. */
+  busy = null
+
+  constructor(settings) {
+    this.settings = settings
+  }
+
+  #begin(generator) {
+    this.generator = generator
+    this.lost = null
+    this.claims++
+    generator.onLoss = why => this.#lose(generator, why)
+    endings()
+  }
+
+  /** Claims anew. The old generator is sealed first: its worker id may have another holder. */
+  async #lose(generator, why) {
+    this.#losses = generator.kept ? 0 : this.#losses
+    this.lost = fault('would_block', `the lease of worker id ${generator.workerId} is lost, and another one is being claimed: ${why.message}`)
+    const wanted = () => this.handles > 0 && this.generator === generator
+    try {
+      await generator.close(true)
+      const next = await recover(this.settings, generator.workerId, why, this.#losses++, wanted, error => (this.lost = error))
+      if (next && wanted()) this.#begin(next)
+      else await next?.close()
+    } catch (error) {
+      this.lost = error
+      warn(error)
+    }
+  }
+
+  release() {
+    this.handles--
+    if (this.handles > 0) return
+    const { generator } = this
+    const closing = generator?.close()
+    this.generator = null
+    const done = () => {
+      if (all.get(this.settings.key) === this) all.delete(this.settings.key)
+      freeSettings(this.settings)
+      this.busy = null
+    }
+    if (closing) this.busy = closing.then(done, done)
+    else done()
+  }
+
+  /** The generator of these settings, if it is open: then the settings are freed. */
+  static find(settings) {
+    const found = all.get(settings.key)
+    if (!found || found.busy) return null
+    freeSettings(settings)
+    found.handles++
+    return found
+  }
+
+  /** Opens without the event loop. */
+  static now(settings) {
+    const found = Shared.find(settings)
+    if (found) return found
+    const shared = new Shared(settings)
+    try {
+      if (all.has(settings.key)) throw fault('would_block', 'this generator is being opened or closed; return to the event loop, and call again')
+      shared.#begin(openNow(settings))
+    } catch (error) {
+      freeSettings(settings)
+      throw error
+    }
+    all.set(settings.key, shared)
+    shared.handles = 1
+    return shared
+  }
+
+  /** Opens, and waits for what that needs. */
+  static async soon(settings) {
+    for (;;) {
+      const found = Shared.find(settings)
+      if (found) return found
+      const other = all.get(settings.key)
+      if (!other) break
+      await other.busy.catch(() => {})
+    }
+    const shared = new Shared(settings)
+    all.set(settings.key, shared)
+    const opening = openSoon(settings)
+    shared.busy = opening
+    try {
+      const generator = await opening
+      shared.handles = 1
+      shared.#begin(generator)
+      return shared
+    } catch (error) {
+      all.delete(settings.key)
+      freeSettings(settings)
+      throw error
+    } finally {
+      shared.busy = null
+    }
+  }
+
+  static open() {
+    return [...all.values()].filter(shared => shared.generator)
+  }
+}
+
+let ending = false
+
+/** Has the open generators closed when the process or the page ends. */
+function endings() {
+  if (ending) return
+  ending = true
+  platform().ending(() => {
+    for (const shared of Shared.open()) shared.generator.close()
+  })
+}

@@ -1,0 +1,234 @@
+import { MOST, plainOf } from './arrays.js'
+import { fault } from './errors.js'
+import { wasm } from './module.js'
+import { integer } from './options.js'
+import { freeSettings, settingsOf, snowflakeOptions } from './settings.js'
+import { Shared } from './shared.js'
+
+const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
+const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close', 'ready']
+const LATER = 'this needs the event loop: use await Snowflake.open(options), or lazy: true'
+const UNDER_WAY = 'the worker id is being claimed; await ready(), or return to the event loop, and call again'
+const MOST_RESERVED = 4096
+
+export class Snowflake {
+  #shared = null
+  #options
+  #layout
+  #exact
+  #closed = false
+  /** The promise of a claim that the first call of a lazy one began; and its error, for the next call. */
+  #claiming = null
+  #failed = null
+  /** The end of the last close. */
+  #end = null
+
+  constructor(options) {
+    this.#options = snowflakeOptions(options)
+    const settings = settingsOf(this.#options)
+    this.#layout = Object.freeze(settings.layoutFields)
+    const { timestampBits, workerBits, sequenceBits } = this.#layout
+    this.#exact = timestampBits + workerBits + sequenceBits <= 53
+    if (settings.lazy) freeSettings(settings)
+    else this.#shared = attach(settings)
+    for (const name of BOUND) {
+      Object.defineProperty(this, name, { value: this[name].bind(this), configurable: true, writable: true })
+    }
+  }
+
+  static async open(options) {
+    const Class = typeof this === 'function' ? this : Snowflake
+    const given = snowflakeOptions(options)
+    if (given.lazy) return new Class(given)
+    // It keeps the generator open until the object, with the same options, has found it.
+    const shared = await Shared.soon(settingsOf(given))
+    try {
+      return new Class(given)
+    } finally {
+      shared.release()
+    }
+  }
+
+  /** The snowflake behind `this`, which a caller can set to anything. */
+  static #ours(self) {
+    const ours = typeof self === 'object' && self !== null && #shared in self
+    return ours ? self : wasm().refuse('this', self, 'a Snowflake')
+  }
+
+  /** The open generator, which a lazy one claims now. */
+  static #generator(self) {
+    const generator = self.#shared?.generator
+    if (generator) return generator
+    if (self.#closed) throw fault('closed', 'this snowflake is closed')
+    if (self.#shared) throw self.#shared.lost ?? fault('closed', 'the generator of this snowflake is closed')
+    return self.#claimNow()
+  }
+
+  #claimNow() {
+    if (this.#failed) {
+      const error = this.#failed
+      this.#failed = null
+      throw error
+    }
+    const settings = settingsOf(this.#options)
+    if (settings.store.sync && !settings.workers.urls) {
+      this.#shared = Shared.now(settings)
+      return this.#shared.generator
+    }
+    this.#claimSoon(settings).catch(error => (this.#failed = error))
+    throw fault('would_block', UNDER_WAY)
+  }
+
+  #claimSoon(settings) {
+    if (this.#claiming) {
+      freeSettings(settings)
+      return this.#claiming
+    }
+    this.#claiming = Shared.soon(settings)
+      .then(shared => {
+        if (this.#closed) shared.release()
+        else this.#shared = shared
+      })
+      .finally(() => (this.#claiming = null))
+    return this.#claiming
+  }
+
+  static #next(self) {
+    const ours = Snowflake.#ours(self)
+    let generator = ours.#shared?.generator ?? Snowflake.#generator(ours)
+    let waited = null
+    for (;;) {
+      let id
+      try {
+        id = generator.next()
+      } catch (error) {
+        throw wasm().trapped(error)
+      }
+      if (id >= 0n) return id
+      if (ours.#shared.lost) throw ours.#shared.lost
+      waited ??= generator.waiting()
+      waited(id)
+    }
+  }
+
+  static #fill(self, view) {
+    const ours = Snowflake.#ours(self)
+    if (ours.#closed) throw fault('closed', 'this snowflake is closed')
+    if (view.length === 0) return
+    const generator = Snowflake.#generator(ours)
+    let waited = null
+    let done = 0
+    try {
+      while (done < view.length) {
+        const count = generator.reserve(Math.min(view.length - done, MOST_RESERVED))
+        if (count > 0) {
+          view.set(wasm().ids(count), done)
+          done += count
+          waited = null
+          continue
+        }
+        if (ours.#shared.lost) throw ours.#shared.lost
+        waited ??= generator.waiting()
+        waited(count)
+      }
+    } catch (error) {
+      // All of them, or none.
+      view.fill(0n, 0, done)
+      throw wasm().trapped(error)
+    }
+  }
+
+  next() {
+    return Snowflake.#next(this)
+  }
+
+  nextString() {
+    return String(Snowflake.#next(this))
+  }
+
+  nextNumber() {
+    const { layout } = Snowflake.#ours(this).#options
+    if (!this.#exact) wasm().refuse('layout', layout ?? 'leaf', EXACT)
+    return Number(Snowflake.#next(this))
+  }
+
+  take(n) {
+    const self = Snowflake.#ours(this)
+    if (integer(n, 'n') < 0 || n > MOST) wasm().refuse('n', n)
+    const ids = new BigInt64Array(n)
+    Snowflake.#fill(self, ids)
+    return ids
+  }
+
+  fill(array) {
+    const self = Snowflake.#ours(this)
+    Snowflake.#fill(self, plainOf(array))
+    return array
+  }
+
+  /** Fulfilled when `next` finds an id without a wait. */
+  async ready() {
+    const self = Snowflake.#ours(this)
+    if (!self.#shared && !self.#closed) await self.#claimSoon(settingsOf(self.#options))
+    await Snowflake.#generator(self).ready()
+  }
+
+  stats() {
+    const self = Snowflake.#ours(this)
+    const generator = Snowflake.#generator(self)
+    const { settings, claims, handles } = self.#shared
+    const { name, layoutText, layoutFields, expiresAtMs, persist, store } = settings
+    return {
+      name,
+      workerId: generator.workerId,
+      stateDir: persist ? store.place : '',
+      layout: layoutText,
+      epochMs: layoutFields.epochMs,
+      expiresAtMs,
+      clockLagMs: 0,
+      claims,
+      handles,
+      ...generator.stats(),
+    }
+  }
+
+  close() {
+    const self = Snowflake.#ours(this)
+    if (self.#closed) return
+    self.#closed = true
+    self.#shared?.release()
+    self.#end = self.#shared?.busy ?? null
+    self.#shared = null
+  }
+
+  get workerId() {
+    return Snowflake.#generator(Snowflake.#ours(this)).workerId
+  }
+
+  get layout() {
+    return Snowflake.#ours(this).#layout
+  }
+
+  static {
+    const disposals = {
+      dispose() {
+        this.close()
+      },
+      async asyncDispose() {
+        this.close()
+        await Snowflake.#ours(this).#end
+      },
+    }
+    for (const [name, value] of Object.entries(disposals)) {
+      if (Symbol[name]) Object.defineProperty(this.prototype, Symbol[name], { value, configurable: true, writable: true })
+    }
+  }
+}
+
+function attach(settings) {
+  const found = Shared.find(settings)
+  if (found) return found
+  if (settings.store.sync && !settings.workers.urls) return Shared.now(settings)
+  freeSettings(settings)
+  throw fault('would_block', LATER)
+}

@@ -1,0 +1,33 @@
+// leafid/wasm in workerd (Cloudflare Workers): worker ids from the storage of a Durable Object, or leased from a server.
+
+import compiled from './leafid.wasm'
+import { durableObjectStore } from './durable_object.js'
+import { fault } from './errors.js'
+import { begin } from './module.js'
+import { noStore } from './no_store.js'
+import { use } from './platform.js'
+import { nowMs, setTimeout, suspendCountingClock } from './time.js'
+
+function store(settings) {
+  if (settings.storage !== undefined) return durableObjectStore(settings)
+  if (settings.workers.urls) return noStore(settings)
+  const message =
+    'an isolate has no storage of its own, and others like it would get the same worker id: use a Durable Object and set storage to its ctx.storage, or lease the worker id from a server'
+  throw fault('invalid_argument', message)
+}
+
+use({
+  name: 'workerd',
+  // The clock stands still while JavaScript runs.
+  waits: false,
+  bootMs: suspendCountingClock(),
+  host: '',
+  variable: () => undefined,
+  writer: () => ({ pid: 0, host: 'workerd', started: new Date(nowMs()).toISOString(), boot: '', counted_ms: 0 }),
+  store,
+  background: (run, ms) => setTimeout(run, ms),
+  ending() {},
+})
+begin(compiled)
+
+export * from './api.js'
