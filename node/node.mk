@@ -4,6 +4,7 @@
 #   make test-node        the tests, against the packages installed into build/node-test/
 #   make check-node       index.d.ts under tsc --strict, and the program compiled against it, run
 #   make test-node-tools  leafid under test runners and bundlers (docs/NODE.md); publint and attw
+#   make test-wasm-js     leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon
 
 CARGO ?= cargo
 NODE ?= node
@@ -13,7 +14,7 @@ node_test := build/node-test
 node_built := $(or $(CARGO_TARGET_DIR),target)/release
 node_typescript := 7.0.2
 
-.PHONY: node-tools node-package test-node check-node test-node-tools
+.PHONY: node-tools node-package test-node check-node test-node-tools test-wasm-js
 
 node-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -52,4 +53,20 @@ test-node-tools: node-package $(node_recipes)/installed
 $(node_recipes)/installed: tests/node_tools/package.json
 	@mkdir -p $(node_recipes) && cp $< $(node_recipes)/
 	@cd $(node_recipes) && $(NPM) install --loglevel=error --no-package-lock --no-audit --no-fund
+	@touch $@
+
+# leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon.
+wasm_js := build/wasm-js
+
+test-wasm-js: node-package $(wasm_js)/installed
+	@sh tests/debian.sh chromium:chromium python3:python3 flock:util-linux
+	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(wasm_js)/project
+	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
+	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
+	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
+	    $(retries) node $(NODE) --test --test-concurrency=2 --test-reporter=spec *.test.mjs
+
+$(wasm_js)/installed: tests/wasm_js/package.json
+	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/
+	@cd $(wasm_js) && $(NPM) install --loglevel=error --no-package-lock --no-audit --no-fund
 	@touch $@

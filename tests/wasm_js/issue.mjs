@@ -1,0 +1,39 @@
+// A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
+// with its worker id or its error, then lines of ids, then the error that ended it.
+//
+//   issue.mjs {"options", "ms", "package", "shiftMs", "stopMs"}
+//
+// The clock is shifted by shiftMs. After the first ids the thread stops for stopMs, as a machine does that sleeps.
+
+import { writeSync } from 'node:fs'
+
+const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, stopMs = 0 } = JSON.parse(process.argv[2])
+const say = line => void writeSync(1, `${line}\n`)
+const { Date } = globalThis
+const realNow = Date.now.bind(Date)
+if (shiftMs) Date.now = () => realNow() + shiftMs
+
+const { Snowflake } = await import(name)
+const sleep = time => new Promise(done => setTimeout(done, time))
+
+async function issue() {
+  const flake = await Snowflake.open(options)
+  say(JSON.stringify({ workerId: flake.workerId }))
+  const end = realNow() + ms
+  let stops = stopMs
+  while (realNow() < end) {
+    try {
+      say(flake.take(20).join(' '))
+      if (stops) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stops)
+      stops = 0
+    } catch (error) {
+      if (error.code !== 'ERR_LEAFID_WOULD_BLOCK') throw error
+    }
+    await sleep(1)
+  }
+  const { claims } = flake.stats()
+  flake.close()
+  say(JSON.stringify({ claims }))
+}
+
+await issue().catch(({ code, message }) => say(JSON.stringify({ code, message })))

@@ -1,0 +1,130 @@
+// leafid/wasm in Node, Bun and Deno: files and locks that it shares with the native package.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Snowflake as Native } from 'leafid'
+import { RUNTIMES, assertDistinct, here, issue } from './support.mjs'
+import { record, space, vectors } from './node/support.mjs'
+
+const timeout = 60_000
+const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
+const runtimes = Object.keys(RUNTIMES)
+const max = ids => ids.reduce((most, id) => (id > most ? id : most))
+const min = ids => ids.reduce((least, id) => (id < least ? id : least))
+
+for (const runtime of runtimes) {
+  test(`${runtime}: the vectors of all languages`, { timeout }, () => {
+    const program = `
+      import * as leafid from 'leafid/wasm'
+      import { checkVectors } from './vectors.mjs'
+      import { readFileSync } from 'node:fs'
+      console.log(checkVectors(leafid, JSON.parse(readFileSync(process.argv[2], 'utf8'))))`
+    const file = join(here, `vectors-${runtime}.mjs`)
+    writeFileSync(file, program)
+    const [command, ...args] = RUNTIMES[runtime]
+    const path = join(process.env.LEAFID_ROOT, 'tests/vectors/snowflake.json')
+    assert.ok(Number(execFileSync(command, [...args, file, path], { cwd: here, encoding: 'utf8' })) > vectors('snowflake.json').valid.length)
+  })
+
+  test(`${runtime}: a restart goes on above, after a close and after a kill`, { timeout }, async t => {
+    const options = { ...space(), worker: 7 }
+    const runs = []
+    for (const kill of [false, true, false, true, false]) {
+      const run = issue(t, runtime, { options, ms: kill ? 60_000 : 300 })
+      assert.deepEqual(await run.opened, { workerId: 7 })
+      while (kill && run.ids.length < 100) await new Promise(done => setTimeout(done, 5))
+      if (kill) run.kill()
+      await run.ended
+      if (runs.length > 0) assert.ok(min(run.ids) > max(runs.at(-1)))
+      runs.push(run.ids)
+    }
+    assertDistinct(...runs)
+  })
+
+  test(`${runtime}: it and the native package exclude each other`, { timeout }, async t => {
+    const options = { ...space(), worker: 7 }
+    const native = new Native(options)
+    const ids = [...native.take(100)]
+    assert.equal((await issue(t, runtime, { options }).opened).code, IN_USE)
+    native.close()
+    const run = issue(t, runtime, { options, ms: 60_000 })
+    assert.deepEqual(await run.opened, { workerId: 7 })
+    assert.throws(() => new Native(options), { code: IN_USE })
+    // In another directory of this host, too.
+    assert.throws(() => new Native({ ...options, stateDir: space().stateDir }), { code: IN_USE })
+    run.kill()
+    await run.ended
+    const after = new Native(options)
+    assertDistinct(ids, run.ids, [...after.take(100)])
+    assert.equal(record(options, 7).worker_id, 7)
+    after.close()
+  })
+
+  test(`${runtime}: a clock that was set back`, { timeout }, async t => {
+    const options = { ...space(), worker: 7 }
+    const runs = []
+    for (const shiftMs of [0, -3000, -1000, -4000]) {
+      const run = issue(t, runtime, { options, shiftMs })
+      await run.ended
+      runs.push(run.ids)
+    }
+    assertDistinct(...runs)
+    const refused = await issue(t, runtime, { options, shiftMs: -60_000 }).opened
+    assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS')
+  })
+
+  test(`${runtime}: a record that is replaced, damaged, or of another layout`, { timeout }, async t => {
+    const options = { ...space(), worker: 7 }
+    const file = join(options.stateDir, options.name, 'worker-7.state')
+    const run = issue(t, runtime, { options, ms: 20_000 })
+    await run.opened
+    writeFileSync(`${file}.copy`, readFileSync(file))
+    renameSync(`${file}.copy`, file)
+    assert.equal((await run.ended).said.code, 'ERR_LEAFID_WORKER_LOST')
+    assert.equal((await issue(t, runtime, { options: { ...options, layout: 'yitter' } }).opened).code, 'ERR_LEAFID_STATE_MISMATCH')
+    const before = readFileSync(file)
+    const one = Uint8Array.from(before).fill(120, 0, 20)
+    writeFileSync(file, one)
+    const half = issue(t, runtime, { options })
+    await half.ended
+    assertDistinct(run.ids, half.ids)
+    writeFileSync(file, one.fill(120, 4096, 4120))
+    assert.equal((await issue(t, runtime, { options }).opened).code, 'ERR_LEAFID_STATE_CORRUPT')
+  })
+}
+
+test('processes of all runtimes and of the native package share a range', { timeout }, async t => {
+  const options = { ...space(), worker: { first: 0, last: 15 }, exclusiveRange: true }
+  const runs = []
+  for (const runtime of [...runtimes, ...runtimes]) runs.push(issue(t, runtime, { options, ms: 1500 }))
+  for (let n = 0; n < 2; n++) runs.push(issue(t, 'node', { options, ms: 1500, package: 'leafid' }))
+  const workers = (await Promise.all(runs.map(run => run.opened))).map(({ workerId }) => workerId)
+  assert.equal(new Set(workers).size, runs.length, workers.join())
+  await Promise.all(runs.map(run => run.ended))
+  assertDistinct(...runs.map(run => run.ids))
+})
+
+test('what cannot be promised is refused, and says why', { timeout }, async t => {
+  const options = { ...space(), worker: 7 }
+  const none = mkdtempSync(join(options.stateDir, 'none-'))
+  const refused = async (given, env) => (await issue(t, 'node', { options: { ...options, ...given } }, env).opened).message
+  assert.match(await refused({}, { PATH: none }), /no file locks, and the program flock is missing: install util-linux/)
+  assert.match(await refused({ worker: '0-3' }, { KUBERNETES_SERVICE_HOST: 'x' }), /worker is a range, and KUBERNETES/)
+  assert.match(await refused({ worker: '0-3', persist: false }), /persist is false; allowed: true with a range/)
+  assert.match(await refused({ storage: {} }), /storage is set; allowed: nothing in Node/)
+  assert.match(await refused({ caFile: 'x' }), /caFile is 'x'; allowed: nothing in leafid\/wasm/)
+})
+
+test('without a record it holds the lock of the host', { timeout }, async t => {
+  const options = { name: space().name, worker: 7, persist: false }
+  const run = issue(t, 'node', { options, ms: 60_000 })
+  assert.deepEqual(await run.opened, { workerId: 7 })
+  assert.throws(() => new Native(options), { code: IN_USE })
+  assert.equal((await issue(t, 'node', { options }).opened).code, IN_USE)
+  run.kill()
+  await run.ended
+  new Native(options).close()
+})
