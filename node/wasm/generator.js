@@ -12,6 +12,8 @@ import { now as runNow, soon } from './steps.js'
 import { clearTimeout, elapsed, nowMs } from './time.js'
 
 const [NOT_NEEDED, EXTEND, NO_ROOM, LEASE_SHORT] = [0, 1, 2, 3]
+/** How long `ready` and an opening wait for the end of a wait without a record. */
+const LONGEST_BEGIN_MS = 4000
 /** A spin for the clock ends after this many readings, should the clock stand still. */
 const MOST_READINGS = 1_000_000
 const CLOCK_BACKWARDS = codeOf('clock_backwards')
@@ -24,7 +26,7 @@ export function openNow(settings) {
 
 /** Claims a worker id, from a lease server if the settings name one. */
 export async function openSoon(settings) {
-  if (!settings.workers.urls) return new Generator(settings, await soon(claim(settings, AWAITING)), null)
+  if (!settings.workers.urls) return begun(new Generator(settings, await soon(claim(settings, AWAITING)), null))
   const granted = await claimLease(settings)
   try {
     return new Generator(settings, await soon(claim(settings, AWAITING, granted)), granted)
@@ -32,6 +34,12 @@ export async function openSoon(settings) {
     returnLease(settings, granted.lease)
     throw error
   }
+}
+
+/** Waits for the first id, if that is not far away. */
+async function begun(generator) {
+  if (generator.beginsSoon) await generator.ready()
+  return generator
 }
 
 class Generator {
@@ -107,6 +115,11 @@ class Generator {
     }
   }
 
+  get beginsSoon() {
+    const left = this.#beginsMs - nowMs()
+    return left > 0 && left <= LONGEST_BEGIN_MS
+  }
+
   #notYet() {
     const left = Math.ceil(this.#beginsMs - nowMs())
     const message = `no record of worker id ${this.workerId} was found at the start, so nothing is issued for ${left} ms more (noRecordWaitMs); call again then`
@@ -136,21 +149,31 @@ class Generator {
 
   /** Fulfilled when a call for an id finds a span. */
   async ready() {
+    const left = this.#beginsMs - nowMs()
+    if (left > LONGEST_BEGIN_MS) throw this.#notYet()
+    if (left > 0) await AWAITING.pause(left)
     const deadline = elapsed() + this.#settings.timeoutMs
-    for (;;) {
-      if (this.#closed) return
-      const module = wasm()
-      const until = module.call('snowflake_until', this.#flake)
-      const now = module.maybe('layout_tick_at', this.#settings.layout, nowMs())
-      const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
-      if (now !== null && until > now + 1 && first <= now + 1) return
+    while (!this.#closed && !this.#hasSpan()) {
       if (this.#ended) throw this.#ended
       const action = await this.#renewSoon(true)
-      if (this.#failure && elapsed() >= deadline) throw this.#failure
+      if (elapsed() >= deadline) throw this.#failure ?? this.#late(action)
       if (action === LEASE_SHORT) await this.#renewLease(true)
-      if (elapsed() >= deadline) throw this.#leaseIsShort()
       if (action !== EXTEND) await AWAITING.pause(1)
     }
+  }
+
+  /** Whether the clock is in a granted span, and no id is ahead of it. */
+  #hasSpan() {
+    const module = wasm()
+    const until = module.call('snowflake_until', this.#flake)
+    const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
+    const now = module.maybe('layout_tick_at', this.#settings.layout, nowMs())
+    return now !== null && now + 1 < until && first <= now + 1 && !(this.#beginsMs > nowMs())
+  }
+
+  #late(action) {
+    if (action === LEASE_SHORT) return this.#leaseIsShort()
+    return fault('would_block', `no id of worker id ${this.workerId} is available within timeoutMs (${this.#settings.timeoutMs}): the clock is behind, or the store is slow; call again`)
   }
 
   /** Writes the next span if it is time, and grants it, in this order. */

@@ -32,8 +32,10 @@ export function indexedDbStore(settings) {
 
 class IndexedDbStore {
   sync = false
-  // The user may clear it at any time, and the browser if space is short.
+  // The user may clear it at any time, and the browser if space is short. A page that is opened then has other records,
+  // and other locks, than one that still runs.
   forgets = true
+  mayVanish = true
   key = 'IndexedDB'
   others = 'another tab or worker of this origin'
   place = `IndexedDB of ${globalThis.location?.origin ?? 'this origin'}`

@@ -16,6 +16,8 @@
 //   sync                 whether it answers at once, or by promises
 //   place                for messages and for `stateDir`
 //   forgets              whether records may be lost while the clock goes on
+//   mayVanish            whether that may happen under a running generator, whose lock then holds nobody off: a start
+//                        without a record then waits until any span that it may have is over
 //   key                  two stores with one key are one
 //   path(id)             what holds the record of a worker id, for messages
 //   lock(id)             locks a worker id, and makes its record if it is missing; null if it is held. A lock has

@@ -48,6 +48,8 @@ const options = {
   storage: value => value,
 }
 
+/** No span ends further ahead of the clock than this and a tick, where none may run ahead of it. */
+const LONGEST_SPAN_MS = 3000
 const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs']
 
 /** The options with their types checked. */
@@ -130,6 +132,7 @@ export function settingsOf(given) {
     lazy: given.lazy ?? false,
   }
   settings.store = platform().store(settings)
+  if (!workers.urls && settings.store.mayVanish) settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)
   // Spans of leases are stored by the server: no start repeats them.
   settings.forgets = !workers.urls && (!persist || settings.store.forgets)
   if (settings.forgets) {

@@ -1,0 +1,330 @@
+// leafid/wasm in Chromium: tabs and workers of one origin, and what happens to them.
+
+import assert from 'node:assert/strict'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { assertDistinct, here, launch, site } from './support.mjs'
+import { vectors } from './node/support.mjs'
+
+const timeout = 60_000
+const package_ = join(here, 'node_modules/leafid')
+const [IN_USE, LOST, WOULD_BLOCK] = ['WORKER_IN_USE', 'WORKER_LOST', 'WOULD_BLOCK'].map(name => `ERR_LEAFID_${name}`)
+
+/** Code of every page: opens, and issues ids for a time. */
+const IN_PAGE = `
+  globalThis.leafid = await import('/wasm/browser.js')
+  const sleep = ms => new Promise(done => setTimeout(done, ms))
+  const failed = ({ code, message }) => ({ code, message })
+  const realNow = performance.now.bind(performance)
+  globalThis.open = async options => {
+    try {
+      globalThis.flake = await leafid.Snowflake.open(options)
+      return { workerId: flake.workerId }
+    } catch (error) {
+      return failed(error)
+    }
+  }
+  globalThis.issue = async (ms, last = () => false) => {
+    const ids = []
+    for (const end = realNow() + ms; realNow() < end; ) {
+      try {
+        ids.push(...[...flake.take(10)].map(String))
+      } catch (error) {
+        if (error.code !== '${WOULD_BLOCK}' || last(error)) return { ids, ...failed(error) }
+      }
+      await sleep(1)
+    }
+    return { ids }
+  }`
+
+/** The same in a worker, and in a shared one. A message that comes before the module is loaded waits. */
+const WORKER = `
+  const early = []
+  let answer = (...given) => void early.push(given)
+  const listen = port => (port.onmessage = ({ data }) => answer(port, data))
+  listen(globalThis)
+  globalThis.onconnect = ({ ports: [port] }) => listen(port)
+  const load = async () => {${IN_PAGE}}
+  await load()
+  answer = async (port, [name, ...given]) => port.postMessage(await globalThis[name](...given))
+  early.forEach(given => answer(...given))`
+
+let browser
+before(async () => {
+  copyFileSync(join(here, 'vectors.mjs'), join(package_, 'vectors.mjs'))
+  writeFileSync(join(package_, 'worker.mjs'), WORKER)
+  browser = await launch()
+})
+after(() => browser.close())
+
+/** A profile with pages of one origin. */
+async function profile(t) {
+  const url = await site(t, package_)
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  const made = { url, context, page }
+  /** A page; `clockMs` shifts its clock. */
+  async function page(clockMs = 0) {
+    const page = await context.newPage()
+    page.on('pageerror', error => console.log(`in the page: ${error}`))
+    await page.addInitScript(ms => {
+      // The library keeps the clock that it finds when it is loaded.
+      const now = Date.now.bind(Date)
+      globalThis.setClock = shift => (ms = shift)
+      Date.now = () => now() + ms
+    }, clockMs)
+    await page.goto(url)
+    await page.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
+    await page.waitForFunction(() => globalThis.loaded)
+    return page
+  }
+  return made
+}
+
+const open = (page, options) => page.evaluate(options => globalThis.open(options), options)
+const issue = (page, ms) => page.evaluate(ms => globalThis.issue(ms), ms)
+const devtools = page => page.context().newCDPSession(page)
+
+/** Ends a page's process in the middle of what it does. */
+async function crash(page) {
+  const crashed = new Promise(done => page.on('crash', done))
+  const tools = await devtools(page)
+  tools.send('Page.crash').catch(() => {})
+  await crashed
+}
+
+test('the vectors of all languages', { timeout }, async t => {
+  const page = await (await profile(t)).page()
+  const given = vectors('snowflake.json')
+  const checked = await page.evaluate(async given => (await import('/vectors.mjs')).checkVectors(globalThis.leafid, given), given)
+  assert.ok(checked > given.valid.length)
+})
+
+test('tabs, a worker and a shared worker share a range', { timeout }, async t => {
+  const { page } = await profile(t)
+  const options = { worker: '0-7', exclusiveRange: true, name: 'range' }
+  const tabs = await Promise.all([page(), page(), page()])
+  const inWorkers = tabs[0].evaluate(async options => {
+    const ask = (port, ...given) =>
+      new Promise(done => {
+        port.onmessage = ({ data }) => done(data)
+        port.postMessage(given)
+      })
+    const dedicated = new Worker('/worker.mjs', { type: 'module' })
+    const { port } = new SharedWorker('/worker.mjs', { type: 'module' })
+    const run = async each => ({ ...(await ask(each, 'open', options)), ...(await ask(each, 'issue', 1500)) })
+    return Promise.all([dedicated, port].map(run))
+  }, options)
+  const opened = await Promise.all(tabs.map(tab => open(tab, options)))
+  const issued = await Promise.all(tabs.map(tab => issue(tab, 1500)))
+  const all = [...(await inWorkers), ...issued]
+  assert.deepEqual(all.map(({ code }) => code), [undefined, undefined, undefined, undefined, undefined])
+  const workers = [...(await inWorkers), ...opened].map(({ workerId }) => workerId)
+  assert.equal(new Set(workers).size, 5, workers.join())
+  assertDistinct(...all.map(({ ids }) => ids))
+})
+
+test('a worker id in use is refused; after a close, a reload or a kill the next ids are above', { timeout }, async t => {
+  const { page } = await profile(t)
+  const options = { worker: 7 }
+  const runs = []
+  const first = await page()
+  const second = await page()
+  assert.deepEqual(await open(first, options), { workerId: 7 })
+  runs.push((await issue(first, 200)).ids)
+  const refused = await open(second, options)
+  assert.equal(refused.code, IN_USE)
+  assert.match(refused.message, /IndexedDB of http:.* is held by another tab or worker of this origin/)
+  await first.evaluate(() => globalThis.flake.close())
+  assert.deepEqual(await open(second, options), { workerId: 7 })
+  runs.push((await issue(second, 200)).ids)
+  await crash(second)
+  for (const end of ['close', 'kill', 'none']) {
+    const next = await page()
+    assert.deepEqual(await open(next, options), { workerId: 7 })
+    runs.push((await issue(next, 200)).ids)
+    if (end === 'close') await next.close()
+    // Killed in the middle of its writes.
+    if (end === 'kill') {
+      next.evaluate(() => globalThis.issue(10_000)).catch(() => {})
+      await crash(next)
+    }
+  }
+  assertDistinct(...runs)
+  const bounds = runs.map(ids => ids.map(BigInt).sort((a, b) => (a < b ? -1 : 1)))
+  bounds.slice(1).forEach((ids, at) => assert.ok(ids[0] > bounds[at].at(-1)))
+})
+
+test('storage that is cleared while a tab runs: a new one has other locks, and no id comes twice', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const tab = await page()
+  await open(tab, { worker: 7 })
+  const run = issue(tab, 20_000)
+  await new Promise(done => setTimeout(done, 3500))
+  await (await devtools(tab)).send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'all' })
+  const other = await page()
+  assert.deepEqual(await open(other, { worker: 7 }), { workerId: 7 })
+  const next = await issue(other, 1000)
+  const { ids, code, message } = await run
+  assert.equal(code, LOST, message)
+  assert.match(message, /was (deleted, moved or replaced|overwritten) while worker id 7 was in use/)
+  assertDistinct(ids, next.ids)
+})
+
+test('storage that is full: no id without a durable span', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const tab = await page()
+  const tools = await devtools(tab)
+  await tools.send('Storage.overrideQuotaForOrigin', { origin: url, quotaSize: 1 })
+  const refused = await open(tab, { worker: 7 })
+  assert.equal(refused.code, 'ERR_LEAFID_STATE_IO', refused.message)
+  await tools.send('Storage.overrideQuotaForOrigin', { origin: url })
+  assert.deepEqual(await open(tab, { worker: 7 }), { workerId: 7 })
+  const { ids } = await issue(tab, 300)
+  assertDistinct(ids)
+})
+
+test('a clock that was set back', { timeout }, async t => {
+  const { page } = await profile(t)
+  const runs = []
+  for (const clockMs of [0, -500, -2000]) {
+    const tab = await page(clockMs)
+    const opened = await open(tab, { worker: 7 })
+    assert.deepEqual(opened, { workerId: 7 })
+    runs.push((await issue(tab, 300)).ids)
+    await tab.evaluate(() => globalThis.flake.close())
+    await tab.close()
+  }
+  assertDistinct(...runs)
+  const refused = await open(await page(-60_000), { worker: 7 })
+  assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS', refused.message)
+})
+
+test('a clock that is set back while a tab runs', { timeout }, async t => {
+  const { page } = await profile(t)
+  const tab = await page()
+  await open(tab, { worker: 7 })
+  const runs = [(await issue(tab, 1500)).ids]
+  await tab.evaluate(() => globalThis.setClock(-1000))
+  runs.push((await issue(tab, 2500)).ids)
+  assertDistinct(...runs)
+  assert.ok(runs[1].length > 0)
+})
+
+test('a lock that another script steals: the tab writes no more, and no id comes twice', { timeout }, async t => {
+  const { page } = await profile(t)
+  const [tab, thief] = [await page(), await page()]
+  await open(tab, { worker: 7 })
+  const run = issue(tab, 20_000)
+  await thief.evaluate(() => new Promise(done => navigator.locks.request('leafid/default/7', { steal: true }, done)))
+  assert.deepEqual(await open(thief, { worker: 7 }), { workerId: 7 })
+  const stolen = await issue(thief, 1000)
+  const { ids, code } = await run
+  assert.equal(code, LOST)
+  assert.equal(stolen.code, undefined)
+  assertDistinct(ids, stolen.ids)
+})
+
+test('a frozen tab that wakes after its lock was stolen', { timeout }, async t => {
+  const { page } = await profile(t)
+  const [tab, thief] = [await page(), await page()]
+  await open(tab, { worker: 7 })
+  const before = await issue(tab, 200)
+  const tools = await devtools(tab)
+  await tools.send('Page.setWebLifecycleState', { state: 'frozen' })
+  await thief.evaluate(() => new Promise(done => navigator.locks.request('leafid/default/7', { steal: true }, done)))
+  assert.deepEqual(await open(thief, { worker: 7 }), { workerId: 7 })
+  const stolen = issue(thief, 1500)
+  await new Promise(done => setTimeout(done, 300))
+  await tools.send('Page.setWebLifecycleState', { state: 'active' })
+  const after = await issue(tab, 20_000)
+  assert.equal(after.code, LOST)
+  assertDistinct(before.ids, after.ids, (await stolen).ids)
+})
+
+test('an id waits until its span is durable', { timeout }, async t => {
+  const { page } = await profile(t)
+  const tab = await page()
+  const found = await tab.evaluate(async () => {
+    await globalThis.open({ worker: 7 })
+    const { reservedUntilMs } = globalThis.flake.stats()
+    // From now on no write is reported as done.
+    const { set } = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'oncomplete')
+    const late = []
+    Object.defineProperty(IDBTransaction.prototype, 'oncomplete', {
+      set(call) {
+        set.call(this, this.mode === 'readwrite' ? event => late.push([call, this, event]) : call)
+      },
+    })
+    const { ids } = await globalThis.issue(1200)
+    const last = Math.max(...ids.map(id => globalThis.leafid.decode(id).timestampMs))
+    const written = late.length
+    for (const [call, transaction, event] of late.splice(0)) call.call(transaction, event)
+    return { reservedUntilMs, last, written, ids, blocked: await globalThis.issue(20).then(({ ids }) => ids.length) }
+  })
+  assert.ok(found.written >= 1, 'a span was written')
+  assert.ok(found.last < found.reservedUntilMs, `an id of ${found.last}, durable until ${found.reservedUntilMs}`)
+  assert.ok(found.reservedUntilMs - found.last < 50, 'the first span was used up')
+})
+
+test('a page that is left and comes back', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const tab = await page()
+  await open(tab, { worker: 7 })
+  const runs = [(await issue(tab, 200)).ids]
+  await tab.goto(`${url}/elsewhere`)
+  const other = await page()
+  await open(other, { worker: 7 })
+  runs.push((await issue(other, 200)).ids)
+  await other.evaluate(() => globalThis.flake.close())
+  await tab.goBack()
+  const restored = await tab.evaluate(() => typeof globalThis.flake === 'object')
+  if (!restored) {
+    await tab.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.again = true` })
+    await tab.waitForFunction(() => globalThis.again)
+    await open(tab, { worker: 7 })
+  }
+  runs.push((await issue(tab, 500)).ids)
+  assertDistinct(...runs)
+})
+
+test('after a pause, ready says when ids are there; a lazy one needs it first', { timeout }, async t => {
+  const { page } = await profile(t)
+  const tab = await page()
+  const found = await tab.evaluate(async () => {
+    const { Snowflake } = globalThis.leafid
+    const codes = []
+    const thrown = call => {
+      try {
+        call()
+      } catch ({ code }) {
+        codes.push(code)
+      }
+    }
+    thrown(() => new Snowflake({ worker: 7 }))
+    const lazy = new Snowflake({ worker: 7, lazy: true })
+    thrown(lazy.next)
+    await lazy.ready()
+    const ids = [lazy.next()]
+    // Its span is over by then.
+    await new Promise(done => setTimeout(done, 4000))
+    await lazy.ready()
+    ids.push(lazy.next())
+    lazy.close()
+    thrown(lazy.next)
+    return { codes, ids: ids.map(String) }
+  })
+  assert.deepEqual(found.codes, [WOULD_BLOCK, WOULD_BLOCK, 'ERR_LEAFID_CLOSED'])
+  assertDistinct(found.ids)
+})
+
+test('what cannot be promised is refused, and says why', { timeout }, async t => {
+  const { page } = await profile(t)
+  const tab = await page()
+  const refused = async options => (await open(tab, options)).message
+  assert.match(await refused({ worker: '0-3' }), /each visitor of this page would get the same worker ids/)
+  assert.match(await refused({ worker: 7, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
+  await tab.evaluate(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
+  assert.match(await refused({ worker: 7 }), /there are no Web Locks here; lease the worker id/)
+})
