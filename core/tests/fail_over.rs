@@ -17,13 +17,13 @@ fn failure(message: &str) -> ServerFailure {
     ServerFailure { error: error(message), of_server: error(message), is_whole: true, is_denied: false }
 }
 
-fn request(servers: usize) -> FailOver<'static> {
+fn request(servers: usize) -> FailOver<&'static str> {
     FailOver::new("a", true, false, 7, servers, CONNECT)
 }
 
 /// The server, the nonce, the time in milliseconds, and whether it reconnects; or the error.
 fn poll(
-    request: &mut FailOver<'_>,
+    request: &mut FailOver<&str>,
     health: &mut ServersHealth,
     left: Duration,
 ) -> Result<(usize, u128, u128, bool), String> {

@@ -1,7 +1,7 @@
 //! The fetches of a tag: when, and for how many ids.
 
 use crate::module::{Module, call, optional};
-use leafid_core::{AdaptiveStep, Code, Error, FetchAction, FetchState, Result};
+use leafid_core::{AdaptiveStep, Code, Error, FetchAction, FetchPhase, FetchState, Result};
 
 /// The error with this number, whose message is the input.
 pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<Error> {
@@ -75,18 +75,28 @@ extern "C" fn fetch_cancelled(fetch: i32) -> i32 {
     })
 }
 
-/// A segment came. `own_step` is the source's own, NaN if it is unknown.
+/// A segment came. `own_step` is the source's own, NaN if it is unknown. `number` and the input are an error's, which
+/// says why other segments were left out; 0 for none.
 #[unsafe(no_mangle)]
-extern "C" fn fetch_succeeded(fetch: i32, wanted: f64, own_step: f64, boot_ms: f64) -> i32 {
+extern "C" fn fetch_succeeded(
+    fetch: i32,
+    wanted: f64,
+    own_step: f64,
+    boot_ms: f64,
+    number: i32,
+    message_length: i32,
+) -> i32 {
     call(|module| {
         let own_step = optional("step", own_step)?;
-        module.get_mut::<FetchState>(fetch)?.succeeded(wanted as i64, own_step, None, boot_ms as i64);
+        let refused = if number == 0 { None } else { Some(given_error(module, number, message_length)?) };
+        module.get_mut::<FetchState>(fetch)?.succeeded(wanted as i64, own_step, refused, boot_ms as i64);
         Ok(0)
     })
 }
 
 /// No segment came; the number of failures in a row. `denied`: the error stays until somebody changes the source or the
-/// options. The input is the error's message.
+/// options. `may_skip`: of a source that gives one id at a time, whose ids were all left out. The input is the error's
+/// message.
 #[unsafe(no_mangle)]
 extern "C" fn fetch_failed(
     fetch: i32,
@@ -95,11 +105,12 @@ extern "C" fn fetch_failed(
     denied: i32,
     boot_ms: f64,
     seed: i64,
+    may_skip: i32,
 ) -> i32 {
     call(|module| {
         let error = given_error(module, number, message_length)?;
         let state = module.get_mut::<FetchState>(fetch)?;
-        let failures = state.failed(error, denied != 0, false, boot_ms as i64, seed as u64);
+        let failures = state.failed(error, denied != 0, may_skip != 0, boot_ms as i64, seed as u64);
         Ok(failures.min(i32::MAX as u32) as i32)
     })
 }
@@ -113,5 +124,25 @@ extern "C" fn fetch_error(fetch: i32) -> i32 {
         let error = state.error().cloned();
         module.answer(&[refused.into()]);
         error.map_or(Ok(0), Err)
+    })
+}
+
+/// The step, then 1 or 0: whether a fetch is queued or running, and whether it runs; the numbers of fetches that have
+/// ended, and of those that failed; 1 if the last one failed.
+#[unsafe(no_mangle)]
+extern "C" fn fetch_state(fetch: i32) -> i32 {
+    call(|module| {
+        let state = module.get::<FetchState>(fetch)?;
+        let flag = |is: bool| f64::from(u8::from(is));
+        let numbers = [
+            state.step().step() as f64,
+            flag(state.is_fetching()),
+            flag(state.phase() == FetchPhase::Fetching),
+            state.ended() as f64,
+            state.failures() as f64,
+            flag(state.has_failed()),
+        ];
+        module.answer(&numbers);
+        Ok(0)
     })
 }

@@ -16,15 +16,20 @@ mod layout;
 mod lease;
 #[cfg(target_arch = "wasm32")]
 mod machine;
+#[cfg(all(target_arch = "wasm32", feature = "format", feature = "wire"))]
+mod mark;
 #[cfg(target_arch = "wasm32")]
 mod module;
 #[cfg(all(target_arch = "wasm32", feature = "record"))]
 mod record;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod segment;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod servers;
 #[cfg(target_arch = "wasm32")]
 mod snowflake;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod start;
+mod source;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod wire;

@@ -38,6 +38,12 @@ pub(crate) enum Machine {
     Search(Box<leafid_core::ClaimSearch>),
     #[cfg(feature = "wire")]
     Response(Box<leafid_core::wire::Response>),
+    #[cfg(feature = "wire")]
+    Breaker(Box<crate::source::Breaker>),
+    #[cfg(feature = "wire")]
+    Servers(Box<crate::servers::Servers>),
+    #[cfg(feature = "wire")]
+    SingleIds(Box<crate::source::TagsIds>),
 }
 
 /// A buffer with the right to fill it.
@@ -45,6 +51,7 @@ pub(crate) enum Machine {
 pub(crate) struct Buffer {
     pub(crate) ids: DoubleBuffer,
     pub(crate) filler: Filler,
+    pub(crate) run: leafid_core::RunLength,
 }
 
 /// The result of a lease source's call.
@@ -104,4 +111,7 @@ mod servers {
     kind!(RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
     kind!(leafid_core::ClaimSearch, Search, "a search", |search| Box::new(search));
     kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));
+    kind!(crate::source::Breaker, Breaker, "a circuit breaker", |breaker| Box::new(breaker));
+    kind!(crate::servers::Servers, Servers, "servers", |servers| Box::new(servers));
+    kind!(crate::source::TagsIds, SingleIds, "a collection of single ids", |ids| Box::new(ids));
 }

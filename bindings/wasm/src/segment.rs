@@ -2,7 +2,10 @@
 
 use crate::machine::Buffer;
 use crate::module::{MOST_IDS, Module, call, optional, with, with_ids};
-use leafid_core::{DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, Result, Segment, options};
+use alloc::vec::Vec;
+use leafid_core::{
+    DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, Result, RunLength, Segment, Stock, options,
+};
 
 /// Both segments are used up: fetch, then call again.
 const USED_UP: i32 = -103;
@@ -20,6 +23,62 @@ pub(crate) fn write_segments(segments: impl IntoIterator<Item = Segment>) -> i32
     count
 }
 
+/// Checks the options of segments. `source`: 0 a callback, 1 a Leaf, 2 a Leaf's snowflakes, 3 ranges, 4 a tinyid. NaN,
+/// and -1 as `ordered_source`, stand for what is not set. The input is the id space's name.
+///
+/// Returns the order of the ids, as of `guard_new`. Numbers: step or NaN, prefetch, timeout_ms, request_timeout_ms,
+/// connect_timeout_ms, connections, block_size, which is 0 for snowflakes.
+#[unsafe(no_mangle)]
+extern "C" fn segments_check(
+    source: i32,
+    name_length: i32,
+    step: f64,
+    prefetch: f64,
+    timeout_ms: f64,
+    request_timeout_ms: f64,
+    connect_timeout_ms: f64,
+    connections: f64,
+    block_size: f64,
+    ordered_source: i32,
+) -> i32 {
+    call(|module| {
+        let [name] = module.texts([name_length])?;
+        options::id_space(Some(name))?;
+        let step = optional("step", step)?;
+        options::check_step(step)?;
+        let ms = |name, value, default| {
+            options::milliseconds(name, optional(name, value)?.unwrap_or(default), 1)
+                .map(|ms| ms.as_millis() as f64)
+        };
+        let connections = optional("connections", connections)?.unwrap_or(4);
+        options::check_connections(usize::try_from(connections).unwrap_or(usize::MAX))?;
+        let size = options::block_size(optional("block_size", block_size)?, source == 1)?;
+        let ordered = (ordered_source >= 0).then_some(ordered_source != 0);
+        let order = match source {
+            1 | 2 => {
+                options::check_leaf_order(ordered)?;
+                source
+            }
+            4 => {
+                options::check_tinyid_step(step)?;
+                i32::from(options::id_order(ordered, false) != IdOrder::Ascending)
+            }
+            _ => i32::from(options::id_order(ordered, true) != IdOrder::Ascending),
+        };
+        let numbers = [
+            step.map_or(f64::NAN, |step| step as f64),
+            options::prefetch(optional("prefetch", prefetch)?)?.into(),
+            ms("timeout_ms", timeout_ms, options::DEFAULT_TIMEOUT_MS)?,
+            ms("request_timeout_ms", request_timeout_ms, 1_000)?,
+            ms("connect_timeout_ms", connect_timeout_ms, 300)?,
+            connections as f64,
+            if source == 2 { 0.0 } else { size as f64 },
+        ];
+        module.answer(&numbers);
+        Ok(order)
+    })
+}
+
 /// Checks the tag's name.
 #[unsafe(no_mangle)]
 extern "C" fn tag_check(length: i32) -> i32 {
@@ -33,7 +92,7 @@ extern "C" fn tag_check(length: i32) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn buffer_new() -> i32 {
     let (ids, filler) = DoubleBuffer::new();
-    with(|module| module.add(Buffer { ids, filler }))
+    with(|module| module.add(Buffer { ids, filler, run: RunLength::default() }))
 }
 
 /// Adds a segment; 0 if there is no room for it. When more than `prefetch` percent of it are used, the next one is to
@@ -43,7 +102,7 @@ extern "C" fn buffer_offer(buffer: i32, start: i64, end: i64, stride: i64, prefe
     call(|module| {
         let segment = Segment::new(start, end, stride)?;
         let prefetch = options::prefetch(optional("prefetch", prefetch)?)?;
-        let Buffer { ids, filler } = module.get_mut(buffer)?;
+        let Buffer { ids, filler, .. } = module.get_mut(buffer)?;
         Ok(ids.offer(filler, segment, prefetch).is_ok().into())
     })
 }
@@ -92,12 +151,32 @@ extern "C" fn buffer_reserve(buffer: i32, most: i32, later: i32) -> i32 {
     })
 }
 
+/// As `buffer_reserve` with `later`, of as many ids as the use of the last second suggests.
+#[unsafe(no_mangle)]
+extern "C" fn buffer_run(buffer: i32, boot_ms: f64) -> i32 {
+    with(|module| {
+        let taken = module.get_mut::<Buffer>(buffer).map(|buffer| {
+            let taken = buffer.ids.take_run(buffer.run.next());
+            taken.inspect(|(run, _)| buffer.run.taken(run.count, boot_ms as i64))
+        });
+        match taken {
+            Ok(Ok((run, fetch))) => {
+                with_ids(|ids| run.write(ids));
+                module.answer(&[u8::from(fetch).into()]);
+                run.count as i32
+            }
+            Ok(Err(empty)) => without_id(module, empty),
+            Err(error) => module.fail(&error),
+        }
+    })
+}
+
 /// The numbers of unused and of taken ids, whether there is room for a segment, whether one is to be fetched, and
 /// whether callers will wait soon.
 #[unsafe(no_mangle)]
 extern "C" fn buffer_state(buffer: i32) -> i32 {
     call(|module| {
-        let Buffer { ids, filler } = module.get(buffer)?;
+        let Buffer { ids, filler, .. } = module.get(buffer)?;
         let flag = |is: bool| f64::from(u8::from(is));
         let numbers = [
             ids.left(filler) as f64,
@@ -111,11 +190,45 @@ extern "C" fn buffer_state(buffer: i32) -> i32 {
     })
 }
 
+/// Moves segments from the queue into the buffer while there is room; their number. `prefetch` as of `buffer_offer`.
+/// With the step of a stock as `most` it moves short pieces.
+#[unsafe(no_mangle)]
+extern "C" fn buffer_refill(buffer: i32, pending: i32, prefetch: f64, most: f64, adaptive: i32) -> i32 {
+    call(|module| {
+        let prefetch = options::prefetch(optional("prefetch", prefetch)?)?;
+        let stock = (!most.is_nan()).then(|| stock(most, adaptive, 0.0));
+        let mut moved = 0;
+        loop {
+            let queue = module.get::<PendingSegments>(pending)?;
+            let Some(whole) = queue.first(u64::MAX) else { return Ok(moved) };
+            let Buffer { ids, filler, .. } = module.get::<Buffer>(buffer)?;
+            let piece = stock.map_or(u64::MAX, |stock| stock.piece(whole.len(), ids.taken(filler)));
+            let Some(segment) = queue.first(piece) else { return Ok(moved) };
+            let Buffer { ids, filler, .. } = module.get_mut(buffer)?;
+            if ids.offer(filler, segment, prefetch).is_err() {
+                return Ok(moved);
+            }
+            module.get_mut::<PendingSegments>(pending)?.drop_first(segment.len());
+            moved += 1;
+        }
+    })
+}
+
+/// The number of unused segments of the buffer and of the queue, the next one first, and these.
+#[unsafe(no_mangle)]
+extern "C" fn buffer_segments(buffer: i32, pending: i32) -> i32 {
+    call(|module| {
+        let Buffer { ids, filler, .. } = module.get(buffer)?;
+        let queue = module.get::<PendingSegments>(pending)?;
+        Ok(write_segments(ids.segments(filler).into_iter().chain(queue.iter())))
+    })
+}
+
 /// Ends the buffer; the number of segments with ids that nobody took, and these.
 #[unsafe(no_mangle)]
 extern "C" fn buffer_seal(buffer: i32) -> i32 {
     call(|module| {
-        let Buffer { ids, filler } = module.get(buffer)?;
+        let Buffer { ids, filler, .. } = module.get(buffer)?;
         Ok(write_segments(ids.seal(filler)))
     })
 }
@@ -166,17 +279,25 @@ extern "C" fn pending_ids(pending: i32) -> f64 {
 #[unsafe(no_mangle)]
 extern "C" fn guard_new(order: i32, mark: i64, count: i32, most: i32) -> i32 {
     call(|module| {
-        let order = match order {
-            0 => IdOrder::Ascending,
-            1 => IdOrder::Ranges,
-            2 => IdOrder::Sparse,
-            _ => return Err(Error::invalid("order", order, "0, 1 or 2")),
-        };
         let [bytes] = module.input([count.saturating_mul(24)])?;
-        let spans: Result<_> = bytes.as_chunks::<8>().0.chunks_exact(3).map(span).collect();
-        let guard = Guard::resume(order, mark, spans?, most.max(1) as usize);
+        let guard = Guard::resume(id_order(order)?, mark, read_segments(bytes)?, most.max(1) as usize);
         Ok(module.add(guard))
     })
+}
+
+/// Errors: `invalid_argument`.
+pub(crate) fn id_order(order: i32) -> Result<IdOrder> {
+    match order {
+        0 => Ok(IdOrder::Ascending),
+        1 => Ok(IdOrder::Ranges),
+        2 => Ok(IdOrder::Sparse),
+        _ => Err(Error::invalid("order", order, "0, 1 or 2")),
+    }
+}
+
+/// The segments of the input, each of three i64. Errors: `source_invalid`.
+pub(crate) fn read_segments(bytes: &[u8]) -> Result<Vec<Segment>> {
+    bytes.as_chunks::<8>().0.chunks_exact(3).map(span).collect()
 }
 
 fn span(words: &[[u8; 8]]) -> Result<Segment> {
@@ -203,4 +324,27 @@ extern "C" fn guard_mark(guard: i32) -> i64 {
 #[unsafe(no_mangle)]
 extern "C" fn guard_spans(guard: i32) -> i32 {
     call(|module| Ok(write_segments(module.get::<Guard>(guard)?.spans().iter().copied())))
+}
+
+/// The stock of a source that gives one id at a time. The numbers of the user were checked before.
+fn stock(most: f64, adaptive: i32, prefetch: f64) -> Stock {
+    Stock { most: most as u64, adaptive: adaptive != 0, prefetch: prefetch as u64 }
+}
+
+/// The number of ids to fetch, or -1 for none.
+#[unsafe(no_mangle)]
+extern "C" fn stock_wants(most: f64, adaptive: i32, prefetch: f64, left: f64, taken: f64) -> f64 {
+    stock(most, adaptive, prefetch).wants(left as u64, taken as u64).map_or(-1.0, |wanted| wanted as f64)
+}
+
+/// The number of ids to keep ready.
+#[unsafe(no_mangle)]
+extern "C" fn stock_target(most: f64, adaptive: i32, taken: f64) -> f64 {
+    stock(most, adaptive, 0.0).target(taken as u64) as f64
+}
+
+/// The number of ids of a segment of this length that one slot of the buffer may hold.
+#[unsafe(no_mangle)]
+extern "C" fn stock_piece(most: f64, adaptive: i32, length: f64, taken: f64) -> f64 {
+    stock(most, adaptive, 0.0).piece(length as u64, taken as u64) as f64
 }

@@ -19,10 +19,10 @@ use crate::{Attempt, Error, ServerFailure, ServersHealth};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// A request that is sent to one server after the other.
+/// A request that is sent to one server after the other. `W` is the text of the tag.
 #[derive(Clone, Debug)]
-pub struct FailOver<'r> {
-    whose: &'r str,
+pub struct FailOver<W> {
+    whose: W,
     urgent: bool,
     once: bool,
     connect_timeout: Duration,
@@ -67,19 +67,19 @@ pub enum RequestEnd {
     Stale(ServerFailure),
 }
 
-impl<'r> FailOver<'r> {
+impl<W: AsRef<str>> FailOver<W> {
     /// A request for a tag, or for "" if all requests are alike, to `servers` servers.
     ///
     /// `urgent`: a caller waits. `once`: the servers do it only once, so the response of the same server is awaited for
     /// all the time. The nonce makes back-off times differ.
     pub fn new(
-        whose: &'r str,
+        whose: W,
         urgent: bool,
         once: bool,
         nonce: u128,
         servers: usize,
         connect_timeout: Duration,
-    ) -> FailOver<'r> {
+    ) -> FailOver<W> {
         FailOver {
             whose,
             urgent,
@@ -103,11 +103,11 @@ impl<'r> FailOver<'r> {
         }
         let again = self.again.take().map(|attempt| Attempt { begun_ms: now_ms, ..attempt });
         let reconnect = again.is_some();
-        let chosen = again.or_else(|| health.choose(self.whose, &self.untried, now_ms, self.urgent));
+        let chosen = again.or_else(|| health.choose(self.whose.as_ref(), &self.untried, now_ms, self.urgent));
         let Some(attempt) = chosen else { return FailOverAction::Stop(self.error(health)) };
         self.attempt = Some(attempt);
         self.untried.retain(|&other| other != attempt.server);
-        let is_ready = |&other: &usize| health.is_ready(other, self.whose, now_ms, self.urgent);
+        let is_ready = |&other: &usize| health.is_ready(other, self.whose.as_ref(), now_ms, self.urgent);
         // While another server could respond, a slow one does not use up all the time.
         let shares = !self.once && self.untried.iter().any(is_ready);
         let within = if shares { self.connect_timeout.min(left / 2) } else { left };
@@ -118,7 +118,7 @@ impl<'r> FailOver<'r> {
 
     /// No further server is asked.
     pub fn cancelled(&mut self, health: &mut ServersHealth) {
-        self.again.take().into_iter().for_each(|attempt| health.cancelled(attempt, self.whose));
+        self.again.take().into_iter().for_each(|attempt| health.cancelled(attempt, self.whose.as_ref()));
     }
 
     /// A sent request has ended. Returns the result of all of it; `None` if the next server is asked.
@@ -131,15 +131,15 @@ impl<'r> FailOver<'r> {
         let attempt = self.attempt.take()?;
         let failure = match end {
             RequestEnd::Response(Verdict::Answer(())) => {
-                health.succeeded(attempt, self.whose);
+                health.succeeded(attempt, self.whose.as_ref());
                 return Some(Ok(()));
             }
             RequestEnd::Response(Verdict::Refused(error)) => {
-                health.succeeded(attempt, self.whose);
+                health.succeeded(attempt, self.whose.as_ref());
                 return Some(Err(error));
             }
             RequestEnd::Response(Verdict::TryNext(error)) => {
-                health.succeeded(attempt, self.whose);
+                health.succeeded(attempt, self.whose.as_ref());
                 self.refused = Some(error);
                 return None;
             }
@@ -155,13 +155,13 @@ impl<'r> FailOver<'r> {
         self.failed = Some(failure.error.clone());
         let seed = (self.nonce as u64).wrapping_add(self.requests.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         // Rounded up: a back-off is never too short.
-        health.failed(attempt, self.whose, now_ms + 1, seed, failure);
+        health.failed(attempt, self.whose.as_ref(), now_ms + 1, seed, failure);
         None
     }
 
     /// An error that a server returns tells more than a failed connection to another one.
     fn error(&mut self, health: &ServersHealth) -> Error {
         let known = self.refused.take().or(self.failed.take());
-        known.unwrap_or_else(|| health.error(self.whose))
+        known.unwrap_or_else(|| health.error(self.whose.as_ref()))
     }
 }
