@@ -4,7 +4,8 @@ import { LeafidError } from './errors.js'
 import { compose, decode } from './ids.js'
 import { setLogger } from './logger.js'
 import { metrics } from './metrics.js'
+import { Segments } from './segments.js'
 import { Snowflake } from './snowflake.js'
 import { version } from './version.js'
 
-export { LeafidError, Snowflake, compose, decode, metrics, setLogger, version }
+export { LeafidError, Segments, Snowflake, compose, decode, metrics, setLogger, version }

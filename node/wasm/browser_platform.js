@@ -2,6 +2,7 @@
 
 import { fault } from './errors.js'
 import { indexedDbStore, missing } from './indexed_db.js'
+import { indexedDbMarks } from './mark_indexed_db.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
 import { nowMs, setTimeout, suspendCountingClock } from './time.js'
@@ -24,6 +25,7 @@ export function useBrowser() {
     variable: () => undefined,
     writer: () => ({ pid: 0, host: 'browser', started, boot: '', counted_ms: 0 }),
     store,
+    marks: indexedDbMarks,
     background: (run, ms) => setTimeout(run, ms),
     // Nothing that a page begins at its end is sure to happen.
     ending() {},

@@ -25,14 +25,27 @@ export function fileStore(settings, system) {
   const { directory, named } = stateDir(settings, system)
   const place = path.join(directory, settings.name)
   if (!settings.persist) return new FileStore(settings, system, place, true)
+  const kind = openDirectory(place, settings)
+  if (settings.isRange && !settings.exclusiveRange) refuseRange(place, named, system)
+  return new FileStore(settings, system, place, EPHEMERAL.test(kind))
+}
+
+/** The sub-directory of an id space in the state directory, which is made if it is missing. */
+export function idSpace(settings, system) {
+  const place = path.join(stateDir(settings, system).directory, settings.name)
+  openDirectory(place, settings)
+  return place
+}
+
+/** Makes a directory; returns its file system. */
+function openDirectory(place, { sharedFs }) {
   makeDirectory(place)
   const kind = fileSystem(place)
-  if (!EPHEMERAL.test(kind) && NETWORK.test(kind) && !settings.sharedFs) {
+  if (!EPHEMERAL.test(kind) && NETWORK.test(kind) && !sharedFs) {
     const message = `${place} is on ${kind}, a network file system, where two hosts may both be given one lock; set sharedFs: true if its locks work between all hosts that use it, or set stateDir to a local disk`
     throw fault('state_io', message)
   }
-  if (settings.isRange && !settings.exclusiveRange) refuseRange(place, named, system)
-  return new FileStore(settings, system, place, EPHEMERAL.test(kind))
+  return kind
 }
 
 /** As in the native package: where others with the same range may not see which ids are held. */
@@ -214,8 +227,8 @@ export function openFor(file) {
   return { fd, id: identity(fs.fstatSync(fd, { bigint: true })) }
 }
 
-/** Makes a file that is whole before it has its name. Whoever links it first has made it. */
-function create(file, bytes, mode) {
+/** Makes a file that is whole before it has its name. Whoever links it first has made it: returns whether this did. */
+export function create(file, bytes, mode) {
   const fresh = path.join(path.dirname(file), `.new-${random128()}`)
   const fd = fs.openSync(fresh, 'wx', mode)
   try {
@@ -223,8 +236,10 @@ function create(file, bytes, mode) {
     fs.fchmodSync(fd, mode)
     fs.fsyncSync(fd)
     fs.linkSync(fresh, file)
+    return true
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
+    return false
   } finally {
     fs.closeSync(fd)
     fs.rmSync(fresh, { force: true })
@@ -238,7 +253,7 @@ function writeAll(fd, bytes, at) {
 }
 
 /** Makes the names in a directory, and in those above, survive a power cut. */
-function syncDirectories(directory) {
+export function syncDirectories(directory) {
   for (let [each, left] = [directory, 4]; left > 0; [each, left] = [path.dirname(each), left - 1]) {
     try {
       const fd = fs.openSync(each, 'r')
@@ -253,7 +268,7 @@ function syncDirectories(directory) {
   }
 }
 
-class LockedFile {
+export class LockedFile {
   #path
   #fd
 

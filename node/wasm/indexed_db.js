@@ -106,34 +106,40 @@ class IndexedDbStore {
     }
   }
 
-  /** Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. */
-  async #asked(workerId, doing, mode, requests) {
-    try {
-      const transaction = await begun(mode)
-      return await new Promise((resolve, reject) => {
-        let [answer, thrown] = [undefined, null]
-        transaction.oncomplete = () => resolve(answer)
-        transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error('the transaction was aborted'))
-        const guarded = call => event => {
-          try {
-            call(event)
-          } catch (error) {
-            thrown = error
-            transaction.abort()
-          }
+  #asked(workerId, doing, mode, requests) {
+    return asked(this.path(workerId), doing, mode, requests)
+  }
+}
+
+/**
+ * Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. The path is for messages.
+ */
+export async function asked(path, doing, mode, requests) {
+  try {
+    const transaction = await begun(mode)
+    return await new Promise((resolve, reject) => {
+      let [answer, thrown] = [undefined, null]
+      transaction.oncomplete = () => resolve(answer)
+      transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error('the transaction was aborted'))
+      const guarded = call => event => {
+        try {
+          call(event)
+        } catch (error) {
+          thrown = error
+          transaction.abort()
         }
-        requests(guardedStore(transaction.objectStore(RECORDS), guarded), value => (answer = value))
-      })
-    } catch (error) {
-      if (error?.code?.startsWith?.('ERR_LEAFID')) throw error
-      throw failed(doing, this.path(workerId), error)
-    }
+      }
+      requests(guardedStore(transaction.objectStore(RECORDS), guarded), value => (answer = value))
+    })
+  } catch (error) {
+    if (error?.code?.startsWith?.('ERR_LEAFID')) throw error
+    throw failed(doing, path, error)
   }
 }
 
 /** An object store whose requests' callbacks abort the transaction when they throw. */
 function guardedStore(records, guarded) {
-  const asked = name => (...given) => {
+  const asking = name => (...given) => {
     const request = records[name](...given)
     return {
       set onsuccess(call) {
@@ -141,7 +147,7 @@ function guardedStore(records, guarded) {
       },
     }
   }
-  return { get: asked('get'), getKey: asked('getKey'), put: asked('put'), add: asked('add') }
+  return Object.fromEntries(['get', 'getKey', 'getAll', 'getAllKeys', 'put', 'add'].map(name => [name, asking(name)]))
 }
 
 let connecting = null

@@ -1,5 +1,6 @@
-// Metrics of the generators of this realm, in the OpenMetrics format: those of the native package.
+// Metrics of the generators and segments of this realm, in the OpenMetrics format: those of the native package.
 
+import { openTags } from './segments.js'
 import { Shared } from './shared.js'
 import { version } from './version.js'
 
@@ -17,6 +18,31 @@ const SNOWFLAKES = [
   ['renewal_failures', '', 'Renewals of spans and leases that failed', 'counter', stats => stats.renewalFailures],
 ]
 
+const TAGS = [
+  ['left', 'Ids at hand', 'gauge', stats => stats.left],
+  ['step', 'The step of the last fetch', 'gauge', stats => stats.step],
+  ['waiting', 'Calls that wait', 'gauge', stats => stats.waiting],
+  ['fetches', 'Fetches that have ended', 'counter', stats => stats.fetches],
+  ['fetch_failures', 'Fetches that failed', 'counter', stats => stats.failures],
+  ['waits', 'Calls that found nothing at hand', 'counter', stats => stats.waits],
+]
+
+/** As OpenMetrics quotes them. */
+const quoted = text => `"${text.replace(/[\\"\n]/g, each => (each === '\n' ? '\\n' : `\\${each}`))}"`
+
+function* ofTags() {
+  const open = openTags()
+  for (const [name, help, kind, value] of open.length > 0 ? TAGS : []) {
+    const full = `leafid_segment_${name}`
+    yield `# HELP ${full} ${help}.`
+    yield `# TYPE ${full} ${kind}`
+    for (const { space, source, stats } of open) {
+      const labels = `name=${quoted(space)},source=${quoted(source)},tag=${quoted(stats.tag)}`
+      yield `${full}${kind === 'counter' ? '_total' : ''}{${labels}} ${value(stats)}`
+    }
+  }
+}
+
 export function metrics() {
   const lines = ['# HELP leafid_build_info The version.', '# TYPE leafid_build_info gauge', `leafid_build_info{version="${version}"} 1`]
   const open = Shared.open().map(shared => ({ shared, stats: shared.generator.stats() }))
@@ -31,5 +57,5 @@ export function metrics() {
       lines.push(`${full}${kind === 'counter' ? '_total' : ''}{${labels}} ${number}`)
     }
   }
-  return `${lines.join('\n')}\n# EOF\n`
+  return `${[...lines, ...ofTags()].join('\n')}\n# EOF\n`
 }

@@ -8,6 +8,7 @@
 //   host                 the name of the host, for records and `hostname:`
 //   writer()             who writes a record: { pid, host, started, boot, counted_ms }
 //   store(settings)      where records are kept, and locked; throws why it cannot
+//   marks(settings)      where the marks of segments are kept: see marks.js; throws why it cannot
 //   background(timer)    a timer that does not keep the process alive
 //   block(ms)            waits without the event loop; only where stores answer at once
 //   ending(close)        has `close` called before the process or page ends; returns how to take that back

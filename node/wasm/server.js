@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import { fault } from './errors.js'
 import { fileStore } from './files.js'
+import { fileMarks } from './mark_files.js'
 import { setTimeout, suspendCountingClock } from './time.js'
 import { noStore } from './no_store.js'
 
@@ -38,6 +39,12 @@ export function server(name, flock) {
       if (isLinux) return fileStore(settings, { flock, variable, lockDir: variable('LEAFID_LOCK_DIR') })
       if (settings.workers.urls) return noStore(settings)
       const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here, or lease the worker id from a server`
+      throw fault('invalid_argument', message)
+    },
+    marks(settings) {
+      if (settings.storage !== undefined) return refuseStorage(name)
+      if (isLinux) return fileMarks(settings, { flock, variable })
+      const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here; or set persist: false, and then only this process notices a source that repeats itself`
       throw fault('invalid_argument', message)
     },
     background(run, ms) {

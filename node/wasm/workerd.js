@@ -3,6 +3,7 @@
 import compiled from './leafid.wasm'
 import { durableObjectStore } from './durable_object.js'
 import { fault } from './errors.js'
+import { durableObjectMarks } from './mark_durable_object.js'
 import { begin } from './module.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
@@ -25,6 +26,7 @@ use({
   variable: () => undefined,
   writer: () => ({ pid: 0, host: 'workerd', started: new Date(nowMs()).toISOString(), boot: '', counted_ms: 0 }),
   store,
+  marks: durableObjectMarks,
   background: (run, ms) => setTimeout(run, ms),
   ending() {},
 })

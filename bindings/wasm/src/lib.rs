@@ -29,7 +29,8 @@ mod servers;
 #[cfg(target_arch = "wasm32")]
 mod snowflake;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
-mod start;
 mod source;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod start;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod wire;

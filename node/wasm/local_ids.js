@@ -1,0 +1,109 @@
+// The ids of a tag that were taken from the module and not issued: a run, so that one id costs a read of an array. A
+// prefetch starts only with the first id of a run.
+
+/** An array that is this many times as long as its ids need is replaced. */
+const TOO_LONG = 8
+const NONE = new BigInt64Array(0)
+
+export class LocalIds {
+  ids = NONE
+  /** The next one, and the end. */
+  at = 0
+  end = 0
+  /** The end, while earlier calls wait. */
+  #hidden = 0
+  #closed = false
+  #state
+
+  constructor(state) {
+    this.#state = state
+  }
+
+  /** The next id; undefined when none is in memory: then a segment is fetched, for `need` ids. */
+  take(need) {
+    return this.at < this.end ? this.ids[this.at++] : this.refill(need)
+  }
+
+  /** As `take`, when the run is used up. */
+  refill(need) {
+    const run = this.#state.run(need)
+    if (run === null) return undefined
+    this.#hold(run)
+    return this.ids[this.at++]
+  }
+
+  /** Takes ids into the array from `from` on, and returns where they end. */
+  takeInto(array, from, need) {
+    const held = this.#copyInto(array, from, array.length - from)
+    const at = from + held
+    return at === array.length ? at : this.#state.fillFromMemory(array, at, need - held)
+  }
+
+  /** Fills the array if there are enough ids in memory; returns how many are missing, and takes none then. */
+  fill(array) {
+    const missing = array.length - this.count()
+    if (missing > 0) {
+      const { left } = this.#state.look()
+      if (left < missing) return missing - left
+    }
+    const held = this.#copyInto(array, 0, array.length)
+    if (held < array.length) this.#state.fillFromMemory(array, held, 1)
+    return 0
+  }
+
+  /** Takes ids back, which are issued before all others. After `close` it does nothing. */
+  unshift(ids) {
+    if (this.#closed) return
+    this.show()
+    const rest = this.ids.subarray(this.at, this.end)
+    const all = new BigInt64Array(ids.length + rest.length)
+    all.set(ids)
+    all.set(rest, ids.length)
+    this.#hold(all)
+  }
+
+  /** Hides the ids from later calls until `show`, because other calls came first. */
+  hide() {
+    this.show()
+    this.#hidden = this.end
+    this.end = this.at
+  }
+
+  show() {
+    this.end = Math.max(this.end, this.#hidden)
+    this.#hidden = 0
+  }
+
+  /** For ever: what is left is never issued. */
+  close() {
+    this.#closed = true
+    this.at = this.end = this.#hidden = 0
+  }
+
+  /** The number of unused ids. */
+  count() {
+    return Math.max(this.end, this.#hidden) - this.at
+  }
+
+  /** The unused ids: `{ first, last, stride, count }`, or null. */
+  rest() {
+    const count = this.count()
+    if (count === 0) return null
+    const [first, last] = [this.ids[this.at], this.ids[this.at + count - 1]]
+    return { first, last, stride: count > 1 ? this.ids[this.at + 1] - first : 1n, count }
+  }
+
+  #copyInto(array, from, most) {
+    const count = Math.min(this.count(), most)
+    if (count > 0) array.set(this.ids.subarray(this.at, this.at + count), from)
+    this.at += count
+    return count
+  }
+
+  #hold(ids) {
+    if (this.ids.length < ids.length || this.ids.length > ids.length * TOO_LONG) this.ids = new BigInt64Array(ids.length)
+    this.ids.set(ids)
+    this.at = 0
+    this.end = ids.length
+  }
+}

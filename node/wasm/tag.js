@@ -1,0 +1,209 @@
+import { MOST, plainOf } from './arrays.js'
+import { fault } from './errors.js'
+import { LocalIds } from './local_ids.js'
+import { wasm } from './module.js'
+import { integer, isRecord, milliseconds, record } from './options.js'
+import { WaitQueue } from './wait_queue.js'
+
+const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
+
+function signal(value, name) {
+  const fits = typeof value?.aborted === 'boolean' && typeof value.addEventListener === 'function'
+  return fits ? value : wasm().refuse(name, value, 'an AbortSignal')
+}
+
+const callOptions = { timeoutMs: milliseconds, signal }
+
+/** The options of a call that may wait. */
+function callOf(given) {
+  if (given === undefined || given === null) return {}
+  if (!isRecord(given)) wasm().refuse('options', given, 'an object with any of timeoutMs, signal')
+  return record(given, callOptions)
+}
+
+/** Only segments make tags. */
+export const MADE = Symbol('made by Segments')
+
+export class Tag {
+  /** The owner is held, so that it is not closed by the collector while a tag is used. */
+  #owner
+  #state
+  #localIds
+  #queue
+
+  constructor(made, owner, state) {
+    if (made !== MADE) wasm().refuse('Tag', 'new Tag', 'the tag method of Segments')
+    this.#owner = owner
+    this.#state = state
+    this.#localIds = new LocalIds(state)
+    this.#queue = new WaitQueue(state, this.#localIds)
+  }
+
+  static #ours(self) {
+    const ours = typeof self === 'object' && self !== null && #state in self
+    return ours ? self : wasm().refuse('this', self, 'a tag of Segments')
+  }
+
+  /** Ends the waiting calls, and drops what this tag holds. */
+  static close(tag) {
+    tag.#localIds.close()
+    tag.#queue.endAll(closed)
+  }
+
+  next(options) {
+    return Tag.#next(this, options)
+  }
+
+  nextString(options) {
+    return Tag.#next(this, options).then(String)
+  }
+
+  nextNumber(options) {
+    return Tag.#next(this, options).then(id => this.#exact(id))
+  }
+
+  static #next(given, options) {
+    try {
+      const self = Tag.#ours(given)
+      if (options === undefined) {
+        const local = self.#localIds
+        if (local.at < local.end) return Promise.resolve(local.ids[local.at++])
+      }
+      const { timeoutMs = self.#owner.timeoutMs, signal } = callOf(options)
+      self.#owner.check()
+      return self.#queue.one(timeoutMs, signal, self.#owner)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  nextSync() {
+    const self = Tag.#ours(this)
+    const local = self.#localIds
+    if (local.at < local.end) return local.ids[local.at++]
+    const id = self.#atHand()
+    if (id === undefined) throw self.#wouldBlock()
+    return id
+  }
+
+  tryNext() {
+    const self = Tag.#ours(this)
+    const local = self.#localIds
+    if (local.at < local.end) return local.ids[local.at++]
+    return self.#atHand()
+  }
+
+  take(n, options) {
+    try {
+      const self = Tag.#ours(this)
+      const array = room(n)
+      const { timeoutMs = self.#owner.timeoutMs, signal } = callOf(options)
+      self.#owner.check()
+      if (n === 0 && !signal?.aborted) return Promise.resolve(array)
+      return self.#queue.many(array, timeoutMs, signal, self.#owner)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  takeSync(n) {
+    const self = Tag.#ours(this)
+    return self.#fill(room(n))
+  }
+
+  fill(array) {
+    const self = Tag.#ours(this)
+    self.#fill(plainOf(array))
+    return array
+  }
+
+  stats() {
+    return Tag.stats(Tag.#ours(this))
+  }
+
+  static stats(tag) {
+    tag.#owner.check()
+    const stats = tag.#state.stats()
+    const rest = tag.#localIds.rest()
+    if (rest) {
+      const { current, next } = stats
+      const end = rest.last + 1n
+      const follows = current !== null && current.stride === rest.stride && rest.last + rest.stride === current.start
+      stats.current = { start: rest.first, end: follows ? current.end : end, stride: rest.stride }
+      if (!follows) stats.next = current ?? next
+      stats.left += rest.count
+    }
+    stats.waits = tag.#queue.waits
+    stats.waiting = tag.#queue.length
+    return stats
+  }
+
+  get name() {
+    return Tag.#ours(this).#state.name
+  }
+
+  /** An id in memory, after the waiting calls. */
+  #atHand() {
+    this.#owner.check()
+    if (this.#queue.length > 0) {
+      this.#queue.pump()
+      if (this.#queue.length > 0) return undefined
+    }
+    const id = this.#localIds.take(1)
+    if (id === undefined) this.#queue.waits++
+    return id
+  }
+
+  #fill(array) {
+    this.#owner.check()
+    if (array.length === 0) return array
+    if (this.#queue.length > 0) this.#queue.pump()
+    const missing = this.#queue.length > 0 ? array.length : this.#localIds.fill(array)
+    if (missing === 0) return array
+    const { fetcher } = this.#state
+    const { refused, awaited } = fetcher.want(this.#state, missing)
+    if (refused && !awaited) throw refused
+    this.#queue.waits++
+    throw this.#wouldBlock()
+  }
+
+  #wouldBlock() {
+    const name = JSON.stringify(this.#state.name)
+    const why = "its fetch needs this thread's event loop: return to it and call again, or await next"
+    return fault('would_block', `no id of the tag ${name} is at hand, and ${why}`)
+  }
+
+  #exact(id) {
+    if (id <= Number.MAX_SAFE_INTEGER) return Number(id)
+    this.#localIds.unshift([id])
+    this.#queue.pump()
+    return wasm().refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
+  }
+}
+
+export const closed = () => fault('closed', 'the segments were closed; open them again')
+
+// Methods are bound at their first use: of very many tags, most need one or two.
+for (const name of BOUND) {
+  const method = Tag.prototype[name]
+  const own = (tag, value) => {
+    // A frozen tag has no room for it.
+    Reflect.defineProperty(tag, name, { value, configurable: true, writable: true })
+    return value
+  }
+  Object.defineProperty(Tag.prototype, name, {
+    get() {
+      return this === Tag.prototype ? method : own(this, method.bind(this))
+    },
+    set(value) {
+      own(this, value)
+    },
+    configurable: true,
+  })
+}
+
+/** An array for this number of ids. */
+function room(n) {
+  if (integer(n, 'n') < 0 || n > MOST) wasm().refuse('n', n)
+  return new BigInt64Array(n)
+}
