@@ -2,6 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 
+/** Whether `leafid` is leafid/wasm here, which has no file: source and asks servers by fetch. */
+export const wasm = process.env.LEAFID_WASM === '1'
+
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
 /** Segments that keep nothing on the disk, of an id space of their own. */

@@ -49,13 +49,14 @@ function ways(tag, n, large = false) {
 
 test('ids of two nodes, in every way and of every client: none twice, all the servers\' own', { timeout }, async t => {
   const { urls, given } = await leaf(t)
-  const [one, other] = [new Segments(urls, alone()), await Segments.open([...urls].reverse(), alone())]
+  const options = () => ({ ...alone(), timeoutMs: 20_000 })
+  const [one, other] = [new Segments(urls, options()), await Segments.open([...urls].reverse(), options())]
   const program = `
-    const { Segments } = require(${JSON.stringify(main)})
     const { parentPort, workerData: { urls, options } } = require('node:worker_threads')
-    const ids = new Segments(urls, options)
-    ids.tag('order').take(400).then(taken => parentPort.postMessage(taken))`
-  const thread = new Worker(program, { eval: true, workerData: { urls, options: alone() } })
+    import(${JSON.stringify(main)})
+      .then(({ Segments }) => new Segments(urls, options).tag('order').take(400))
+      .then(taken => parentPort.postMessage(taken))`
+  const thread = new Worker(program, { eval: true, workerData: { urls, options: options() } })
   const threads = new Promise((done, failed) => thread.on('message', done).on('error', failed))
   const plain = async url => {
     const ids = []

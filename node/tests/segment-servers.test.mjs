@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Segments } from 'leafid'
-import { alone, between, sleep, until } from './counter.mjs'
+import { alone, between, sleep, until, wasm } from './counter.mjs'
 import { fakeServer } from './fake-server.mjs'
 import { space } from './support.mjs'
 
 const timeout = 60_000
 
-test('a directory is made on purpose, and gives segments that go on', { timeout }, async () => {
+test('a directory is made on purpose, and gives segments that go on', { timeout, skip: wasm }, async () => {
   const options = space()
   const source = `file:${join(options.stateDir, 'counters')}`
   assert.throws(() => new Segments(source, options), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
@@ -37,7 +37,7 @@ test('a directory is made on purpose, and gives segments that go on', { timeout 
   again.close()
 })
 
-test('a step raised at the directory is followed without a restart', { timeout }, async () => {
+test('a step raised at the directory is followed without a restart', { timeout, skip: wasm }, async () => {
   const options = { ...space(), create: true, adaptive: false }
   const source = `file:${join(options.stateDir, 'counters')}`
   const ids = new Segments(source, { ...options, tags: { order: { step: 10 } } })
