@@ -57,14 +57,23 @@ $(node_recipes)/installed: tests/node_tools/package.json
 
 # leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon.
 wasm_js := build/wasm-js
+# Node's own tests, with leafid/wasm as the package leafid.
+wasm_js_same := $(wasm_js)/project/same
+same_tests := counter support fake-server segments.test segment-waits.test segment-callbacks.test segment-servers.test \
+    leaf-servers.test
 
 test-wasm-js: node-package $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3 flock:util-linux
 	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
+	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/
+	@echo '{ "type": "module", "exports": "./index.js" }' >$(wasm_js_same)/node_modules/leafid/package.json
+	@echo "export * from '../../../node_modules/leafid/wasm/node.js'" >$(wasm_js_same)/node_modules/leafid/index.js
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(retries) node $(NODE) --test --test-concurrency=2 --test-reporter=spec *.test.mjs
+	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
+	    $(retries) node $(NODE) --expose-gc --test --test-concurrency=2 --test-reporter=spec *.test.mjs
 
 $(wasm_js)/installed: tests/wasm_js/package.json
 	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/
