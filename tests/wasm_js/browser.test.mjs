@@ -325,6 +325,7 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   const refused = async options => (await open(tab, options)).message
   assert.match(await refused({ worker: '0-3' }), /each visitor of this page would get the same worker ids/)
   assert.match(await refused({ worker: 7, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
+  assert.match(await refused({ worker: 7, persist: false }), /persist is false; allowed: true in a browser/)
   await tab.evaluate(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
   assert.match(await refused({ worker: 7 }), /there are no Web Locks here; lease the worker id/)
 })

@@ -1,13 +1,14 @@
 // A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
 // with its worker id or its error, then lines of ids, then the error that ended it.
 //
-//   issue.mjs {"options", "ms", "package", "shiftMs", "stopMs"}
+//   issue.mjs {"options", "ms", "package", "shiftMs", "stopMs", "patient"}
 //
 // The clock is shifted by shiftMs. After the first ids the thread stops for stopMs, as a machine does that sleeps.
+// A patient one goes on after errors that pass.
 
 import { writeSync } from 'node:fs'
 
-const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, stopMs = 0 } = JSON.parse(process.argv[2])
+const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, stopMs = 0, patient = false } = JSON.parse(process.argv[2])
 const say = line => void writeSync(1, `${line}\n`)
 const { Date } = globalThis
 const realNow = Date.now.bind(Date)
@@ -27,7 +28,7 @@ async function issue() {
       if (stops) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stops)
       stops = 0
     } catch (error) {
-      if (error.code !== 'ERR_LEAFID_WOULD_BLOCK') throw error
+      if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' && !(patient && error.retry)) throw error
     }
     await sleep(1)
   }

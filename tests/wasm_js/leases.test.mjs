@@ -1,0 +1,139 @@
+// Worker ids leased from a server by URL: in Node without the addon, Bun, Deno, and a page.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Snowflake as Native } from 'leafid'
+import { LeafidError, Snowflake, decode } from 'leafid/wasm'
+import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
+import { fakeServer } from './node/fake-server.mjs'
+import { space } from './node/support.mjs'
+
+const timeout = 60_000
+const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
+const sleep = ms => new Promise(done => setTimeout(done, ms))
+
+/** A server of leases, and `leases`, those of a name. */
+async function server(t, leaseMs = 30_000, ...args) {
+  const made = await fakeServer(t, '--lease-ms', String(leaseMs), '--threshold-ms', '500', ...args)
+  return { ...made, leases: async name => (await made.tell({ do: 'leases', name })).leases }
+}
+
+async function until(what, holds) {
+  for (const end = Date.now() + 10_000; !(await holds()); await sleep(10)) assert.ok(Date.now() < end, what)
+}
+
+/** Issues ids for a time; would_block is a pause. */
+async function run(flake, ms) {
+  const ids = []
+  for (const end = Date.now() + ms; Date.now() < end; await sleep(1)) {
+    try {
+      ids.push(...flake.take(5))
+    } catch (error) {
+      if (error.code !== WOULD_BLOCK) throw error
+    }
+  }
+  return ids
+}
+
+test('claimed, renewed and released; the ids are of spans given', { timeout }, async t => {
+  const { url, leases } = await server(t, 700)
+  const options = { ...space(), worker: url }
+  const flake = await Snowflake.open(options)
+  const ids = await run(flake, 1800)
+  const [lease] = await leases(options.name)
+  assert.ok(lease.renewals >= 2 && lease.held, JSON.stringify(lease))
+  const { workerId, claims, renewalFailures, leaseUntilMs } = flake.stats()
+  assert.deepEqual([workerId, claims, renewalFailures], [lease.worker_id, 1, 0])
+  assert.ok(leaseUntilMs <= lease.until)
+  for (const id of ids) {
+    const { timestampMs } = decode(id)
+    assert.ok(lease.from <= timestampMs && timestampMs < lease.until, `${timestampMs} is outside ${JSON.stringify(lease)}`)
+  }
+  flake.close()
+  await until('the release', async () => (await leases(options.name))[0].token === null)
+  const last = decode(ids.at(-1)).timestampMs
+  assert.ok((await leases(options.name))[0].until > last)
+  assertDistinct(ids)
+})
+
+for (const runtime of Object.keys(RUNTIMES)) {
+  test(`${runtime}: a thread that slept beyond its lease, which another one has then`, { timeout }, async t => {
+    const { url } = await server(t, 500, '--pool', '1')
+    const { name } = space()
+    const options = () => ({ name, stateDir: space().stateDir, worker: url })
+    const slept = issue(t, runtime, { options: options(), ms: 5500, stopMs: 2500, patient: true })
+    const { workerId } = await slept.opened
+    let other = null
+    await until('its lease ended', async () => (other = await Snowflake.open(options()).catch(() => null)))
+    assert.equal(other.workerId, workerId)
+    const ids = await run(other, 500)
+    other.close()
+    await slept.ended
+    assert.ok(slept.ids.some(id => id < ids[0]))
+    // It claims the id anew, once the other one has released it.
+    assert.ok(slept.ids.some(id => id > ids.at(-1)), JSON.stringify((await slept.ended).said))
+    assertDistinct(slept.ids, ids)
+  })
+}
+
+test('a lease that another holder got is claimed anew', { timeout }, async t => {
+  const { url, tell, leases } = await server(t, 600)
+  const options = { ...space(), worker: url }
+  const flake = await Snowflake.open(options)
+  const ids = await run(flake, 100)
+  await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
+  ids.push(...(await run(flake, 2500)))
+  const { claims } = flake.stats()
+  assert.ok(claims >= 2, `${claims} claims, ${JSON.stringify(await leases(options.name))}`)
+  assertDistinct(ids)
+  flake.close()
+})
+
+test('a server that is down, answers of others, and the next server', { timeout }, async t => {
+  const { url, tell } = await server(t)
+  const options = { ...space(), requestTimeoutMs: 2000 }
+  const down = await Snowflake.open({ ...options, worker: 'http://127.0.0.1:9' }).catch(error => error)
+  assert.ok(down instanceof LeafidError)
+  assert.equal(down.code, 'ERR_LEAFID_WORKER_LOST')
+  assert.match(down.message, /no lease server can be reached, and leafid\/wasm caches no lease: http:\/\/127.0.0.1:9 cannot be reached/)
+  const flake = await Snowflake.open({ ...options, worker: ['http://127.0.0.1:9', url] })
+  const other = await Snowflake.open({ ...options, stateDir: space().stateDir, worker: url })
+  assert.notEqual(flake.workerId, other.workerId)
+  assertDistinct([...flake.take(100)], [...other.take(100)])
+  flake.close()
+  other.close()
+  await tell({ do: 'fault', fault: { answer: { instance: null } }, tag: 'claim' })
+  const invalid = await Snowflake.open({ ...options, ...space(), worker: url }).catch(error => error)
+  assert.equal(invalid.code, 'ERR_LEAFID_SOURCE_INVALID', invalid.message)
+})
+
+test('the native package and pages have other ids of one server', { timeout }, async t => {
+  const { url, leases } = await server(t, 1000)
+  const { name, stateDir } = space()
+  const native = new Native({ name, stateDir, worker: url })
+  const browser = await launch()
+  t.after(() => browser.close())
+  const context = await browser.newContext()
+  // Below the page's own origin: a server of another one would have to allow it (CORS).
+  const origin = await site(t, join(here, 'node_modules/leafid'), url)
+  const page = await context.newPage()
+  await page.goto(origin)
+  const found = await page.evaluate(async name => {
+    const { Snowflake } = await import('/wasm/browser.js')
+    const flake = await Snowflake.open({ name, worker: location.origin })
+    const ids = []
+    for (const end = performance.now() + 2500; performance.now() < end; ) {
+      await flake.ready()
+      ids.push(...[...flake.take(10)].map(String))
+      await new Promise(done => setTimeout(done, 5))
+    }
+    const { claims, renewalFailures } = flake.stats()
+    flake.close()
+    return { ids, claims, renewalFailures, workerId: flake.layout && ids.length }
+  }, name)
+  assert.deepEqual([found.claims, found.renewalFailures], [1, 0])
+  assertDistinct(found.ids, [...native.take(1000)])
+  native.close()
+  await until('both releases', async () => (await leases(name)).every(({ token }) => token === null))
+})

@@ -1,0 +1,61 @@
+// The worker of workerd.test.mjs.
+
+import { DurableObject } from 'cloudflare:workers'
+import * as leafid from 'leafid/wasm'
+import { checkVectors } from './vectors.mjs'
+
+const sleep = ms => new Promise(done => setTimeout(done, ms))
+
+/** The first `count` ids, or more for a time; the error that ended them. */
+async function issue(flake, { count, ms = 0 }) {
+  const ids = []
+  try {
+    for (const end = Date.now() + ms; ids.length < count || Date.now() < end; ) {
+      await flake.ready()
+      ids.push(flake.nextString())
+      // The clock stands still in between.
+      if (ids.length % 20 === 0) await sleep(1)
+    }
+  } catch ({ code, message }) {
+    return { ids, code, message }
+  }
+  return { ids }
+}
+
+const failed = ({ code, message }) => ({ ids: [], code, message })
+
+export class Ids extends DurableObject {
+  #open = new Map()
+
+  async fetch(request) {
+    const { options, deletes, ...given } = await request.json()
+    const key = JSON.stringify(options)
+    const opening = this.#open.get(key) ?? leafid.Snowflake.open({ ...options, storage: this.ctx.storage })
+    this.#open.set(key, opening)
+    try {
+      const flake = await opening
+      if (deletes) await this.ctx.storage.deleteAll()
+      return Response.json(await issue(flake, given))
+    } catch (error) {
+      this.#open.delete(key)
+      return Response.json(failed(error))
+    }
+  }
+}
+
+let isolate = null
+
+export default {
+  async fetch(request, env) {
+    const [, what, name] = new URL(request.url).pathname.split('/')
+    if (what === 'object') return env.IDS.get(env.IDS.idFromName(name)).fetch(request)
+    const given = await request.json()
+    if (what === 'vectors') return Response.json({ checked: checkVectors(leafid, given) })
+    try {
+      isolate ??= await leafid.Snowflake.open(given.options)
+      return Response.json(await issue(isolate, given))
+    } catch (error) {
+      return Response.json(failed(error))
+    }
+  },
+}
