@@ -33,6 +33,8 @@ test-node: node-package
 
 check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
+	@cd $(node_test)/types && for file in usage.ts module.mts refused.ts; do \
+	    sed "s#from 'leafid'#from 'leafid/wasm'#" $$file >wasm-$${file%.*}.mts; done
 	@cd $(node_test)/types && $(NODE) ../../node-typescript/node_modules/typescript/bin/tsc -p tsconfig.json && $(NODE) out/usage.js
 	@echo "index.d.ts: tsc --strict clean, the compiled program ran"
 

@@ -63,14 +63,14 @@ function* nothing() {
 function* claimOne(settings, workerId, waits, granted) {
   const { store, persist } = settings
   const lock = yield store.lock(workerId)
-  if (lock === null) throw inUse(settings, workerId)
+  if (lock === null) throw inUse(settings, workerId, persist ? yield* RecordFile.holder(settings, workerId) : null)
   let file
   try {
     file = yield* RecordFile.open(settings, workerId, lock.file)
     const first = yield* begin(settings, file.record, waits, granted)
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
-    log('info', `${persist ? store.place : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
+    log('info', `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
     return { lock, file, workerId, seed: random64(), ...first }
   } catch (error) {
     file?.close()
@@ -102,10 +102,10 @@ function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits
 export const waitsTooLong = left =>
   fault('would_block', `the next id is available in ${Math.ceil(left)} ms, longer than this thread may wait; call again then`)
 
-function inUse({ name, persist, store, workers }, workerId) {
+function inUse({ name, persist, store, workers }, workerId, holder) {
   const record = persist ? ` (${store.path(workerId)})` : ''
   const advice = workers.urls
     ? 'its lease has ended, as the server says: end that one, or let it continue'
     : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a range "0-31"'
-  return fault('worker_in_use', `worker id ${workerId} of "${name}"${record} is held by ${store.others ?? 'another process of this host'}; ${advice}`)
+  return fault('worker_in_use', `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`)
 }

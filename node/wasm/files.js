@@ -123,6 +123,7 @@ class FileStore {
     this.#settings = settings
     this.#system = system
     this.place = place
+    this.label = `state directory ${place}`
     this.forgets = forgets
     this.key = settings.persist ? identity(fs.statSync(place)) : 'none'
   }

@@ -97,6 +97,16 @@ class Generator {
     return wasm().exports.snowflake_reserve(this.#flake, nowMs(), most)
   }
 
+  /** Where a tick is longer than a call may wait, a batch fits into one tick; otherwise no id of it is taken. */
+  checkBatch(n) {
+    const { tickMs, sequenceBits } = this.#settings.layoutFields
+    if ((tickMs <= MAX_WAIT_MS && platform().waits) || this.#settings.borrows) return
+    const most = 2 ** sequenceBits
+    if (n > most && tickMs > MAX_WAIT_MS) wasm().refuse('n', n, `1 to ${most} with this layout: a call does not wait for a tick of ${tickMs} ms`)
+    const left = wasm().call('snowflake_left_in_tick', this.#flake, nowMs())
+    if (left > 0 && n > left && n <= most) throw waitsTooLong(tickMs)
+  }
+
   /** The calls of one caller until it has its ids: `wait(returned)` after each that found none. */
   waiting() {
     const deadline = elapsed() + this.#settings.timeoutMs
@@ -105,7 +115,10 @@ class Generator {
       const module = wasm()
       const action = Number(returned)
       const target = action === WAIT_UNTIL ? module.number() : 0
-      if (this.#beginsMs > nowMs()) throw this.#notYet()
+      if (this.#beginsMs > nowMs()) {
+        if (this.#beginsMs - nowMs() > this.#settings.timeoutMs) throw this.#notYet()
+        return waitUntil(this.#beginsMs, deadline)
+      }
       if (action === WAIT_UNTIL) return waitUntil(target, deadline)
       if (action === NEED_SPAN) return this.#needSpan(deadline)
       const error = module.errorOf(-action, module.text())
@@ -180,6 +193,7 @@ class Generator {
   *#extend() {
     const module = wasm()
     const [now, boot] = [nowMs(), platform().bootMs()]
+    if (this.#beginsMs > now) return NOT_NEEDED
     if (this.#lock.lost) throw (this.#ended = fault('worker_lost', `worker id ${this.workerId}: ${this.#lock.lost}; close, then open again`))
     const leaseUntil = this.#held ? module.call('held_bound', this.#held, boot) : Infinity
     const action = module.call('extension_poll', this.#extension, this.#flake, this.#file.record, leaseUntil, now, boot)
@@ -229,6 +243,8 @@ class Generator {
     const due = [module.maybe('extension_due_in_ms', this.#flake, nowMs())]
     if (this.#ended) due[0] = null
     else if (this.#failure && due[0] !== null) due[0] = Math.max(this.#restsUntil - platform().bootMs(), 1)
+    // No span is written for a time in which no id is issued.
+    if (this.#beginsMs > nowMs()) due[0] = this.#beginsMs - nowMs()
     if (this.#held) due.push(module.call('held_due_in_ms', this.#held, platform().bootMs()))
     const soonest = Math.min(...due.filter(each => each !== null))
     if (soonest === Infinity) return

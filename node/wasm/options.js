@@ -18,10 +18,22 @@ const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a str
 
 /** An existing id as a bigint. */
 export function existing(id, name) {
-  if (typeof id === 'string') return wasm().call('id_parse', id)
+  if (typeof id === 'string') return parsed(id, name)
   if (typeof id === 'bigint' && id >= 0n && BigInt.asIntN(64, id) === id) return id
   if (Number.isSafeInteger(id) && id >= 0) return BigInt(id)
   return wasm().refuse(name, id, ID)
+}
+
+function parsed(id, name) {
+  try {
+    return wasm().call('id_parse', id)
+  } catch (error) {
+    return name === 'id' ? raise(error) : wasm().refuse(name, id)
+  }
+}
+
+const raise = error => {
+  throw error
 }
 
 export const isRecord = value => typeof value === 'object' && value !== null && !Array.isArray(value)

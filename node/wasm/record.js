@@ -7,6 +7,7 @@
 //   close()
 
 import { LeafidError, codeOf, fault } from './errors.js'
+import { log } from './logger.js'
 import { random64, wasm } from './module.js'
 import { nowMs } from './time.js'
 import { platform } from './platform.js'
@@ -51,6 +52,20 @@ export class RecordFile {
     return record
   }
 
+  /** Who wrote the record of a worker id last, for messages; null if that is unknown. */
+  static *holder({ store }, workerId) {
+    const module = wasm()
+    try {
+      const stored = module.call('state_read', store.path(workerId), yield store.peek(workerId))
+      module.call('stored_fields', stored)
+      const { pid, host, started } = JSON.parse(module.text().split('\n')[1])
+      module.free(stored)
+      return pid > 0 ? `pid ${pid} on host ${host}, started ${started}` : null
+    } catch {
+      return null
+    }
+  }
+
   #read(bytes, { layout, rules, layoutText }, workerId) {
     const module = wasm()
     const stored = module.call('state_read', this.#path, bytes)
@@ -68,7 +83,10 @@ export class RecordFile {
       }
       this.#checkLayout(layout, layoutText)
       module.call('record_check', this.record)
-      if (damaged) this.#replace(module.call('record_after_lost_slot', this.record, rules, nowMs()))
+      if (damaged) {
+        this.#replace(module.call('record_after_lost_slot', this.record, rules, nowMs()))
+        log('warn', `one slot of ${this.#path} is damaged; the other one is used, and ids continue above what it may have granted`)
+      }
     } finally {
       module.free(stored)
     }

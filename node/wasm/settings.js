@@ -3,8 +3,9 @@
 import { wasm } from './module.js'
 import { existing, headers, integer, isRecord, isText, layoutOf, milliseconds, record, resolved, text, truth } from './options.js'
 import { platform } from './platform.js'
+import { nowMs } from './time.js'
 
-const rangeEnds = { first: integer, last: integer }
+const rangeEnds = { first: value => value, last: value => value }
 const SOURCE = 'in leafid/wasm a worker id, a range, or URLs of lease servers; callbacks need the native package'
 
 /** As text, or an array of URLs. */
@@ -14,11 +15,16 @@ function worker(value, name) {
   if (typeof value === 'function' || (isRecord(value) && 'claim' in value)) return wasm().refuse(name, value, SOURCE)
   if (!isRecord(value)) return String(integer(value, name))
   const { first, last } = record(value, rangeEnds, () => wasm().refuse(name, value))
-  if (first === undefined || last === undefined) wasm().refuse(name, value)
+  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last)) wasm().refuse(name, value)
   return `${first}-${last}`
 }
 
 const refused = why => (value, name) => wasm().refuse(name, value, `nothing in leafid/wasm: ${why}`)
+
+/** A text that is not empty: that would be the default. */
+const choice = (value, name) => text(value, name) || wasm().refuse(name, value)
+
+const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
 
 const options = {
   worker,
@@ -26,9 +32,9 @@ const options = {
   stateDir: text,
   layout: value => value,
   epochMs: integer,
-  onClockBackwards: text,
+  onClockBackwards: choice,
   maxBackwardsMs: integer,
-  onExhausted: text,
+  onExhausted: choice,
   randomStart: integer,
   timeoutMs: milliseconds,
   persist: truth,
@@ -37,7 +43,7 @@ const options = {
   exclusiveRange: truth,
   noRecordWaitMs: integer,
   lazy: truth,
-  clockSource: (value, name) => (value === 'system' ? value : wasm().refuse(name, value, '"system" in leafid/wasm')),
+  clockSource: (value, name) => (value === 'system' ? value : wasm().refuse(name, value, value === 'coarse' ? NO_COARSE : '')),
   startAfter: existing,
   peerTimes: refused('lease servers tell the clocks of peers'),
   token: text,
@@ -78,6 +84,15 @@ function layoutWith(given, epochMs) {
   return layoutOf({ ...fields, epochMs })
 }
 
+/** An epoch of the user's is not ahead of the clock. */
+function checkEpoch({ layout: given, epochMs }, layout) {
+  const { fields } = resolved(layout)
+  const now = nowMs()
+  if ((epochMs !== undefined || isRecord(given)) && fields.epochMs > now) {
+    wasm().refuse('epochMs', fields.epochMs, `Unix milliseconds from 0 to 2^53, not ahead of the clock, which reads ${now}`)
+  }
+}
+
 function workersOf(worker, layout) {
   const module = wasm()
   if (worker === undefined) module.refuseText('worker', 'not set, nor is LEAFID_WORKER')
@@ -91,23 +106,26 @@ function workersOf(worker, layout) {
 const flag = (given, name) => given ?? ['1', 'true'].includes(platform().variable(name))
 
 /**
- * The settings of checked options. Handles in it live as long as the generator: `freeSettings`.
+ * The settings of checked options. Handles in it live as long as the generator: `freeSettings`. `opens`: whether the store
+ * is needed, whose directory is then made.
  */
-export function settingsOf(given) {
+export function settingsOf(given, opens = true) {
   const module = wasm()
   const name = given.name ?? 'default'
   module.call('space_check', name)
   const layout = layoutWith(given.layout, given.epochMs)
+  checkEpoch(given, layout)
   const { fields, text: layoutText, mostWorker, expiresAtMs } = resolved(layout)
   const workers = workersOf(given.worker ?? platform().variable('LEAFID_WORKER'), layout)
   for (const option of OF_SERVERS) {
     if (!workers.urls && given[option] !== undefined) module.refuse(option, given[option], 'only with the URL of a lease server as worker')
   }
   const { onClockBackwards = '', onExhausted = '', maxBackwardsMs, randomStart } = given
-  let rules = module.call('rules_new', onClockBackwards, onExhausted, maxBackwardsMs, randomStart)
+  const rules = module.call('rules_new', onClockBackwards, onExhausted, maxBackwardsMs, randomStart)
   const persist = given.persist ?? true
   const isRange = !workers.urls && workers.first !== workers.last
   if (!persist && isRange) module.refuse('persist', false, 'true with a range of worker ids: without records two processes would take the same one')
+  if (!persist && onExhausted === 'borrow' && !workers.urls) module.refuse('onExhausted', 'borrow', '"wait" with persist: false, which never runs ahead of the clock')
   const after = given.startAfter === undefined ? 0 : module.call('start_after', layout, given.startAfter)
   const settings = {
     name,
@@ -131,16 +149,18 @@ export function settingsOf(given) {
     exclusiveRange: flag(given.exclusiveRange, 'LEAFID_EXCLUSIVE_RANGE'),
     lazy: given.lazy ?? false,
   }
+  settings.rules = rules
+  settings.borrows = onExhausted === 'borrow'
+  if (!opens) return settings
   settings.store = platform().store(settings)
   if (!workers.urls && settings.store.mayVanish) settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)
   // Spans of leases are stored by the server: no start repeats them.
   settings.forgets = !workers.urls && (!persist || settings.store.forgets)
   if (settings.forgets) {
-    const asGiven = rules
-    rules = module.call('rules_never_ahead', asGiven)
-    module.free(asGiven)
+    settings.rules = module.call('rules_never_ahead', rules)
+    settings.borrows = false
+    module.free(rules)
   }
-  settings.rules = rules
   const { store } = settings
   settings.key = JSON.stringify([
     name, layoutText, fields, workers, persist, after, store.key,

@@ -48,6 +48,14 @@ export class Shared {
     }
   }
 
+  /** At the end of the process. */
+  end() {
+    const { generator } = this
+    this.lost = fault('closed', 'this snowflake is closed: the process ends')
+    this.generator = null
+    generator.close()
+  }
+
   release() {
     this.handles--
     if (this.handles > 0) return
@@ -128,6 +136,6 @@ function endings() {
   if (ending) return
   ending = true
   platform().ending(() => {
-    for (const shared of Shared.open()) shared.generator.close()
+    for (const shared of Shared.open()) shared.end()
   })
 }

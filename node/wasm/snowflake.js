@@ -25,7 +25,7 @@ export class Snowflake {
 
   constructor(options) {
     this.#options = snowflakeOptions(options)
-    const settings = settingsOf(this.#options)
+    const settings = settingsOf(this.#options, !this.#options.lazy)
     this.#layout = Object.freeze(settings.layoutFields)
     const { timestampBits, workerBits, sequenceBits } = this.#layout
     this.#exact = timestampBits + workerBits + sequenceBits <= 53
@@ -116,6 +116,7 @@ export class Snowflake {
     if (ours.#closed) throw fault('closed', 'this snowflake is closed')
     if (view.length === 0) return
     const generator = Snowflake.#generator(ours)
+    generator.checkBatch(view.length)
     let waited = null
     let done = 0
     try {
