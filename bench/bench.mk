@@ -4,15 +4,23 @@
 #                          below build/peers; BENCH_LANGS="rust c" for some languages, PEERS=0 without the peers,
 #                          SECONDS=60 for this long a look at the tail of next under a slow source
 #   make bench-report      the tables and the plots of the last run again
+#   make bench-wasm        leafid/wasm in Node, beside its floors
 #   make bench-criterion   the hot paths of Rust under Criterion; FILTER=tag for some
 
 BENCH_LANGS ?= rust c python node
 PEERS ?= 1
 
-.PHONY: bench bench-report bench-criterion bench-tools
+.PHONY: bench bench-wasm bench-report bench-criterion bench-tools
 
 bench: bench-tools c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
+
+bench-wasm: wasm
+	@rm -rf build/bench/wasm && mkdir -p build/bench/wasm/state && cp -R node/wasm build/bench/wasm/
+	@cp build/wasm/leafid.wasm build/bench/wasm/wasm/
+	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm BENCH_STATE=$(CURDIR)/build/bench/wasm/state \
+	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
+	@python3 bench/report.py build/bench
 
 bench-tools:
 	@for tool in bash cargo cc python3 node npm; do command -v $$tool >/dev/null || { \

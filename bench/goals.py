@@ -20,11 +20,13 @@ def every(value):
     return {"": value}
 
 
-CLOCK_ADD = {"rust": "clock read + atomic add", "c": "clock read + atomic add", "python": "method: clock + counter", "node": "Date.now"}
+CLOCK_ADD = {"rust": "clock read + atomic add", "c": "clock read + atomic add", "python": "method: clock + counter", "node": "Date.now",
+             "wasm": "Date.now + empty i64 call"}
 ADD = {"": "atomic add", "python": "method: counter"}
 TWO_CLOCK = {"": "two: clock read + one counter", "python": "two: method, clock + counter"}
 TWO_ADD = {"": "two: add to one counter", "python": "two: method, counter"}
-WRITE = {"": "writing numbers", "python": "copying numbers", "node": "copying numbers"}
+WRITE = {"": "writing numbers", "python": "copying numbers", "node": "copying numbers", "wasm": "copying numbers"}
+FILL = {"rust": most(0.5), "python": most(0.5), "node": most(0.5), "wasm": most(0.6)}
 READ = every("BigInt64Array read")
 # What a list of ints is made of is the list's own business.
 LIST = every("cheapest list of such ints")
@@ -74,7 +76,7 @@ START = [
 ]
 
 ROWS = [
-    Row("call", "next", floors=CLOCK_ADD, goals={"rust": times(1.1), "python": times(1.15), "node": times(1.5)}),
+    Row("call", "next", floors=CLOCK_ADD, goals={"rust": times(1.1), "python": times(1.15), "node": times(1.5), "wasm": times(1.3)}),
     Row("call_closure", "next", floors=every("napi-rs closure -> BigInt")),
     Row("coarse", "next, coarse clock", floors=every("coarse clock read + atomic add"), goals={"rust": times(1.15)}),
     Row("local", "next of a thread's own handle", floors=every("coarse clock read")),
@@ -83,7 +85,8 @@ ROWS = [
     Row("iter", "for id in flake", floors=every("calls of next"), goals=every(times(1))),
     Row("loop", "plain loop, share of 4096/ms", "share", goals=every(least(0.995))),
     Row("list", "take(1000), a list", "ns/id", LIST, every(times(1.2))),
-    Row("fill", "fill of 1,000,000", "ns/id", WRITE, {"rust": most(0.5), "python": most(0.5), "node": most(0.5)}),
+    Row("fill", "fill of 1,000,000", "ns/id", WRITE, FILL),
+    Row("fill_cached", "fill of 65,536", "ns/id", WRITE, FILL),
     Row("idle", "processor while idle", "%"),
     Row("idle_ferroid", "processor while idle: ferroid's clock", "%"),
     Row("tag", "tag.next", floors=ADD, goals={"rust": times(1.15), "python": times(1.15)}),
@@ -94,7 +97,8 @@ ROWS = [
     Row("tag_try", "tag.tryNext", floors=READ, goals=every(scaled(12, 5, 10))),
     Row("tag_await", "await tag.next()", floors=every("await of a resolved promise"), goals=every(times(2))),
     Row("tag_list", "tag.take(1000), a list", "ns/id", LIST, every(times(1.2))),
-    Row("tag_fill", "tag.fill of 1,000,000", "ns/id", WRITE, {"rust": most(0.5), "python": most(0.5), "node": most(0.5)}),
+    Row("tag_fill", "tag.fill of 1,000,000", "ns/id", WRITE, FILL),
+    Row("tag_fill_cached", "tag.fill of 65,536", "ns/id", WRITE, FILL),
     Row("tag_take", "tag.take, 1,000,000 in all", "ns/id", WRITE, {"rust": most(0.5)}),
     Row("threads before the first id", "threads before the first id", "", goals=every(most(0))),
     Row("threads while in use", "threads while in use", "", goals=every(most(1))),

@@ -4,7 +4,7 @@ import json
 import pathlib
 from statistics import median
 
-LANGUAGES = ["rust", "c", "python", "node"]
+LANGUAGES = ["rust", "c", "python", "node", "wasm"]
 # Kinds of subject that say what one call costs.
 CALLS = ("sustained", "burst")
 

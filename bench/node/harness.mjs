@@ -138,5 +138,5 @@ export function windowOf(f, calls = CALLS) {
 }
 
 function say(line) {
-  console.log(JSON.stringify({ lang: 'node', ...line }))
+  console.log(JSON.stringify({ lang: process.env.BENCH_LANG ?? 'node', ...line }))
 }

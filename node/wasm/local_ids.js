@@ -41,11 +41,8 @@ export class LocalIds {
 
   /** Fills the array if there are enough ids in memory; returns how many are missing, and takes none then. */
   fill(array) {
-    const missing = array.length - this.count()
-    if (missing > 0) {
-      const { left } = this.#state.look()
-      if (left < missing) return missing - left
-    }
+    const missing = this.#state.missing(array.length - this.count())
+    if (missing > 0) return missing
     const held = this.#copyInto(array, 0, array.length)
     if (held < array.length) this.#state.fillFromMemory(array, held, 1)
     return 0

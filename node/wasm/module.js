@@ -17,6 +17,7 @@ class Module {
   #view = null
   #numbers
   #ids
+  #lastIds = null
   /** The defect that ended the instance. */
   #ended = null
   /** The exports, for calls that come often. Use `checked` for their results, and `trapped` for what they throw. */
@@ -135,7 +136,9 @@ class Module {
 
   /** The first ids of the answer: an array over the module's memory, which a later call may change. */
   ids(count) {
-    return new BigInt64Array(this.#memory.buffer, this.#ids, count)
+    const last = this.#lastIds
+    if (last?.length === count && last.buffer === this.#memory.buffer) return last
+    return (this.#lastIds = new BigInt64Array(this.#memory.buffer, this.#ids, count))
   }
 
   #memoryView() {

@@ -6,6 +6,17 @@ import { elapsed } from './time.js'
 /** The most ids of one call of the module. */
 const AT_ONCE = 4096
 
+const called = call => (module, buffer, most) => {
+  try {
+    return module.checked(call(module.exports, buffer, most))
+  } catch (error) {
+    throw module.trapped(error)
+  }
+}
+/** The ways to take ids: a run that is issued one by one, and many at once. */
+const RUN = called((exports, buffer) => exports.buffer_run(buffer, elapsed()))
+const RESERVE = called((exports, buffer, most) => exports.buffer_reserve(buffer, most, 0))
+
 export class TagState {
   /** Its last fetch's error, and whether the source refuses the tag until somebody changes something. */
   error = null
@@ -19,6 +30,8 @@ export class TagState {
   /** Called when something changed for which calls wait. */
   changed = () => {}
   #stock
+  /** There are at least this many ids in memory. */
+  #least = 0
 
   /** `settings.stock`: `{ most, adaptive }` of a source that gives one id at a time, or null. */
   constructor(number, name, fetcher) {
@@ -74,12 +87,18 @@ export class TagState {
     return { step, isFetching: isFetching === 1, isAsked: isAsked === 1, ended, failures, hasFailed: hasFailed === 1 }
   }
 
+  /** How many ids are missing in memory for this number; 0 if there are enough. */
+  missing(count) {
+    if (this.#least < count) this.#least = this.look().left
+    return Math.max(count - this.#least, 0)
+  }
+
   /**
    * A run of ids that are issued one by one, as a view to copy; null if none are in memory: then a fetch for `need` ids
    * is wanted. Throws what the source says of the tag if no fetch is due.
    */
   run(need) {
-    return this.#taken(need, () => wasm().call('buffer_run', this.buffer, elapsed()))
+    return this.#taken(need, RUN, 0)
   }
 
   /** Fills the array from `from` on with ids in memory; returns where they end. */
@@ -89,7 +108,7 @@ export class TagState {
       const most = Math.min(array.length - at, AT_ONCE)
       let ids
       try {
-        ids = this.#taken(Math.max(need - (at - from), 1), () => wasm().call('buffer_reserve', this.buffer, most, 0))
+        ids = this.#taken(Math.max(need - (at - from), 1), RESERVE, most)
       } catch (error) {
         // The ids so far are issued. The next call gets the error.
         if (at > from) break
@@ -102,17 +121,17 @@ export class TagState {
     return at
   }
 
-  #taken(need, take) {
+  #taken(need, way, most) {
+    const module = wasm()
     for (let tried = false; ; tried = true) {
-      const count = take()
+      const count = way(module, this.buffer, most)
       if (count !== EMPTY) {
-        const module = wasm()
-        if (module.number() === 1) {
-          const ids = module.ids(count).slice()
-          this.fetcher.want(this, null)
-          return ids
-        }
-        return module.ids(count)
+        this.#least -= count
+        const ids = module.ids(count)
+        if (module.number() === 0) return ids
+        const copy = ids.slice()
+        this.fetcher.want(this, null)
+        return copy
       }
       if (tried) return null
       const { refilled, refused, awaited } = this.fetcher.want(this, need)

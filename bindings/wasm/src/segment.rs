@@ -1,7 +1,7 @@
 //! Segments: the buffer of a tag, what waits for room in it, and the guard against ids that a source repeats.
 
 use crate::machine::Buffer;
-use crate::module::{MOST_IDS, Module, call, optional, with, with_ids};
+use crate::module::{MOST_IDS, Module, call, optional, with, with_ids, write_run};
 use alloc::vec::Vec;
 use leafid_core::{
     DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, Result, RunLength, Segment, Stock, options,
@@ -141,7 +141,7 @@ extern "C" fn buffer_reserve(buffer: i32, most: i32, later: i32) -> i32 {
         });
         match taken {
             Ok(Ok((run, fetch))) => {
-                with_ids(|ids| run.write(ids));
+                with_ids(|ids| write_run(&run, ids));
                 module.answer(&[u8::from(fetch).into()]);
                 run.count as i32
             }
@@ -161,7 +161,7 @@ extern "C" fn buffer_run(buffer: i32, boot_ms: f64) -> i32 {
         });
         match taken {
             Ok(Ok((run, fetch))) => {
-                with_ids(|ids| run.write(ids));
+                with_ids(|ids| write_run(&run, ids));
                 module.answer(&[u8::from(fetch).into()]);
                 run.count as i32
             }

@@ -1,7 +1,7 @@
 //! Generators.
 
 use crate::layout::within;
-use crate::module::{MOST_IDS, Module, Returned, call, with, with_ids};
+use crate::module::{MOST_IDS, Module, Returned, call, with, with_ids, write_run};
 use leafid_core::{Action, Layout, Rules, Snowflake, Span};
 
 /// Call again when the clock reads the answer's first number.
@@ -37,7 +37,7 @@ extern "C" fn snowflake_reserve(snowflake: i32, now_ms: f64, most: i32) -> i32 {
         let most = most.clamp(1, MOST_IDS as i32) as usize;
         match module.find::<Snowflake>(snowflake).map(|found| found.reserve(now_ms as i64, most)) {
             Some(Ok(run)) => {
-                with_ids(|ids| run.write(ids));
+                with_ids(|ids| write_run(&run, ids));
                 run.count as i32
             }
             other => without_id(module, snowflake, other.and_then(Result::err)),
