@@ -2,13 +2,14 @@
 #
 #   make demo            the order intake: four languages, one database, processes and a server killed
 #                        ORDERS=50000 of each process, KILL=rust is killed, KEEP=1 continues the last run's database
+#   make demo-browser    examples/browser, served at http://localhost:8000
 #   make test-examples   the quick starts of the README, the leases in C and segments from sources of one's own,
 #                        each run and its output checked
 
 CARGO ?= cargo
 NODE ?= node
 
-.PHONY: demo demo-build test-examples examples-tools FORCE
+.PHONY: demo demo-browser demo-build test-examples examples-tools FORCE
 
 demo: tools demo-build python-wheel node-package build/examples/orders-rust build/examples/orders-c build/node/orders.mjs
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \
@@ -70,3 +71,10 @@ build/node/segments.mjs: examples/segments.mjs | node-package
 
 build/node/database_segments.mjs: examples/database_segments.mjs | node-package
 	@cp $< $@
+
+# The page in examples/browser: its files, and those of leafid/wasm below leafid/.
+demo-browser: wasm
+	@rm -rf build/browser && mkdir -p build/browser && cp -R examples/browser/. build/browser/
+	@cp -R node/wasm build/browser/leafid && cp build/wasm/leafid.wasm build/browser/leafid/
+	@echo "open http://localhost:8000"
+	@cd build/browser && python3 -m http.server --bind 127.0.0.1 8000

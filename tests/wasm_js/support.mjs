@@ -59,7 +59,15 @@ export function assertDistinct(...runs) {
   assert.equal(new Set(ids.map(String)).size, ids.length, 'an id came twice')
 }
 
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' }
+const TYPES = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+}
 
 /** Serves a folder, with an empty page for what is not there; `/api/` is that of `target`, a server's URL. */
 export async function site(t, folder, target) {
