@@ -21,29 +21,38 @@ extern "C" fn mark_name(source_length: i32, tag_length: i32) -> i32 {
     })
 }
 
-/// The content of a file, checked; without bytes that of a new tag. Also the file's bytes and the slot to write, whose
-/// number is one above the newest.
-fn read(
-    module: &Module,
-    [source, tag, path, bytes]: [i32; 4],
-) -> Result<(Mark, Vec<u8>, usize, u64, &str, bool)> {
+/// What a file holds.
+struct MarkFile<'a> {
+    path: &'a str,
+    mark: Mark,
+    bytes: Vec<u8>,
+    /// The slot to write next, and the number to write there.
+    spare: usize,
+    number: u64,
+    /// The other slot may have held a later write.
+    damaged: bool,
+}
+
+/// The content of a file, checked; without bytes that of a new tag. The lengths are those of the input's parts.
+fn read(module: &Module, [source, tag, path, bytes]: [i32; 4]) -> Result<MarkFile<'_>> {
     let [source, tag, path, bytes] = module.input([source, tag, path, bytes])?;
     let (source, tag, path) = (utf8(source)?, utf8(tag)?, utf8(path)?);
     if bytes.is_empty() {
-        let unused = Mark::unused(source, tag);
-        let file = two_slots::new_file(|number| shared::seal(number, &unused))?.to_vec();
-        return Ok((unused, file, 0, two_slots::NUMBER_OF_NEW + 1, path, false));
+        let mark = Mark::unused(source, tag);
+        let bytes = two_slots::new_file(|number| shared::seal(number, &mark))?.to_vec();
+        let number = two_slots::NUMBER_OF_NEW + 1;
+        return Ok(MarkFile { path, mark, bytes, spare: 0, number, damaged: false });
     }
-    let (Found { content, damaged }, number, spare) = shared::read::<Mark>(path, bytes)?;
-    content.check_whose(source, tag, path)?;
-    Ok((content, bytes.to_vec(), spare, number + 1, path, damaged))
+    let (Found { content: mark, damaged }, newest, spare) = shared::read::<Mark>(path, bytes)?;
+    mark.check_whose(source, tag, path)?;
+    Ok(MarkFile { path, mark, bytes: bytes.to_vec(), spare, number: newest + 1, damaged })
 }
 
 /// The mark in a file, or 0 of a new tag: every id below it was given before. The input is the names of the source and
 /// of the tag, the file's path for messages, and its bytes, none for a missing file.
 #[unsafe(no_mangle)]
 extern "C" fn mark_after(source: i32, tag: i32, path: i32, bytes: i32) -> i64 {
-    call(|module| Ok(read(module, [source, tag, path, bytes])?.0.mark.0))
+    call(|module| Ok(read(module, [source, tag, path, bytes])?.mark.mark.0))
 }
 
 /// When the tag of a file was fetched, and as output its name.
@@ -79,7 +88,8 @@ extern "C" fn mark_accept(
         let order = id_order(order)?;
         let [.., segments] = module.input([source, tag, path, bytes, segments])?;
         let segments = read_segments(segments)?;
-        let (mut mark, mut file, spare, number, path, damaged) = read(module, [source, tag, path, bytes])?;
+        let MarkFile { path, mut mark, bytes: mut file, spare, number, damaged } =
+            read(module, [source, tag, path, bytes])?;
         let mut guard = mark.guard(order, path)?;
         let mut refused: Option<Error> = None;
         let mut accepted = Vec::new();
