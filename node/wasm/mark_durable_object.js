@@ -6,6 +6,9 @@ import { failed } from './record.js'
 
 const NEEDED = ['get', 'list', 'put', 'sync', 'transaction']
 const place = 'the storage of this Durable Object'
+/** The numbers of the objects in this isolate. */
+const numbers = new WeakMap()
+let objects = 0
 
 export function durableObjectMarks({ name, stateDir, storage }) {
   if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing here, where marks are in the storage of a Durable Object')
@@ -15,6 +18,7 @@ export function durableObjectMarks({ name, stateDir, storage }) {
     throw fault('invalid_argument', message)
   }
   if (NEEDED.some(method => typeof storage?.[method] !== 'function')) wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+  if (!numbers.has(storage)) numbers.set(storage, ++objects)
   const key = mark => `leafid/${name}/${mark}`
   const path = mark => `${key(mark)} in ${place}`
   const tried = async (doing, mark, call) => {
@@ -27,6 +31,7 @@ export function durableObjectMarks({ name, stateDir, storage }) {
   }
   return {
     place,
+    identity: `Durable Object ${numbers.get(storage)}`,
     path,
     read: mark => tried('read', mark, async () => (await storage.get(key(mark))) ?? null),
     update: (mark, change) =>

@@ -20,6 +20,7 @@ class MarkFiles {
 
   constructor(place, { flock }) {
     this.place = place
+    this.identity = fs.realpathSync(place)
     this.#flock = flock
   }
 

@@ -17,6 +17,7 @@ export function indexedDbMarks({ name, stateDir, storage }) {
   const path = mark => `leafid/${key(mark)} in the ${origin}`
   return {
     place: origin,
+    identity: 'IndexedDB',
     path,
     read: mark =>
       asked(path(mark), 'read', 'readonly', (records, done) => {

@@ -7,6 +7,8 @@
 //                            a promise of nothing. It is rejected with what `change` throws, and changes nothing then
 //   list(prefix)             `[name, bytes]` of all marks whose names begin so; a promise
 //   path(name)               for messages
+//   place                    where it is, for `stateDir`
+//   identity                 two stores of one identity are one
 
 import { wasm } from './module.js'
 import { nowMs } from './time.js'
@@ -45,7 +47,7 @@ export class Marks {
     // A store already belongs to an id space.
     this.#source = store ? source : `${name} ${source}`
     this.#order = order
-    this.#memory = `${store ? store.path('') : ''} ${name} ${source}`
+    this.#memory = `${store?.identity ?? ''} ${name} ${source}`
   }
 
   /** Every id below it was given before. 0 for a new tag. */

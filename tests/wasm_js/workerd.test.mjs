@@ -1,54 +1,16 @@
 // leafid/wasm in workerd: Durable Objects, and isolates without storage.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { build } from 'esbuild'
-import { Miniflare } from 'miniflare'
-import { assertDistinct, here } from './support.mjs'
+import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { vectors } from './node/support.mjs'
+import { bundled, workerd } from './workerd.mjs'
 
 const timeout = 60_000
-
-/** The script of workerd_worker.mjs, and the module beside it. */
-async function bundled(t) {
-  const outdir = mkdtempSync(join(tmpdir(), 'leafid-workerd-'))
-  t.after(() => rmSync(outdir, { recursive: true, force: true }))
-  await build({
-    entryPoints: [join(here, 'workerd_worker.mjs')],
-    bundle: true,
-    format: 'esm',
-    outdir,
-    conditions: ['workerd'],
-    external: ['cloudflare:workers'],
-    loader: { '.wasm': 'copy' },
-    assetNames: '[name]',
-  })
-  const script = readFileSync(join(outdir, 'workerd_worker.js'), 'utf8')
-  return [
-    { type: 'ESModule', path: 'worker.mjs', contents: script },
-    { type: 'CompiledWasm', path: 'leafid.wasm', contents: readFileSync(join(outdir, 'leafid.wasm')) },
-  ]
-}
-
-/** A workerd with the objects of a folder. `ask` calls a function of the worker's. */
-async function workerd(t, modules, folder) {
-  const flare = new Miniflare({
-    modules,
-    compatibilityDate: '2026-01-01',
-    durableObjects: { IDS: { className: 'Ids', useSQLite: true } },
-    durableObjectsPersist: folder,
-  })
-  t.after(() => flare.dispose().catch(() => {}))
-  async function ask(path, given = {}) {
-    const answer = await flare.dispatchFetch(`http://localhost/${path}`, { method: 'POST', body: JSON.stringify(given) })
-    return answer.json()
-  }
-  return { ask, stop: () => flare.dispose() }
-}
 
 test('the vectors; a Durable Object goes on above after a restart; isolates are refused', { timeout }, async t => {
   const modules = await bundled(t)

@@ -1,0 +1,37 @@
+// The worker of segments-workerd.test.mjs.
+
+import { DurableObject } from 'cloudflare:workers'
+import { Segments } from 'leafid/wasm'
+
+/** Takes ids of segments: from servers, or from ranges, the last one again and again. */
+async function taken({ servers, ranges, options, counts }) {
+  const fetch = () => {
+    const [start, end] = ranges.length > 1 ? ranges.shift() : ranges[0]
+    return { start, end }
+  }
+  const ids = []
+  try {
+    const segments = servers ? new Segments(servers, options) : new Segments({ ...options, fetch })
+    for (const count of counts) ids.push(...(await segments.tag('order').take(count)))
+    segments.close()
+    return { ids: ids.map(String) }
+  } catch ({ code, message }) {
+    return { ids: ids.map(String), code, message }
+  }
+}
+
+export class Ids extends DurableObject {
+  async fetch(request) {
+    const { concurrent = 1, options, ...given } = await request.json()
+    const one = () => taken({ ...structuredClone(given), options: { ...options, storage: this.ctx.storage } })
+    return Response.json(await Promise.all(Array.from({ length: concurrent }, one)))
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const [, what, name] = new URL(request.url).pathname.split('/')
+    if (what === 'object') return env.IDS.get(env.IDS.idFromName(name)).fetch(request)
+    return Response.json([await taken(await request.json())])
+  },
+}
