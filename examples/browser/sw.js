@@ -6,7 +6,9 @@ self.addEventListener('install', () => self.skipWaiting())
 self.addEventListener('activate', event => event.waitUntil(self.clients.claim()))
 self.addEventListener('fetch', event => {
   const { request } = event
-  if (request.method !== 'GET' || !request.url.startsWith(self.location.origin)) return
+  const { origin, search } = new URL(request.url)
+  // Only files are kept. A request for ids has a query, and may never be answered twice.
+  if (request.method !== 'GET' || origin !== self.location.origin || search) return
   event.respondWith(answer(request))
 })
 
@@ -19,7 +21,7 @@ async function answer(request) {
     }
     return response
   } catch (error) {
-    const kept = await caches.match(request, { ignoreSearch: true })
+    const kept = await caches.match(request)
     if (kept) return kept
     throw error
   }

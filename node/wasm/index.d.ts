@@ -27,3 +27,32 @@ export declare class Snowflake extends native.Snowflake {
   /** As `close`; fulfilled when the end is recorded. Exists where the runtime has `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>
 }
+
+interface Stored {
+  /** In workerd: `ctx.storage` of a Durable Object, where the marks are kept. */
+  readonly storage?: unknown
+}
+
+/** The options of the native package, and those of WebAssembly. */
+export interface FetchSegmentsOptions extends native.FetchSegmentsOptions, Stored {}
+
+/** The options of the native package, and those of WebAssembly. */
+export interface ServerSegmentsOptions extends native.ServerSegmentsOptions, Stored {}
+
+/**
+ * The native package's `Segments`, made by WebAssembly, from your own function or from URLs of servers. `nextSync`,
+ * `takeSync` and `fill` never wait for a fetch: it needs the event loop.
+ */
+export declare class Segments extends native.Segments {
+  constructor(servers: string | readonly string[], options?: ServerSegmentsOptions | null)
+  constructor(options: FetchSegmentsOptions)
+
+  static open<T extends typeof native.Segments>(
+    this: T,
+    servers: string | readonly string[],
+    options?: ServerSegmentsOptions | null,
+  ): Promise<InstanceType<T>>
+  static open<T extends typeof native.Segments>(this: T, options: FetchSegmentsOptions): Promise<InstanceType<T>>
+  static open(this: void, servers: string | readonly string[], options?: ServerSegmentsOptions | null): Promise<Segments>
+  static open(this: void, options: FetchSegmentsOptions): Promise<Segments>
+}
