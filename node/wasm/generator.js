@@ -50,6 +50,8 @@ class Generator {
   #extension
   /** The schedule of the lease, a handle; 0 without one. */
   #held = 0
+  /** The result of a renewal that is under way, a promise; null without one. */
+  #asking = null
   /** No id is issued before this time, because no record was found; NaN without that. */
   #beginsMs
   #timer = null
@@ -175,13 +177,14 @@ class Generator {
     }
   }
 
-  /** Whether the clock is in a granted span, and no id is ahead of it. */
+  /** Whether the clock is in a granted span, and its tick has ids; ahead of the clock the rules say when. */
   #hasSpan() {
     const module = wasm()
-    const until = module.call('snowflake_until', this.#flake)
-    const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
     const now = module.maybe('layout_tick_at', this.#settings.layout, nowMs())
-    return now !== null && now + 1 < until && first <= now + 1 && !(this.#beginsMs > nowMs())
+    if (now === null || this.#beginsMs > nowMs() || module.call('snowflake_until', this.#flake) <= now + 1) return false
+    if (module.call('snowflake_left_in_tick', this.#flake, nowMs()) > 0) return true
+    const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
+    return first > now + 1 && !this.#settings.forgets
   }
 
   #late(action) {
@@ -265,28 +268,30 @@ class Generator {
     const lease = module.call('held_begin_call', this.#held, asked, nowMs(), waitedFor)
     if (lease === 0) return this.#checkLease()
     const wish = module.number()
-    let result
-    try {
-      result = await renewLease(this.#settings, lease, wish)
-    } catch (error) {
-      result = module.call('renewal_failed', numberOf(error), error.message)
-      // Only a server that answers it says that a lease is lost.
-      if (error.code === WORKER_LOST && error.unreachable) result = this.#unknown(result, error)
-    } finally {
-      module.free(lease)
-    }
-    if (!this.#held) return this.#lateResult?.(result)
+    const asking = this.#askForRenewal(lease, wish)
+    this.#asking = asking
+    const result = await asking
+    // The close in between needs it.
+    if (this.#closed) return
+    if (this.#asking === asking) this.#asking = null
     const ended = module.call('held_take', this.#held, result, layout, asked, platform().bootMs(), nowMs())
     this.#renewing(ended)
     module.free(result)
   }
 
-  #unknown(result, error) {
-    wasm().free(result)
-    return wasm().call('renewal_failed', numberOf({ code: codeOf('segment_unavailable') }), error.message)
+  /** The result of a renewal, a handle. */
+  async #askForRenewal(lease, wish) {
+    const module = wasm()
+    try {
+      return await renewLease(this.#settings, lease, wish)
+    } catch (error) {
+      // Only a server that answers it says that a lease is lost.
+      const number = numberOf(error.unreachable ? { code: codeOf('segment_unavailable') } : error)
+      return module.call('renewal_failed', number, error.message)
+    } finally {
+      module.free(lease)
+    }
   }
-
-  #lateResult = null
 
   #renewing(ended) {
     const module = wasm()
@@ -384,20 +389,22 @@ class Generator {
     } finally {
       this.#file.close()
       this.#lock.release()
-      if (held) this.#release(held, firstUnused, lost)
+      if (held) this.#release(held, firstUnused, lost).catch(warn)
       module.free(this.#flake, this.#extension)
       // The number may be another's now.
       this.#flake = this.#extension = 0
     }
   }
 
-  #release(held, firstUnused, lost) {
+  /** Releases the lease, once no renewal is under way: that may change its token. */
+  async #release(held, firstUnused, lost) {
     const module = wasm()
-    const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, 0)
-    module.free(held)
-    if (lease === 0) return
-    const untilMs = module.call('layout_tick_start_ms', this.#settings.layout, firstUnused)
-    this.released = releaseLease(this.#settings, lease, untilMs)
+    const { layout } = this.#settings
+    const untilMs = firstUnused === null ? 0 : module.call('layout_tick_start_ms', layout, firstUnused)
+    const late = (await this.#asking) ?? 0
+    const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, late)
+    module.free(held, late)
+    if (lease !== 0) await releaseLease(this.#settings, lease, untilMs)
   }
 }
 

@@ -257,7 +257,7 @@ test('an id waits until its span is durable', { timeout }, async t => {
         set.call(this, this.mode === 'readwrite' ? event => late.push([call, this, event]) : call)
       },
     })
-    const { ids } = await globalThis.issue(1200)
+    const { ids } = await globalThis.issue(4000)
     const last = Math.max(...ids.map(id => globalThis.leafid.decode(id).timestampMs))
     const written = late.length
     for (const [call, transaction, event] of late.splice(0)) call.call(transaction, event)
