@@ -62,7 +62,7 @@ for (const runtime of Object.keys(RUNTIMES)) {
     const { url } = await server(t, 500, '--pool', '1')
     const { name } = space()
     const options = () => ({ name, stateDir: space().stateDir, worker: url })
-    const slept = issue(t, runtime, { options: options(), ms: 5500, stopMs: 2500, patient: true })
+    const slept = issue(t, runtime, { options: options(), ms: 9000, stopMs: 2500, patient: true })
     const { workerId } = await slept.opened
     let other = null
     await until('its lease ended', async () => (other = await Snowflake.open(options()).catch(() => null)))
