@@ -104,7 +104,9 @@ test('publint', () => {
 })
 
 test('attw: the types fit what require and import give', () => {
-  assert.match(tool('attw', [tarball, '--no-emoji', '--no-color']), /No problems found/)
+  // leafid/wasm is an ES module: a module of CommonJS imports it by import().
+  const said = tool('attw', [tarball, '--no-emoji', '--no-color', '--ignore-rules', 'cjs-resolves-to-esm'])
+  assert.match(said, /No problems found/)
 })
 
 test('docs/NODE.md has these recipes, and the packages of all platforms', () => {
