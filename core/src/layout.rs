@@ -268,6 +268,22 @@ impl Layout {
         Error::new(Code::TimeExhausted, message)
     }
 
+    /// The tick of an id.
+    pub const fn tick_of(&self, id: i64) -> u64 {
+        (id >> self.tick_shift()) as u64
+    }
+
+    /// The position of an id: `tick << sequence_bits | sequence`.
+    pub(crate) const fn position(&self, id: i64) -> u64 {
+        let sequence = (id >> self.shifts().1) as u64 & self.max_sequence() as u64;
+        self.tick_of(id) << self.sequence_bits | sequence
+    }
+
+    /// Whether this position is not the first of its tick.
+    pub(crate) const fn is_begun(&self, position: u64) -> bool {
+        position & self.max_sequence() as u64 != 0
+    }
+
     pub(crate) const fn sequence_bits(&self) -> u32 {
         self.sequence_bits as u32
     }

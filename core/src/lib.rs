@@ -85,6 +85,7 @@ pub use snowflake::record::{Admission, MOST_FORMER, MOST_SKIPPED, Record};
 pub use snowflake::rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS, OnClockBackwards, OnExhausted, Rules};
 pub use snowflake::span::{Span, next_until};
 pub use snowflake::start::{Start, StartAction};
+pub use snowflake::tick_runs::TickRuns;
 pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
 pub use time::clock_filter::{ClockFilter, LeapEvent};
 pub use time::poll_pause::PollPause;

@@ -14,3 +14,4 @@ pub(crate) mod record;
 pub(crate) mod rules;
 pub(crate) mod span;
 pub(crate) mod start;
+pub(crate) mod tick_runs;

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
-use leafid_core::{Action, Layout, Rules, Snowflake};
+use leafid_core::{Action, Layout, Rules, Snowflake, TickRuns};
 
 /// A clock that moves on only when asked to wait.
 fn waits(action: Action) -> i64 {
@@ -94,6 +94,35 @@ fn stride_steps_over_a_worker_id_that_stands_lowest() {
         assert_eq!((parts.worker_id, parts.sequence as usize, parts.timestamp_ms), (258, sequence, NOW_MS));
     }
     assert_eq!(flake.next(NOW_MS), Ok(ids[4] + (1 << 16)), "single ids step likewise");
+}
+
+#[test]
+fn only_a_run_that_follows_in_the_clock_s_tick_has_more_than_one() {
+    for layout in [Layout::LEAF, Layout::SONYFLAKE] {
+        let begun = || {
+            let flake = granted(layout, PLAIN, 3, NOW_MS, 100);
+            let mut runs = TickRuns::new(layout);
+            runs.taken(flake.reserve(NOW_MS, 10).expect("granted"), 0);
+            (flake, runs.after())
+        };
+        let tick_ms = layout.tick_ms();
+        let given =
+            |flake: &Snowflake, now_ms, after| flake.reserve_after(now_ms, after, 5).map(|run| run.count);
+        let (flake, after) = begun();
+        assert_eq!(given(&flake, NOW_MS, after), Ok(5));
+        assert_eq!(given(&flake, NOW_MS, after), Ok(1), "others took ids since");
+        let (flake, after) = begun();
+        assert_eq!(given(&flake, NOW_MS + tick_ms, after), Ok(1), "the next tick");
+        let (flake, after) = begun();
+        assert_eq!(given(&flake, NOW_MS - tick_ms, after), Ok(1), "the clock went back");
+        let (flake, after) = begun();
+        flake.seal();
+        assert_eq!(given(&flake, NOW_MS, after), Err(Action::Sealed));
+        let (flake, _) = begun();
+        let mut runs = TickRuns::new(layout);
+        runs.taken(flake.reserve(NOW_MS, usize::MAX).expect("the rest"), 0);
+        assert_eq!(given(&flake, NOW_MS + tick_ms, runs.after()), Ok(1), "used up, and a tick begins");
+    }
 }
 
 #[test]

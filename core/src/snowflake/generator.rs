@@ -1,7 +1,7 @@
 //! The snowflake generator. It is lock-free and issues ids within its granted spans.
 //!
-//! Construct: [`Snowflake::new`]. Polls: [`Snowflake::next`], [`Snowflake::reserve`], which return ids or the next
-//! action. Events: [`Snowflake::grant`], [`Snowflake::seal`]. Queries: all others.
+//! Construct: [`Snowflake::new`]. Polls: [`Snowflake::next`], [`Snowflake::reserve`], [`Snowflake::reserve_after`],
+//! which return ids or the next action. Events: [`Snowflake::grant`], [`Snowflake::seal`]. Queries: all others.
 //!
 //! | State | Event | Result, next state |
 //! | --- | --- | --- |
@@ -106,6 +106,23 @@ impl Snowflake {
         // More than any tick holds is as good as 2^32, which adds to a position without overflow.
         let (position, count) = self.step(now_ms, (most as u64).clamp(1, 1 << 32))?;
         Ok(Run { first: self.id(position), stride: self.stride, count: count as usize })
+    }
+
+    /// As [`Snowflake::reserve`], but more than one only if the clock's tick has begun, and its ids so far end at the
+    /// position `after`: then nobody else has taken one.
+    pub fn reserve_after(&self, now_ms: i64, after: u64, most: usize) -> core::result::Result<Run, Action> {
+        let follows = self.layout.is_begun(after)
+            && self.layout.tick_at(now_ms) == Some(after >> self.sequence_bits)
+            && self.next.0.load(Relaxed) == after;
+        self.reserve(now_ms, if follows { most } else { 1 })
+    }
+
+    /// The address of the first unused position, `tick << sequence_bits | sequence`. Each step raises it; a sealed
+    /// generator has the largest number there. As long as it is the position after a run, the ids of the run are above all
+    /// others that were issued.
+    #[doc(hidden)]
+    pub fn position(&self) -> *const u64 {
+        core::ptr::from_ref(&self.next.0).cast()
     }
 
     /// Adds a span. It starts where the last one ended, or above. Ticks in between are never used.
