@@ -48,7 +48,7 @@ pub use leafid_core::{
     Segment, Utc, parse_id,
 };
 #[doc(hidden)]
-pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength};
+pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength, TickRuns};
 pub use metrics::metrics;
 #[doc(hidden)]
 pub use os::log_queue;
@@ -62,6 +62,8 @@ pub use segments::{
 };
 pub use snowflake::builder::SnowflakeBuilder;
 pub use snowflake::handle::Snowflake;
+#[doc(hidden)]
+pub use snowflake::next_run::{TickRun, Watch};
 pub use snowflake::stats::Stats;
 pub use snowflake::thread_local::{Ids, Local};
 pub use tasks::user_calls::Answer;

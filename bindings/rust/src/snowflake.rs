@@ -5,6 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod generator;
 pub(crate) mod handle;
 pub(crate) mod lease_calls;
+pub(crate) mod next_run;
 pub(crate) mod recovery;
 pub(crate) mod recovery_state;
 pub(crate) mod registry;

@@ -3,7 +3,7 @@
 
 mod common;
 use common::{Place, sorted_and_distinct};
-use leafid::{ClockSource, Code, Layout, Snowflake};
+use leafid::{ClockSource, Code, Layout, Snowflake, TickRun, TickRuns};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn now_ms() -> i64 {
@@ -30,6 +30,35 @@ fn iteration_goes_on_and_tells_of_the_end() {
     }
     flake.close().unwrap();
     assert_eq!(flake.iter().next().unwrap().unwrap_err().code(), Code::Closed);
+}
+
+#[test]
+fn runs_are_watched_and_no_id_of_another_handle_comes_between() {
+    for clock_source in [ClockSource::System, ClockSource::Coarse] {
+        let place = Place::new();
+        let open = || place.builder().worker(1).clock_source(clock_source).open().unwrap();
+        let (flake, other) = (open(), open());
+        let mut runs = TickRuns::new(flake.layout());
+        let (mut ids, mut watched) = (Vec::new(), 0);
+        for round in 0..20_000 {
+            let TickRun { run, watch } = flake.next_run(&mut runs, 0).unwrap();
+            assert_eq!(run.count > 1, watch.is_some());
+            let (first, last) = (run.first, run.first + (run.count as i64 - 1) * run.stride);
+            if let Some(watch) = watch {
+                assert!(watch.tick_ms.contains(&at_ms(first)) && watch.tick_ms.contains(&at_ms(last)));
+                assert_eq!(watch.after as i64 & 4095, ((last & 4095) + 1) & 4095);
+                watched += 1;
+            }
+            ids.extend((0..run.count as i64).map(|i| first + i * run.stride));
+            if round % 100 == 0 {
+                ids.push(other.next().unwrap());
+            }
+        }
+        assert_eq!(watched > 0, clock_source == ClockSource::System);
+        assert!(ids.is_sorted() && sorted_and_distinct(ids));
+        flake.close().unwrap();
+        assert_eq!(flake.next_run(&mut runs, 0).unwrap_err().code(), Code::Closed);
+    }
 }
 
 #[test]

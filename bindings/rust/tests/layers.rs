@@ -47,6 +47,7 @@ const SPREAD: &[(&str, &str, &str)] = &[
     ("Env", "os/disk", "the system's environment; os/env names no system"),
     ("Snowflake", "snowflake/batch", "many ids at once"),
     ("Snowflake", "snowflake/builder", "builder() stands with what it returns"),
+    ("Snowflake", "snowflake/next_run", "next_run() stands with what it returns"),
     ("Snowflake", "snowflake/thread_local", "local() and iter() stand with what they return"),
     ("Generator", "snowflake/lease_calls", "calls of the lease source and its cache"),
     ("Generator", "snowflake/recovery", "the next generator after a lost lease"),

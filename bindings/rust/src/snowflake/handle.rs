@@ -199,7 +199,7 @@ impl Snowflake {
     pub(crate) fn step<T>(
         &self,
         interrupted: Interrupted<'_>,
-        mut step: impl FnMut(&Generator, i64) -> std::result::Result<T, Action>,
+        mut step: impl FnMut(&Arc<Generator>, i64) -> std::result::Result<T, Action>,
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
