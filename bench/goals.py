@@ -76,7 +76,7 @@ START = [
 ]
 
 ROWS = [
-    Row("call", "next", floors=CLOCK_ADD, goals={"rust": times(1.1), "python": times(1.15), "node": times(1.5), "wasm": times(1.3)}),
+    Row("call", "next", floors=CLOCK_ADD, goals={"rust": times(1.1), "python": times(1.15), "node": times(1.2), "wasm": times(1.3)}),
     Row("call_closure", "next", floors=every("napi-rs closure -> BigInt")),
     Row("coarse", "next, coarse clock", floors=every("coarse clock read + atomic add"), goals={"rust": times(1.15)}),
     Row("local", "next of a thread's own handle", floors=every("coarse clock read")),

@@ -3,13 +3,9 @@
 // The ids of a tag that this thread has taken and not issued: a run, so that one id costs a read of an array. A
 // prefetch starts only with the first id of a run.
 
+const { GENERATION, generation } = require('./generation.js')
 const native = require('./native.js')
 
-/**
- * Another number in a forked child, which must not issue its parent's ids. V8 leaves its heap out of such children, so
- * that no JavaScript runs there; other engines may not.
- */
-const GENERATION = native.forkGeneration()
 /** Where the addon writes a run, whose length the host decides. */
 const scratch = new BigInt64Array(native.limits().longestRun)
 /** An array that is this many times as long as its ids need is replaced. */
@@ -125,12 +121,12 @@ class LocalIds {
 
   /** Drops the parent's ids in a forked child. */
   #enter() {
-    if (GENERATION[0] === 0) GENERATION[0] = native.nextGeneration()
-    if (this.generation !== GENERATION[0]) {
-      this.generation = GENERATION[0]
+    const current = generation()
+    if (this.generation !== current) {
+      this.generation = current
       this.at = this.end = this.#hidden = 0
     }
   }
 }
 
-module.exports = { LocalIds, GENERATION }
+module.exports = { LocalIds }

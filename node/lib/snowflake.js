@@ -8,6 +8,7 @@ const native = require('./native.js')
 const { Opening, asks } = require('./open_snowflake.js')
 const { integer, snowflakeOptions } = require('./options.js')
 const { serve } = require('./sources.js')
+const { TickRun } = require('./tick_run.js')
 
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close']
@@ -17,6 +18,7 @@ const failed = error => (error instanceof LeafidError ? error : translate(error)
 class Snowflake {
   // The addon's closures over one handle: a call costs a tenth of a call of a native method.
   #handle
+  #run
   /** Whether there are user callbacks. */
   #asks
   #closed = false
@@ -28,8 +30,9 @@ class Snowflake {
   constructor(options) {
     const given = snowflakeOptions(options)
     this.#usesServers = asksServers(given)
-    const { layout, ...handle } = this.#opened(given)
-    this.#handle = handle
+    const handle = this.#opened(given)
+    this.#use(handle)
+    const { layout } = handle
     this.#layout = Object.freeze(layout)
     this.#exact = layout.timestampBits + layout.workerBits + layout.sequenceBits <= 53
     for (const name of BOUND) {
@@ -39,11 +42,16 @@ class Snowflake {
 
   #opened(given) {
     this.#asks = asks(given)
-    if (given.lazy && (this.#asks || this.#usesServers)) return openLater(given, handle => (this.#handle = handle))
+    if (given.lazy && (this.#asks || this.#usesServers)) return openLater(given, handle => this.#use(handle))
     if (!this.#asks) return guarded(() => native.open(given))
     const opening = new Opening(given)
     opening.now()
     return opening.handle
+  }
+
+  #use(handle) {
+    this.#handle = handle
+    this.#run = new TickRun(handle)
   }
 
   static async open(options) {
@@ -67,14 +75,12 @@ class Snowflake {
   }
 
   static #next(self) {
-    const handle = Snowflake.#ours(self).#handle
-    let id
+    const run = Snowflake.#ours(self).#run
     try {
-      id = handle.next()
+      return run.next()
     } catch (error) {
       throw failed(error)
     }
-    return id === undefined ? handle.id[0] : id
   }
 
   static #fill(self, array) {
@@ -126,6 +132,7 @@ class Snowflake {
   close() {
     const self = Snowflake.#ours(this)
     self.#closed = true
+    self.#run.drop()
     try {
       self.#call(self.#usesServers ? 'closeSoon' : 'close')
     } finally {

@@ -5,7 +5,8 @@ const { named, refuse } = require('./errors.js')
 const { WaitQueue } = require('./wait_queue.js')
 const native = require('./native.js')
 const { integer, isRecord, record, unknownName } = require('./options.js')
-const { LocalIds, GENERATION } = require('./local_ids.js')
+const { GENERATION } = require('./generation.js')
+const { LocalIds } = require('./local_ids.js')
 
 const { mostMs: MOST_MS } = native.limits()
 const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']

@@ -186,7 +186,7 @@ test('segments that nobody uses any more are closed by the collector', { timeout
 
 // V8 itself leaves its heap out of forked children, so none of them can be asked here: this is the net below that.
 test('a forked child would issue nothing of what this thread has at hand', { timeout, skip: process.platform !== 'linux' }, async () => {
-  const { GENERATION } = require(join(dirname(require.resolve('leafid')), 'lib/local_ids.js'))
+  const { GENERATION } = require(join(dirname(require.resolve('leafid')), 'lib/generation.js'))
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: () => ({ start: 1, end: 1001 }) })
   const { next, nextSync, tryNext, stats } = ids.tag('order')
   for (let i = 1n; i <= 200n; i++) assert.equal(await next(), i)

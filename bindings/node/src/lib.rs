@@ -17,6 +17,7 @@ mod id;
 mod layout;
 mod limits;
 mod logs;
+mod next_run;
 mod opening;
 mod options;
 mod segment_options;

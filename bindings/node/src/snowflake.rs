@@ -6,16 +6,14 @@ use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::layout::Fields;
+use crate::next_run::NextRuns;
 use crate::opening::open_soon;
 use crate::options::{Options, WorkerArgument, worker_ids};
 use crate::source::{Use, source};
 use leafid::{DEFAULT_TIMEOUT_MS, Result, Snowflake, SnowflakeBuilder};
-use napi::bindgen_prelude::{
-    BigInt64Array, BigInt64ArraySlice, Env, External, FunctionCallContext, JsObjectValue, Object, ToNapiValue,
-};
+use napi::bindgen_prelude::{Env, External, FunctionCallContext, Object, ToNapiValue};
 use napi_derive::napi;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The statistics of a generator.
@@ -76,8 +74,9 @@ impl From<leafid::Stats> for Stats {
 }
 
 /// Opens a generator: `{ layout, next, id, fill, stats, workerId, close, closeSoon }`, usable until it is closed or
-/// collected. `next` stores the id in the array `id`, which costs half as much to read as a return value. Where the
-/// engine does not share memory, it returns the id itself.
+/// collected. `next` stores the id in the array `id`, which costs half as much to read as a return value. If it has taken
+/// a run, the array `ids` has it, and the numbers behind `id` and the array `position` tell how long the ids may be issued:
+/// see `NextRuns`. Where the engine does not share memory, `next` returns the id itself.
 #[napi(catch_unwind)]
 pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
     Ok(opened(env, options.builder())?.0)
@@ -183,11 +182,13 @@ fn opened(env: &Env, builder: Result<SnowflakeBuilder>) -> napi::Result<(Object<
     close_at_exit(&flake);
     let mut handle = Object::new(env)?;
     handle.set("layout", Fields::from(flake.layout()))?;
-    match shared_number(&mut handle)? {
-        Some(id) => method(env, &mut handle, "next", &flake, move |flake| {
-            id.store(flake.next()?, Relaxed);
-            Ok(())
-        })?,
+    match NextRuns::new(&flake, &mut handle)? {
+        Some(runs) => {
+            let flake = flake.clone();
+            let next = move |context: FunctionCallContext| runs.next(&flake, &context);
+            let next = env.create_function_from_closure::<(), _, _>("next", next)?;
+            handle.set("next", next)?;
+        }
         // Ids are never negative: as u64 they are BigInts of the same value.
         None => method(env, &mut handle, "next", &flake, |flake| Ok(flake.next()? as u64))?,
     }
@@ -203,17 +204,6 @@ fn opened(env: &Env, builder: Result<SnowflakeBuilder>) -> napi::Result<(Object<
         })?;
     handle.set("fill", fill)?;
     Ok((handle, flake))
-}
-
-/// A number that JavaScript reads as `id[0]`; `None` where the engine copies memory that is not its own.
-fn shared_number(handle: &mut Object) -> napi::Result<Option<Arc<AtomicI64>>> {
-    let number = Arc::new(AtomicI64::new(0));
-    let (memory, arrays) = (Arc::as_ptr(&number).cast_mut().cast(), Arc::clone(&number));
-    // SAFETY: one number, which lives as long as the share of the array's finalizer.
-    let array = unsafe { BigInt64Array::with_external_data(memory, 1, move |_, _| drop(arrays)) };
-    handle.set("id", array)?;
-    let seen: BigInt64ArraySlice = handle.get_named_property("id")?;
-    Ok((seen.as_ptr() == memory.cast_const()).then_some(number))
 }
 
 /// Adds a function without arguments. Node-API's trampoline converts a panic in it to an exception.
