@@ -100,7 +100,8 @@ function grid(now, x, height) {
     drawn.push(element('line', { class: 'grid', x1: x(at), x2: x(at), y1: TOP - 6, y2: height }))
     const away = Math.round((at - now) / 1000)
     const fits = Math.abs(x(at) - x(now)) > LABEL * 0.9 && x(at) > LABEL / 2
-    if (fits) drawn.push(element('text', { x: x(at), y: 14, 'text-anchor': 'middle' }, `${away > 0 ? '+' : '−'}${Math.abs(away)} s`))
+    const label = `${away > 0 ? '+' : '−'}${Math.abs(away)} s`
+    if (fits) drawn.push(element('text', { x: x(at), y: 14, 'text-anchor': 'middle' }, label))
   }
   return drawn
 }
@@ -108,13 +109,17 @@ function grid(now, x, height) {
 function drawn(workerId, { spans, ids, isOurs }, top, now, x) {
   const bar = (from, until, kind) => {
     const [left, right] = [Math.max(x(from), 0), x(until)]
-    return right - left < 1 ? [] : [element('rect', { class: kind, x: left, y: top + 18, width: right - left - 1, height: BAR, rx: 4 })]
+    const size = { x: left, y: top + 18, width: right - left - 1, height: BAR, rx: 4 }
+    return right - left < 1 ? [] : [element('rect', { class: kind, ...size })]
   }
   const parts = spans.flatMap(({ from, until, end }) => {
     const used = Math.min(Math.max(end ?? now, from), until)
     return [...bar(from, used, 'span-used'), ...bar(used, until, end ? 'span-lost' : 'span-ahead')]
   })
-  const dots = ids.map(({ at, count }) => element('circle', { class: 'ids', cx: x(at), cy: top + 18 + BAR + 7, r: Math.min(2 + Math.log10(count), 6) }))
+  const below = top + 18 + BAR + 7
+  const dots = ids.map(({ at, count }) =>
+    element('circle', { class: 'ids', cx: x(at), cy: below, r: Math.min(2 + Math.log10(count), 6) }),
+  )
   const name = `worker id ${workerId}${isOurs ? ', this tab' : ''}`
   return [...parts, ...dots, element('text', { class: 'name', x: LEFT, y: top + 12 }, name)]
 }

@@ -9,18 +9,19 @@ const LARGEST_BODY = 64 * 1024
 const MODES = 'WebSocketPair' in globalThis ? {} : { cache: 'no-store', credentials: 'omit' }
 
 /**
- * Sends a request `{ method, path, type, body }` below a URL. `isSelfEvident`: the text of its response shows whether it
- * is whole.
+ * Sends a request `{ method, path, type, body }` below a URL. `isSelfEvident`: the text of its response shows whether
+ * it is whole.
  *
- * @returns {Promise<{ status: number, location: string | null, flaw: string | null, body: Uint8Array }>} rejected with an
- *   AbortError after `withinMs`, or when `stop` ends it
+ * @returns {Promise<{ status: number, location: string | null, flaw: string | null, body: Uint8Array }>} rejected with
+ *   an AbortError after `withinMs`, or when `stop` ends it
  */
 export async function exchange(url, { method, path, type, body }, headers, withinMs, stop, isSelfEvident) {
   const timer = setTimeout(() => stop.abort(), Math.ceil(withinMs))
   try {
     const all = { Accept: 'application/json', ...headers }
     if (type !== null) all['Content-Type'] = type
-    const response = await fetch(url + path, { method, headers: all, body, redirect: 'manual', signal: stop.signal, ...MODES })
+    const { signal } = stop
+    const response = await fetch(url + path, { method, headers: all, body, redirect: 'manual', signal, ...MODES })
     // A redirect that is not followed has the status 0 in a browser, and tells nothing more.
     const status = response.status || 302
     const { bytes, isLong } = await bodyOf(response)

@@ -1,6 +1,6 @@
 // The fetcher: requests segments from a source for the tags of one `Segments`. The module decides when.
 
-import { LeafidError, fault, numberOf } from './errors.js'
+import { LeafidError, codeOf, fault, numberOf } from './errors.js'
 import { warn } from './logger.js'
 import { random64, wasm } from './module.js'
 import { platform } from './platform.js'
@@ -17,9 +17,10 @@ const LARGEST = 2 ** 53
 /** The actions of a circuit breaker. */
 const [ASK, , WAKE, RELEASE, PROBE] = [0, 1, 2, 3, 4]
 
-const SAME = ['SEGMENT_REGRESSED', 'SOURCE_INVALID', 'STATE_IO', 'STATE_CORRUPT', 'STATE_MISMATCH', 'UNKNOWN_TAG', 'INVALID_ARGUMENT']
-const KEPT = new Set(SAME.map(name => `ERR_LEAFID_${name}`))
-const UNAVAILABLE = 'ERR_LEAFID_SEGMENT_UNAVAILABLE'
+const [REGRESSED, UNAVAILABLE, UNKNOWN_TAG] = ['segment_regressed', 'segment_unavailable', 'unknown_tag'].map(codeOf)
+/** The errors that a call gets as they are when its time is over. */
+const others = ['source_invalid', 'state_io', 'state_corrupt', 'state_mismatch', 'invalid_argument'].map(codeOf)
+const KEPT = new Set([REGRESSED, UNKNOWN_TAG, ...others])
 
 export class Fetcher {
   settings
@@ -82,8 +83,8 @@ export class Fetcher {
 
   /**
    * Starts the tag's next fetch, unless one is under way or it is too early. The reason is its prefetch, or calls that
-   * wait for `need` ids. Returns what there is to say to a call: whether there are new ids, whether a fetch will end, how
-   * many have ended and begun, and the source's refusal of the tag.
+   * wait for `need` ids. Returns what there is to say to a call: whether there are new ids, whether a fetch will end,
+   * how many have ended and begun, and the source's refusal of the tag.
    */
   want(state, need) {
     const waits = need !== null
@@ -93,7 +94,8 @@ export class Fetcher {
     this.#decide(state, waits)
     const { isFetching, isAsked, ended } = state.fetches()
     const refused = state.isRefused ? copyOf(state.error) : null
-    return { refilled, refused, awaited: isFetching || refilled || state.wakesAt !== null, ended, begun: ended + Number(isAsked) }
+    const awaited = isFetching || refilled || state.wakesAt !== null
+    return { refilled, refused, awaited, ended, begun: ended + Number(isAsked) }
   }
 
   #decide(state, waits) {
@@ -180,7 +182,8 @@ export class Fetcher {
       const accepted = await this.#marks.accept(state.name, batch.segments, after)
       return { ...accepted, step: batch.step }
     } catch (error) {
-      return { error: error instanceof LeafidError ? error : fault('internal', `a defect of leafid: ${error?.stack ?? error}; please report it`, error) }
+      if (error instanceof LeafidError) return { error }
+      return { error: fault('internal', `a defect of leafid: ${error?.stack ?? error}; please report it`, error) }
     }
   }
 
@@ -191,7 +194,7 @@ export class Fetcher {
     const isDenied = Boolean(outcome.error) && (this.#source.servers?.denies(state.name) ?? false)
     let failures = 0
     if (outcome.error) {
-      const maySkip = settings.stock !== null && error.code === 'ERR_LEAFID_SEGMENT_REGRESSED'
+      const maySkip = settings.stock !== null && error.code === REGRESSED
       const given = [numberOf(error), error.message, isDenied, elapsed(), random64(), maySkip]
       failures = module.call('fetch_failed', state.fetch, ...given)
     } else {
@@ -205,7 +208,7 @@ export class Fetcher {
     }
     if (error && (failures > 0 || outcome.error) && error.code !== state.error?.code) warn(error)
     state.error = error ?? null
-    state.isRefused = Boolean(outcome.error) && (isDenied || error.code === 'ERR_LEAFID_UNKNOWN_TAG')
+    state.isRefused = Boolean(outcome.error) && (isDenied || error.code === UNKNOWN_TAG)
     const isAnswered = isDenied || error?.code !== UNAVAILABLE
     const backOffMs = this.#source.servers?.backOffMs()
     const failed = isAnswered ? 0 : (error.requests ?? 1)
@@ -236,7 +239,8 @@ export class Fetcher {
     if (silentFor !== null) return `its source has not answered for ${Math.round(silentFor)} ms`
     if (state.askedAt !== null) return 'requests for other tags took all `connections`'
     wasm().call('breaker_state', this.#breaker)
-    return wasm().number(1) === 1 ? 'its source has not answered requests for other tags' : 'its source was not asked yet'
+    const isFull = wasm().number(1) === 1
+    return isFull ? 'its source has not answered requests for other tags' : 'its source was not asked yet'
   }
 
   /** While the source is down: a tag for which it failed. */

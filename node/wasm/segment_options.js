@@ -55,7 +55,7 @@ const ofServers = {
 }
 const ofFetch = { fetch, ...shared }
 
-/** The arguments of a constructor, with their types checked: `{ fetch, servers, options }`, `fetch` or `servers` null. */
+/** The arguments of a constructor, their types checked: `{ fetch, servers, options }`, `fetch` or `servers` null. */
 export function segmentsOptions(first, second) {
   const fetches = isRecord(first)
   if (fetches && second !== undefined) wasm().refuse('options', second, 'nothing after options with fetch')
@@ -89,7 +89,8 @@ export function settingsOf(given) {
   const source = sourceOf(given)
   const { step, prefetch, timeoutMs, requestTimeoutMs, connectTimeoutMs, connections, blockSize } = options
   const numbers = [step, prefetch, timeoutMs, requestTimeoutMs, connectTimeoutMs, connections, blockSize]
-  const order = module.call('segments_check', source, name, ...numbers, orderedSource === undefined ? -1 : Number(orderedSource))
+  const ordered = orderedSource === undefined ? -1 : Number(orderedSource)
+  const order = module.call('segments_check', source, name, ...numbers, ordered)
   const [asked, percent, timeout, requestTimeout, connectTimeout, most, size] = module.numbers(7)
   const isOneByOne = source === 1 || source === 2
   const settings = {

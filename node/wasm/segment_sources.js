@@ -1,8 +1,8 @@
 // The sources of segments: the user callback, and servers in each protocol.
 //
 // A source has
-//   ask(request)       `{ tag, step, after, urgent }`, tag as a TagState; a promise of `{ segments, step? }`, or of null
-//                      for an unknown tag. An error has `requests`, how many failed, if that was not one
+//   ask(request)       `{ tag, step, after, urgent }`, tag as a TagState; a promise of `{ segments, step? }`, or of
+//                      null for an unknown tag. An error has `requests`, how many failed, if that was not one
 //   silentFor(tag)     how long a request for it has had no response, milliseconds; null while none runs
 //   servers            the ServerPool, or null
 //   close()

@@ -69,7 +69,10 @@ const open = new Set()
 /** The tags of all open segments, for metrics: `{ space, source, stats }` each. */
 export function openTags() {
   const owners = [...open].map(ref => ref.deref()).filter(owner => owner)
-  return owners.flatMap(owner => owner.stats().map(stats => ({ space: owner.settings.name, source: owner.settings.sourceName, stats })))
+  return owners.flatMap(owner => {
+    const { name: space, sourceName: source } = owner.settings
+    return owner.stats().map(stats => ({ space, source, stats }))
+  })
 }
 
 /** Closes the segments that are no longer used. */

@@ -31,7 +31,8 @@ function segment(value) {
  * What keeps the user callback out of the asynchronous context of the call that asks for an id: a transaction that the
  * caller has open there is not leafid's. Node, Bun, Deno and workerd have such contexts, browsers have none.
  */
-const outside = globalThis.process?.getBuiltinModule?.('node:async_hooks')?.AsyncLocalStorage?.snapshot?.() ?? (call => call())
+const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
+const outside = hooks?.AsyncLocalStorage?.snapshot?.() ?? (call => call())
 
 /** Asks the user callback for a segment of a tag; rejected with a LeafidError. */
 export async function askUser(fetch, tag, step, after) {
