@@ -233,6 +233,41 @@ test('a range server over a restart: after is the mark', { timeout }, async t =>
   assertDistinct(...runs)
 })
 
+test('all runtimes and the native package, killed and begun again, on a source that loses its memory', { timeout }, async t => {
+  const { url, tell } = await fakeServer(t)
+  const options = { ...space(), protocol: 'range', step: 5, adaptive: false, timeoutMs: 5000 }
+  const [ids, errors] = [[], new Set()]
+  /** One life of a process, with each whole line that it printed. */
+  const life = (runtime, name, killMs) =>
+    new Promise((done, failed) => {
+      const given = { servers: url, options, ms: 20_000, package: name }
+      const [command, ...args] = RUNTIMES[runtime]
+      const child = spawn(command, [...args, join(here, 'issue_segments.mjs'), JSON.stringify(given)], { cwd: here })
+      let out = ''
+      child.stdout.on('data', text => (out += text))
+      child.on('error', failed).on('close', () => {
+        for (const line of out.split('\n').slice(0, -1)) {
+          if (line.startsWith('error ')) errors.add(line)
+          else ids.push(...line.split(' ').map(BigInt))
+        }
+        done()
+      })
+      setTimeout(() => child.kill('SIGKILL'), killMs)
+    })
+  const end = Date.now() + 10_000
+  const lives = async (runtime, name) => {
+    while (Date.now() < end) await life(runtime, name, 1500 + Math.random() * 1500)
+  }
+  const restore = async () => {
+    // To a backup: what it gave since is forgotten.
+    for (; Date.now() < end; await sleep(200)) await tell({ do: 'tag', tag: 'order', next: 1 })
+  }
+  await Promise.all([...Object.keys(RUNTIMES).map(runtime => lives(runtime)), lives('node', 'leafid'), restore()])
+  assert.ok(ids.length > 300, `${ids.length} ids`)
+  assertDistinct(ids)
+  assert.deepEqual([...errors].filter(error => !/REGRESSED|UNAVAILABLE/.test(error)), [])
+})
+
 test('prewarm of the last day finds the tags of the native package', { timeout }, async () => {
   const options = space()
   assert.equal(await first(Native, options, 1, 11), 1n)
