@@ -15,6 +15,7 @@ PLACES = [
     ("packaging/vcpkg/leafid/vcpkg.json", r'^  "version-semver": "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
+    ("node/wasm/version.js", r"^export const version = '([^']+)'"),
 ]
 # In each lock file the stanzas of the workspace's own packages: they have no source. Programs of the tests are 0.0.0.
 LOCK_FILES = sorted({*ROOT.glob("Cargo.lock"), *ROOT.glob("[a-t]*/Cargo.lock"), *ROOT.glob("[a-t]*/*/Cargo.lock")})
