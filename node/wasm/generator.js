@@ -38,8 +38,13 @@ export async function openSoon(settings) {
 
 /** Waits for the first id, if that is not far away. */
 async function begun(generator) {
-  if (generator.beginsSoon) await generator.ready()
-  return generator
+  try {
+    if (generator.beginsSoon) await generator.ready()
+    return generator
+  } catch (error) {
+    await generator.close()
+    throw error
+  }
 }
 
 class Generator {

@@ -17,6 +17,8 @@ export class Shared {
   /** What callers get while there is no generator. */
   lost = null
   #losses = 0
+  /** The claim after a loss, a promise; null without one. It uses the settings. */
+  #recovering = null
   /** The promise of the opening or of the closing, while it runs. */
   busy = null
 
@@ -28,7 +30,9 @@ export class Shared {
     this.generator = generator
     this.lost = null
     this.claims++
-    generator.onLoss = why => this.#lose(generator, why)
+    generator.onLoss = why => {
+      this.#recovering = this.#lose(generator, why).finally(() => (this.#recovering = null))
+    }
     endings()
   }
 
@@ -59,15 +63,14 @@ export class Shared {
   release() {
     this.handles--
     if (this.handles > 0) return
-    const { generator } = this
-    const closing = generator?.close()
+    const closing = [this.generator?.close(), this.#recovering].filter(Boolean)
     this.generator = null
     const done = () => {
       if (all.get(this.settings.key) === this) all.delete(this.settings.key)
       freeSettings(this.settings)
       this.busy = null
     }
-    if (closing) this.busy = closing.then(done, done)
+    if (closing.length > 0) this.busy = Promise.allSettled(closing).then(done)
     else done()
   }
 

@@ -90,6 +90,32 @@ test('a lease that another holder got is claimed anew', { timeout }, async t => 
   flake.close()
 })
 
+test('closed while another lease is claimed: that is released, and the next opening waits for it', { timeout }, async t => {
+  const { url, tell, leases } = await server(t, 600)
+  const options = { ...space(), worker: url, requestTimeoutMs: 3000 }
+  const flake = await Snowflake.open(options)
+  const ids = await run(flake, 50)
+  await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
+  await tell({ do: 'fault', fault: { delay_ms: 900 }, tag: 'claim', times: 1 })
+  const lost = /the lease of worker id \d+ is lost, and another one is being claimed/
+  await until('the loss', () => {
+    try {
+      ids.push(flake.next())
+      return false
+    } catch ({ message }) {
+      return lost.test(message)
+    }
+  })
+  flake.close()
+  const other = new Snowflake({ ...options, ...space(), worker: 3, layout: 'yitter', requestTimeoutMs: null })
+  const next = await Snowflake.open(options)
+  assertDistinct(ids, await run(next, 100))
+  assert.equal(next.stats().layout, 'leaf')
+  next.close()
+  other.close()
+  await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
+})
+
 test('a server that is down, answers of others, and the next server', { timeout }, async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), requestTimeoutMs: 2000 }
