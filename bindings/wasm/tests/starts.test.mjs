@@ -1,0 +1,79 @@
+// The start of a generator: which worker id, and from which tick.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Module } from './module.mjs'
+
+const NOW = 1_600_000_000_000
+const tickOf = ms => ms - 1_288_834_974_657
+
+const module = new Module()
+const { record_after_lost_slot, record_begin, record_closed, record_fields, record_unused, search_new, search_peeked } = module.exports
+const { search_poll, search_refused, space_check, start_after, start_poll, worker_range } = module.exports
+const layout = module.layout('leaf')
+const rules = module.rules()
+const unused = module.ok(record_unused(7, layout))
+
+const start = (record, { lease = [NaN, NaN], after = 0, wait = 0, forgets = 0, now = NOW } = {}) =>
+  module.ok(start_poll(record, rules, ...lease, after, wait, forgets, now))
+
+test('worker ids and names as users write them', () => {
+  const range = (text, host = '') => {
+    module.ok(worker_range(layout, ...module.input(text, host)))
+    return module.numbers(2)
+  }
+  assert.deepEqual([range('7'), range('0-31'), range('hostname:orders*8', 'orders-2')], [[7, 7], [0, 31], [16, 23]])
+  for (const wrong of ['', 'x', '5-3', '1024', '-1', 'hostname:orders']) assert.throws(() => range(wrong), { code: 'invalid_argument' })
+  assert.equal(module.ok(space_check(...module.input('orders'))), 0)
+  assert.throws(() => module.ok(space_check(...module.input('a/b'))), { code: 'invalid_argument', message: /^name is "a\/b"/ })
+})
+
+test('a start, with leases, existing ids and no record', () => {
+  assert.equal(start(unused), 0)
+  assert.deepEqual(module.numbers(3), [tickOf(NOW), tickOf(NOW) + 500, NaN])
+  start(unused, { forgets: 1 })
+  assert.equal(module.numbers(1)[0], tickOf(NOW) + 1)
+  start(unused, { lease: [tickOf(NOW) + 10, tickOf(NOW) + 15] })
+  assert.deepEqual(module.numbers(2), [tickOf(NOW) + 10, tickOf(NOW) + 15])
+  const after = module.ok(start_after(layout, BigInt(tickOf(NOW) + 99) << 22n))
+  assert.equal(after, tickOf(NOW) + 100)
+  start(unused, { after })
+  assert.equal(module.numbers(1)[0], after)
+  start(unused, { wait: 3_001 })
+  assert.deepEqual(module.numbers(3), [tickOf(NOW) + 3_002, tickOf(NOW) + 3_002, NOW + 3_002])
+  assert.throws(() => start(unused, { wait: -1 }), { code: 'invalid_argument', message: /^no_record_wait_ms is -1/ })
+  assert.throws(() => start(unused, { now: 0 }), { code: 'before_epoch' })
+})
+
+test('a record after a clean end, and after a lost slot', () => {
+  const begun = module.ok(record_begin(unused, tickOf(NOW), tickOf(NOW) + 500, NOW, 0n, 1n))
+  const until = record => {
+    module.ok(record_fields(record))
+    return module.numbers(3)[2]
+  }
+  assert.equal(until(module.ok(record_closed(begun, tickOf(NOW) + 3, NOW))), tickOf(NOW) + 3)
+  assert.ok(until(module.ok(record_after_lost_slot(begun, rules, NOW))) >= tickOf(NOW) + 3_000)
+})
+
+test('a search takes ids that the clock has passed first, and tries again while they are held', () => {
+  const search = module.ok(search_new(...module.input('orders'), 0, 1, 200, 0, 0, 1_000))
+  const poll = boot => [module.ok(search_poll(search, boot)), module.numbers(1)[0]]
+  const held = boot => module.ok(search_refused(search, 5, ...module.input('held'), boot))
+  assert.deepEqual(poll(1_000), [1, 0])
+  const ahead = module.ok(record_begin(unused, tickOf(NOW), tickOf(NOW) + 500, NOW, 0n, 1n))
+  module.ok(search_peeked(search, ahead, NOW))
+  assert.deepEqual(poll(1_000), [1, 1])
+  module.ok(search_peeked(search, 0, NOW))
+  assert.deepEqual(poll(1_000), [0, 1])
+  held()
+  assert.deepEqual(poll(1_000), [0, 0])
+  held()
+  assert.equal(poll(1_000)[0], 3)
+  assert.throws(() => {
+    for (let boot = 1_200; ; boot += 50) {
+      const [action, id] = poll(boot)
+      if (action === 1) module.ok(search_peeked(search, 0, NOW))
+      if (action === 0) held(id)
+    }
+  }, { code: 'worker_in_use', message: /^every worker id of 0-1 of "orders"/ })
+})
