@@ -156,6 +156,33 @@ test('a worker id in use is refused; after a close, a reload or a kill the next 
   bounds.slice(1).forEach((ids, at) => assert.ok(ids[0] > bounds[at].at(-1)))
 })
 
+test('a worker that is terminated in the middle of its writes', { timeout }, async t => {
+  const { page } = await profile(t)
+  const tab = await page()
+  const runs = await tab.evaluate(async () => {
+    const runs = []
+    for (let round = 0; round < 3; round++) {
+      const worker = new Worker('/worker.mjs', { type: 'module' })
+      const ask = (...given) =>
+        new Promise(done => {
+          worker.onmessage = ({ data }) => done(data)
+          worker.postMessage(given)
+        })
+      const opened = await ask('open', { worker: 7 })
+      runs.push({ ...opened, ...(await ask('issue', 150)) })
+      // It writes spans meanwhile.
+      ask('issue', 10_000)
+      await new Promise(done => setTimeout(done, 50 + 100 * round))
+      worker.terminate()
+    }
+    return runs
+  })
+  assert.deepEqual(runs.map(({ workerId, code }) => [workerId, code]), [[7, undefined], [7, undefined], [7, undefined]])
+  const ids = runs.map(run => run.ids.map(BigInt))
+  assertDistinct(...ids)
+  ids.slice(1).forEach((run, at) => assert.ok(run[0] > ids[at].at(-1)))
+})
+
 test('storage that is cleared while a tab runs: a new one has other locks, and no id comes twice', { timeout }, async t => {
   const { page, url } = await profile(t)
   const tab = await page()
