@@ -30,6 +30,7 @@ help:
 	@echo "make bench-check   instructions of each hot path, under valgrind, beside the committed ones; UPDATE=1 commits new ones"
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
+	@echo "make test-server   the id server on SQLite, MariaDB and PostgreSQL; installs them from Debian's packages when root"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
@@ -60,6 +61,7 @@ help:
 -include bench/check/check.mk
 -include tests/mutations/mutations.mk
 -include fuzz/fuzz.mk
+-include server/server.mk
 -include packaging/packaging.mk
 
 # Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.

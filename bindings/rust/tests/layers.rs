@@ -89,6 +89,7 @@ fn each_file_keeps_the_rules() {
         ("python", "bindings/python/src"),
         ("node", "bindings/node/src"),
         ("wasm", "bindings/wasm/src"),
+        ("server", "server/src"),
     ] {
         let sources = Crate::read(&root().join(folder));
         found.extend(of_any_crate(name, &sources));

@@ -1,0 +1,18 @@
+# The id server, on real databases: SQLite, MariaDB and PostgreSQL. As root, what is missing is installed from Debian's
+# packages; otherwise its tests are skipped, and say so.
+
+# Quickly built: nothing here measures speed.
+server_build := CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_INCREMENTAL=0
+
+.PHONY: test-server server-tools
+
+test-server: tools server-tools
+	@$(server_build) cargo test --quiet -p leafid-server
+	@$(server_build) cargo build --quiet -p leafid-server
+	@$(server_build) LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
+	    $(MAKE) --no-print-directory pytest_of=tests/server pytest
+
+server-tools:
+	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
+	    mariadbd:mariadb-server postgres:postgresql faketime:faketime || \
+	    echo "tests that need them are skipped" >&2

@@ -1,0 +1,32 @@
+//! The commands: serve, check, and tags.
+
+mod check;
+mod logging;
+mod opening;
+mod run;
+
+use crate::options::{Cli, Command, Options};
+use crate::store;
+use leafid_core::options::check_tag;
+use leafid_core::{Error, Result};
+
+/// Runs a command. The error is shown, and the program fails.
+pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
+    logging::start();
+    let done = match cli.command {
+        None => run::run(cli.options).await,
+        Some(Command::Check) => return check::check(&cli.options).await,
+        Some(Command::Tag { tag, step, first }) => set_tag(&cli.options, &tag, step, first).await,
+    };
+    done.map_err(|error: Error| error.to_string())
+}
+
+async fn set_tag(options: &Options, tag: &str, step: i64, first: i64) -> Result<()> {
+    check_tag(tag)?;
+    let store = opening::open(options)?;
+    store.make_tables().await?;
+    store::set_tag(&store, tag, step, first).await?;
+    store.close().await;
+    println!("tag {tag:?} of {}: step {step}, the next range begins at {first} or above", store.shown());
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Says what is wrong before a start.
+
+use super::opening::open;
+use crate::clock::unix_ms;
+use crate::options::Options;
+use crate::store::Store;
+use tokio::net::TcpListener;
+
+/// A difference of clocks that clients would be refused for.
+const APART_MS: i64 = 10_000;
+
+/// Prints a line for each thing that it looks at. The error counts what is wrong.
+pub(super) async fn check(options: &Options) -> Result<(), String> {
+    let mut wrong = 0;
+    let mut say = |is_right: bool, text: String| {
+        println!("{} {text}", if is_right { "ok   " } else { "WRONG" });
+        wrong += u32::from(!is_right);
+    };
+    match TcpListener::bind(options.listen).await {
+        Ok(_) => say(true, format!("listen: {} is free", options.listen)),
+        Err(error) => say(false, format!("listen: {}: {error}", options.listen)),
+    }
+    if !options.listen.ip().is_loopback() {
+        say(
+            true,
+            "listen: every host that reaches this address may take ids; see that only yours do".to_owned(),
+        );
+    }
+    match open(options) {
+        Ok(store) => check_store(&store, &mut say).await,
+        Err(error) => say(false, format!("store: {error}")),
+    }
+    if wrong > 0 { Err(format!("{wrong} wrong")) } else { Ok(()) }
+}
+
+async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
+    let (name, shown) = (store.dialect().name, store.shown());
+    let store_ms = match store.now_ms().await {
+        Ok(store_ms) => store_ms,
+        Err(error) => return say(false, format!("store: {error}")),
+    };
+    say(true, format!("store: {name} at {shown} answers"));
+    let apart_ms = (store_ms - unix_ms()).abs();
+    say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
+    for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
+        match store.has(table).await {
+            true => say(true, format!("table {table}: it is there")),
+            false => say(true, format!("table {table}: it will be made at the first start")),
+        }
+    }
+    match store.dangers().await {
+        Ok(dangers) if dangers.is_empty() => {
+            say(true, "durability: commits survive a crash of the store".to_owned())
+        }
+        Ok(dangers) => dangers.into_iter().for_each(|danger| say(false, format!("durability: {danger}"))),
+        Err(error) => say(false, format!("durability: {error}")),
+    }
+}

@@ -1,0 +1,33 @@
+//! Logs: a line each, to standard error.
+
+use crate::clock::unix_ms;
+use leafid_core::Utc;
+use log::{LevelFilter, Log, Metadata, Record};
+use std::io::Write;
+
+struct Lines;
+
+impl Log for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        // The drivers log each statement.
+        metadata.target().starts_with("leafid") || metadata.level() <= log::Level::Warn
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            // One write: lines of several threads do not mix. Nobody can be told that there is nobody to tell.
+            let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), record.args());
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Logs what happens now and then: `LEAFID_SERVER_LOG` is off, error, warn, info (the default), debug or trace.
+pub(super) fn start() {
+    let level = std::env::var("LEAFID_SERVER_LOG").ok().and_then(|level| level.parse().ok());
+    if log::set_logger(&Lines).is_ok() {
+        log::set_max_level(level.unwrap_or(LevelFilter::Info));
+    }
+}

@@ -1,0 +1,120 @@
+//! The server.
+
+use super::opening::open;
+use crate::http::{App, serve};
+use crate::leases::Leases;
+use crate::options::Options;
+use crate::snowflake::OwnSnowflake;
+use crate::store::Store;
+use leafid_core::{BackOff, Code, Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+/// How often a server looks whether the store answers.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Serves until a signal. Errors: `invalid_argument`; `segment_unavailable` if the store does not answer at the start.
+pub(super) async fn run(options: Options) -> Result<()> {
+    let (stopper, stop) = watch::channel(false);
+    let listener = TcpListener::bind(options.listen).await.map_err(|error| {
+        Error::invalid("listen", format!("{}: {error}", options.listen), "a free address and port")
+    })?;
+    let store = open(&options)?;
+    stop_at_signals(stopper)?;
+    if !wait_for(&store, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
+        return Ok(());
+    }
+    for danger in store.dangers().await? {
+        log::warn!("{danger}");
+    }
+    let leases = Leases::new(store.clone(), options.pool());
+    let own = (!options.no_snowflake).then(|| {
+        Arc::new(OwnSnowflake::new(leases.clone(), options.snowflake_name.clone(), options.snowflake_worker))
+    });
+    let app = Arc::new(App::new(options, store.clone(), leases, own.clone()));
+    let holder = own.map(|own| {
+        let stop = stop.clone();
+        tokio::spawn(async move { own.run(stop).await })
+    });
+    tokio::spawn(look_at_store(app.clone()));
+    let address = listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string());
+    log::info!("leafid-server {} listens on {address}, store {}", env!("CARGO_PKG_VERSION"), store.shown());
+    let mut stopped = stop.clone();
+    let stopping = app.clone();
+    tokio::spawn(async move {
+        let _ = stopped.wait_for(|stops| *stops).await;
+        stopping.is_stopping.store(true, Relaxed);
+        log::info!("leafid-server stops");
+    });
+    serve(app, listener, stop).await;
+    if let Some(holder) = holder {
+        let _ = holder.await;
+    }
+    store.close().await;
+    log::info!("leafid-server has stopped");
+    Ok(())
+}
+
+fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {
+    let handler =
+        |kind| signal(kind).map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")));
+    let (mut interrupt, mut terminate) =
+        (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        stopper.send_replace(true);
+        // The second signal ends it at once.
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// Waits until the store answers and has its tables; false if this server shall stop.
+async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool>) -> Result<bool> {
+    let deadline = Instant::now() + limit;
+    let mut back_off = BackOff::new();
+    loop {
+        let error = match store.make_tables().await {
+            Ok(()) => return Ok(true),
+            Err(error) => error,
+        };
+        back_off.failed(0, crate::clock::seed());
+        let pause = back_off.duration(false);
+        if Instant::now() + pause > deadline {
+            return Err(error.context("the store does not answer, and this server does not start"));
+        }
+        log::warn!("the store does not answer, it is tried again in {} ms: {error}", pause.as_millis());
+        tokio::select! {
+            () = sleep(pause) => {}
+            _ = stop.changed() => return Ok(false),
+        }
+    }
+}
+
+async fn look_at_store(app: Arc<App>) {
+    loop {
+        let error = app.store.now_ms().await.err();
+        let was_down = app.store_error.lock().is_some();
+        match &error {
+            Some(error) if !was_down => {
+                log::error!("the store does not answer, buffered ids are served on: {error}")
+            }
+            None if was_down => log::info!("the store answers again"),
+            _ => {}
+        }
+        *app.store_error.lock() = error;
+        sleep(LOOK).await;
+    }
+}

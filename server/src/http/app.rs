@@ -1,0 +1,56 @@
+//! What all requests share.
+
+use super::counts::RequestCounts;
+use crate::leases::Leases;
+use crate::options::Options;
+use crate::snowflake::OwnSnowflake;
+use crate::store::Store;
+use crate::tags::Tags;
+use leafid_core::Error;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// The parts of a server.
+pub(crate) struct App {
+    pub(crate) options: Options,
+    pub(crate) store: Store,
+    pub(crate) tags: Tags,
+    pub(crate) leases: Leases,
+    /// `None` if it is switched off.
+    pub(crate) snowflake: Option<Arc<OwnSnowflake>>,
+    /// The error of the last look at the store; `None` if it has answered.
+    pub(crate) store_error: Mutex<Option<Error>>,
+    pub(crate) is_stopping: AtomicBool,
+    pub(super) counts: RequestCounts,
+    /// The requests at a time.
+    pub(super) room: Semaphore,
+}
+
+impl App {
+    pub(crate) fn new(
+        options: Options,
+        store: Store,
+        leases: Leases,
+        snowflake: Option<Arc<OwnSnowflake>>,
+    ) -> App {
+        App {
+            tags: Tags::new(store.clone(), options.max_tags as usize),
+            room: Semaphore::new(options.max_requests as usize),
+            store_error: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+            counts: RequestCounts::default(),
+            options,
+            store,
+            leases,
+            snowflake,
+        }
+    }
+
+    /// No request takes longer: a wait for an id, or a transaction and the wait for its connection.
+    pub(super) fn limit(&self) -> Duration {
+        self.options.timeout() + 2 * self.options.store_timeout() + Duration::from_secs(1)
+    }
+}

@@ -1,0 +1,37 @@
+//! What is counted of requests.
+
+use axum::http::StatusCode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+
+pub(super) type Labels = Vec<(&'static str, String)>;
+
+/// What is counted from the start on.
+#[derive(Default)]
+pub(super) struct RequestCounts {
+    requests: Family<Labels, Counter>,
+}
+
+impl RequestCounts {
+    pub(super) fn family(&self) -> Family<Labels, Counter> {
+        self.requests.clone()
+    }
+
+    pub(super) fn count(&self, path: &str, status: StatusCode) {
+        let labels = vec![("api", api(path).to_owned()), ("status", status.as_str().to_owned())];
+        self.requests.get_or_create(&labels).inc();
+    }
+}
+
+/// A few names, whatever clients ask for.
+fn api(path: &str) -> &'static str {
+    const NAMES: [(&str, &str); 6] = [
+        ("/api/segment/get/", "segment"),
+        ("/api/snowflake/get/", "snowflake"),
+        ("/api/segment/range/", "range"),
+        ("/api/worker/claim", "claim"),
+        ("/api/worker/renew", "renew"),
+        ("/api/worker/release", "release"),
+    ];
+    NAMES.iter().find(|(start, _)| path.starts_with(start)).map_or("other", |(_, name)| name)
+}

@@ -1,0 +1,192 @@
+//! Leaf's API: one id as bare digits, and failures as Spring's JSON around `Result{id=-2, status=EXCEPTION}`.
+//!
+//! With `?n=` a request takes many ids: one a line, or a JSON array of texts if the client asks for JSON. Leaf does not
+//! know that, so `--strict-leaf` ignores it.
+
+use super::answer::{self, JSON, TEXT};
+use super::app::App;
+use crate::clock::unix_ms;
+use crate::tags::Patience;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONNECTION, HeaderValue};
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use leafid_core::{Code, Error, Layout, Result, Utc, parse_id};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a Leaf waits for its second segment.
+const LEAFS_PATIENCE: Duration = Duration::from_millis(10);
+
+type Words = Query<HashMap<String, String>>;
+
+/// The mode of a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Segment,
+    Snowflake,
+}
+
+/// The body of Spring's errors.
+#[derive(Serialize)]
+struct Spring<'s> {
+    timestamp: String,
+    status: u16,
+    error: &'s str,
+    message: &'s str,
+    path: &'s str,
+}
+
+/// The order is that of Leaf's answer.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decoded {
+    worker_id: String,
+    sequence_id: String,
+    timestamp: String,
+}
+
+pub(super) async fn segment(
+    State(app): State<Arc<App>>,
+    uri: Uri,
+    tag: std::result::Result<Path<String>, PathRejection>,
+    words: Words,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let Ok(Path(tag)) = tag else {
+        return spring(&app, StatusCode::BAD_REQUEST, "the tag is no UTF-8", uri.path());
+    };
+    if app.options.no_segment {
+        return switched_off(&app, "segment", uri.path());
+    }
+    let tag = if app.options.strict_leaf { cut_at_dot(&tag) } else { &tag };
+    let ids = match count(&app, &words) {
+        Ok(n) => app.tags.take(tag, n, patience(&app)).await,
+        Err(error) => Err(error),
+    };
+    given(&app, Mode::Segment, ids, &words, &headers, uri.path())
+}
+
+pub(super) async fn snowflake(
+    State(app): State<Arc<App>>,
+    uri: Uri,
+    words: Words,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let Some(snowflake) = &app.snowflake else { return switched_off(&app, "snowflake", uri.path()) };
+    let ids = match count(&app, &words) {
+        Ok(n) => snowflake.take(n, app.options.timeout()).await,
+        Err(error) => Err(error),
+    };
+    given(&app, Mode::Snowflake, ids, &words, &headers, uri.path())
+}
+
+/// Leaf's page: the parts of an id of its layout, the time in UTC.
+pub(super) async fn decode(State(app): State<Arc<App>>, uri: Uri, words: Words) -> Response<Body> {
+    let Some(text) = words.get("snowflakeId") else {
+        let message = "Required String parameter 'snowflakeId' is not present";
+        return spring(&app, StatusCode::BAD_REQUEST, message, uri.path());
+    };
+    // Java's parseLong takes a sign.
+    let id = text.parse::<i64>().ok().filter(|id| *id >= 0 || app.options.strict_leaf);
+    let Some(id) = id else {
+        return answer::body(
+            StatusCode::OK,
+            JSON,
+            r#"{"errorMsg":"snowflake Id反解析发生异常!"}"#.to_owned(),
+        );
+    };
+    let timestamp_ms = (id >> 22) + Layout::LEAF.epoch_ms();
+    let time = Utc(timestamp_ms).to_string().replace('T', " ").replace('Z', "");
+    let decoded = Decoded {
+        worker_id: ((id >> 12) & 1023).to_string(),
+        sequence_id: (id & 4095).to_string(),
+        timestamp: format!("{timestamp_ms}({time})"),
+    };
+    answer::json(StatusCode::OK, &decoded)
+}
+
+pub(super) async fn not_found(State(app): State<Arc<App>>, uri: Uri) -> Response<Body> {
+    spring(&app, StatusCode::NOT_FOUND, "No message available", uri.path())
+}
+
+/// Spring takes what follows the last dot for the ending of a file's name.
+fn cut_at_dot(tag: &str) -> &str {
+    tag.rsplit_once('.').map_or(tag, |(before, _)| before)
+}
+
+fn patience(app: &App) -> Patience {
+    let (first, strict) = (app.options.timeout(), app.options.strict_leaf);
+    Patience { first, later: if strict { LEAFS_PATIENCE } else { first }, issues_zero: strict }
+}
+
+/// The number of ids that a request asks for. Errors: `invalid_argument`.
+fn count(app: &App, words: &Words) -> Result<usize> {
+    let most = app.options.max_batch as usize;
+    match words.get("n") {
+        Some(text) if !app.options.strict_leaf => {
+            let n =
+                parse_id(text).ok().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=most).contains(n));
+            n.ok_or_else(|| Error::invalid("n", format!("{text:?}"), &format!("1 to {most}")))
+        }
+        _ => Ok(1),
+    }
+}
+
+fn given(
+    app: &App,
+    mode: Mode,
+    ids: Result<Vec<i64>>,
+    words: &Words,
+    headers: &HeaderMap,
+    path: &str,
+) -> Response<Body> {
+    let is_batch = words.contains_key("n") && !app.options.strict_leaf;
+    match ids {
+        Ok(ids) if is_batch && answer::wants_json(headers) => {
+            let texts: Vec<String> = ids.iter().map(i64::to_string).collect();
+            answer::json(StatusCode::OK, &texts)
+        }
+        Ok(ids) => {
+            let lines: Vec<String> = ids.iter().map(i64::to_string).collect();
+            let kind = if answer::wants_json(headers) { JSON } else { TEXT };
+            answer::body(StatusCode::OK, kind, lines.join("\n"))
+        }
+        Err(error) if error.code() == Code::InvalidArgument => {
+            spring(app, StatusCode::BAD_REQUEST, error.message(), path)
+        }
+        Err(error) => {
+            log::debug!("{path}: {error}");
+            let number = match (mode, error.code()) {
+                (Mode::Segment, Code::UnknownTag) => -2,
+                (Mode::Snowflake, Code::ClockBackwards) => -1,
+                _ => -3,
+            };
+            let message = format!("Result{{id={number}, status=EXCEPTION}}");
+            spring(app, StatusCode::INTERNAL_SERVER_ERROR, &message, path)
+        }
+    }
+}
+
+/// A Leaf answers 0 for ever, which its clients take for an id.
+fn switched_off(app: &App, mode: &str, path: &str) -> Response<Body> {
+    if app.options.strict_leaf {
+        return answer::body(StatusCode::OK, TEXT, "0".to_owned());
+    }
+    spring(app, StatusCode::NOT_FOUND, &format!("the mode {mode} is switched off: see --no-{mode}"), path)
+}
+
+fn spring(app: &App, status: StatusCode, message: &str, path: &str) -> Response<Body> {
+    let timestamp = Utc(unix_ms()).to_string().replace('Z', "+0000");
+    let error = status.canonical_reason().unwrap_or_default();
+    let mut response =
+        answer::json(status, &Spring { timestamp, status: status.as_u16(), error, message, path });
+    if app.options.strict_leaf && status.is_server_error() {
+        // Tomcat closes the connection.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}

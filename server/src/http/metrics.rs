@@ -1,0 +1,63 @@
+//! Prometheus' text.
+
+use super::answer;
+use super::app::App;
+use super::counts::Labels;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, StatusCode};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+
+const KIND: &str = "application/openmetrics-text;version=1.0.0;charset=utf-8";
+/// Tags beyond these, by name, are in the sums only: a page of all would be too long.
+const MOST_TAGS: usize = 1_000;
+
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
+    let mut registry = Registry::with_prefix("leafid_server");
+    registry.register("requests", "Requests by API and status", app.counts.family());
+    let gauge = |value: i64| {
+        let gauge: Gauge = Gauge::default();
+        gauge.set(value);
+        gauge
+    };
+    let is_up = app.store_error.lock().is_none();
+    registry.register("store_up", "Whether the store has answered last", gauge(i64::from(is_up)));
+    let worker_id = app.snowflake.as_ref().and_then(|snowflake| snowflake.worker_id());
+    registry.register(
+        "worker_id",
+        "The worker id of this server's snowflakes, or -1",
+        gauge(worker_id.unwrap_or(-1)),
+    );
+    let stats = app.tags.stats();
+    registry.register("tags", "Tags that are held", gauge(as_gauge(stats.len() as u64)));
+    let (left, taken, step): (Family<Labels, Gauge>, Family<Labels, Gauge>, Family<Labels, Gauge>) =
+        Default::default();
+    let (fetches, failures): (Family<Labels, Counter>, Family<Labels, Counter>) = Default::default();
+    for tag in stats.iter().take(MOST_TAGS) {
+        let labels = vec![("tag", tag.name.to_string())];
+        left.get_or_create(&labels).set(as_gauge(tag.left));
+        taken.get_or_create(&labels).set(as_gauge(tag.taken));
+        step.get_or_create(&labels).set(tag.step);
+        fetches.get_or_create(&labels).inc_by(tag.fetches);
+        failures.get_or_create(&labels).inc_by(tag.failures);
+    }
+    registry.register("tag_ids_left", "Ids in the buffer of a tag", left);
+    registry.register("tag_ids_taken", "Ids taken from the buffer of a tag", taken);
+    registry.register("tag_step", "Ids of the last range", step);
+    registry.register("tag_fetches", "Ranges asked of the store", fetches);
+    registry.register("tag_fetch_failures", "Ranges that did not come", failures);
+    let mut text = String::new();
+    match encode(&mut text, &registry) {
+        Ok(()) => answer::body(StatusCode::OK, KIND, text),
+        Err(error) => answer::body(StatusCode::INTERNAL_SERVER_ERROR, answer::TEXT, error.to_string()),
+    }
+}
+
+fn as_gauge(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

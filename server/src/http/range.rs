@@ -1,0 +1,74 @@
+//! Ranges of a tag, straight from the store: docs/SEGMENTS.md.
+
+use super::answer;
+use super::app::App;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{Response, StatusCode};
+use leafid_core::{Error, LARGEST_STEP, Result, parse_id};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The longest nonce that is repeated.
+const LONGEST_NONCE: usize = 128;
+
+#[derive(Serialize)]
+struct Range<'r> {
+    tag: &'r str,
+    start: String,
+    end: String,
+    stride: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nonce: Option<&'r str>,
+}
+
+struct Asked<'q> {
+    step: Option<i64>,
+    after: i64,
+    nonce: Option<&'q str>,
+}
+
+pub(super) async fn range(
+    State(app): State<Arc<App>>,
+    tag: std::result::Result<Path<String>, PathRejection>,
+    Query(words): Query<HashMap<String, String>>,
+) -> Response<Body> {
+    let Ok(Path(tag)) = tag else {
+        return answer::refused(&Error::invalid(
+            "tag",
+            "no UTF-8",
+            "1 to 128 bytes of UTF-8 without control characters",
+        ));
+    };
+    match take(&app, &tag, &words).await {
+        Ok(response) => response,
+        Err(error) => answer::refused(&error),
+    }
+}
+
+async fn take(app: &App, tag: &str, words: &HashMap<String, String>) -> Result<Response<Body>> {
+    let asked = asked(words)?;
+    let fetched = app.tags.range(tag, asked.step, asked.after).await?;
+    let (start, end) = (fetched.segment.start().to_string(), fetched.segment.end().to_string());
+    let stride = fetched.segment.stride();
+    let range = Range { tag, start, end, stride, step: fetched.step, nonce: asked.nonce };
+    Ok(answer::json(StatusCode::OK, &range))
+}
+
+fn asked(words: &HashMap<String, String>) -> Result<Asked<'_>> {
+    let number = |name: &str| words.get(name).map(|text| parse_id(text)).transpose();
+    let step = match number("step")? {
+        Some(step) if step < 1 => return Err(Error::invalid("step", step, "1 or more")),
+        // It may return fewer than were asked for.
+        step => step.map(|step| step.min(LARGEST_STEP)),
+    };
+    let nonce = words.get("nonce").map(String::as_str);
+    match nonce.filter(|nonce| nonce.len() > LONGEST_NONCE) {
+        Some(long) => Err(Error::invalid("nonce", format!("{} bytes", long.len()), "at most 128 bytes")),
+        None => Ok(Asked { step, after: number("after")?.unwrap_or(0), nonce }),
+    }
+}

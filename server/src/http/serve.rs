@@ -1,0 +1,74 @@
+//! Connections: accepted up to a bound, with bounded heads, and ended in good order.
+
+use super::app::App;
+use super::router::router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+/// The largest head of a request.
+const MOST_HEAD: usize = 16 * 1024;
+const MOST_HEADERS: usize = 64;
+/// How long a connection may take for a head, and may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// After an accept that failed, such as for want of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `stop` says so, and then until all requests have ended, or the stop's time is over.
+pub(crate) async fn serve(app: Arc<App>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+    let (graceful, service) = (GracefulShutdown::new(), router(app.clone()));
+    let room = Arc::new(Semaphore::new(app.options.max_connections as usize));
+    while !*stop.borrow() {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &room) => accepted,
+            _ = stop.changed() => continue,
+        };
+        let Some((stream, place)) = accepted else { continue };
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .max_buf_size(MOST_HEAD)
+            .max_headers(MOST_HEADERS)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service.clone()));
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                log::debug!("a connection ended: {error}");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    let limit = Duration::from_millis(app.options.stop_timeout_ms);
+    if timeout(limit, graceful.shutdown()).await.is_err() {
+        log::warn!("requests did not end within {} ms, and are cut off", limit.as_millis());
+    }
+}
+
+/// The next connection. Beyond the bound none is accepted: the others wait in the system's queue.
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = room.clone().acquire_owned().await.ok()?;
+    match listener.accept().await.and_then(configured) {
+        Ok(stream) => Some((stream, place)),
+        Err(error) => {
+            log::warn!("no connection was accepted: {error}");
+            sleep(ACCEPT_PAUSE).await;
+            None
+        }
+    }
+}
+
+fn configured((stream, _): (TcpStream, std::net::SocketAddr)) -> io::Result<TcpStream> {
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}

@@ -1,0 +1,250 @@
+//! The rules of leases, without IO: who gets which worker id, and which span of its ticks.
+//!
+//! `until_ms` alone makes ids unique: it is stored before it is answered, and the next span begins at or above it. It
+//! goes down by one action only, the release by the current token, to no less than where that holder began. Who holds an
+//! id decides only who gets the next span. Spans are times of the client's clock, all other times are the database's
+//! clock: servers whose clocks differ judge alike.
+//!
+//! | Event | Result, next state |
+//! | --- | --- |
+//! | claim, an id is free | it is held by a new token, `until_ms` goes up |
+//! | claim, none is free | `worker_in_use`; the same |
+//! | the same claim again, not renewed since | the same answer; the lease begins anew |
+//! | the same claim again, renewed since | `worker_in_use`; the same |
+//! | renewal by the current token | a new token, `until_ms` goes up or stays |
+//! | release by the current token | free; `until_ms` goes down, not below `begins_ms` |
+//! | renewal or release by another token | `worker_lost`; the same |
+//! | the table is older than one that was seen | all tokens are void, nothing is granted below the floor |
+
+use leafid_core::{Code, Error, Result};
+use std::ops::RangeInclusive;
+
+/// The settings of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    /// The worker ids that are granted.
+    pub(crate) ids: RangeInclusive<i64>,
+    /// How long a lease lasts without a renewal.
+    pub(crate) lease_ms: i64,
+    /// How far a client's clock may be ahead of the database's.
+    pub(crate) threshold_ms: i64,
+}
+
+/// What is stored of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// Every worker id counts as granted up to here.
+    pub(crate) floor_ms: i64,
+    /// The latest time of a grant.
+    pub(crate) latest_ms: i64,
+    /// The longest time that any grant was ahead of the database's clock.
+    pub(crate) longest_ms: i64,
+    /// Goes up with each change.
+    pub(crate) revision: i64,
+}
+
+/// What is stored of a worker id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Worker {
+    pub(crate) worker_id: i64,
+    /// Where the current holder began.
+    pub(crate) begins_ms: i64,
+    /// Up to where its ticks were granted, exclusive.
+    pub(crate) until_ms: i64,
+    /// The end of the lease.
+    pub(crate) ends_ms: i64,
+    /// That of the current holder; empty if there is none.
+    pub(crate) token: String,
+    /// That of the last release.
+    pub(crate) released: String,
+    /// That of the claim.
+    pub(crate) instance: String,
+    pub(crate) renewals: i64,
+    /// How far the holder's clock was ahead of the database's at the claim.
+    pub(crate) clock_ahead_ms: i64,
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Claim {
+    pub(crate) name: String,
+    pub(crate) instance: String,
+    /// The client's clock.
+    pub(crate) now_ms: i64,
+    pub(crate) until_ms: Option<i64>,
+    /// This worker id and no other.
+    pub(crate) only: Option<i64>,
+}
+
+impl Pool {
+    /// The largest time that a grant may be ahead of the database's clock.
+    fn ahead_ms(&self) -> i64 {
+        self.lease_ms + self.threshold_ms
+    }
+
+    /// The space after a change at this time of the database.
+    pub(crate) fn changed(&self, space: &Space, store_ms: i64) -> Space {
+        Space {
+            floor_ms: space.floor_ms,
+            latest_ms: space.latest_ms.max(store_ms),
+            longest_ms: space.longest_ms.max(self.ahead_ms()),
+            revision: space.revision + 1,
+        }
+    }
+
+    /// The space of a table that may be older than what was granted. All grants were made before now, so none of them
+    /// ends above the floor. `seen` is what this process knows of the newer table.
+    pub(crate) fn doubted(&self, space: &Space, seen: &Space, store_ms: i64) -> Space {
+        let changed = self.changed(space, store_ms);
+        let latest_ms = changed.latest_ms.max(seen.latest_ms);
+        let longest_ms = changed.longest_ms.max(seen.longest_ms);
+        let floor_ms = changed.floor_ms.max(seen.floor_ms).max(latest_ms + longest_ms);
+        Space { floor_ms, latest_ms, longest_ms, revision: changed.revision.max(seen.revision + 1) }
+    }
+
+    /// The row to store for a claim. Errors: `worker_in_use`.
+    pub(crate) fn claim(
+        &self,
+        space: &Space,
+        workers: &[Worker],
+        claim: &Claim,
+        store_ms: i64,
+        token: String,
+    ) -> Result<Worker> {
+        let clock_ahead_ms = claim.now_ms - store_ms;
+        let is_repeated = |worker: &&Worker| {
+            !worker.token.is_empty() && worker.instance == claim.instance && worker.until_ms > store_ms
+        };
+        if let Some(worker) = workers.iter().find(is_repeated) {
+            return self.repeated(worker, store_ms, clock_ahead_ms);
+        }
+        let ids = claim.only.map_or_else(|| self.ids.clone(), |id| id..=id);
+        let stored = |id: i64| workers.iter().find(|worker| worker.worker_id == id);
+        let until = |id: i64| stored(id).map_or(0, |worker| worker.until_ms).max(space.floor_ms);
+        let free: Vec<(i64, i64)> = ids
+            .filter(|&id| stored(id).is_none_or(|worker| !worker.is_held(store_ms)))
+            .map(|id| (id, until(id)))
+            .filter(|&(_, until_ms)| until_ms <= store_ms)
+            .collect();
+        // The lowest that the client's clock has passed, too; else the one for which it waits least.
+        let passed = free.iter().find(|&&(_, until_ms)| until_ms <= claim.now_ms);
+        let Some(&(worker_id, until_ms)) =
+            passed.or_else(|| free.iter().min_by_key(|(_, until_ms)| *until_ms))
+        else {
+            return Err(self.none_free(space, workers, claim, store_ms));
+        };
+        // Not above the database's clock: a span of a client whose clock is ahead would shrink for nothing.
+        let begins_ms = until_ms.max(claim.now_ms.min(store_ms));
+        // A clock that is far behind asks for less than nothing.
+        let wish_ms =
+            claim.until_ms.filter(|&wish_ms| wish_ms > begins_ms).unwrap_or(begins_ms + self.lease_ms);
+        Ok(Worker {
+            worker_id,
+            begins_ms,
+            until_ms: wish_ms.min(store_ms + self.ahead_ms()),
+            ends_ms: store_ms + self.lease_ms,
+            token,
+            released: String::new(),
+            instance: claim.instance.clone(),
+            renewals: 0,
+            clock_ahead_ms,
+        })
+    }
+
+    fn repeated(&self, worker: &Worker, store_ms: i64, clock_ahead_ms: i64) -> Result<Worker> {
+        if worker.renewals > 0 {
+            // Its span is not the caller's alone any more.
+            let message = format!(
+                "the claim of instance {} was answered, and its lease renewed since",
+                worker.instance
+            );
+            return Err(Error::new(Code::WorkerInUse, message));
+        }
+        Ok(Worker { ends_ms: store_ms + self.lease_ms, clock_ahead_ms, ..worker.clone() })
+    }
+
+    fn none_free(&self, space: &Space, workers: &[Worker], claim: &Claim, store_ms: i64) -> Error {
+        let name = &claim.name;
+        let message = if space.floor_ms > store_ms {
+            format!(
+                "the table of worker ids may be an old one: nothing is granted for {} ms more, until all that may have \
+                 been granted is over",
+                space.floor_ms - store_ms
+            )
+        } else {
+            let of_these = |worker: &&Worker| claim.only.is_none_or(|id| id == worker.worker_id);
+            let free_at = |worker: &Worker| {
+                worker.until_ms.max(if worker.token.is_empty() { 0 } else { worker.ends_ms })
+            };
+            let soonest = workers.iter().filter(of_these).map(free_at).filter(|&ms| ms > store_ms).min();
+            let soon =
+                soonest.map_or(String::new(), |ms| format!("; the next may be free in {} ms", ms - store_ms));
+            match claim.only {
+                Some(id) => format!("worker id {id} of {name} is held{soon}"),
+                None => format!(
+                    "none of the worker ids {}-{} of {name} is free{soon}",
+                    self.ids.start(),
+                    self.ids.end()
+                ),
+            }
+        };
+        Error::new(Code::WorkerInUse, message)
+    }
+
+    /// The row to store for a renewal.
+    pub(crate) fn renew(&self, worker: &Worker, until_ms: i64, store_ms: i64, token: String) -> Worker {
+        let until_ms = worker.until_ms.max(until_ms.min(store_ms + self.ahead_ms()));
+        Worker {
+            until_ms,
+            ends_ms: store_ms + self.lease_ms,
+            token,
+            renewals: worker.renewals + 1,
+            ..worker.clone()
+        }
+    }
+}
+
+impl Worker {
+    fn is_held(&self, store_ms: i64) -> bool {
+        !self.token.is_empty() && self.ends_ms > store_ms
+    }
+
+    /// The row to store for a release. No id at or after `until_ms` was or will be made.
+    pub(crate) fn release(&self, until_ms: i64) -> Worker {
+        Worker {
+            until_ms: until_ms.min(self.until_ms).max(self.begins_ms),
+            ends_ms: 0,
+            token: String::new(),
+            released: self.token.clone(),
+            instance: String::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The worker id that this token holds. Errors: `worker_lost`.
+pub(crate) fn held<'w>(workers: &'w [Worker], name: &str, worker_id: i64, token: &str) -> Result<&'w Worker> {
+    let held = workers.iter().find(|worker| worker.worker_id == worker_id && worker.token == token);
+    held.filter(|worker| !worker.token.is_empty()).ok_or_else(|| {
+        Error::new(Code::WorkerLost, format!("worker id {worker_id} of {name} is not held by this token"))
+    })
+}
+
+/// Whether this release was done before.
+pub(crate) fn is_released(workers: &[Worker], worker_id: i64, token: &str) -> bool {
+    workers.iter().any(|worker| {
+        worker.worker_id == worker_id
+            && worker.token.is_empty()
+            && !token.is_empty()
+            && worker.released == token
+    })
+}
+
+/// The clocks of the other holders, now.
+pub(crate) fn peer_times_ms(workers: &[Worker], worker_id: i64, store_ms: i64) -> Vec<i64> {
+    let others = workers.iter().filter(|worker| worker.worker_id != worker_id && worker.is_held(store_ms));
+    others.map(|worker| store_ms + worker.clock_ahead_ms).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Leases of worker ids: the calls of docs/LEASES.md, over tables that all servers share.
+
+use crate::clock::random_hex;
+use crate::lease_rules::{Claim, Pool, Space, Worker, held, is_released, peer_times_ms};
+use crate::store::{Store, WorkersTable, make_space};
+use leafid_core::{Code, Error, Lease, Renewal, Result};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The leases of all names. Cloning shares them.
+#[derive(Clone)]
+pub(crate) struct Leases {
+    store: Store,
+    pool: Arc<Pool>,
+    /// The newest state of each name that this process has seen. A table with a lower revision is an old one.
+    seen: Arc<Mutex<HashMap<String, Space>>>,
+}
+
+/// What a transaction comes to besides an error of the database.
+enum Outcome<T> {
+    Done(T, Space),
+    /// The name has no row yet.
+    NoSpace,
+    /// The table is older than one that was seen. All tokens are void now.
+    Rewound(Space),
+    Refused(Error),
+}
+
+/// The action of a transaction: reads the rows, and returns the row to store, and whether it is a new one.
+type Decision<T> = Box<dyn FnOnce(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send>;
+
+impl Leases {
+    pub(crate) fn new(store: Store, pool: Pool) -> Leases {
+        Leases { store, pool: Arc::new(pool), seen: Arc::default() }
+    }
+
+    pub(crate) fn lease_ms(&self) -> i64 {
+        self.pool.lease_ms
+    }
+
+    /// Grants a worker id and a span of its ticks, and returns the database's clock, too.
+    ///
+    /// Errors: `worker_in_use`; `segment_unavailable` if the store does not answer.
+    pub(crate) async fn claim(&self, claim: Claim) -> Result<(Lease, i64)> {
+        let name = claim.name.clone();
+        let token = random_hex()?;
+        self.change(&name, None, move || {
+            let (claim, token) = (claim.clone(), token.clone());
+            Box::new(move |pool, space, workers, store_ms| {
+                let granted = pool.claim(space, workers, &claim, store_ms, token)?;
+                let lease = Lease {
+                    worker_id: granted.worker_id,
+                    from_ms: granted.begins_ms,
+                    until_ms: granted.until_ms,
+                    lease_ms: Some(pool.lease_ms),
+                    token: Some(granted.token.clone()),
+                    peer_times_ms: peer_times_ms(workers, granted.worker_id, store_ms),
+                };
+                Ok(((lease, store_ms), Some(granted)))
+            })
+        })
+        .await
+    }
+
+    /// Extends the span. Errors: `worker_lost`; `segment_unavailable` if the store does not answer.
+    pub(crate) async fn renew(
+        &self,
+        name: &str,
+        worker_id: i64,
+        token: &str,
+        until_ms: i64,
+    ) -> Result<Renewal> {
+        let (of, old, new) = (name.to_owned(), token.to_owned(), random_hex()?);
+        self.change(name, Some(worker_id), move || {
+            let (of, old, new) = (of.clone(), old.clone(), new.clone());
+            Box::new(move |pool, _, workers, store_ms| {
+                let renewed = pool.renew(held(workers, &of, worker_id, &old)?, until_ms, store_ms, new);
+                let renewal = Renewal {
+                    worker_id: Some(worker_id),
+                    until_ms: renewed.until_ms,
+                    lease_ms: Some(pool.lease_ms),
+                    token: Some(renewed.token.clone()),
+                };
+                Ok((renewal, Some(renewed)))
+            })
+        })
+        .await
+    }
+
+    /// Gives the worker id back. Errors: `worker_lost`; `segment_unavailable` if the store does not answer.
+    pub(crate) async fn release(&self, name: &str, worker_id: i64, token: &str, until_ms: i64) -> Result<()> {
+        let (of, token) = (name.to_owned(), token.to_owned());
+        self.change(name, Some(worker_id), move || {
+            let (of, token) = (of.clone(), token.clone());
+            Box::new(move |_, _, workers, _| {
+                if is_released(workers, worker_id, &token) {
+                    return Ok(((), None));
+                }
+                Ok(((), Some(held(workers, &of, worker_id, &token)?.release(until_ms))))
+            })
+        })
+        .await
+    }
+
+    /// `only`: the worker id whose row is enough to decide.
+    async fn change<T: Send + 'static>(
+        &self,
+        name: &str,
+        only: Option<i64>,
+        decide: impl Fn() -> Decision<T>,
+    ) -> Result<T> {
+        for _ in 0..2 {
+            match self.attempt(name, only, decide()).await? {
+                Outcome::Done(value, space) => {
+                    self.saw(name, space);
+                    return Ok(value);
+                }
+                Outcome::Refused(error) => return Err(error),
+                Outcome::NoSpace => make_space(&self.store, name).await?,
+                Outcome::Rewound(space) => {
+                    log::error!(
+                        "the worker ids of {name:?} were rewound to an older copy: all leases are void, and nothing is \
+                         granted before {} ms",
+                        space.floor_ms
+                    );
+                    self.saw(name, space);
+                }
+            }
+        }
+        Err(Error::new(
+            Code::SegmentUnavailable,
+            format!("the table of worker ids of {name} changes meanwhile"),
+        ))
+    }
+
+    async fn attempt<T: Send + 'static>(
+        &self,
+        name: &str,
+        only: Option<i64>,
+        decide: Decision<T>,
+    ) -> Result<Outcome<T>> {
+        let (leases, name) = (self.clone(), name.to_owned());
+        self.store
+            .transaction(move |tx| {
+                Box::pin(async move {
+                    let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? else {
+                        return Ok(Outcome::NoSpace);
+                    };
+                    let store_ms = table.now_ms().await?;
+                    // Read behind the lock: nobody changes the row now.
+                    let seen = leases.seen.lock().get(&name).cloned();
+                    if let Some(seen) = seen.filter(|seen| space.revision < seen.revision) {
+                        let doubted = leases.pool.doubted(&space, &seen, store_ms);
+                        table.void_tokens().await?;
+                        table.put_space(&doubted).await?;
+                        return Ok(Outcome::Rewound(doubted));
+                    }
+                    let workers = table.workers(only).await?;
+                    let (value, changed) = match decide(&leases.pool, &space, &workers, store_ms) {
+                        Ok(decided) => decided,
+                        Err(error) => return Ok(Outcome::Refused(error)),
+                    };
+                    let Some(changed) = changed else { return Ok(Outcome::Done(value, space)) };
+                    let is_new = workers.iter().all(|worker| worker.worker_id != changed.worker_id);
+                    table.put(&changed, is_new).await?;
+                    let space = leases.pool.changed(&space, store_ms);
+                    table.put_space(&space).await?;
+                    Ok(Outcome::Done(value, space))
+                })
+            })
+            .await
+    }
+
+    fn saw(&self, name: &str, space: Space) {
+        let mut seen = self.seen.lock();
+        let known = seen.entry(name.to_owned()).or_insert_with(|| space.clone());
+        if known.revision < space.revision {
+            *known = space;
+        }
+    }
+}

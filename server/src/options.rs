@@ -1,0 +1,211 @@
+//! What the user wrote: flags, environment, and a TOML file, by the same words.
+
+use crate::lease_rules::Pool;
+use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use leafid_core::Layout;
+use leafid_core::options::id_space;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The id server of leafid: Leaf's API, ranges of ids and leases of worker ids, from one SQL database.
+#[derive(Debug, Parser)]
+#[command(name = "leafid-server", version, args_conflicts_with_subcommands = false)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Says what is wrong with the settings and the store, and starts nothing
+    Check,
+    /// Makes a tag, or changes its step
+    Tag {
+        /// The tag
+        tag: String,
+        /// How many ids a server takes at a time, at first and at least
+        #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(i64).range(1..=i64::from(i32::MAX)))]
+        step: i64,
+        /// The first id; a counter that is above it stays there
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(0..))]
+        first: i64,
+    },
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// A TOML file with these options, each by its long name
+    #[arg(long, global = true, env = "LEAFID_SERVER_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The path of an SQLite file, mysql://USER:PASSWORD@HOST/DATABASE or postgres://USER:PASSWORD@HOST/DATABASE
+    #[arg(
+        long,
+        global = true,
+        env = "LEAFID_SERVER_STORE",
+        hide_env_values = true,
+        default_value = "leafid-server.db"
+    )]
+    pub(crate) store: String,
+    /// Connections to the store
+    #[arg(long, global = true, env = "LEAFID_SERVER_STORE_CONNECTIONS", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) store_connections: u32,
+    /// How long a transaction may take
+    #[arg(long, global = true, env = "LEAFID_SERVER_STORE_TIMEOUT_MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(100..=60_000))]
+    pub(crate) store_timeout_ms: u64,
+    /// How long a start waits for a store that is down
+    #[arg(long, global = true, env = "LEAFID_SERVER_START_TIMEOUT_MS", default_value_t = 60_000)]
+    pub(crate) start_timeout_ms: u64,
+    /// The address and port
+    #[arg(long, global = true, env = "LEAFID_SERVER_LISTEN", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// How long a caller waits for an id
+    #[arg(long, global = true, env = "LEAFID_SERVER_TIMEOUT_MS", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub(crate) timeout_ms: u64,
+    /// Answers as an unmodified Leaf does, with its errors: tags cut at a dot, 0 for a mode that is off, 10 ms of patience
+    #[arg(long, global = true, env = "LEAFID_SERVER_STRICT_LEAF")]
+    pub(crate) strict_leaf: bool,
+    /// Switches /api/segment/get off
+    #[arg(long, global = true, env = "LEAFID_SERVER_NO_SEGMENT")]
+    pub(crate) no_segment: bool,
+    /// Switches /api/snowflake/get off
+    #[arg(long, global = true, env = "LEAFID_SERVER_NO_SNOWFLAKE")]
+    pub(crate) no_snowflake: bool,
+    /// The id space of this server's own snowflakes
+    #[arg(long, global = true, env = "LEAFID_SERVER_SNOWFLAKE_NAME", default_value = "default", value_parser = space)]
+    pub(crate) snowflake_name: String,
+    /// The worker id of this server's own snowflakes; without it any free one
+    #[arg(long, global = true, env = "LEAFID_SERVER_SNOWFLAKE_WORKER", value_parser = clap::value_parser!(i64).range(0..=1023))]
+    pub(crate) snowflake_worker: Option<i64>,
+    /// The worker ids to lease, both ends included
+    #[arg(long, global = true, env = "LEAFID_SERVER_WORKERS", default_value = "0-1023", value_parser = workers)]
+    pub(crate) workers: RangeInclusive<i64>,
+    /// How long a lease lasts without a renewal
+    #[arg(long, global = true, env = "LEAFID_SERVER_LEASE_MS", default_value_t = 30_000, value_parser = clap::value_parser!(i64).range(1000..=604_800_000))]
+    pub(crate) lease_ms: i64,
+    /// How far a client's clock may be ahead of the store's
+    #[arg(long, global = true, env = "LEAFID_SERVER_CLOCK_THRESHOLD_MS", default_value_t = 10_000, value_parser = clap::value_parser!(i64).range(0..=3_600_000))]
+    pub(crate) clock_threshold_ms: i64,
+    /// The largest number of ids of one request
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_BATCH", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_batch: u32,
+    /// The largest number of tags that are held
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_TAGS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tags: u32,
+    /// The largest number of connections
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections: u32,
+    /// The largest number of requests at a time
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_REQUESTS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_requests: u32,
+    /// How long requests may take to end when this server stops
+    #[arg(long, global = true, env = "LEAFID_SERVER_STOP_TIMEOUT_MS", default_value_t = 10_000)]
+    pub(crate) stop_timeout_ms: u64,
+}
+
+impl Options {
+    pub(crate) fn pool(&self) -> Pool {
+        Pool { ids: self.workers.clone(), lease_ms: self.lease_ms, threshold_ms: self.clock_threshold_ms }
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    pub(crate) fn store_timeout(&self) -> Duration {
+        Duration::from_millis(self.store_timeout_ms)
+    }
+}
+
+/// Parses the flags. A flag goes before the environment, and that before the file.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = Cli::command().try_get_matches_from(&args)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    let Some(config) = &cli.options.config else { return Ok(cli) };
+    let command = with_file(config)?;
+    Cli::from_arg_matches(&command.try_get_matches_from(&args)?)
+}
+
+/// The command with the options of a file as its defaults.
+fn with_file(path: &Path) -> Result<clap::Command, Error> {
+    let wrong = |what: String| {
+        Cli::command().error(ErrorKind::ValueValidation, format!("{}: {what}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    let mut command = Cli::command();
+    for (key, value) in table {
+        let id = key.replace('-', "_");
+        let known = command.get_arguments().any(|arg| arg.get_id() == id.as_str() && id != "config");
+        if !known {
+            return Err(wrong(format!("{key} is no option")));
+        }
+        let text = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(set) => set.to_string(),
+            _ => return Err(wrong(format!("{key} is neither text, nor an integer, nor true or false"))),
+        };
+        command = command.mut_arg(id, |arg| arg.default_value(text));
+    }
+    Ok(command)
+}
+
+fn space(name: &str) -> Result<String, String> {
+    id_space(Some(name)).map_err(|error| error.message().to_owned())
+}
+
+/// Parses `0-31`, both ends included.
+fn workers(text: &str) -> Result<RangeInclusive<i64>, String> {
+    let most = i64::from(Layout::LEAF.max_worker_id());
+    let ends = text.split_once('-').unwrap_or((text, text));
+    match (ends.0.parse(), ends.1.parse()) {
+        (Ok(first), Ok(last)) if 0 <= first && first <= last && last <= most => Ok(first..=last),
+        _ => Err(format!("a range such as 0-31, both ends included, from 0 to {most}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Cli, Error> {
+        parse(std::iter::once("leafid-server").chain(words.iter().copied()).map(OsString::from))
+    }
+
+    #[test]
+    fn a_flag_goes_before_the_file_and_the_file_before_the_default() -> std::io::Result<()> {
+        let path = std::env::temp_dir().join(format!("leafid-server-{}.toml", std::process::id()));
+        std::fs::write(&path, "store = \"x.db\"\nlease-ms = 5000\nstrict-leaf = true\nworkers = \"3-7\"\n")?;
+        let file = path.to_string_lossy().into_owned();
+        let cli =
+            parsed(&["--config", &file, "--lease-ms", "7000", "check"]).map_err(std::io::Error::other)?;
+        let options = cli.options;
+        assert_eq!((options.store.as_str(), options.lease_ms, options.strict_leaf), ("x.db", 7000, true));
+        assert_eq!((options.workers, options.timeout_ms), (3..=7, 2000));
+        std::fs::write(&path, "stroe = \"x.db\"\n")?;
+        let error = parsed(&["--config", &file]).map(|cli| cli.options.store).unwrap_err();
+        assert!(error.to_string().contains("stroe is no option"), "{error}");
+        std::fs::remove_file(&path)
+    }
+
+    #[test]
+    fn values_outside_of_their_range_are_refused() {
+        for words in [
+            ["--workers", "7-3"],
+            ["--workers", "0-1024"],
+            ["--lease-ms", "0"],
+            ["--snowflake-name", "a b"],
+            ["--snowflake-worker", "1024"],
+            ["--listen", "8080"],
+        ] {
+            assert!(parsed(&words).is_err(), "{words:?}");
+        }
+        assert_eq!(parsed(&["--workers", "7"]).map(|cli| cli.options.workers).ok(), Some(7..=7));
+    }
+}

@@ -1,0 +1,23 @@
+//! The store: the database that all servers share. It is the only place that knows what was given.
+//!
+//! | What could go wrong | Rule |
+//! | --- | --- |
+//! | two servers read one counter | each change is one transaction, and its first statement takes the lock |
+//! | the answer to a commit is lost | an error; the next attempt takes a new range |
+//! | a caller gives up in the middle of a transaction | a transaction runs in a task of its own |
+//! | an answer comes after its time-out | the connection is closed, and never used for another request |
+
+mod alloc;
+mod connection;
+mod dialect;
+mod mysql;
+mod pool;
+mod postgres;
+mod schema;
+mod sqlite;
+mod transaction;
+mod workers_table;
+
+pub(crate) use alloc::{set_tag, take_range};
+pub(crate) use pool::Store;
+pub(crate) use workers_table::{WorkersTable, make_space};

@@ -1,0 +1,26 @@
+//! What differs between the databases.
+
+/// One of the databases.
+pub(crate) struct Dialect {
+    pub(crate) name: &'static str,
+    /// Sent once on each connection.
+    pub(super) session: &'static [&'static str],
+    /// Begins a transaction that reads committed rows and can write.
+    pub(super) begin: &'static str,
+    /// Behind a SELECT: locks its rows.
+    pub(super) for_update: &'static str,
+    /// Parameters are `$1`, not `?`.
+    pub(super) numbered: bool,
+    /// An expression: Unix milliseconds of the database's clock, now and not when the transaction began.
+    pub(super) now_ms: &'static str,
+    /// Behind the type of a text that is compared byte by byte.
+    pub(super) binary: &'static str,
+    /// At the end of a CREATE TABLE.
+    pub(super) table_options: &'static str,
+    /// Leaf's table, as Leaf's script makes it, or as near as the database comes.
+    pub(super) leaf_alloc: &'static str,
+    /// An INSERT that does nothing if the row exists: what is before VALUES, and what is behind.
+    pub(super) insert_new: (&'static str, &'static str),
+    /// Settings without which a committed row can be lost: the query of one text, its good values, what to set.
+    pub(super) durable: &'static [(&'static str, &'static [&'static str], &'static str)],
+}

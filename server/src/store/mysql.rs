@@ -1,0 +1,41 @@
+//! MySQL and MariaDB.
+
+use super::dialect::Dialect;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "MySQL",
+    session: &["SET SESSION innodb_lock_wait_timeout = 5"],
+    begin: "START TRANSACTION",
+    for_update: "FOR UPDATE",
+    numbered: false,
+    now_ms: "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000 AS SIGNED)",
+    binary: "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    // Another engine may have no transactions.
+    table_options: "ENGINE = InnoDB",
+    leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
+        biz_tag varchar(128) NOT NULL DEFAULT '',
+        max_id bigint NOT NULL DEFAULT 1,
+        step int NOT NULL,
+        description varchar(256) DEFAULT NULL,
+        update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+        PRIMARY KEY (biz_tag)
+    ) ENGINE = InnoDB",
+    insert_new: ("INSERT IGNORE INTO", ""),
+    durable: &[
+        (
+            "SELECT CAST(@@innodb_flush_log_at_trx_commit AS CHAR)",
+            &["1"],
+            "set 1, or a crash of the machine loses what was committed, and ids come twice",
+        ),
+        (
+            "SELECT CAST(@@sync_binlog AS CHAR)",
+            &["1"],
+            "set 1 if replicas can become the primary, or they may miss what was committed",
+        ),
+        (
+            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leaf_alloc'",
+            &["InnoDB"],
+            "use InnoDB: other engines may have no transactions",
+        ),
+    ],
+};

@@ -1,0 +1,150 @@
+//! The connections to the store.
+
+use super::connection;
+use super::dialect::Dialect;
+use super::schema;
+use super::transaction::{Transaction, Work, failed, is_failure};
+use leafid_core::{Code, Error, Result};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyPool, Executor};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// A pool of connections. Cloning shares it.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pool: AnyPool,
+    dialect: &'static Dialect,
+    limit: Duration,
+    shown: String,
+}
+
+impl Store {
+    /// Prepares a pool. No connection is made yet. Errors: `invalid_argument`.
+    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Store> {
+        sqlx::any::install_default_drivers();
+        let (dialect, url, shown) = connection::parse(url)?;
+        let options: AnyConnectOptions = url
+            .parse()
+            .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(limit)
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    for statement in dialect.session {
+                        connection.execute(*statement).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .connect_lazy_with(options);
+        Ok(Store { pool, dialect, limit, shown })
+    }
+
+    /// The store's address, without a password.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(crate) fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    /// Makes the tables that are missing. Tables that exist are not changed.
+    pub(crate) async fn make_tables(&self) -> Result<()> {
+        let dialect = self.dialect;
+        let leases = schema::lease_tables(dialect);
+        let tables = [("leaf_alloc", dialect.leaf_alloc.to_owned())].into_iter().chain(leases);
+        for (table, create) in tables {
+            // A user without the right to make tables may have them.
+            if self.has(table).await {
+                continue;
+            }
+            let made = self
+                .transaction(move |tx| {
+                    Box::pin(async move {
+                        tx.execute(&create, &[]).await?;
+                        Ok(())
+                    })
+                })
+                .await;
+            // PostgreSQL fails the second of two that make one table at once.
+            if made.is_err() && !self.has(table).await {
+                return made;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a table is there.
+    pub(crate) async fn has(&self, table: &'static str) -> bool {
+        let query = format!("SELECT COUNT(*) FROM {table} WHERE 1 = 0");
+        self.transaction(move |tx| Box::pin(async move { tx.number(&query, &[]).await })).await.is_ok()
+    }
+
+    /// The database's clock, Unix milliseconds. It is also how a server sees whether the store answers.
+    pub(crate) async fn now_ms(&self) -> Result<i64> {
+        self.transaction(|tx| Box::pin(async move { tx.now_ms().await })).await
+    }
+
+    /// What is set so that a committed row can be lost.
+    pub(crate) async fn dangers(&self) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for (query, good, advice) in self.dialect.durable {
+            let value =
+                self.transaction(move |tx| Box::pin(async move { tx.text(query, &[]).await })).await?;
+            if !good.contains(&value.as_str()) {
+                found.push(format!("{query} is {value:?}: {advice}"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Runs `work` in one transaction and commits it. It runs to its end whatever becomes of the caller. After an error
+    /// nothing of it counts, even if the database has committed it.
+    ///
+    /// Errors: those of `work`; `segment_unavailable` if the database does not answer in time.
+    pub(crate) async fn transaction<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T> + Send + 'static,
+    {
+        let store = self.clone();
+        let task = tokio::spawn(async move { store.run(work).await });
+        task.await
+            .unwrap_or_else(|error| Err(Error::new(Code::Internal, format!("a transaction ended: {error}"))))
+    }
+
+    async fn run<T, F>(&self, work: F) -> Result<T>
+    where
+        F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T>,
+    {
+        let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        let mut tx = Transaction::new(connection, self.dialect);
+        let done = match timeout(self.limit, tx.run(work)).await {
+            Ok(done) => done,
+            Err(_) => Err(Error::new(
+                Code::SegmentUnavailable,
+                format!("the transaction did not end within {} ms", self.limit.as_millis()),
+            )),
+        };
+        match done {
+            Err(error) if is_failure(&error) => {
+                // Nobody knows what this connection would answer to the next request.
+                tx.close();
+                Err(error.context(&self.shown))
+            }
+            done => done,
+        }
+    }
+
+    fn failed(&self, error: sqlx::Error) -> Error {
+        failed(error).context(&self.shown)
+    }
+
+    /// Closes the connections that are idle, and waits for the others.
+    pub(crate) async fn close(&self) {
+        self.pool.close().await;
+    }
+}

@@ -1,0 +1,35 @@
+//! PostgreSQL.
+
+use super::dialect::Dialect;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "PostgreSQL",
+    session: &["SET lock_timeout = 5000", "SET idle_in_transaction_session_timeout = 10000"],
+    // The second of two waits for the row, and then reads what the first one stored.
+    begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    for_update: "FOR UPDATE",
+    numbered: true,
+    now_ms: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+    binary: "",
+    table_options: "",
+    leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
+        biz_tag varchar(128) NOT NULL PRIMARY KEY,
+        max_id bigint NOT NULL DEFAULT 1,
+        step int NOT NULL,
+        description varchar(256) DEFAULT NULL,
+        update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
+    )",
+    insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
+    durable: &[
+        (
+            "SELECT current_setting('synchronous_commit')",
+            &["on", "remote_apply", "remote_write"],
+            "set on, or a crash of the machine loses what was committed, and ids come twice",
+        ),
+        (
+            "SELECT current_setting('fsync')",
+            &["on"],
+            "set on, or a crash of the machine can lose or damage everything",
+        ),
+    ],
+};

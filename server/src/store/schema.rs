@@ -1,0 +1,34 @@
+//! The tables of worker ids, as they are made.
+
+use super::dialect::Dialect;
+
+/// The statements that make the tables.
+pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
+    let (binary, options) = (dialect.binary, dialect.table_options);
+    let space = format!(
+        "CREATE TABLE IF NOT EXISTS leafid_space (
+            name varchar(64) {binary} NOT NULL,
+            floor_ms bigint NOT NULL,
+            latest_ms bigint NOT NULL,
+            longest_ms bigint NOT NULL,
+            revision bigint NOT NULL,
+            PRIMARY KEY (name)
+        ) {options}"
+    );
+    let worker = format!(
+        "CREATE TABLE IF NOT EXISTS leafid_worker (
+            name varchar(64) {binary} NOT NULL,
+            worker_id bigint NOT NULL,
+            begins_ms bigint NOT NULL,
+            until_ms bigint NOT NULL,
+            ends_ms bigint NOT NULL,
+            token varchar(64) NOT NULL,
+            released varchar(64) NOT NULL,
+            instance varchar(255) NOT NULL,
+            renewals bigint NOT NULL,
+            clock_ahead_ms bigint NOT NULL,
+            PRIMARY KEY (name, worker_id)
+        ) {options}"
+    );
+    [("leafid_space", space), ("leafid_worker", worker)]
+}

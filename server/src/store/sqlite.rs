@@ -1,0 +1,25 @@
+//! SQLite: one file, for the servers of one host.
+
+use super::dialect::Dialect;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "SQLite",
+    // FULL: a commit has reached the disk, also in WAL mode.
+    session: &["PRAGMA busy_timeout = 5000", "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"],
+    // It takes the lock now: a transaction that reads first could not write after another one has.
+    begin: "BEGIN IMMEDIATE",
+    for_update: "",
+    numbered: false,
+    now_ms: "CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
+    binary: "",
+    table_options: "",
+    leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
+        biz_tag varchar(128) NOT NULL PRIMARY KEY,
+        max_id bigint NOT NULL DEFAULT 1,
+        step int NOT NULL,
+        description varchar(256) DEFAULT NULL,
+        update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
+    )",
+    insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
+    durable: &[],
+};

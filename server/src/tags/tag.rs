@@ -1,0 +1,242 @@
+//! One tag: its double buffer, its fetches, and the guard of its ranges.
+
+use crate::clock::{running_ms, seed};
+use crate::store::{Store, take_range};
+use leafid_core::{
+    AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
+    LARGEST_STEP, Result, Run, Segment,
+};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// When more than this percentage of a segment is used, the next one is fetched: Leaf's rule.
+const PREFETCH: u32 = 10;
+/// The spans that a guard keeps. Ranges go to many servers in turn, and neighbours of one server are rare.
+const SPANS: usize = 16;
+
+/// How long a caller waits for an id.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// For the first segment of the tag.
+    pub(crate) first: Duration,
+    /// For a later one.
+    pub(crate) later: Duration,
+    /// Whether 0 is an id. Clients of Leaf's API take it for a mode that is switched off.
+    pub(crate) issues_zero: bool,
+}
+
+/// One tag.
+pub(crate) struct Tag {
+    name: Arc<str>,
+    store: Store,
+    buffer: DoubleBuffer,
+    state: Mutex<State>,
+    /// A fetch has ended.
+    fetched: Notify,
+}
+
+struct State {
+    filler: Filler,
+    fetches: FetchState,
+    /// Refuses a range that lies below one that this process has seen.
+    guard: Guard,
+    waiting: usize,
+}
+
+/// The state of a tag, to be shown.
+pub(crate) struct TagStats {
+    pub(crate) name: Arc<str>,
+    pub(crate) left: u64,
+    pub(crate) taken: u64,
+    pub(crate) step: i64,
+    pub(crate) fetches: u64,
+    pub(crate) failures: u64,
+}
+
+/// Counts a caller that waits, while it lives.
+struct Waiting<'t>(&'t Tag);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().waiting -= 1;
+    }
+}
+
+impl Tag {
+    pub(crate) fn new(name: &str, store: Store) -> Tag {
+        let (buffer, filler) = DoubleBuffer::new();
+        let state = State {
+            filler,
+            fetches: FetchState::new(AdaptiveStep::new(0, true)),
+            guard: Guard::resume(IdOrder::Ascending, 0, Vec::new(), SPANS),
+            waiting: 0,
+        };
+        Tag { name: name.into(), store, buffer, state: Mutex::new(state), fetched: Notify::new() }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes `n` ids, at least one. If it fails, the ids that it has taken so far are a gap.
+    pub(crate) async fn take(self: &Arc<Self>, n: usize, patience: Patience) -> Result<Vec<i64>> {
+        let mut ids = Vec::with_capacity(n);
+        if self.take_ready(n, &mut ids, patience) {
+            return Ok(ids);
+        }
+        let is_first = self.state.lock().fetches.ended() == 0;
+        let limit = if is_first { patience.first } else { patience.later };
+        self.state.lock().waiting += 1;
+        let waiting = Waiting(self);
+        let taken = self.wait(n, &mut ids, patience, Instant::now() + limit).await;
+        drop(waiting);
+        taken.map(|()| ids)
+    }
+
+    async fn wait(
+        self: &Arc<Self>,
+        n: usize,
+        ids: &mut Vec<i64>,
+        patience: Patience,
+        deadline: Instant,
+    ) -> Result<()> {
+        loop {
+            // Before the ids are looked for: what comes in between is not missed.
+            let mut fetched = std::pin::pin!(self.fetched.notified());
+            fetched.as_mut().enable();
+            if self.take_ready(n, ids, patience) {
+                return Ok(());
+            }
+            {
+                let mut state = self.state.lock();
+                if let Some(error) = state.fetches.refused() {
+                    return Err(error.clone());
+                }
+                state.fetches.needs(i64::try_from(n - ids.len()).unwrap_or(LARGEST_STEP));
+            }
+            self.poll();
+            if timeout_at(deadline, fetched).await.is_err() {
+                let why = self.state.lock().fetches.error().map_or_else(
+                    || "the store has not answered yet".to_owned(),
+                    |error| error.message().to_owned(),
+                );
+                let message = format!("no id of {:?} in time: {why}", self.name);
+                return Err(Error::new(Code::SegmentUnavailable, message));
+            }
+        }
+    }
+
+    /// Takes what the buffer holds. Returns whether that is enough.
+    fn take_ready(self: &Arc<Self>, n: usize, ids: &mut Vec<i64>, patience: Patience) -> bool {
+        while ids.len() < n {
+            let Ok((run, wants_fetch)) = self.buffer.take_many(n - ids.len()) else { return false };
+            let Run { first, stride, count } = run;
+            ids.extend(
+                (0..count as i64).map(|at| first + at * stride).filter(|&id| id != 0 || patience.issues_zero),
+            );
+            if wants_fetch {
+                self.poll();
+            }
+        }
+        true
+    }
+
+    /// Fetches, or fetches later, if that is due.
+    fn poll(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        if !self.buffer.wants_fetch(&state.filler) {
+            return;
+        }
+        let waits = state.waiting > 0;
+        let is_urgent = waits || self.buffer.is_low(&state.filler);
+        match state.fetches.poll(waits, is_urgent, running_ms()) {
+            FetchAction::Nothing => {}
+            FetchAction::Fetch => drop(tokio::spawn(Arc::clone(self).fetch())),
+            FetchAction::WakeAt(at_ms) => drop(tokio::spawn(Arc::clone(self).wake_at(at_ms))),
+        }
+    }
+
+    async fn wake_at(self: Arc<Self>, at_ms: i64) {
+        sleep(Duration::from_millis(u64::try_from(at_ms - running_ms()).unwrap_or(0))).await;
+        let is_due = self.state.lock().fetches.timer(at_ms);
+        if is_due {
+            self.poll();
+        }
+    }
+
+    async fn fetch(self: Arc<Self>) {
+        let (plan, own_step, mark) = {
+            let mut state = self.state.lock();
+            let wanted = self.buffer.wants_fetch(&state.filler).then_some(0);
+            let Some(plan) = state.fetches.begin(wanted, i64::MAX, running_ms()) else { return };
+            (plan, state.fetches.step().source(), state.guard.mark())
+        };
+        // A batch may need more, in several ranges.
+        let step = plan.step.min(LARGEST_STEP.max(own_step));
+        // The row's own step is taken from the row, as it is by then. The first range is as long, whatever a batch needs.
+        let fetched = self.fetch_range((step != own_step && step > 0).then_some(step), 0, mark).await;
+        {
+            let mut state = self.state.lock();
+            let now_ms = running_ms();
+            match fetched {
+                Ok(Fetched { segment, step }) => {
+                    if let Err(lost) = self.buffer.offer(&mut state.filler, segment, PREFETCH) {
+                        log::error!(
+                            "the range from {} to {} of {:?} is lost",
+                            lost.start(),
+                            lost.end(),
+                            self.name
+                        );
+                    }
+                    state.fetches.succeeded(plan.wanted, step, None, now_ms);
+                }
+                Err(error) => {
+                    if error.code() != Code::UnknownTag {
+                        log::warn!("no range of {:?}: {error}", self.name);
+                    }
+                    state.fetches.failed(error, false, false, now_ms, seed());
+                }
+            }
+        }
+        self.fetched.notify_waiters();
+        self.poll();
+    }
+
+    /// Takes a range straight from the store.
+    pub(crate) async fn range(&self, step: Option<i64>, after: i64) -> Result<Fetched> {
+        let mark = self.state.lock().guard.mark();
+        self.fetch_range(step, after, mark).await
+    }
+
+    /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
+    async fn fetch_range(&self, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
+        let Some(fetched) = take_range(&self.store, &self.name, step, after).await? else {
+            let message = format!("there is no tag {:?} in leaf_alloc", self.name);
+            return Err(Error::new(Code::UnknownTag, message));
+        };
+        self.check(fetched.segment, mark)?;
+        Ok(fetched)
+    }
+
+    fn check(&self, segment: Segment, mark: i64) -> Result<()> {
+        self.state.lock().guard.offer(segment, mark).map_err(|error| {
+            log::error!("{error}");
+            error.context(format!("tag {:?}", self.name))
+        })
+    }
+
+    pub(crate) fn stats(&self) -> TagStats {
+        let state = self.state.lock();
+        TagStats {
+            name: self.name.clone(),
+            left: self.buffer.left(&state.filler),
+            taken: self.buffer.taken(&state.filler),
+            step: state.fetches.step().step(),
+            fetches: state.fetches.ended(),
+            failures: state.fetches.failures(),
+        }
+    }
+}

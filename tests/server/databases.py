@@ -1,0 +1,173 @@
+"""Real databases in temporary folders, on loopback and free ports, run by an unprivileged user.
+
+Each has `url`, `start()`, `kill()` (as a machine that loses power, but for its disk), `stop()` and `sql(text)`, which
+returns the first column of the rows as text. `servers()` returns where a server of the store may run.
+"""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PATIENCE = 60
+
+
+class Missing(Exception):
+    """A program is not installed."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def need(program, package, *folders):
+    found = shutil.which(program, path=os.pathsep.join([*map(str, folders), "/usr/sbin", "/usr/bin", os.environ["PATH"]]))
+    if not found:
+        raise Missing(f"{program} is missing: apt install {package}")
+    return found
+
+
+class Database:
+    """A process with a folder of its own."""
+
+    process = None
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="leafid-store-"))
+        self.who = {}
+        if os.geteuid() == 0:
+            # They refuse root.
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self.who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        self.port = free_port()
+        self.log = open(self.folder.with_suffix(".log"), "ab")
+
+    def run(self, *command, **more):
+        done = subprocess.run(
+            list(map(str, command)), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            **self.who, **more,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{done.stdout}")
+        return done.stdout
+
+    def start(self):
+        self.process = subprocess.Popen(
+            list(map(str, self.command())), cwd=self.folder, stdout=self.log, stderr=self.log, **self.who
+        )
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.sql("SELECT 1")
+                return self
+            except Exception:
+                if time.monotonic() > deadline or self.process.poll() is not None:
+                    raise
+                time.sleep(0.1)
+
+    def end(self, number):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(PATIENCE)
+        self.process = None
+
+    def kill(self):
+        self.end(signal.SIGKILL)
+
+    def stop(self):
+        self.end(self.polite)
+
+    def remove(self):
+        self.stop()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.with_suffix(".log").unlink(missing_ok=True)
+
+
+class MariaDB(Database):
+    name = "mariadb"
+    polite = signal.SIGTERM
+
+    def __init__(self):
+        self.server = need("mariadbd", "mariadb-server")
+        self.client = need("mariadb", "mariadb-client")
+        install = need("mariadb-install-db", "mariadb-server")
+        super().__init__()
+        self.data = self.folder / "data"
+        self.run(install, "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
+                 "--skip-test-db")  # fmt: skip
+        self.url = f"mysql://root@127.0.0.1:{self.port}/leaf"
+        self.database = "mysql"
+        self.start()
+        self.sql("CREATE DATABASE leaf")
+        self.database = "leaf"
+
+    def command(self):
+        return [self.server, "--no-defaults", f"--datadir={self.data}", f"--port={self.port}",
+                "--bind-address=127.0.0.1", f"--socket={self.folder}/socket", "--max-connections=200",
+                "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=32M"]  # fmt: skip
+
+    def sql(self, text):
+        shown = self.run(self.client, "--no-defaults", f"--socket={self.folder}/socket", "--user=root", "--batch",
+                         "--skip-column-names", self.database, "--execute", text, timeout=PATIENCE)  # fmt: skip
+        return [line.split("\t")[0] for line in shown.splitlines()]
+
+
+class PostgreSQL(Database):
+    name = "postgresql"
+    polite = signal.SIGINT
+
+    def __init__(self):
+        folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+        self.server = need("postgres", "postgresql", *folders)
+        self.client = need("psql", "postgresql-client", *folders)
+        initdb = need("initdb", "postgresql", *folders)
+        super().__init__()
+        self.data = self.folder / "data"
+        self.run(initdb, f"--pgdata={self.data}", "--username=leaf", "--auth=trust", "--no-sync", "--encoding=UTF8",
+                 "--locale=C")  # fmt: skip
+        self.url = f"postgres://leaf@127.0.0.1:{self.port}/leaf"
+        self.database = "postgres"
+        self.start()
+        self.sql("CREATE DATABASE leaf")
+        self.database = "leaf"
+
+    def command(self):
+        return [self.server, "-D", self.data, "-p", self.port, "-c", "listen_addresses=127.0.0.1",
+                "-c", f"unix_socket_directories={self.folder}", "-c", "max_connections=200"]  # fmt: skip
+
+    def sql(self, text):
+        shown = self.run(self.client, "--no-psqlrc", "--host", self.folder, "--port", self.port, "--username=leaf",
+                         "--dbname", self.database, "--tuples-only", "--no-align", "--command", text,
+                         timeout=PATIENCE)  # fmt: skip
+        return [line.split("|")[0] for line in shown.splitlines()]
+
+
+class SQLite:
+    """A file. It has no process that could be killed."""
+
+    name = "sqlite"
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="leafid-store-"))
+        self.url = str(self.folder / "ids.db")
+
+    def sql(self, text):
+        with contextlib.closing(sqlite3.connect(self.url, timeout=PATIENCE, isolation_level=None)) as connection:
+            return [str(row[0]) for row in connection.execute(text)]
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+KINDS = {kind.name: kind for kind in (SQLite, MariaDB, PostgreSQL)}

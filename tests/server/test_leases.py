@@ -1,0 +1,261 @@
+"""Leases of worker ids from several servers of one store."""
+
+import random
+import secrets
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from proxy import Proxy
+from servers import Server, check_unique, in_threads, now_ms, until
+
+LEASE = ("--lease-ms", "1000", "--clock-threshold-ms", "500", "--no-snowflake")
+
+
+def instance():
+    return secrets.token_hex(16)
+
+
+def holder(name, lease, until_ms, token=None):
+    return {"name": name, "worker_id": lease["worker_id"], "token": token or lease["token"], "until": until_ms}
+
+
+def check_spans(spans):
+    """No two spans of one worker id overlap."""
+    spans = sorted(spans)
+    for (id, begins, ends), (other, next_begins, _) in zip(spans, spans[1:]):
+        assert begins < ends, "a span is empty"
+        assert id != other or ends <= next_begins, f"worker id {id} has two holders from {next_begins} to {ends}"
+    print(f"{len(spans)} spans, overlaps 0")
+
+
+def test_two_servers_never_grant_one_span_twice(store, name):
+    """Holders claim, renew, release or vanish, each call by another server. Their clocks differ."""
+    servers = [Server(store.url, "--workers", "0-5", *LEASE) for _ in range(2)]
+    spans, ends = [], time.monotonic() + 8
+
+    def hold(apart_ms):
+        clients = [server.client() for server in servers]
+        while time.monotonic() < ends:
+            now = now_ms() + apart_ms
+            asked = {"name": name, "instance": instance(), "now": now, "until": now + 400}
+            status, lease = random.choice(clients).post("/api/worker/claim", asked)
+            if status == 409:
+                time.sleep(0.02)
+                continue
+            assert status == 200, lease
+            assert lease["instance"] == asked["instance"]
+            begins, until_ms = lease["from"], lease["until"]
+            for _ in range(random.randrange(4)):
+                wish = {**holder(name, lease, now_ms() + apart_ms + 400), "nonce": instance()}
+                status, renewed = random.choice(clients).post("/api/worker/renew", wish)
+                if status == 409:
+                    break
+                assert status == 200 and renewed["nonce"] == wish["nonce"] and renewed["until"] >= until_ms
+                until_ms, lease["token"] = renewed["until"], renewed["token"]
+            if random.random() < 0.7 and status == 200:
+                given_back = random.randrange(begins, until_ms + 1)
+                status, _ = random.choice(clients).post("/api/worker/release", holder(name, lease, given_back))
+                if status == 204:
+                    until_ms = max(given_back, begins)
+            if begins < until_ms:
+                spans.append((lease["worker_id"], begins, until_ms))
+
+    try:
+        in_threads(*(lambda apart=apart: hold(apart) for apart in (0, 0, 0, 0, -300, 300, -900, 400)))
+    finally:
+        for server in servers:
+            server.kill()
+    assert len(spans) > 30
+    check_spans(spans)
+
+
+def test_one_claim_to_two_servers_gets_one_answer(store, name):
+    servers = [Server(store.url, *LEASE) for _ in range(2)]
+    try:
+        for _ in range(10):
+            one, answers = instance(), []
+            now = now_ms()
+            asks = {"name": name, "instance": one, "now": now, "until": now + 300}
+            in_threads(*(lambda s=s: answers.append(s.client().post("/api/worker/claim", asks)) for s in servers))
+            (status, first), (other_status, second) = answers
+            assert (status, other_status) == (200, 200)
+            same = ("worker_id", "from", "until", "token", "instance")
+            assert [first[key] for key in same] == [second[key] for key in same]
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_a_pool_that_is_used_up_says_so(store, name):
+    with Server(store.url, "--workers", "7-8", *LEASE) as server:
+        client = server.client()
+        leases = [client.claim(instance(), name)[1] for _ in range(2)]
+        assert [lease["worker_id"] for lease in leases] == [7, 8]
+        status, answer = client.claim(instance(), name)
+        assert (status, answer["error"]) == (409, "worker_in_use")
+        assert client.claim(instance(), f"{name}-other")[1]["worker_id"] == 7, "each name has its own ids"
+        last = now_ms()
+        assert client.post("/api/worker/release", holder(name, leases[0], last))[0] == 204
+        assert client.post("/api/worker/release", holder(name, leases[0], last))[0] == 204, "a repeated one"
+        again = until(lambda: (found := client.claim(instance(), name))[0] == 200 and found[1], "it is free")
+        assert again["worker_id"] == 7 and again["from"] >= last
+
+
+def test_a_token_is_good_once(store, name):
+    with Server(store.url, *LEASE) as server:
+        client = server.client()
+        lease = client.claim(instance(), name)[1]
+        ahead = now_ms() + 800
+        status, renewed = client.post("/api/worker/renew", holder(name, lease, ahead))
+        assert status == 200 and renewed["token"] != lease["token"]
+        for call in ("renew", "release"):
+            status, answer = client.post(f"/api/worker/{call}", holder(name, lease, ahead))
+            assert (status, answer["error"]) == (409, "worker_lost")
+        status, _ = client.post("/api/worker/renew", holder(name, lease, ahead, renewed["token"]))
+        assert status == 200
+
+
+def test_wrong_bodies_are_refused(file):
+    with Server(file.url) as server:
+        client = server.client()
+        right = {"name": "default", "instance": instance(), "now": now_ms()}
+        for wrong in ({"name": "a b"}, {"instance": ""}, {"instance": "x" * 129}, {"now": -1}, {"now": 2**53 + 1},
+                      {"now": "5"}, {"until": 1.5}, {"instance": "a\nb"}):  # fmt: skip
+            status, answer = client.post("/api/worker/claim", {**right, **wrong})
+            assert (status, answer["error"]) == (400, "invalid_argument"), wrong
+        assert client.request("POST", "/api/worker/claim", "no JSON")[0] == 400
+        assert client.request("POST", "/api/worker/claim", "x" * 20_000)[0] == 413
+
+
+def test_a_table_that_was_rewound_grants_nothing_until_all_is_over(store, name):
+    with Server(store.url, *LEASE) as server:
+        client = server.client()
+        old = client.claim(instance(), name)[1]
+        rows = "begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms"
+        store.sql(f"DROP TABLE IF EXISTS {name.replace('-', '_')}")
+        store.sql(f"CREATE TABLE {name.replace('-', '_')} AS SELECT {rows} FROM leafid_worker WHERE name = '{name}'")
+        lost = client.claim(instance(), name)[1]
+        assert lost["worker_id"] != old["worker_id"]
+        # The copy knows nothing of the second claim.
+        store.sql(f"DELETE FROM leafid_worker WHERE name = '{name}' AND worker_id = {lost['worker_id']}")
+        store.sql(f"UPDATE leafid_space SET revision = revision - 1 WHERE name = '{name}'")
+        status, answer = client.claim(instance(), name)
+        assert status == 409 and "old one" in answer["message"]
+        status, answer = client.post("/api/worker/renew", holder(name, old, now_ms() + 500))
+        assert (status, answer["error"]) == (409, "worker_lost"), "tokens of an old table are void"
+        new = until(lambda: (found := client.claim(instance(), name))[0] == 200 and found[1], "all is over")
+        assert new["from"] >= lost["until"]
+
+
+def test_commits_whose_answer_is_lost_give_nothing_twice(engine, new_tag, name):
+    """Ranges become gaps; a claim that is repeated gets the id, the span and the token that were stored."""
+    tag = new_tag(engine, 10)
+    proxy = Proxy(engine.port)
+    ids, spans, ends = [], [], threading.Event()
+    with Server(engine.url.replace(str(engine.port), str(proxy.own_port)), *LEASE, "--timeout-ms", "500") as server:
+
+        def take():
+            client = server.client()
+            while not ends.is_set():
+                ids.extend(client.ids(tag, 7))
+                ids.extend(range(*(client.range(tag, 5) or (0, 0))))
+
+        def lose():
+            try:
+                for _ in range(15):
+                    proxy.losing.set()
+                    time.sleep(0.05)
+                    proxy.losing.clear()
+                    time.sleep(0.15)
+                client = server.client()
+                for _ in range(10):
+                    one = instance()
+                    proxy.losing.set()
+                    status, _ = client.claim(one, name, until=now_ms() + 300)
+                    proxy.losing.clear()
+                    status, lease = until(
+                        lambda: (found := client.claim(one, name, until=now_ms() + 300))[0] == 200 and found, "claimed"
+                    )
+                    spans.append((lease["worker_id"], lease["from"], lease["until"]))
+            finally:
+                ends.set()
+
+        in_threads(take, take, lose)
+    proxy.close()
+    assert proxy.lost > 10
+    given = int(engine.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'")[0]) - 1
+    assert given > len(ids), "what was lost is a gap"
+    check_unique(ids, 200)
+    check_spans(spans)
+
+
+def test_own_snowflakes_of_servers_that_die_and_restart_are_unique(store, name):
+    options = ("--lease-ms", "1000", "--clock-threshold-ms", "500", "--snowflake-name", name)
+    servers = [Server(store.url, *options) for _ in range(3)]
+    ids, ends = [], threading.Event()
+
+    def take(at):
+        mine, client = [], None
+        while not ends.is_set():
+            try:
+                client = client or servers[at].client()
+                mine.extend(client.ids("any", 30, "snowflake"))
+                mine.extend(client.ids("any", mode="snowflake"))
+            except Exception:
+                client = None
+                time.sleep(0.02)
+        ids.extend(mine)
+
+    def kill():
+        try:
+            for turn in range(6):
+                time.sleep(0.5)
+                at = turn % 3
+                servers[at].end() if turn % 2 else servers[at].kill()
+                servers[at] = Server(store.url, *options)
+            time.sleep(0.5)
+        finally:
+            ends.set()
+
+    try:
+        in_threads(kill, *(lambda at=at % 3: take(at) for at in range(6)))
+    finally:
+        for server in servers:
+            server.kill()
+    check_unique(ids, 2_000)
+
+
+def test_one_fixed_worker_id_after_a_server_whose_clock_was_ahead(file, name):
+    """The second server waits until the span of the first is over, although its own clock is behind."""
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if not library:
+        pytest.skip("libfaketime is missing: apt install faketime")
+    options = ("--lease-ms", "1000", "--clock-threshold-ms", "4000", "--snowflake-name", name,
+               "--snowflake-worker", "7", "--timeout-ms", "100")  # fmt: skip
+    ids = []
+    ahead = {"LD_PRELOAD": str(library), "FAKETIME": "+2s", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    with Server(file.url, *options, environment=ahead) as first:
+        client = first.client()
+        until(lambda: client.ids("any", mode="snowflake"), "it has its worker id")
+        ids += client.ids("any", 500, "snowflake")
+        until_ms = int(file.sql(f"SELECT until_ms FROM leafid_worker WHERE name = '{name}'")[0])
+        first.kill()
+    with Server(file.url, *options) as second:
+        client = second.client()
+        refused = client.ids("any", mode="snowflake")
+        assert refused == [], "the span of the first is not over"
+        ids += until(lambda: client.ids("any", mode="snowflake"), "it has its worker id")
+        assert (min(ids[501:] or ids[-1:]) >> 22) + 1288834974657 >= until_ms
+        ids += client.ids("any", 500, "snowflake")
+    check_unique(ids, 1_000)
+
+
+def test_a_clean_stop_gives_the_worker_id_back(file, name):
+    with Server(file.url, "--snowflake-name", name) as server:
+        client = server.client()
+        until(lambda: client.ids("any", 100, "snowflake"), "it has its worker id")
+        assert server.end() == 0, server.log()
+    (row,) = file.sql(f"SELECT token || ' ' || (until_ms < {now_ms() + 1000}) FROM leafid_worker WHERE name = '{name}'")
+    assert row == " 1", "nobody holds it, and its span ends now"

@@ -1,0 +1,97 @@
+"""What a server refuses, and how it stops."""
+
+import contextlib
+import socket
+import sqlite3
+import threading
+import time
+
+from servers import Server, make_tag, until
+
+
+def raw(server, words, timeout=10):
+    with socket.create_connection(server.address, timeout=timeout) as connection:
+        connection.sendall(words)
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+            if b"\r\n\r\n" in answer:
+                break
+        return answer.split(b" ", 2)[1].decode() if answer else ""
+
+
+def test_heads_bodies_and_tags_are_bounded(file):
+    make_tag(file.url, "order")
+    with Server(file.url, "--max-tags", "3") as server:
+        head = "GET /api/segment/get/order HTTP/1.1\r\nHost: x\r\n"
+        assert raw(server, f"{head}\r\n".encode()) == "200"
+        assert raw(server, f"{head}X: {'x' * 20_000}\r\n\r\n".encode()) == "431"
+        many = "".join(f"X-{number}: 1\r\n" for number in range(100))
+        assert raw(server, f"{head}{many}\r\n".encode()) == "431"
+        client = server.client()
+        assert client.request("POST", "/api/worker/claim", "x" * 20_000)[0] == 413
+        for number in range(5):
+            make_tag(file.url, f"tag-{number}")
+        got = [bool(client.ids(f"tag-{number}")) for number in range(5)]
+        assert got == [True, True, False, False, False]
+        assert client.ids("order") and client.ids("tag-0"), "those that are held go on"
+        assert all(client.ids(f"none-{number}") == [] for number in range(20))
+        assert client.get("/api/segment/get/" + "x" * 200)[0] == 400
+
+
+def test_connections_beyond_the_bound_wait(file):
+    make_tag(file.url, "order")
+    with Server(file.url, "--max-connections", "2") as server:
+        kept = [server.client(), server.client()]
+        assert [client.ids("order") for client in kept] == [[1], [2]]
+        got, third = [], server.client()
+        waits = threading.Thread(target=lambda: got.extend(third.ids("order")))
+        waits.start()
+        time.sleep(0.3)
+        assert got == []
+        kept[0].connection.close()
+        waits.join(10)
+        assert got == [3]
+
+
+def test_a_stop_ends_what_was_begun(file):
+    """A request that waits for an id gets it, although the server was told to stop meanwhile."""
+    with Server(file.url, "--timeout-ms", "5000") as server:
+        got = []
+        client = server.client()
+        # SQLite's lock delays the range until after the signal.
+        make_tag(file.url, "order")
+        with contextlib.closing(sqlite3.connect(file.url, isolation_level=None)) as locker:
+            locker.execute("BEGIN IMMEDIATE")
+            asks = threading.Thread(target=lambda: got.extend(client.ids("order")))
+            asks.start()
+            time.sleep(0.5)
+            server.process.terminate()
+            until(lambda: "leafid-server stops" in server.log(), "it stops")
+            time.sleep(0.3)
+            locker.execute("COMMIT")
+        asks.join(10)
+        assert got == [1]
+        assert server.process.wait(20) == 0
+        assert "has stopped" in server.log()
+
+
+def test_metrics_and_health_are_there(file):
+    make_tag(file.url, "order")
+    with Server(file.url) as server:
+        client = server.client()
+        client.ids("order", 7)
+        status, text = client.get("/metrics")
+        assert status == 200
+        assert 'leafid_server_tag_ids_taken{tag="order"} 7' in text
+        assert 'leafid_server_requests_total{api="segment",status="200"} 1' in text
+        assert text.endswith("# EOF\n")
+        assert client.get("/health") == (200, "ok\n")
+
+
+def test_no_password_is_shown(file):
+    secret = "s3cret-word"
+    with Server(f"mysql://leaf:{secret}@127.0.0.1:1/leaf", "--start-timeout-ms", "500", "--store-timeout-ms", "200",
+                wait=False) as server:  # fmt: skip
+        assert server.process.wait(20) == 1
+        assert secret not in server.log() and "mysql://leaf@127.0.0.1:1/leaf" in server.log()

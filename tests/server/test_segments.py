@@ -1,0 +1,187 @@
+"""Ranges and ids from several servers of one store, while servers and stores die."""
+
+import threading
+import time
+
+import pytest
+from servers import Server, check_unique, in_threads, make_tag, until
+
+SERVERS = 3
+
+
+def take(servers, at, tag, ids, ends, with_range):
+    """A client of all servers that goes to the next one when one fails."""
+    clients = {}
+    while not ends.is_set():
+        server = servers[at % len(servers)]
+        try:
+            client = clients.get(server) or clients.setdefault(server, server.client())
+            if with_range:
+                given = client.range(tag, 100)
+                ids.extend(range(*given) if given else ())
+            else:
+                ids.extend(client.ids(tag, 20))
+                ids.extend(client.ids(tag))
+        except Exception:
+            at += 1
+            clients.pop(server, None)
+            time.sleep(0.05)
+
+
+def run_clients(servers, tag, meanwhile):
+    ends, found = threading.Event(), [[] for _ in range(8)]
+
+    def then_end():
+        try:
+            meanwhile(found)
+        finally:
+            ends.set()
+
+    tasks = [lambda at=at: take(servers, at, tag, found[at], ends, at % 4 == 3) for at in range(len(found))]
+    in_threads(then_end, *tasks)
+    return [id for ids in found for id in ids]
+
+
+def all_go_on(found, patience=20):
+    """Waits until each client has got ids from now on."""
+    before = [len(ids) for ids in found]
+    until(lambda: all(len(ids) > had for ids, had in zip(found, before)), "each client gets ids", patience)
+
+
+def test_servers_that_are_killed_give_nothing_twice(store, new_tag):
+    tag = new_tag(store, 50)
+    servers = [Server(store.url) for _ in range(SERVERS)]
+
+    def kill_each(found):
+        for at in range(SERVERS):
+            all_go_on(found)
+            servers[at].kill()
+            servers[at] = Server(store.url)
+        all_go_on(found)
+
+    try:
+        check_unique(run_clients(servers, tag, kill_each), 2_000)
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_a_store_that_is_killed_gives_nothing_twice(engine, new_tag):
+    tag = new_tag(engine, 50)
+    servers = [Server(engine.url, "--store-timeout-ms", "2000") for _ in range(SERVERS)]
+
+    def kill_store(found):
+        for _ in range(2):
+            all_go_on(found)
+            engine.kill()
+            time.sleep(0.5)
+            engine.start()
+        all_go_on(found)
+
+    try:
+        check_unique(run_clients(servers, tag, kill_store), 2_000)
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
+    busy, other = new_tag(engine, 1_000), new_tag(engine, suffix="-other")
+    with Server(engine.url, "--timeout-ms", "300", "--store-timeout-ms", "1000") as server:
+        client = server.client()
+        ids = client.ids(busy, 10)
+        assert client.get("/ready")[0] == 200
+        engine.kill()
+        until(lambda: client.get("/ready")[0] == 503, "it is not ready")
+        assert client.get("/health")[0] == 200
+        ids += client.ids(busy, 900)
+        status, body = client.get(f"/api/segment/get/{other}")
+        assert status == 500 and "Result{id=-3, status=EXCEPTION}" in body
+        status, answer = client.post(f"/api/segment/range/{other}?nonce=1")
+        assert (status, answer["error"]) == (503, "segment_unavailable")
+        engine.start()
+        until(lambda: client.get("/ready")[0] == 200, "it is ready")
+        ids += until(lambda: client.ids(busy, 500), "ids come again")
+        check_unique(ids, 1_410)
+
+
+def test_a_start_waits_for_a_store_that_is_down(engine, new_tag):
+    tag = new_tag(engine)
+    engine.stop()
+    with Server(engine.url, "--start-timeout-ms", "2000", "--store-timeout-ms", "300", wait=False) as server:
+        assert server.process.wait(20) == 1
+        assert "the store does not answer, and this server does not start" in server.log()
+        assert "it is tried again in" in server.log()
+    with Server(engine.url, "--store-timeout-ms", "1000", wait=False) as server:
+        until(lambda: "it is tried again in" in server.log(), "a try has failed")
+        engine.start()
+        assert server.wait().client().ids(tag) == [1]
+
+
+def test_a_counter_that_was_rewound_is_refused(store, new_tag):
+    tag = new_tag(store, 100)
+    with Server(store.url, "--timeout-ms", "500") as server:
+        client = server.client()
+        first = client.range(tag, 500, after=1_000_000)
+        ids = client.ids(tag, 5)
+        store.sql(f"UPDATE leaf_alloc SET max_id = 1 WHERE biz_tag = '{tag}'")
+        status, answer = client.post(f"/api/segment/range/{tag}?step=500&nonce=1")
+        assert (status, answer["error"]) == (409, "segment_regressed"), answer
+        # What the buffers hold was given before; the next range is refused as well.
+        while more := client.ids(tag, 50):
+            ids += more
+        store.sql(f"UPDATE leaf_alloc SET max_id = 2000000 WHERE biz_tag = '{tag}'")
+        ids += until(lambda: client.ids(tag, 50), "ids come again")
+        check_unique([*range(*first), *ids])
+
+
+def test_a_range_lies_above_after(store, new_tag):
+    tag = new_tag(store, 100)
+    with Server(store.url) as server:
+        client = server.client()
+        assert client.range(tag, 10) == (1, 11)
+        assert client.range(tag, 10, after=900) == (900, 910)
+        assert client.range(tag, 10, after=5) == (910, 920)
+        _, answer = client.post(f"/api/segment/range/{tag}?nonce=4bf9")
+        assert answer == {"tag": tag, "start": "920", "end": "1020", "stride": 1, "step": 100, "nonce": "4bf9"}
+        assert client.post(f"/api/segment/range/{tag}-none?nonce=1")[1]["error"] == "unknown_tag"
+        far = 2**62
+        assert client.post(f"/api/segment/range/{tag}?after={far}&nonce=1")[0] == 400
+        assert client.range(tag, 10) == (1020, 1030), "a wrong after has no effect"
+        for wrong in ("step=0", "step=x", "after=-1"):
+            assert client.post(f"/api/segment/range/{tag}?{wrong}&nonce=1")[0] == 400
+
+
+@pytest.mark.parametrize("first", [2**63 - 1 - 150])
+def test_a_counter_at_its_end_gives_an_error_and_no_id(store, new_tag, first):
+    tag = new_tag(store, 100, first)
+    with Server(store.url) as server:
+        client = server.client()
+        assert client.range(tag, 100) == (first, first + 100)
+        for _ in range(3):
+            assert client.range(tag, 100) is None
+        assert store.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'") == [str(first + 100)]
+        assert client.range(tag, 10) == (first + 100, first + 110)
+
+
+def test_wrong_rows_give_an_error_and_stay_as_they_are(store, new_tag):
+    zero, negative = new_tag(store, suffix="-zero"), new_tag(store, suffix="-negative")
+    store.sql(f"UPDATE leaf_alloc SET step = 0 WHERE biz_tag = '{zero}'")
+    store.sql(f"UPDATE leaf_alloc SET max_id = -5000 WHERE biz_tag = '{negative}'")
+    with Server(store.url, "--timeout-ms", "300") as server:
+        client = server.client()
+        for tag, max_id in ((zero, "1"), (negative, "-5000")):
+            assert client.ids(tag) == []
+            assert client.post(f"/api/segment/range/{tag}?nonce=1")[0] == 503
+            assert store.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'") == [max_id]
+
+
+def test_two_files_of_one_host_share_by_their_path(file):
+    """Several servers of one SQLite file, all of them busy."""
+    make_tag(file.url, "order", 5)
+    servers = [Server(file.url, "--no-snowflake") for _ in range(SERVERS)]
+    try:
+        check_unique(run_clients(servers, "order", lambda found: [all_go_on(found) for _ in range(5)]), 500)
+    finally:
+        for server in servers:
+            server.kill()
