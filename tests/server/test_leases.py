@@ -88,6 +88,33 @@ def test_one_claim_to_two_servers_gets_one_answer(store, name):
             server.kill()
 
 
+def test_claims_of_one_moment_get_different_ids(store, name):
+    servers = [Server(store.url, "--workers", "0-7", *LEASE) for _ in range(2)]
+    moment, rounds = threading.Barrier(6), [[] for _ in range(25)]
+
+    def claim(at):
+        client = servers[at % 2].client()
+        client.get("/health")
+        for found in rounds:
+            moment.wait(20)
+            now = now_ms()
+            status, lease = client.claim(instance(), name, until=now + 100)
+            if status == 200:
+                found.append(lease["worker_id"])
+                moment.wait(20)
+                client.post("/api/worker/release", holder(name, lease, lease["from"] + 1))
+            else:
+                moment.wait(20)
+
+    try:
+        in_threads(*(lambda at=at: claim(at) for at in range(6)))
+    finally:
+        for server in servers:
+            server.kill()
+    assert sum(map(len, rounds)) > 25
+    assert all(len(found) == len(set(found)) for found in rounds), rounds
+
+
 def test_a_pool_that_is_used_up_says_so(store, name):
     with Server(store.url, "--workers", "7-8", *LEASE) as server:
         client = server.client()
