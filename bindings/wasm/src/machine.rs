@@ -2,7 +2,11 @@
 
 use alloc::boxed::Box;
 #[cfg(feature = "wire")]
-use leafid_core::{DoubleBuffer, Filler, RenewalAnswer};
+use alloc::collections::{BTreeMap, VecDeque};
+#[cfg(feature = "wire")]
+use alloc::string::String;
+#[cfg(feature = "wire")]
+use leafid_core::{CircuitBreaker, DoubleBuffer, FailOver, Filler, RenewalAnswer, ServersHealth, SingleIds};
 use leafid_core::{Layout, Rules, Snowflake};
 #[cfg(feature = "record")]
 use leafid_core::{Record, SpanExtension};
@@ -39,11 +43,11 @@ pub(crate) enum Machine {
     #[cfg(feature = "wire")]
     Response(Box<leafid_core::wire::Response>),
     #[cfg(feature = "wire")]
-    Breaker(Box<crate::source::Breaker>),
+    Breaker(Box<Breaker>),
     #[cfg(feature = "wire")]
-    Servers(Box<crate::servers::Servers>),
+    Servers(Box<Servers>),
     #[cfg(feature = "wire")]
-    SingleIds(Box<crate::source::TagsIds>),
+    SingleIds(Box<TagsIds>),
 }
 
 /// A buffer with the right to fill it.
@@ -52,6 +56,26 @@ pub(crate) struct Buffer {
     pub(crate) ids: DoubleBuffer,
     pub(crate) filler: Filler,
     pub(crate) run: leafid_core::RunLength,
+}
+
+/// A circuit breaker, and the tags that it released and the host did not get yet. The host numbers its tags.
+#[cfg(feature = "wire")]
+pub(crate) struct Breaker {
+    pub(crate) breaker: CircuitBreaker<i32>,
+    pub(crate) released: VecDeque<i32>,
+}
+
+/// The ids of all tags of a source that gives one at a time.
+#[cfg(feature = "wire")]
+pub(crate) type TagsIds = SingleIds<i32, ()>;
+
+/// The servers of one source, and the requests that are sent to them.
+#[cfg(feature = "wire")]
+pub(crate) struct Servers {
+    pub(crate) health: ServersHealth,
+    pub(crate) count: usize,
+    pub(crate) requests: BTreeMap<i32, FailOver<String>>,
+    pub(crate) number: i32,
 }
 
 /// The result of a lease source's call.
@@ -111,7 +135,7 @@ mod servers {
     kind!(RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
     kind!(leafid_core::ClaimSearch, Search, "a search", |search| Box::new(search));
     kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));
-    kind!(crate::source::Breaker, Breaker, "a circuit breaker", |breaker| Box::new(breaker));
-    kind!(crate::servers::Servers, Servers, "servers", |servers| Box::new(servers));
-    kind!(crate::source::TagsIds, SingleIds, "a collection of single ids", |ids| Box::new(ids));
+    kind!(Breaker, Breaker, "a circuit breaker", |breaker| Box::new(breaker));
+    kind!(Servers, Servers, "servers", |servers| Box::new(servers));
+    kind!(TagsIds, SingleIds, "a collection of single ids", |ids| Box::new(ids));
 }

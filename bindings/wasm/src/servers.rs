@@ -1,19 +1,12 @@
 //! Requests to servers: which one is asked next, and which ones back off.
 
 use crate::fetch::given_error;
+use crate::machine::Servers;
 use crate::module::{Module, call, duration, with_ids};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use leafid_core::wire::{Response, Verdict};
 use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, Result, ServerFailure, ServersHealth};
-
-/// The servers of one source, and the requests that are sent to them.
-pub(crate) struct Servers {
-    health: ServersHealth,
-    count: usize,
-    requests: BTreeMap<i32, FailOver<String>>,
-    number: i32,
-}
 
 /// Healthy servers, this number of them.
 #[unsafe(no_mangle)]

@@ -1,21 +1,11 @@
 //! Sources of segments: whether they may be asked, and the ids of those that give one at a time.
 
 use crate::fetch::given_error;
+use crate::machine::{Breaker, TagsIds};
 use crate::module::{MOST_IDS, Module, call, duration, ms, with_ids};
 use crate::segment::write_segments;
 use alloc::collections::VecDeque;
-use leafid_core::{
-    BreakerAction, CircuitBreaker, FetchEnd, Segment, ServersReadiness, SingleIds, SingleIdsActions,
-};
-
-/// A circuit breaker, and the tags that it released and the host did not get yet. The host numbers its tags.
-pub(crate) struct Breaker {
-    breaker: CircuitBreaker<i32>,
-    released: VecDeque<i32>,
-}
-
-/// The ids of all tags of a source that gives one at a time.
-pub(crate) type TagsIds = SingleIds<i32, ()>;
+use leafid_core::{BreakerAction, CircuitBreaker, FetchEnd, Segment, ServersReadiness, SingleIdsActions};
 
 /// A closed circuit breaker. `limited`: of a source that starts any number of calls at once.
 #[unsafe(no_mangle)]
