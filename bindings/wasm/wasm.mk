@@ -15,10 +15,12 @@ wasm-tools: node-tools
 	@[ -d "$$(rustc --print target-libdir --target $(wasm_target))" ] || rustup target add $(wasm_target) || { \
 	    echo "the target $(wasm_target) is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 
+# The small one has a folder of its own: both have one file name, and each would undo the other.
 wasm: wasm-tools
 	@mkdir -p build/wasm
-	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm --no-default-features
-	@cp $(wasm_built) build/wasm/leafid-snowflake.wasm
+	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm --no-default-features \
+	    --target-dir build/wasm/target
+	@cp build/wasm/target/$(wasm_target)/wasm/leafid_wasm.wasm build/wasm/leafid-snowflake.wasm
 	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm
 	@cp $(wasm_built) build/wasm/leafid.wasm
 
