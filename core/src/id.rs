@@ -24,6 +24,7 @@ impl Layout {
     /// assert_eq!(id, 1_169_786_042_799_259_000);
     /// # Ok::<(), leafid_core::Error>(())
     /// ```
+    #[inline]
     pub fn compose(&self, timestamp_ms: i64, worker_id: u32, sequence: u32) -> Result<i64> {
         if worker_id > self.max_worker_id() {
             let allowed = format!("0 to {}", self.max_worker_id());
@@ -43,6 +44,7 @@ impl Layout {
     }
 
     /// Splits an id into its parts. Errors: `invalid_argument` for a negative id or one with more bits than the layout.
+    #[inline]
     pub fn decode(&self, id: i64) -> Result<Parts> {
         let bits = id as u64;
         if id < 0 || (bits >> self.tick_shift()) > self.last_tick() {

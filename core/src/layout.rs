@@ -190,26 +190,31 @@ impl Layout {
     }
 
     /// Unix milliseconds of tick 0.
+    #[inline]
     pub const fn epoch_ms(&self) -> i64 {
         self.epoch_ms
     }
 
     /// Milliseconds per tick.
+    #[inline]
     pub const fn tick_ms(&self) -> i64 {
         self.tick_ms
     }
 
     /// The largest worker id.
+    #[inline]
     pub const fn max_worker_id(&self) -> u32 {
         (1u32 << self.worker_bits) - 1
     }
 
     /// The largest sequence number.
+    #[inline]
     pub const fn max_sequence(&self) -> u32 {
         (1u32 << self.sequence_bits) - 1
     }
 
     /// The last tick that has a timestamp.
+    #[inline]
     pub const fn last_tick(&self) -> u64 {
         (1u64 << self.timestamp_bits) - 1
     }
@@ -220,6 +225,7 @@ impl Layout {
     }
 
     /// Unix milliseconds of the start of this tick. `tick` is at most the last tick plus one.
+    #[inline]
     pub const fn tick_start_ms(&self, tick: u64) -> i64 {
         self.epoch_ms + tick as i64 * self.tick_ms
     }
@@ -289,6 +295,7 @@ impl Layout {
     }
 
     /// The shifts of worker id and sequence.
+    #[inline]
     pub(crate) const fn shifts(&self) -> (u32, u32) {
         match self.order {
             Order::WorkerSequence => (self.sequence_bits as u32, 0),
@@ -296,6 +303,7 @@ impl Layout {
         }
     }
 
+    #[inline]
     pub(crate) const fn tick_shift(&self) -> u32 {
         self.worker_bits as u32 + self.sequence_bits as u32
     }

@@ -248,6 +248,7 @@ impl PendingTake {
     /// Writes the ids of a complete call. Afterwards it checks the fork generation: in the child of a fork in between
     /// it returns false, and the ids must be taken again.
     #[must_use]
+    #[inline]
     pub fn write(&mut self, out: &mut [i64]) -> bool {
         Run::write_all(&self.runs, out);
         self.is_ours()
@@ -256,6 +257,7 @@ impl PendingTake {
     /// As [`PendingTake::write`], at the end of a list. New memory is zeroed in pieces that stay in the cache until the
     /// ids are written; as a whole it would be written twice.
     #[must_use]
+    #[inline]
     pub(super) fn append(&mut self, ids: &mut Vec<i64>) -> bool {
         for run in &self.runs {
             let mut left = *run;

@@ -28,6 +28,7 @@ impl Tag {
     }
 
     /// Issues an id if one is in memory. Otherwise returns `None` and starts a fetch. Errors: `closed`, `unknown_tag`.
+    #[inline]
     pub fn try_next(&self) -> Result<Option<i64>> {
         if let Some(id) = self.next_in_memory() {
             return Ok(Some(id));
@@ -44,16 +45,19 @@ impl Tag {
     /// It asks the source for that many ids at once, if the source can return them. For `n` = 0 it sends no request.
     /// Errors: as [`Tag::next`], and `invalid_argument`. After an error the ids that it had are put back and issued
     /// later.
+    #[inline]
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, None, &mut || false)
     }
 
     /// [`Tag::take`] with another `timeout_ms`, 1 to 3,600,000.
+    #[inline]
     pub fn take_within(&self, n: usize, timeout_ms: i64) -> Result<Vec<i64>> {
         self.take_unless(n, Some(timeout_ms), &mut || false)
     }
 
     /// Fills the slice as [`Tag::take`] does, or writes none on an error.
+    #[inline]
     pub fn fill(&self, out: &mut [i64]) -> Result<()> {
         self.fill_unless(out, None, &mut || false)
     }
@@ -93,6 +97,7 @@ impl Tag {
 
     /// As [`Tag::take`], but returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
+    #[inline]
     pub fn take_unless(
         &self,
         n: usize,
@@ -111,6 +116,7 @@ impl Tag {
 
     /// As [`Tag::fill`], but returns `would_block` if `interrupted` returns true during a wait.
     #[doc(hidden)]
+    #[inline]
     pub fn fill_unless(
         &self,
         out: &mut [i64],
@@ -121,6 +127,8 @@ impl Tag {
     }
 
     /// Waits for `n` ids and writes them with `write`. In a forked child it starts again.
+    // Inlined: the bindings are optimised for speed, the host for size.
+    #[inline]
     fn complete(
         &self,
         n: usize,

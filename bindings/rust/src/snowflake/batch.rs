@@ -6,6 +6,7 @@ use crate::tasks::interrupt;
 use leafid_core::options::{check_n, no_memory};
 use leafid_core::{Error, OnExhausted, Result, Run, push_zeroes};
 use smallvec::SmallVec;
+use std::mem;
 use std::time::{Duration, Instant};
 
 /// How often a long batch calls `interrupted`.
@@ -16,12 +17,14 @@ impl Snowflake {
     ///
     /// A batch that makes progress may last longer than `timeout_ms`. Errors: as [`Snowflake::next`], and
     /// `invalid_argument`; for `n` = 0 only `closed`.
+    #[inline]
     pub fn take(&self, n: usize) -> Result<Vec<i64>> {
         self.take_unless(n, &mut || false)
     }
 
     /// As [`Snowflake::take`], but returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
+    #[inline]
     pub fn take_unless(&self, n: usize, interrupted: &mut dyn FnMut() -> bool) -> Result<Vec<i64>> {
         check_n(n)?;
         let mut ids: Vec<i64> = Vec::new();
@@ -32,53 +35,60 @@ impl Snowflake {
     }
 
     /// Fills the slice with ids in increasing order, or writes none on an error. Errors: as [`Snowflake::take`].
+    #[inline]
     pub fn fill(&self, out: &mut [i64]) -> Result<()> {
         self.fill_unless(out, &mut || false)
     }
 
     /// As [`Snowflake::fill`], but returns `would_block` if `interrupted` returns true.
     #[doc(hidden)]
+    // Inlined: the bindings are optimised for speed, the host for size.
+    #[inline]
     pub fn fill_unless(&self, out: &mut [i64], interrupted: &mut dyn FnMut() -> bool) -> Result<()> {
-        check_n(out.len())?;
-        if out.is_empty() {
-            return self.check_open();
-        }
-        self.check_one_tick(out.len())?;
-        let mut asked = Instant::now();
         loop {
-            let mut runs: SmallVec<[Run; 8]> = SmallVec::new();
-            let mut left = out.len();
-            let mut born = 0;
-            while left > 0 {
-                let (run, generation) =
-                    self.step(interrupted, |generator, now_ms| generator.core.reserve(now_ms, left))?;
-                if !runs.is_empty() && generation != born {
-                    // A fork came in between: the runs reserved before it belong to the parent.
-                    runs.clear();
-                    left = out.len();
-                }
-                born = generation;
-                left -= run.count.min(left);
-                if runs.len() == runs.capacity() {
-                    unforked(|| runs.reserve(64));
-                }
-                runs.push(run);
-                if asked.elapsed() > ASK {
-                    asked = Instant::now();
-                    if interrupted() {
-                        return Err(interrupt::interrupted());
-                    }
-                }
-            }
-            Run::write_all(&runs, out);
-            if runs.spilled() {
-                unforked(|| drop(runs));
-            }
+            let mut reserved = Reserved::default();
+            self.reserve_all(out.len(), &mut reserved, interrupted)?;
+            Run::write_all(&reserved.runs, out);
             // Checked again after the last id is written: after a fork in between, the child fills the slice again.
-            if born == os::process::generation() {
+            if reserved.is_ours() {
                 return Ok(());
             }
         }
+    }
+
+    fn reserve_all(
+        &self,
+        n: usize,
+        reserved: &mut Reserved,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<()> {
+        check_n(n)?;
+        reserved.generation = os::process::generation();
+        if n == 0 {
+            return self.check_open();
+        }
+        self.check_one_tick(n)?;
+        let mut asked = Instant::now();
+        let mut left = n;
+        while left > 0 {
+            let (run, generation) =
+                self.step(interrupted, |generator, now_ms| generator.core.reserve(now_ms, left))?;
+            if generation != reserved.generation {
+                // A fork came in between: the runs reserved before it belong to the parent.
+                reserved.runs.clear();
+                reserved.generation = generation;
+                left = n;
+            }
+            left -= run.count.min(left);
+            reserved.push(run);
+            if asked.elapsed() > ASK {
+                asked = Instant::now();
+                if interrupted() {
+                    return Err(interrupt::interrupted());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where a tick is longer than this thread may wait, a batch must fit into one tick; otherwise nothing is reserved.
@@ -101,6 +111,35 @@ impl Snowflake {
         match n > generator.core.left_in_tick(generator.env.clock.filtered_ms()) {
             true => self.settings.check_wait(tick),
             false => Ok(()),
+        }
+    }
+}
+
+/// Runs of ids, and the fork generation in which they were reserved.
+#[derive(Default)]
+struct Reserved {
+    runs: SmallVec<[Run; 8]>,
+    generation: u64,
+}
+
+impl Reserved {
+    fn push(&mut self, run: Run) {
+        if self.runs.len() == self.runs.capacity() {
+            unforked(|| self.runs.reserve(64));
+        }
+        self.runs.push(run);
+    }
+
+    /// Whether they belong to this process.
+    fn is_ours(&self) -> bool {
+        self.generation == os::process::generation()
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if self.runs.spilled() {
+            unforked(|| drop(mem::take(&mut self.runs)));
         }
     }
 }
