@@ -35,6 +35,7 @@ help:
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
 	@echo "make test-c-core   the C library of the core alone, for embedded use"
+	@echo "make c-small       the smallest C library, for which a defect is the end of the process; make test-c-small runs its tests"
 	@echo "make cross         other kinds of Linux: glibc 2.17, musl, aarch64 under qemu-user; TARGETS=musl limits"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"

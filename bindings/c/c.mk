@@ -1,6 +1,8 @@
 # The C library, staged in build/c.
 #
 #   make c-lib                   C_FEATURES=--no-default-features leaves HTTP out
+#   make c-small                 the smallest one, in build/c-small: docs/ABI.md says what it gives up; C_FEATURES as above
+#   make test-c-small            its tests, and whether it is within its bounds, with and without HTTP
 #   make install                 PREFIX=/usr/local DESTDIR= LIBDIR=lib; LIBDIR is below PREFIX. Then run ldconfig
 #   make test-c                  check-c, test-install and the tests in C and C++; test-c-valgrind
 #   make header                  writes the headers
@@ -14,13 +16,37 @@ C_SHARED := $(if $(filter Darwin,$(shell uname -s)),dylib,so)
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
-.PHONY: c-lib install test-c test-install check-c check-abi c-sizes header test-c-valgrind
+.PHONY: c-lib c-small test-c-small install test-c test-install check-c check-abi c-sizes header test-c-valgrind
 
 # Not `cargo build`: for a crate that is a Rust library too, cargo leaves link-time optimisation out, without a word.
 c-lib:
 	@echo "== building leafid for C"
 	@cargo rustc --release --quiet --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
 	@sh bindings/c/stage.sh $(C_TARGET_DIR)/release/libleafid_c.$(C_SHARED) $(C_TARGET_DIR)/release/libleafid_c.a $(C_STAGE)
+
+# Rust's own library is built anew, for size and without backtraces, and a panic ends the process. Both are features of
+# the compiler that are not stable yet; the second variable allows them in a stable release.
+c-small: c_small_host = $(shell rustc -vV | sed -n 's/^host: //p')
+c-small:
+	@[ -e "$$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] || \
+	    { echo "make c-small needs the sources of Rust's library: rustup component add rust-src" >&2; exit 1; }
+	@echo "== building the small leafid for C"
+	@CARGO_PROFILE_RELEASE_PANIC=immediate-abort RUSTC_BOOTSTRAP=1 \
+	    RUSTFLAGS="-Z unstable-options -Z location-detail=none -C force-unwind-tables=no" \
+	    cargo rustc --release --quiet --target $(c_small_host) --target-dir build/c-small-target \
+	    -Z build-std=std -Z build-std-features=optimize_for_size -Z panic-immediate-abort \
+	    --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
+	@sh bindings/c/stage.sh build/c-small-target/$(c_small_host)/release/libleafid_c.$(C_SHARED) \
+	    build/c-small-target/$(c_small_host)/release/libleafid_c.a build/c-small
+	@strip build/c-small/lib/libleafid.$(C_SHARED)
+
+test-c-small:
+	@$(MAKE) --no-print-directory C_FEATURES=--no-default-features c-small
+	@python3 bindings/c/sizes.py check build/c-small/lib/libleafid.so "small, no http"
+	@$(MAKE) --no-print-directory c-small
+	@python3 bindings/c/sizes.py check build/c-small/lib/libleafid.so "small, http"
+	@python3 tests/c/exports.py build/c-small
+	@$(retries) c-small python3 tests/c/run.py build/c-small build/c-small-tests
 
 # What `make c-lib` built: so that root needs no Rust.
 install:
