@@ -39,6 +39,8 @@ mod error;
 #[cfg(feature = "format")]
 pub mod format;
 mod id;
+#[cfg(any(feature = "format", feature = "wire"))]
+mod json;
 mod layout;
 #[cfg(feature = "options")]
 pub mod options;

@@ -2,7 +2,7 @@
 
 use crate::module::{call, utf8};
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
-use leafid_core::{Code, Error, Record, Result};
+use leafid_core::{Code, Error, Record};
 
 /// Reads a state file. The input is its path, for messages, and its bytes.
 #[unsafe(no_mangle)]
@@ -21,17 +21,12 @@ extern "C" fn stored_fields(stored: i32) -> i32 {
     call(|module| {
         let found = module.get::<SlotPair>(stored)?;
         let numbers = [found.spare as f64, u8::from(found.damaged).into()];
-        let writer = json(&found.newest.writer)?;
+        let writer = found.newest.writer.to_json();
         let name = found.newest.name.clone();
         module.answer(&numbers);
         module.write(&[&name, "\n", &writer]);
         Ok(0)
     })
-}
-
-fn json(writer: &Writer) -> Result<alloc::string::String> {
-    serde_json::to_string(writer)
-        .map_err(|_| Error::new(Code::Internal, "the writer is not JSON; report this"))
 }
 
 /// The number of the newest slot.
@@ -55,7 +50,7 @@ extern "C" fn state_slot(record: i32, number: i64, name_length: i32, writer_leng
     call(|module| {
         let record = module.get::<Record>(record)?.clone();
         let [name, writer] = module.texts([name_length, writer_length])?;
-        let writer = serde_json::from_str(writer).map_err(|error| {
+        let writer = Writer::from_json(writer).map_err(|error| {
             Error::new(Code::InvalidArgument, alloc::format!("the writer is not as in a file: {error}"))
         })?;
         let stored = StoredRecord { number: number as u64, name: name.into(), record, writer };

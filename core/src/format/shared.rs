@@ -1,15 +1,16 @@
 //! The format of a file that processes share: a head with its kind, and a content of that kind.
 
 use crate::format::two_slots::{self, Head, Newest, SLOT_BYTES};
+use crate::json::{self, Object};
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-const FORMAT: u32 = 1;
+const FORMAT: i64 = 1;
 
 /// The kernel's time of a write minus the clock: earlier by one tick of its timer, or a little later.
 const STAMP_TOLERANCE_MS: RangeInclusive<i64> = -10..=3;
@@ -39,14 +40,21 @@ pub struct Found<C> {
 }
 
 /// The first fields of every slot, in all formats.
-#[derive(Deserialize)]
 struct SharedHead {
     leafid: String,
-    format: u32,
+    format: i64,
     number: u64,
 }
 
 impl Head for SharedHead {
+    fn read(slot: &Object<'_>) -> json::Result<SharedHead> {
+        Ok(SharedHead {
+            leafid: slot.text("leafid")?,
+            format: slot.integer("format")?,
+            number: slot.number("number")?,
+        })
+    }
+
     fn number(&self) -> u64 {
         self.number
     }
@@ -55,7 +63,7 @@ impl Head for SharedHead {
 #[derive(Serialize)]
 struct SlotContent<'c, C> {
     leafid: &'static str,
-    format: u32,
+    format: i64,
     number: u64,
     #[serde(flatten)]
     content: &'c C,

@@ -1,17 +1,18 @@
 //! The format of a worker id's record in a slot of its state file.
 
 use crate::format::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use crate::json::{self, Object, Value};
 use crate::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-const FORMAT: u32 = 1;
+const FORMAT: i64 = 1;
 
 /// The process that wrote a record, and the time: for messages and for the clock filter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Writer {
     /// The id of the process; 0 in an unused record.
     pub pid: i32,
@@ -21,13 +22,11 @@ pub struct Writer {
     pub started: String,
     /// The start of the machine. With it and `counted_ms`, the next process of the same start detects a leap of the
     /// clock that happened before it ran.
-    #[serde(default)]
     pub boot: String,
     /// The time since that start, including suspended time, when the record was written.
-    #[serde(default)]
     pub counted_ms: i64,
     /// The leap of the clock that was not followed yet: its size, and the start by the clock of `counted_ms`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub leap_ms: Option<(i64, i64)>,
 }
 
@@ -54,10 +53,10 @@ pub struct SlotPair {
     pub damaged: bool,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The fields in the order of the file.
+#[derive(Serialize)]
 struct RecordJson {
-    leafid_state: u32,
+    leafid_state: i64,
     number: u64,
     name: String,
     worker_id: u32,
@@ -72,26 +71,69 @@ struct RecordJson {
     granted_at_ms: i64,
     owner: String,
     burnt_ms: Vec<(i64, i64)>,
-    /// Missing in files that the first version wrote.
-    #[serde(default)]
     former_ms: Vec<(i64, i64)>,
     writer: Writer,
-    /// Written and compared as text: see `two_slots`.
-    #[serde(default, skip_serializing)]
-    #[allow(dead_code)]
-    crc32: String,
 }
 
 /// The first fields of every slot, in all formats.
-#[derive(Deserialize)]
 struct RecordHead {
-    leafid_state: u32,
+    leafid_state: i64,
     number: u64,
 }
 
 impl Head for RecordHead {
+    fn read(slot: &Object<'_>) -> json::Result<RecordHead> {
+        Ok(RecordHead { leafid_state: slot.integer("leafid_state")?, number: slot.number("number")? })
+    }
+
     fn number(&self) -> u64 {
         self.number
+    }
+}
+
+/// The fields of a slot.
+const FIELDS: [&str; 18] = [
+    "leafid_state",
+    "number",
+    "name",
+    "worker_id",
+    "epoch_ms",
+    "tick_ms",
+    "timestamp_bits",
+    "worker_bits",
+    "sequence_bits",
+    "order",
+    "first_ms",
+    "until_ms",
+    "granted_at_ms",
+    "owner",
+    "burnt_ms",
+    "former_ms",
+    "writer",
+    "crc32",
+];
+
+impl Writer {
+    /// Parses a writer as [`Writer::to_json`] wrote it. The error completes the sentence "it is not as expected: …".
+    pub fn from_json(text: &str) -> core::result::Result<Writer, String> {
+        Writer::read(&Object::parse(text.as_bytes())?)
+    }
+
+    /// The writer as an object in JSON.
+    pub fn to_json(&self) -> String {
+        // Texts and numbers are always JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn read(object: &Object<'_>) -> json::Result<Writer> {
+        Ok(Writer {
+            pid: object.number("pid")?,
+            host: object.text("host")?,
+            started: object.text("started")?,
+            boot: object.find("boot")?.map_or(Ok(String::new()), Value::text)?,
+            counted_ms: object.find("counted_ms")?.map_or(Ok(0), Value::integer)?,
+            leap_ms: object.optional("leap_ms")?.map(pair).transpose()?,
+        })
     }
 }
 
@@ -118,7 +160,6 @@ impl StoredRecord {
             burnt_ms: in_ms(layout, &self.record.skipped),
             former_ms: in_ms(layout, &self.record.former),
             writer: self.writer.clone(),
-            crc32: String::new(),
         };
         two_slots::seal(&json)
     }
@@ -165,29 +206,62 @@ pub fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
 }
 
 fn parse(text: &str) -> Option<StoredRecord> {
-    let json: RecordJson = serde_json::from_str(text).ok()?;
-    let layout = Layout::new(LayoutFields {
-        epoch_ms: json.epoch_ms,
-        tick_ms: json.tick_ms,
-        timestamp_bits: json.timestamp_bits,
-        worker_bits: json.worker_bits,
-        sequence_bits: json.sequence_bits,
-        order: Order::parse(&json.order).ok()?,
-    })
-    .ok()?;
-    let tick = |ms: i64| layout.tick_at(ms).filter(|&tick| layout.tick_start_ms(tick) == ms);
-    let span =
-        |(from, until)| Some(Span { from: tick(from)?, until: tick(until)? }).filter(|s| s.from <= s.until);
-    let record = Record {
-        worker_id: json.worker_id,
-        layout,
-        run: span((json.first_ms, json.until_ms))?,
-        granted_at_ms: json.granted_at_ms,
-        owner: u128::from_str_radix(&json.owner, 16).ok()?,
-        skipped: json.burnt_ms.into_iter().map(span).collect::<Option<_>>()?,
-        former: json.former_ms.into_iter().map(span).collect::<Option<_>>()?,
+    let slot = Object::parse(text.as_bytes()).ok()?;
+    slot.check_names(&FIELDS).ok()?;
+    read(&slot).ok()?
+}
+
+/// `None` for values that no record has.
+fn read(slot: &Object<'_>) -> json::Result<Option<StoredRecord>> {
+    let fields = LayoutFields {
+        epoch_ms: slot.integer("epoch_ms")?,
+        tick_ms: slot.integer("tick_ms")?,
+        timestamp_bits: slot.integer("timestamp_bits")?,
+        worker_bits: slot.integer("worker_bits")?,
+        sequence_bits: slot.integer("sequence_bits")?,
+        order: match Order::parse(&slot.text("order")?) {
+            Ok(order) => order,
+            Err(_) => return Ok(None),
+        },
     };
-    Some(StoredRecord { number: json.number, name: json.name, record, writer: json.writer })
+    let Ok(layout) = Layout::new(fields) else { return Ok(None) };
+    let run = (slot.integer("first_ms")?, slot.integer("until_ms")?);
+    let skipped = pairs(slot.get("burnt_ms")?)?;
+    // Missing in files that the first version wrote.
+    let former = slot.find("former_ms")?.map_or(Ok(Vec::new()), pairs)?;
+    let (Some(run), Some(skipped), Some(former), Ok(owner)) = (
+        span(&layout, run),
+        spans(&layout, skipped),
+        spans(&layout, former),
+        u128::from_str_radix(&slot.text("owner")?, 16),
+    ) else {
+        return Ok(None);
+    };
+    let (worker_id, granted_at_ms) = (slot.number("worker_id")?, slot.integer("granted_at_ms")?);
+    let record = Record { worker_id, layout, run, granted_at_ms, owner, skipped, former };
+    let writer = Writer::read(&slot.get("writer")?.object()?)?;
+    Ok(Some(StoredRecord { number: slot.number("number")?, name: slot.text("name")?, record, writer }))
+}
+
+fn pairs(value: Value<'_>) -> json::Result<Vec<(i64, i64)>> {
+    value.list()?.into_iter().map(pair).collect()
+}
+
+fn pair(value: Value<'_>) -> json::Result<(i64, i64)> {
+    match value.list()?[..] {
+        [first, second] => Ok((first.integer()?, second.integer()?)),
+        _ => Err("not a pair of numbers".into()),
+    }
+}
+
+fn spans(layout: &Layout, pairs: Vec<(i64, i64)>) -> Option<Vec<Span>> {
+    pairs.into_iter().map(|pair| span(layout, pair)).collect()
+}
+
+/// The span of ticks that begin at exactly these times.
+fn span(layout: &Layout, (from, until): (i64, i64)) -> Option<Span> {
+    let tick = |ms: i64| layout.tick_at(ms).filter(|&tick| layout.tick_start_ms(tick) == ms);
+    Some(Span { from: tick(from)?, until: tick(until)? }).filter(|span| span.from <= span.until)
 }
 
 #[cfg(test)]
@@ -232,7 +306,8 @@ mod tests {
             counted_ms: i64::MAX,
             leap_ms: Some((i64::MIN, i64::MIN)),
         };
-        let stored = StoredRecord { number: u64::MAX, name: "n".repeat(64), record, writer };
+        let number = two_slots::NUMBER_LIMIT - 1;
+        let stored = StoredRecord { number, name: "n".repeat(64), record, writer };
         let bytes = stored.to_bytes().unwrap();
         assert_eq!(parse(two_slots::checked(&bytes).unwrap()).unwrap(), stored);
     }

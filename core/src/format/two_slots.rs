@@ -1,11 +1,11 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
+use crate::json::{self, Object};
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// The size of a slot in bytes: one page, so that a write is not torn over two.
 pub const SLOT_BYTES: usize = 4096;
@@ -19,13 +19,15 @@ const CHECKSUM: &str = ",\"crc32\":\"";
 const CRC32: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 /// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
-pub trait Head: DeserializeOwned {
+pub(crate) trait Head: Sized {
+    /// Reads its fields.
+    fn read(slot: &Object<'_>) -> json::Result<Self>;
     /// The number of the slot.
     fn number(&self) -> u64;
 }
 
 /// The newest slot of a file.
-pub struct Newest<'f, H> {
+pub(crate) struct Newest<'f, H> {
     /// Its first fields.
     pub head: H,
     /// The JSON, checksum included.
@@ -67,14 +69,18 @@ pub fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result
 }
 
 /// Finds the newest slot of a `kind` of file, such as "state". The error says what the file is if no slot is valid.
-pub fn newest<'f, H: Head>(bytes: &'f [u8], kind: &str) -> core::result::Result<Newest<'f, H>, String> {
+pub(crate) fn newest<'f, H: Head>(
+    bytes: &'f [u8],
+    kind: &str,
+) -> core::result::Result<Newest<'f, H>, String> {
     if bytes.len() != FILE_BYTES {
         let size = if bytes.len() > FILE_BYTES { "more".into() } else { bytes.len().to_string() };
         return Err(format!("not a leafid {kind} file: {size} bytes instead of {FILE_BYTES}"));
     }
     let read = |slot| {
         let text = checked(slot)?;
-        let head = serde_json::from_str::<H>(text).ok().filter(|head| head.number() < NUMBER_LIMIT)?;
+        let head = H::read(&Object::parse(text.as_bytes()).ok()?).ok()?;
+        (head.number() < NUMBER_LIMIT).then_some(())?;
         Some((head, text))
     };
     let (first, second) = bytes.split_at(SLOT_BYTES);

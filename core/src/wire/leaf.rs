@@ -4,10 +4,10 @@
 //! switched off always returns `0`. So 0 is not accepted as an id.
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
+use crate::json::Object;
 use crate::{Code, Error, LARGEST_STEP, Result, Segment};
 use alloc::format;
 use alloc::string::String;
-use serde::Deserialize;
 
 /// The mode of Leaf that the requests use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,6 @@ pub enum LeafMode {
     },
     /// An id of Leaf's own snowflake.
     Snowflake,
-}
-
-/// The body of a response 500 of Spring.
-#[derive(Deserialize)]
-struct LeafFailure {
-    message: String,
 }
 
 impl LeafMode {
@@ -153,9 +147,9 @@ fn unavailable(said: String, why: &str) -> Error {
     Error::new(Code::SegmentUnavailable, format!("{said}: {why}"))
 }
 
-/// Leaf's own code of a failure, and its message.
+/// Leaf's own code of a failure, and its message, from the body of Spring's response 500.
 fn failure(body: &[u8]) -> Option<(i64, String)> {
-    let LeafFailure { message } = serde_json::from_slice(body).ok()?;
+    let message = Object::parse(body).ok()?.text("message").ok()?;
     let (_, id) = message.split_once("Result{id=")?;
     let id = id.split_once(',')?.0.parse().ok()?;
     Some((id, message.chars().take(200).collect()))

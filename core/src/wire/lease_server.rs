@@ -1,14 +1,13 @@
 //! leafid's own protocol of lease servers: JSON over POST.
 
 use super::{Body, Method, Request, Response, Verdict};
+use crate::json::{self, Object, Value};
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 /// The largest length of a token, which is stored and sent back.
 const LONGEST_TOKEN: usize = 1_024;
@@ -129,39 +128,45 @@ struct HolderBody<'a> {
     nonce: Option<&'a str>,
 }
 
-/// The value of the request that its response repeats.
-#[derive(Deserialize)]
-struct Echo {
-    instance: Option<Value>,
-    nonce: Option<Value>,
-}
-
 /// The body of a response 200 to a claim. More fields may come in later versions.
-#[derive(Deserialize)]
 struct ClaimedBody {
     worker_id: i64,
     from: i64,
-    until: i64,
-    lease_ms: i64,
     peer_times: Vec<i64>,
-    token: String,
+    renewed: RenewedBody,
+}
+
+impl ClaimedBody {
+    fn read(body: &Object<'_>) -> json::Result<ClaimedBody> {
+        Ok(ClaimedBody {
+            worker_id: body.integer("worker_id")?,
+            from: body.integer("from")?,
+            peer_times: body
+                .get("peer_times")?
+                .list()?
+                .into_iter()
+                .map(Value::integer)
+                .collect::<json::Result<_>>()?,
+            renewed: RenewedBody::read(body)?,
+        })
+    }
 }
 
 /// The body of a response 200 to a renewal.
-#[derive(Deserialize)]
 struct RenewedBody {
     until: i64,
     lease_ms: i64,
     token: String,
 }
 
-/// The body of a response 4xx.
-#[derive(Deserialize)]
-struct LeaseRefusal<'a> {
-    #[serde(borrow)]
-    error: Cow<'a, str>,
-    #[serde(borrow, default)]
-    message: Cow<'a, str>,
+impl RenewedBody {
+    fn read(body: &Object<'_>) -> json::Result<RenewedBody> {
+        Ok(RenewedBody {
+            until: body.integer("until")?,
+            lease_ms: body.integer("lease_ms")?,
+            token: body.text("token")?,
+        })
+    }
 }
 
 impl<'a> HolderBody<'a> {
@@ -175,10 +180,10 @@ impl<'a> HolderBody<'a> {
 /// `worker_lost` for an invalid response.
 fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is not a lease: {why}"));
-    let echo: Echo = reply.object().map_err(none)?;
-    check_echo(reply, "instance", echo.instance.as_ref(), instance)?;
-    let answer: ClaimedBody = reply.object().map_err(none)?;
-    let ClaimedBody { worker_id, from, until, lease_ms, peer_times, token, .. } = answer;
+    let body = reply.object().map_err(none)?;
+    check_echo(reply, "instance", body.optional("instance").map_err(none)?, instance)?;
+    let ClaimedBody { worker_id, from, peer_times, renewed } = ClaimedBody::read(&body).map_err(none)?;
+    let RenewedBody { until, lease_ms, token } = renewed;
     if worker_id < 0 {
         return Err(wrong(reply, &format!("has the worker_id {worker_id}, which is below 0")));
     }
@@ -199,21 +204,22 @@ fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
 /// Parses the response to the renewal with this `nonce`. Errors: as [`claimed`].
 fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is not a renewal: {why}"));
-    let echo: Echo = reply.object().map_err(none)?;
-    check_echo(reply, "nonce", echo.nonce.as_ref(), nonce)?;
-    let answer: RenewedBody = reply.object().map_err(none)?;
-    let RenewedBody { until, lease_ms, token } = answer;
+    let body = reply.object().map_err(none)?;
+    check_echo(reply, "nonce", body.optional("nonce").map_err(none)?, nonce)?;
+    let RenewedBody { until, lease_ms, token } = RenewedBody::read(&body).map_err(none)?;
     check(reply, lease_ms, &token)?;
     Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })
 }
 
 /// Checks that the response belongs to this request: it repeats the value that only this request sent. A cache or a
 /// proxy may return one response twice, an older one, or that of another client. Then a lease would have two holders.
-fn check_echo(reply: &Response, name: &str, echo: Option<&Value>, sent: &str) -> Result<()> {
-    let what = match echo {
-        Some(Value::String(echo)) if echo == sent => return Ok(()),
-        Some(Value::String(_)) => format!("has the {name} of another request"),
-        Some(_) => format!("has {} {name} that is not text", if name == "instance" { "an" } else { "a" }),
+fn check_echo(reply: &Response, name: &str, echo: Option<Value<'_>>, sent: &str) -> Result<()> {
+    let what = match echo.map(Value::text) {
+        Some(Ok(echo)) if echo == sent => return Ok(()),
+        Some(Ok(_)) => format!("has the {name} of another request"),
+        Some(Err(_)) => {
+            format!("has {} {name} that is not text", if name == "instance" { "an" } else { "a" })
+        }
         None => format!("does not repeat the {name} of its request"),
     };
     let message = format!(
@@ -238,7 +244,12 @@ fn check(reply: &Response, lease_ms: i64, token: &str) -> Result<()> {
 
 /// The error code that the server names, and its message.
 pub fn refusal(reply: &Response) -> Option<(Code, String)> {
-    let LeaseRefusal { error, message } = reply.object().ok()?;
+    let body = reply.object().ok()?;
+    let error = body.text("error").ok()?;
+    let message = match body.find("message").ok()? {
+        Some(message) => message.text().ok()?,
+        None => String::new(),
+    };
     let code = Code::ALL.into_iter().find(|code| code.name() == error)?;
     // Control characters are removed, above all because the text goes to a log.
     let told: String = message.chars().filter(|c| !c.is_control()).take(TOLD).collect();
@@ -250,8 +261,8 @@ pub fn refusal(reply: &Response) -> Option<(Code, String)> {
 fn wrong(reply: &Response, why: &str) -> Error {
     let advice = "see the URL in `worker`, and what answers there";
     // With status 200 the body may contain a token, which nobody else may see.
-    let said = match (reply.status, reply.object::<IgnoredAny>()) {
-        (200, Ok(_)) => format!("{} answered 200", reply.url),
+    let said = match reply.status {
+        200 if reply.is_object() => format!("{} answered 200", reply.url),
         _ => reply.said(),
     };
     Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))

@@ -1,12 +1,11 @@
 //! leafid's own protocol of ranges: `POST /api/segment/range/{tag}?step=1000&after=900&nonce=…`.
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
+use crate::json::{self, Object};
 use crate::{Code, Error, Fetched, Guard, IdOrder, Result, Segment};
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Deserialize;
 
 /// A request for a range of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,25 +21,26 @@ pub struct RangeRequest<'a> {
 }
 
 /// The body of a response 200. More fields may come in later versions.
-#[derive(Deserialize)]
-struct RangeAnswer<'a> {
-    #[serde(borrow)]
-    tag: Cow<'a, str>,
-    #[serde(borrow)]
-    start: Cow<'a, str>,
-    #[serde(borrow)]
-    end: Cow<'a, str>,
+struct RangeAnswer {
+    tag: String,
+    start: String,
+    end: String,
     stride: i64,
     step: Option<i64>,
-    #[serde(borrow)]
-    nonce: Cow<'a, str>,
+    nonce: String,
 }
 
-/// The body of a response 4xx.
-#[derive(Deserialize)]
-struct RangeRefusal<'a> {
-    #[serde(borrow)]
-    error: Cow<'a, str>,
+impl RangeAnswer {
+    fn read(body: &Object<'_>) -> json::Result<RangeAnswer> {
+        Ok(RangeAnswer {
+            tag: body.text("tag")?,
+            start: body.text("start")?,
+            end: body.text("end")?,
+            stride: body.integer("stride")?,
+            step: body.optional("step")?.map(|step| step.integer()).transpose()?,
+            nonce: body.text("nonce")?,
+        })
+    }
 }
 
 impl RangeRequest<'_> {
@@ -77,8 +77,10 @@ fn above(segment: Segment, after: i64) -> Result<()> {
 }
 
 fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
-    let answer: RangeAnswer<'_> =
-        reply.object().map_err(|why| reply.invalid(&format!("is not a range: {why}")))?;
+    let answer = reply
+        .object()
+        .and_then(|body| RangeAnswer::read(&body))
+        .map_err(|why| reply.invalid(&format!("is not a range: {why}")))?;
     if answer.tag != tag {
         return Err(reply.invalid(&format!("is for another tag than {tag:?}")));
     }
@@ -101,7 +103,7 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
 
 /// The error that the server names.
 fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
-    let Ok(RangeRefusal { error }) = reply.object() else {
+    let Ok(error) = reply.object().and_then(|body| body.text("error")) else {
         let why = "is neither a range nor an error of leafid: see the URL in `servers`, and `protocol`";
         return reply.wrongly(reply.invalid(why));
     };

@@ -3,11 +3,11 @@
 //! These are the ids above currentId, up to maxId, that leave the remainder when they are divided by delta.
 
 use super::{Body, Method, Request, Response, Verdict, canonical, percent_encoded};
+use crate::json::{self, Object};
 use crate::{Code, Error, Result, Segment};
-use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Deserialize;
 
 /// A request for ids of a tag, which tinyid calls a bizType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +19,16 @@ pub struct TinyidRequest<'a> {
 }
 
 /// The fields of nextSegmentId that give a reason.
-#[derive(Deserialize)]
-struct Why<'a> {
+struct Why {
     code: i64,
-    #[serde(borrow)]
-    message: Option<Cow<'a, str>>,
+    message: Option<String>,
+}
+
+impl Why {
+    fn read(body: &Object<'_>) -> json::Result<Why> {
+        let message = body.optional("message")?.map(|message| message.text()).transpose()?;
+        Ok(Why { code: body.integer("code")?, message })
+    }
 }
 
 impl TinyidRequest<'_> {
@@ -71,7 +76,8 @@ impl TinyidRequest<'_> {
     /// The meaning of the response to [`TinyidRequest::reason`], which is never an answer: `else_error` if it contains
     /// no reason.
     pub fn judge_reason<T>(&self, reply: &Response, else_error: &Error) -> Verdict<T> {
-        let why = if reply.status == 200 && reply.flaw.is_none() { reply.object().ok() } else { None };
+        let has_why = reply.status == 200 && reply.flaw.is_none();
+        let why = if has_why { reply.object().and_then(|body| Why::read(&body)).ok() } else { None };
         let (said, tag) = (reply.said(), self.tag);
         match why {
             Some(Why { code: 5, .. }) => {

@@ -1,11 +1,11 @@
 //! Requests, responses, and the meaning of a response: what all protocols share.
 
+use crate::json::Object;
 use crate::{Code, Error, ServerFailure};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-use serde::Deserialize;
 
 /// The number of characters of a body that messages quote.
 const QUOTED: usize = 100;
@@ -158,13 +158,21 @@ impl Response {
         }
     }
 
-    /// Parses the body as a JSON object. An array that lists the values would also be accepted by serde.
-    pub fn object<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
-        if self.body.trim_ascii_start().first() != Some(&b'{') {
-            return Err("it is not a JSON object".into());
+    /// Parses the body as a JSON object.
+    pub(crate) fn object(&self) -> Result<Object<'_>, String> {
+        match self.has_object_start() {
+            true => Object::parse(&self.body),
+            false => Err("it is not a JSON object".into()),
         }
-        // The error may contain a value of the response, which may be long.
-        serde_json::from_slice(&self.body).map_err(|error| error.to_string().chars().take(QUOTED).collect())
+    }
+
+    /// Whether the body is a JSON object, even with text that is not UTF-8.
+    pub(crate) fn is_object(&self) -> bool {
+        self.has_object_start() && serde_json::from_slice::<serde::de::IgnoredAny>(&self.body).is_ok()
+    }
+
+    fn has_object_start(&self) -> bool {
+        self.body.trim_ascii_start().first() == Some(&b'{')
     }
 
     /// `source_invalid` for a response with a flaw, whatever its status.
