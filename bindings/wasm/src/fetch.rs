@@ -1,14 +1,12 @@
 //! The fetches of a tag: when, and for how many ids.
 
-use crate::module::{Module, call, optional};
-use leafid_core::{AdaptiveStep, Code, Error, FetchAction, FetchPhase, FetchState, Result};
+use crate::module::{Failed, Module, Result, call, code, optional};
+use leafid_core::{AdaptiveStep, Error, FetchAction, FetchPhase, FetchState};
 
 /// The error with this number, whose message is the input.
 pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<Error> {
     let [message] = module.texts([length])?;
-    let code = Code::from_number(number)
-        .ok_or_else(|| Error::invalid("number", number, "the number of an error"))?;
-    Ok(Error::new(code, message))
+    Ok(Error::new(code(number)?, message))
 }
 
 /// No fetch yet. `step` is the source's own or the first one to request.
@@ -123,7 +121,7 @@ extern "C" fn fetch_error(fetch: i32) -> i32 {
         let refused = u8::from(state.refused().is_some());
         let error = state.error().cloned();
         module.answer(&[refused.into()]);
-        error.map_or(Ok(0), Err)
+        error.map_or(Ok(0), |error| Err(Failed::from(error)))
     })
 }
 

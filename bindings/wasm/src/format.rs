@@ -1,6 +1,6 @@
 //! The format of state files.
 
-use crate::module::{call, utf8};
+use crate::module::{call, utf8, write, write_bytes};
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
 use leafid_core::{Code, Error, Record};
 
@@ -24,7 +24,7 @@ extern "C" fn stored_fields(stored: i32) -> i32 {
         let writer = found.newest.writer.to_json();
         let name = found.newest.name.clone();
         module.answer(&numbers);
-        module.write(&[&name, "\n", &writer]);
+        write(&[&name, "\n", &writer]);
         Ok(0)
     })
 }
@@ -55,7 +55,7 @@ extern "C" fn state_slot(record: i32, number: i64, name_length: i32, writer_leng
         })?;
         let stored = StoredRecord { number: number as u64, name: name.into(), record, writer };
         let bytes = stored.to_bytes()?;
-        module.write_bytes(&bytes);
+        write_bytes(&bytes);
         Ok(0)
     })
 }
@@ -68,7 +68,7 @@ extern "C" fn state_new_file(record: i32, name_length: i32) -> i32 {
         let [name] = module.texts([name_length])?;
         let stored = StoredRecord { number: 0, name: name.into(), record, writer: Writer::default() };
         let bytes = state::unused_file(stored)?;
-        module.write_bytes(&bytes);
+        write_bytes(&bytes);
         Ok(0)
     })
 }

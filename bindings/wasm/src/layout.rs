@@ -1,9 +1,9 @@
 //! Layouts and ids.
 
-use crate::module::{call, whole, with};
+use crate::module::{Failed, Result, call, whole, write};
 use alloc::string::ToString;
 use core::fmt::Display;
-use leafid_core::{Layout, LayoutFields, Order, Result, Rules, parse_id};
+use leafid_core::{Error, Layout, LayoutFields, Order, Rules, parse_id};
 
 /// The layout of a text: a preset's name, or bits as in `41|10|12`.
 #[unsafe(no_mangle)]
@@ -56,7 +56,7 @@ extern "C" fn layout_fields(layout: i32) -> i32 {
             layout.max_sequence().into(),
             layout.expires_at_ms() as f64,
         ]);
-        module.write(&[&layout.to_string()]);
+        write(&[&layout.to_string()]);
         Ok(0)
     })
 }
@@ -88,14 +88,14 @@ extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: 
         let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
         let worker_id = within("worker_id", worker_id, layout.max_worker_id())?;
         let sequence = within("sequence", sequence, layout.max_sequence())?;
-        layout.compose(timestamp_ms, worker_id, sequence)
+        Ok(layout.compose(timestamp_ms, worker_id, sequence)?)
     })
 }
 
 /// A number of the user's up to `most`. Errors: `invalid_argument`.
 pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
     let found = whole(name, number)?;
-    let allowed = || leafid_core::Error::invalid(name, found, &alloc::format!("0 to {most}"));
+    let allowed = || Error::invalid(name, found, &alloc::format!("0 to {most}")).into();
     N::try_from(found).ok().filter(|found| *found <= most).ok_or_else(allowed)
 }
 
@@ -114,7 +114,7 @@ extern "C" fn decode(layout: i32, id: i64) -> i32 {
 extern "C" fn id_parse(length: i32) -> i64 {
     call(|module| {
         let [text] = module.texts([length])?;
-        parse_id(text)
+        Ok(parse_id(text)?)
     })
 }
 
@@ -159,13 +159,9 @@ extern "C" fn rules_never_ahead(rules: i32) -> i32 {
 /// the module knows of the name.
 #[unsafe(no_mangle)]
 extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
-    with(|module| {
-        let error =
-            module.texts([name_length, value_length, allowed_length]).map(|[name, value, allowed]| {
-                let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
-                leafid_core::Error::invalid(name, value, allowed)
-            });
-        let (Ok(error) | Err(error)) = error;
-        module.fail(&error)
+    call(|module| {
+        let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
+        let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
+        Err(Failed::from(Error::invalid(name, value, allowed)))
     })
 }

@@ -2,11 +2,11 @@
 
 use crate::fetch::given_error;
 use crate::machine::RenewalResult;
-use crate::module::{call, duration, ms, optional, whole};
+use crate::module::{Result, call, duration, ms, optional, whole, write};
 use alloc::vec::Vec;
 use leafid_core::{
     Code, HeldLease, Layout, Lease, LeaseLoss, LossAction, PEERS_THRESHOLD_MS, Renewal, RenewalAnswer,
-    RenewalEnd, Result, Rules, Span, peers_agree,
+    RenewalEnd, Rules, Span, peers_agree,
 };
 
 /// A lease that the host's own source granted. NaN as `lease_ms`, and -1 as the token's length: there is none.
@@ -45,7 +45,7 @@ extern "C" fn lease_fields(lease: i32) -> i32 {
             lease.lease_ms.map_or(f64::NAN, |ms| ms as f64),
             u8::from(lease.token.is_some()).into(),
         ]);
-        module.write(&[lease.token.as_deref().unwrap_or_default()]);
+        write(&[lease.token.as_deref().unwrap_or_default()]);
         Ok(0)
     })
 }
@@ -66,7 +66,8 @@ extern "C" fn lease_span(lease: i32, layout: i32, rules: i32, now_ms: f64) -> i3
 extern "C" fn lease_check_peers(lease: i32, now_ms: f64) -> i32 {
     call(|module| {
         let peers = &module.get::<Lease>(lease)?.peer_times_ms;
-        peers_agree(now_ms as i64, peers, PEERS_THRESHOLD_MS).map(|()| 0)
+        peers_agree(now_ms as i64, peers, PEERS_THRESHOLD_MS)?;
+        Ok(0)
     })
 }
 
@@ -147,8 +148,7 @@ extern "C" fn held_take(
             RenewalEnd::Failed(error) => (1, error),
             RenewalEnd::Lost(error) => (2, error),
         };
-        module.answer(&[error.code().number().into()]);
-        module.write(&[error.message()]);
+        module.answer_error(&error);
         Ok(number)
     })
 }
@@ -175,8 +175,7 @@ extern "C" fn held_is_over(held: i32, boot_ms: f64, tick: f64) -> i32 {
             return Ok(0);
         }
         let error = held.used_up(duration(boot_ms));
-        module.answer(&[error.code().number().into()]);
-        module.write(&[error.message()]);
+        module.answer_error(&error);
         Ok(1)
     })
 }
@@ -232,7 +231,7 @@ extern "C" fn loss_poll(loss: i32, boot_ms: f64, patience_ms: f64, waited_for: i
             }
             LossAction::Failed(error, wait) => {
                 module.answer(&[ms(wait), error.code().number().into()]);
-                module.write(&[error.message()]);
+                write(&[error.message()]);
                 2
             }
         })

@@ -1,13 +1,13 @@
 //! The marks of tags: the content of their files, and what a source may give next.
 
-use crate::module::{Module, call, utf8};
+use crate::module::{Module, Result, call, utf8, write, write_bytes};
 use crate::segment::{id_order, read_segments, write_segments};
 use alloc::vec::Vec;
+use leafid_core::Error;
 use leafid_core::format::file_names::{checksum, file_name};
 use leafid_core::format::mark::Mark;
 use leafid_core::format::shared::{self, Found};
 use leafid_core::format::two_slots::{self, SLOT_BYTES};
-use leafid_core::{Error, Result};
 
 /// The name of a tag's file, as output. Without a tag: what the names of all files of the source begin with.
 #[unsafe(no_mangle)]
@@ -16,7 +16,7 @@ extern "C" fn mark_name(source_length: i32, tag_length: i32) -> i32 {
         let [source, tag] = module.texts([source_length, tag_length.max(0)])?;
         let prefix = alloc::format!("segment-{}-", checksum(source));
         let name = if tag_length < 0 { prefix } else { alloc::format!("{prefix}{}.mark", file_name(tag)) };
-        module.write(&[&name]);
+        write(&[&name]);
         Ok(0)
     })
 }
@@ -62,7 +62,7 @@ extern "C" fn mark_recent(path: i32, bytes: i32) -> f64 {
         let [path, bytes] = module.input([path, bytes])?;
         let (found, ..) = shared::read::<Mark>(utf8(path)?, bytes)?;
         let Mark { tag, fetched_ms, .. } = found.content;
-        module.write(&[&tag]);
+        write(&[&tag]);
         Ok(fetched_ms as f64)
     })
 }
@@ -100,7 +100,7 @@ extern "C" fn mark_accept(
             }
         }
         if let Some(error) = refused.clone().filter(|_| accepted.is_empty()) {
-            return Err(error);
+            return Err(error.into());
         }
         mark.remember(&guard, order, now_ms as i64);
         // They are bound to the file's last change, which is now.
@@ -115,7 +115,7 @@ extern "C" fn mark_accept(
         };
         module.answer(&[spare as f64, u8::from(damaged).into(), left_out.into()]);
         file.extend_from_slice(message.as_bytes());
-        module.write_bytes(&file);
+        write_bytes(&file);
         Ok(write_segments(accepted))
     })
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 #[cfg(feature = "record")]
 use core::time::Duration;
-use leafid_core::{Code, Error, Result, Run};
+use leafid_core::{Code, Error, Run};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 
 /// The version of the exports: docs/WASM-ABI.md.
@@ -31,12 +31,11 @@ fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// All that an instance holds.
+/// All that an instance holds, apart from ids and output.
 pub(crate) struct Module {
     /// Handle N is at N - 1.
     machines: Vec<Option<Machine>>,
     input: Vec<u8>,
-    output: Vec<u8>,
     numbers: [f64; MOST_NUMBERS],
 }
 
@@ -45,15 +44,63 @@ struct Single<T>(UnsafeCell<T>);
 // SAFETY: an instance without shared memory has one thread.
 unsafe impl<T> Sync for Single<T> {}
 
-static MODULE: Single<Module> = Single(UnsafeCell::new(Module {
-    machines: Vec::new(),
-    input: Vec::new(),
-    output: Vec::new(),
-    numbers: [0.0; MOST_NUMBERS],
-}));
+static MODULE: Single<Module> =
+    Single(UnsafeCell::new(Module { machines: Vec::new(), input: Vec::new(), numbers: [0.0; MOST_NUMBERS] }));
 
 /// Apart from the rest, because what is zero needs no place in the module's file.
 static IDS: Single<[i64; MOST_IDS]> = Single(UnsafeCell::new([0; MOST_IDS]));
+
+/// Apart from the rest, so that an error can be stored while its cause is borrowed.
+static OUTPUT: Single<Output> = Single(UnsafeCell::new(Output { bytes: Vec::new(), failure: 0 }));
+
+/// What a call returns besides numbers.
+struct Output {
+    bytes: Vec<u8>,
+    /// The result of a call that failed.
+    failure: i32,
+}
+
+/// The call failed. Its error is stored: the message is the output.
+///
+/// It has no size, so that a reference or this is one number, and no export has to free an error.
+pub(crate) struct Failed(());
+
+/// The result of a part of a call.
+pub(crate) type Result<T> = core::result::Result<T, Failed>;
+
+impl From<Error> for Failed {
+    #[cold]
+    #[inline(never)]
+    fn from(error: Error) -> Failed {
+        write(&[error.message()]);
+        with_output(|output| output.failure = -error.code().number());
+        Failed(())
+    }
+}
+
+/// The output, for a part of a call.
+fn with_output<T>(part: impl FnOnce(&mut Output) -> T) -> T {
+    // SAFETY: there is one thread, and only closures of this file see it; none of them contains another.
+    part(unsafe { &mut *OUTPUT.0.get() })
+}
+
+/// Replaces the output by these texts.
+#[inline(never)]
+pub(crate) fn write(texts: &[&str]) {
+    with_output(|output| {
+        output.bytes.clear();
+        texts.iter().for_each(|text| output.bytes.extend_from_slice(text.as_bytes()));
+    });
+}
+
+/// As [`write`], for bytes.
+#[cfg(feature = "format")]
+pub(crate) fn write_bytes(bytes: &[u8]) {
+    with_output(|output| {
+        output.bytes.clear();
+        output.bytes.extend_from_slice(bytes);
+    });
+}
 
 /// The module, for one call.
 #[inline(always)]
@@ -116,26 +163,17 @@ impl Returned for f64 {
 
 /// A call that can fail. It returns minus the error's number, and the message as output.
 pub(crate) fn call<T: Returned>(call: impl FnOnce(&mut Module) -> Result<T>) -> T {
-    with(|module| match call(module) {
-        Ok(returned) => returned,
-        Err(error) => module.fail(&error),
-    })
+    with(|module| call(module).unwrap_or_else(|failed| failed.returned()))
+}
+
+impl Failed {
+    /// What the export returns: minus the error's number.
+    pub(crate) fn returned<T: Returned>(self) -> T {
+        T::negative(with_output(|output| output.failure))
+    }
 }
 
 impl Module {
-    /// Stores the message; returns minus the error's number.
-    #[inline]
-    pub(crate) fn fail<T: Returned>(&mut self, error: &Error) -> T {
-        T::negative(self.failed(error))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn failed(&mut self, error: &Error) -> i32 {
-        self.write(&[error.message()]);
-        -error.code().number()
-    }
-
     /// A new handle.
     pub(crate) fn add(&mut self, value: impl Kind) -> i32 {
         self.add_machine(value.into_machine())
@@ -164,16 +202,23 @@ impl Module {
     }
 
     /// The object of a handle. Errors: `closed` for a handle that is none of this kind.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn get<T: Kind>(&self, handle: i32) -> Result<&T> {
-        self.find(handle).ok_or_else(|| no_handle(handle, T::NAME))
+        match self.find(handle) {
+            Some(found) => Ok(found),
+            None => Err(no_handle(handle, T::NAME)),
+        }
     }
 
     /// As [`Module::get`].
     #[cfg(feature = "record")]
+    #[inline(never)]
     pub(crate) fn get_mut<T: Kind>(&mut self, handle: i32) -> Result<&mut T> {
         let machine = self.machines.get_mut((handle as usize).wrapping_sub(1));
-        machine.and_then(Option::as_mut).and_then(T::of_mut).ok_or_else(|| no_handle(handle, T::NAME))
+        match machine.and_then(Option::as_mut).and_then(T::of_mut) {
+            Some(found) => Ok(found),
+            None => Err(no_handle(handle, T::NAME)),
+        }
     }
 
     /// The first numbers of the answer.
@@ -210,30 +255,25 @@ impl Module {
         Ok(texts)
     }
 
-    /// Replaces the output by these texts.
-    pub(crate) fn write(&mut self, texts: &[&str]) {
-        self.output.clear();
-        texts.iter().for_each(|text| self.output.extend_from_slice(text.as_bytes()));
-    }
-
-    /// As [`Module::write`], for bytes.
-    #[cfg(feature = "format")]
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
-        self.output.clear();
-        self.output.extend_from_slice(bytes);
+    /// An error that is a part of an answer: its number, and the message as output.
+    #[cfg(feature = "wire")]
+    #[inline(never)]
+    pub(crate) fn answer_error(&mut self, error: &Error) {
+        self.answer(&[error.code().number().into()]);
+        write(&[error.message()]);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn no_handle(handle: i32, kind: &str) -> Error {
+fn no_handle(handle: i32, kind: &str) -> Failed {
     let message = alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind");
-    Error::new(Code::Closed, message)
+    Error::new(Code::Closed, message).into()
 }
 
 #[inline(never)]
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str> {
-    core::str::from_utf8(bytes).map_err(|_| Error::invalid("text", "not UTF-8", "UTF-8"))
+    core::str::from_utf8(bytes).map_err(|_| Error::invalid("text", "not UTF-8", "UTF-8").into())
 }
 
 /// A whole number of the user's. Errors: `invalid_argument` for a fraction, NaN, and more than 2^53.
@@ -242,7 +282,7 @@ pub(crate) fn whole(name: &str, number: f64) -> Result<i64> {
     let whole = number as i64;
     if whole as f64 != number || !(-LARGEST..=LARGEST).contains(&number) {
         let value = "not a whole number, or beyond 2^53";
-        return Err(Error::invalid(name, value, leafid_core::options::allowed(name)));
+        return Err(Error::invalid(name, value, leafid_core::options::allowed(name)).into());
     }
     Ok(whole)
 }
@@ -284,13 +324,13 @@ extern "C" fn input(length: i32) -> i32 {
 /// The address of the output.
 #[unsafe(no_mangle)]
 extern "C" fn output() -> i32 {
-    with(|module| module.output.as_ptr() as i32)
+    with_output(|output| output.bytes.as_ptr() as i32)
 }
 
 /// The length of the output.
 #[unsafe(no_mangle)]
 extern "C" fn output_length() -> i32 {
-    with(|module| module.output.len() as i32)
+    with_output(|output| output.bytes.len() as i32)
 }
 
 /// The address of the answer's numbers, which never changes.
@@ -318,10 +358,15 @@ extern "C" fn free(handle: i32) {
 /// The name of the error with this number, as output; 1 if a later try can succeed with nothing changed, else 0.
 #[unsafe(no_mangle)]
 extern "C" fn error_name(number: i32) -> i32 {
-    call(|module| {
-        let code = Code::from_number(number)
-            .ok_or_else(|| Error::invalid("number", number, "the number of an error"))?;
-        module.write(&[code.name()]);
+    call(|_| {
+        let code = code(number)?;
+        write(&[code.name()]);
         Ok(code.can_retry().into())
     })
+}
+
+/// The code with this number.
+#[inline(never)]
+pub(crate) fn code(number: i32) -> Result<Code> {
+    Code::from_number(number).ok_or_else(|| Error::invalid("number", number, "the number of an error").into())
 }

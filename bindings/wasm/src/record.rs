@@ -1,7 +1,7 @@
 //! Records of worker ids, and the extension of spans.
 
 use crate::layout::within;
-use crate::module::{call, duration, ms};
+use crate::module::{Failed, call, duration, ms, write};
 use leafid_core::{
     Admission, ExtensionAction, Layout, Record, Rules, Snowflake, Span, SpanExtension, next_until,
 };
@@ -29,7 +29,7 @@ extern "C" fn record_fields(record: i32) -> i32 {
         ];
         let owner = alloc::format!("{:032x}", record.owner);
         module.answer(&numbers);
-        module.write(&[&owner]);
+        write(&[&owner]);
         Ok(0)
     })
 }
@@ -46,7 +46,10 @@ extern "C" fn record_layout(record: i32) -> i32 {
 /// Checks the order and the number of a record's spans.
 #[unsafe(no_mangle)]
 extern "C" fn record_check(record: i32) -> i32 {
-    call(|module| module.get::<Record>(record)?.check().map(|()| 0))
+    call(|module| {
+        module.get::<Record>(record)?.check()?;
+        Ok(0)
+    })
 }
 
 /// Whether a new generator may start: 0 at the answer's tick, 1 when the clock reads the answer.
@@ -63,7 +66,7 @@ extern "C" fn record_admit(record: i32, rules: i32, now_ms: f64) -> i32 {
                 module.answer(&[ms as f64]);
                 Ok(1)
             }
-            Admission::Refused(error) => Err(error),
+            Admission::Refused(error) => Err(Failed::from(error)),
         }
     })
 }

@@ -1,10 +1,10 @@
 //! Segments: the buffer of a tag, what waits for room in it, and the guard against ids that a source repeats.
 
 use crate::machine::Buffer;
-use crate::module::{MOST_IDS, Module, call, optional, with, with_ids, write_run};
+use crate::module::{Failed, MOST_IDS, Result, Returned, call, optional, with, with_ids, write_run};
 use alloc::vec::Vec;
 use leafid_core::{
-    DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, Result, RunLength, Segment, Stock, options,
+    DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, RunLength, Segment, Stock, options,
 };
 
 /// Both segments are used up: fetch, then call again.
@@ -47,8 +47,8 @@ extern "C" fn segments_check(
         let step = optional("step", step)?;
         options::check_step(step)?;
         let ms = |name, value, default| {
-            options::milliseconds(name, optional(name, value)?.unwrap_or(default), 1)
-                .map(|ms| ms.as_millis() as f64)
+            let ms = options::milliseconds(name, optional(name, value)?.unwrap_or(default), 1)?;
+            Result::Ok(ms.as_millis() as f64)
         };
         let connections = optional("connections", connections)?.unwrap_or(4);
         options::check_connections(usize::try_from(connections).unwrap_or(usize::MAX))?;
@@ -84,7 +84,8 @@ extern "C" fn segments_check(
 extern "C" fn tag_check(length: i32) -> i32 {
     call(|module| {
         let [tag] = module.texts([length])?;
-        options::check_tag(tag).map(|()| 0)
+        options::check_tag(tag)?;
+        Ok(0)
     })
 }
 
@@ -107,11 +108,12 @@ extern "C" fn buffer_offer(buffer: i32, start: i64, end: i64, stride: i64, prefe
     })
 }
 
-fn without_id<T: crate::module::Returned>(module: &mut Module, empty: Empty) -> T {
+fn without_id<T: Returned>(empty: Empty) -> T {
     match empty {
         Empty::UsedUp => T::negative(USED_UP),
         Empty::Sealed => {
-            module.fail(&Error::new(leafid_core::Code::Closed, "the tag was closed; open another one"))
+            Failed::from(Error::new(leafid_core::Code::Closed, "the tag was closed; open another one"))
+                .returned()
         }
     }
 }
@@ -124,8 +126,8 @@ extern "C" fn buffer_take(buffer: i32) -> i64 {
             module.answer(&[u8::from(fetch).into()]);
             id
         }
-        Ok(Err(empty)) => without_id(module, empty),
-        Err(error) => module.fail(&error),
+        Ok(Err(empty)) => without_id(empty),
+        Err(failed) => failed.returned(),
     })
 }
 
@@ -145,8 +147,8 @@ extern "C" fn buffer_reserve(buffer: i32, most: i32, later: i32) -> i32 {
                 module.answer(&[u8::from(fetch).into()]);
                 run.count as i32
             }
-            Ok(Err(empty)) => without_id(module, empty),
-            Err(error) => module.fail(&error),
+            Ok(Err(empty)) => without_id(empty),
+            Err(failed) => failed.returned(),
         }
     })
 }
@@ -165,8 +167,8 @@ extern "C" fn buffer_run(buffer: i32, boot_ms: f64) -> i32 {
                 module.answer(&[u8::from(fetch).into()]);
                 run.count as i32
             }
-            Ok(Err(empty)) => without_id(module, empty),
-            Err(error) => module.fail(&error),
+            Ok(Err(empty)) => without_id(empty),
+            Err(failed) => failed.returned(),
         }
     })
 }
@@ -291,7 +293,7 @@ pub(crate) fn id_order(order: i32) -> Result<IdOrder> {
         0 => Ok(IdOrder::Ascending),
         1 => Ok(IdOrder::Ranges),
         2 => Ok(IdOrder::Sparse),
-        _ => Err(Error::invalid("order", order, "0, 1 or 2")),
+        _ => Err(Error::invalid("order", order, "0, 1 or 2").into()),
     }
 }
 
@@ -302,7 +304,7 @@ pub(crate) fn read_segments(bytes: &[u8]) -> Result<Vec<Segment>> {
 
 fn span(words: &[[u8; 8]]) -> Result<Segment> {
     let word = |at: usize| words.get(at).map_or(0, |word| i64::from_le_bytes(*word));
-    Segment::new(word(0), word(1), word(2))
+    Ok(Segment::new(word(0), word(1), word(2))?)
 }
 
 /// Accepts a segment, or says why not. `after` is the mark before the request.
@@ -310,7 +312,8 @@ fn span(words: &[[u8; 8]]) -> Result<Segment> {
 extern "C" fn guard_offer(guard: i32, start: i64, end: i64, stride: i64, after: i64) -> i32 {
     call(|module| {
         let segment = Segment::new(start, end, stride)?;
-        module.get_mut::<Guard>(guard)?.offer(segment, after).map(|()| 0)
+        module.get_mut::<Guard>(guard)?.offer(segment, after)?;
+        Ok(0)
     })
 }
 

@@ -2,11 +2,11 @@
 
 use crate::fetch::given_error;
 use crate::machine::Servers;
-use crate::module::{Module, call, duration, with_ids};
+use crate::module::{Failed, Module, Result, call, duration, with_ids};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use leafid_core::wire::{Response, Verdict};
-use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, Result, ServerFailure, ServersHealth};
+use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
 
 /// Healthy servers, this number of them.
 #[unsafe(no_mangle)]
@@ -41,7 +41,7 @@ extern "C" fn servers_deny(servers: i32, tag_length: i32) -> i32 {
 extern "C" fn servers_error(servers: i32, at: i32) -> i32 {
     call(|module| {
         let mut errors = module.get::<Servers>(servers)?.health.last_errors();
-        errors.nth(at as usize).flatten().cloned().map_or(Ok(0), Err)
+        errors.nth(at as usize).flatten().cloned().map_or(Ok(0), |error| Err(Failed::from(error)))
     })
 }
 
@@ -94,7 +94,7 @@ extern "C" fn request_poll(servers: i32, request: i32, boot_ms: f64, left_ms: f6
         let action =
             with_request(module, servers, request, |asked, health| asked.poll(health, now_ms, left))?;
         match action {
-            FailOverAction::Stop(error) => Err(error),
+            FailOverAction::Stop(error) => Err(error.into()),
             FailOverAction::Send { server, nonce, within, .. } => {
                 module.answer(&[server as f64, within.as_millis() as f64]);
                 with_ids(|ids| {
@@ -110,7 +110,9 @@ extern "C" fn request_poll(servers: i32, request: i32, boot_ms: f64, left_ms: f6
 fn ended(module: &mut Module, servers: i32, request: i32, end: RequestEnd, boot_ms: f64) -> Result<i32> {
     let now_ms = boot_ms as i64;
     let ended = with_request(module, servers, request, |asked, health| asked.ended(health, end, now_ms))?;
-    ended.map_or(Ok(0), |result| result.map(|()| 1))
+    let Some(result) = ended else { return Ok(0) };
+    result?;
+    Ok(1)
 }
 
 /// The response was judged so: 0 to 4, and the number of an error. The input is the error's message, and the server's
@@ -131,7 +133,7 @@ extern "C" fn request_judged(
         let error = || given_error(module, number, message_length);
         let failure = |denied| {
             let response = module.get::<Response>(response)?;
-            Ok::<_, Error>(response.server_failure(server, error()?, denied))
+            Result::Ok(response.server_failure(server, error()?, denied))
         };
         let verdict = match judgement {
             0 => Verdict::Answer(()),
@@ -139,7 +141,7 @@ extern "C" fn request_judged(
             2 => Verdict::TryNext(error()?),
             3 => Verdict::BadServer(failure(false)?),
             4 => Verdict::Denied(failure(true)?),
-            _ => return Err(Error::invalid("judgement", judgement, "0 to 4")),
+            _ => return Err(Error::invalid("judgement", judgement, "0 to 4").into()),
         };
         ended(module, servers, request, RequestEnd::Response(verdict), boot_ms)
     })

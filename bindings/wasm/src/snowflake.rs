@@ -1,7 +1,7 @@
 //! Generators.
 
 use crate::layout::within;
-use crate::module::{MOST_IDS, Module, Returned, call, with, with_ids, write_run};
+use crate::module::{Failed, MOST_IDS, Module, Returned, call, with, with_ids, write_run};
 use leafid_core::{Action, Layout, Rules, Snowflake, Span};
 
 /// Call again when the clock reads the answer's first number.
@@ -26,7 +26,7 @@ extern "C" fn snowflake_new(layout: i32, rules: i32, worker_id: f64, from: f64, 
 extern "C" fn snowflake_next(snowflake: i32, now_ms: f64) -> i64 {
     with(|module| match module.find::<Snowflake>(snowflake).map(|found| found.next(now_ms as i64)) {
         Some(Ok(id)) => id,
-        other => without_id(module, snowflake, other.and_then(Result::err)),
+        other => Returned::negative(without_id(module, snowflake, other.and_then(Result::err))),
     })
 }
 
@@ -40,24 +40,24 @@ extern "C" fn snowflake_reserve(snowflake: i32, now_ms: f64, most: i32) -> i32 {
                 with_ids(|ids| write_run(&run, ids));
                 run.count as i32
             }
-            other => without_id(module, snowflake, other.and_then(Result::err)),
+            other => Returned::negative(without_id(module, snowflake, other.and_then(Result::err))),
         }
     })
 }
 
 #[cold]
 #[inline(never)]
-fn without_id<T: Returned>(module: &mut Module, snowflake: i32, action: Option<Action>) -> T {
-    let error = match (module.get::<Snowflake>(snowflake), action) {
+fn without_id(module: &mut Module, snowflake: i32, action: Option<Action>) -> i32 {
+    let failed = match (module.get::<Snowflake>(snowflake), action) {
         (Ok(_), Some(Action::WaitUntil(ms))) => {
             module.answer(&[ms as f64]);
-            return T::negative(WAIT_UNTIL);
+            return WAIT_UNTIL;
         }
-        (Ok(_), Some(Action::NeedSpan)) => return T::negative(NEED_SPAN),
-        (Ok(found), refused) => found.error(refused.unwrap_or(Action::Sealed)),
-        (Err(error), _) => error,
+        (Ok(_), Some(Action::NeedSpan)) => return NEED_SPAN,
+        (Ok(found), refused) => Failed::from(found.error(refused.unwrap_or(Action::Sealed))),
+        (Err(failed), _) => failed,
     };
-    module.fail(&error)
+    failed.returned()
 }
 
 /// Adds a span, once it is durable.

@@ -2,7 +2,7 @@
 
 use crate::fetch::given_error;
 use crate::machine::{Breaker, TagsIds};
-use crate::module::{MOST_IDS, Module, call, duration, ms, with_ids};
+use crate::module::{MOST_IDS, Module, Result, call, duration, ms, with_ids, write};
 use crate::segment::write_segments;
 use alloc::collections::VecDeque;
 use leafid_core::{BreakerAction, CircuitBreaker, FetchEnd, Segment, ServersReadiness, SingleIdsActions};
@@ -22,7 +22,7 @@ fn act(
     breaker: i32,
     event: impl FnOnce(&mut CircuitBreaker<i32>) -> Option<BreakerAction<i32>>,
     module: &mut Module,
-) -> leafid_core::Result<i32> {
+) -> Result<i32> {
     let found = module.get_mut::<Breaker>(breaker)?;
     let (action, number) = match event(&mut found.breaker) {
         None => (0, f64::NAN),
@@ -123,7 +123,7 @@ fn act_single(module: &mut Module, actions: SingleIdsActions<()>) {
         Some(answer) => match answer.result {
             Ok(segments) => (1.0, write_segments(segments).into(), answer.requests),
             Err(error) => {
-                module.write(&[error.message()]);
+                write(&[error.message()]);
                 (2.0, error.code().number().into(), answer.requests)
             }
         },

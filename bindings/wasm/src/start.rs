@@ -1,7 +1,7 @@
 //! The start of a generator: which worker id, and from which tick.
 
 use crate::fetch::given_error;
-use crate::module::{call, duration, ms, optional, whole};
+use crate::module::{call, duration, ms, optional, whole, write};
 use core::time::Duration;
 use leafid_core::options::{MOST_MS, WorkerOption, WorkerRange, allowed, id_space, start_tick};
 use leafid_core::{
@@ -14,7 +14,8 @@ use leafid_core::{
 extern "C" fn space_check(length: i32) -> i32 {
     call(|module| {
         let [name] = module.texts([length])?;
-        id_space(Some(name)).map(|_| 0)
+        id_space(Some(name))?;
+        Ok(0)
     })
 }
 
@@ -53,7 +54,7 @@ extern "C" fn start_poll(
         let no_record_wait_ms = optional("no_record_wait_ms", no_record_wait_ms)?.unwrap_or(0);
         if !(0..=MOST_MS).contains(&no_record_wait_ms) {
             let allowed = allowed("no_record_wait_ms");
-            return Err(Error::invalid("no_record_wait_ms", no_record_wait_ms, allowed));
+            return Err(Error::invalid("no_record_wait_ms", no_record_wait_ms, allowed).into());
         }
         let lease =
             (!lease_from.is_nan()).then_some(Span { from: lease_from as u64, until: lease_until as u64 });
@@ -75,7 +76,7 @@ extern "C" fn start_poll(
                 module.answer(&[ms as f64]);
                 Ok(1)
             }
-            StartAction::Refused(error) => Err(error),
+            StartAction::Refused(error) => Err(error.into()),
         }
     })
 }
@@ -123,13 +124,13 @@ extern "C" fn search_poll(search: i32, boot_ms: f64) -> i32 {
                 ClaimAction::Claim { worker_id, .. } => break (0, worker_id.into()),
                 ClaimAction::Peek(worker_id) => break (1, worker_id.into()),
                 ClaimAction::Warn(text) => {
-                    module.write(&[&text]);
+                    write(&[&text]);
                     return Ok(2);
                 }
                 // Other users of the host are not seen through this module.
                 ClaimAction::WarnOfStranger(_) => {}
                 ClaimAction::Sleep(pause) => break (3, ms(pause)),
-                ClaimAction::Failed(error) => return Err(error),
+                ClaimAction::Failed(error) => return Err(error.into()),
             }
         };
         module.answer(&[answer]);

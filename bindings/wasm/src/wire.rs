@@ -1,13 +1,13 @@
 //! The protocols of servers: requests, and how a response is judged.
 
 use crate::machine::RenewalResult;
-use crate::module::{Module, call, optional, utf8};
+use crate::module::{Module, Result, call, optional, utf8, write};
 use crate::segment::write_segments;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;
 use leafid_core::wire::tinyid::TinyidRequest;
 use leafid_core::wire::{Method, Request, Response, Verdict, lease_server, quoted};
-use leafid_core::{Error, Fetched, Lease, Result};
+use leafid_core::{Error, Fetched, Lease};
 
 /// What a response means: 0 an answer; 1 refused, as by all servers; 2 try the next server; 3 a bad server; 4 a bad
 /// server until somebody changes something.
@@ -22,8 +22,7 @@ fn verdict<T>(module: &mut Module, verdict: Verdict<T>, answer: impl FnOnce(&mut
         Verdict::BadServer(error) => (3, error),
         Verdict::Denied(error) => (4, error),
     };
-    module.answer(&[error.code().number().into()]);
-    module.write(&[error.message()]);
+    module.answer_error(&error);
     number
 }
 
@@ -44,7 +43,7 @@ fn write_request(module: &mut Module, request: &Request) -> i32 {
         body.map_or(-1.0, |body| body.text.len() as f64),
     ]);
     let (kind, text) = body.map_or(("", ""), |body| (body.content_type, &body.text));
-    module.write(&[&request.path, kind, text]);
+    write(&[&request.path, kind, text]);
     0
 }
 
@@ -92,7 +91,8 @@ fn mode(block_size: f64) -> Result<LeafMode> {
 extern "C" fn leaf_check_tag(block_size: f64, length: i32) -> i32 {
     call(|module| {
         let [tag] = module.texts([length])?;
-        mode(block_size)?.check_tag(tag).map(|()| 0)
+        mode(block_size)?.check_tag(tag)?;
+        Ok(0)
     })
 }
 
