@@ -1,5 +1,6 @@
 //! Conversion of ids to parts and back.
 
+use crate::quoted::Quoted;
 use crate::{Error, Layout, Result};
 use alloc::format;
 
@@ -62,7 +63,8 @@ impl Layout {
 
 /// Parses an id from decimal text: ASCII digits only, 0 to 2^63-1. Errors: `invalid_argument`.
 pub fn parse_id(text: &str) -> Result<i64> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let id = if digits { text.parse().ok() } else { None };
-    id.ok_or_else(|| Error::invalid("id", format!("{text:?}"), "decimal digits, 0 to 9223372036854775807"))
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+    let more = |id: i64, byte| id.checked_mul(10)?.checked_add(digit(byte)?);
+    let id = text.bytes().try_fold(0, more).filter(|_| !text.is_empty());
+    id.ok_or_else(|| Error::invalid("id", Quoted(text), "decimal digits, 0 to 9223372036854775807"))
 }

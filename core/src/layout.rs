@@ -1,5 +1,6 @@
 //! Layouts: the fields of an id's 64 bits.
 
+use crate::quoted::Quoted;
 use crate::{Code, Error, Result, Utc};
 use alloc::format;
 use core::fmt;
@@ -24,7 +25,7 @@ impl Order {
         match text {
             "worker-sequence" => Ok(Order::WorkerSequence),
             "sequence-worker" => Ok(Order::SequenceWorker),
-            _ => Err(Error::invalid("order", format!("{text:?}"), Order::ALLOWED)),
+            _ => Err(Error::invalid("order", Quoted(text), Order::ALLOWED)),
         }
     }
 
@@ -127,11 +128,10 @@ impl Layout {
         if !(0..=LATEST_MS).contains(&epoch_ms) {
             return Err(Error::invalid("epoch_ms", epoch_ms, "Unix milliseconds from 0 to 2^53"));
         }
-        // At most 2^62 * 3.6e6 + 2^53, which fits into i128.
-        let end = (1i128 << timestamp_bits) * i128::from(tick_ms) + i128::from(epoch_ms);
-        if end > i128::from(LATEST_MS) {
-            let text =
-                format!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending at {end} ms");
+        let end = (1i64 << timestamp_bits).checked_mul(tick_ms).and_then(|ms| ms.checked_add(epoch_ms));
+        if end.is_none_or(|end| end > LATEST_MS) {
+            let end = end.map_or("after 2^63".into(), |end| format!("at {end}"));
+            let text = format!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending {end} ms");
             return Err(Error::invalid("timestamp_bits", text, "an end at or before 2^53 ms: use fewer"));
         }
         // The casts keep their values, because all of them were checked above.
@@ -151,15 +151,15 @@ impl Layout {
         if let Some((_, layout)) = Layout::PRESETS.iter().find(|(name, _)| *name == text) {
             return Ok(*layout);
         }
-        let wrong = || Error::invalid("layout", format!("{text:?}"), Layout::ALLOWED);
+        let wrong = || Error::invalid("layout", Quoted(text), Layout::ALLOWED);
         let mut bits = [0i64; 3];
-        let mut parts = text.split('|');
+        let mut parts = text.as_bytes().split(|&byte| byte == b'|');
         for slot in &mut bits {
-            let part = parts.next().ok_or_else(wrong)?;
-            if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(wrong());
-            }
-            *slot = part.parse().map_err(|_| wrong())?;
+            *slot = match *parts.next().unwrap_or_default() {
+                [ones @ b'0'..=b'9'] => i64::from(ones - b'0'),
+                [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => i64::from((tens - b'0') * 10 + (ones - b'0')),
+                _ => return Err(wrong()),
+            };
         }
         if parts.next().is_some() {
             return Err(wrong());

@@ -45,6 +45,7 @@ mod layout;
 #[cfg(feature = "options")]
 pub mod options;
 mod presets;
+mod quoted;
 mod segment;
 mod server;
 mod snowflake;

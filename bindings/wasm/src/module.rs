@@ -302,7 +302,7 @@ pub(crate) fn duration(ms: f64) -> Duration {
 /// As a number of milliseconds.
 #[cfg(feature = "record")]
 pub(crate) fn ms(duration: Duration) -> f64 {
-    duration.as_millis() as f64
+    duration.as_millis() as u64 as f64
 }
 
 /// The version of the exports.

@@ -3,6 +3,7 @@
 use crate::format::decimal::Decimal;
 use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
+use crate::quoted::Quoted;
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::string::String;
@@ -100,9 +101,10 @@ impl Counter {
             return Ok(());
         }
         let what = format!(
-            "the counter of tag {:?} of file:{}, not of {tag:?} of file:{directory}",
-            self.tag,
-            self.directory.escape_debug()
+            "the counter of tag {} of file:{}, not of {} of file:{directory}",
+            Quoted(&self.tag),
+            self.directory.escape_debug(),
+            Quoted(tag)
         );
         Err(corrupt::<Counter>(path, what))
     }

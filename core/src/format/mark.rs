@@ -5,6 +5,7 @@ use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
 use crate::format::span_text;
 use crate::format::unused::UnusedSegments;
+use crate::quoted::Quoted;
 use crate::{Guard, IdOrder, MOST_SPANS_IN_MEMORY, Result};
 use alloc::format;
 use alloc::string::String;
@@ -51,7 +52,8 @@ impl Mark {
             return Ok(());
         }
         let whose = self.source.escape_debug();
-        let what = format!("the mark of tag {:?} of {whose}, not of {tag:?} of {source}", self.tag);
+        let what =
+            format!("the mark of tag {} of {whose}, not of {} of {source}", Quoted(&self.tag), Quoted(tag));
         Err(corrupt::<Mark>(path, &what))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::format::two_slots::{self, Head, Newest, SLOT_BYTES};
 use crate::json::{self, Object};
+use crate::quoted::Quoted;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
@@ -82,7 +83,10 @@ pub fn read<C: Content>(path: impl Display, bytes: &[u8]) -> Result<(Found<C>, u
         two_slots::newest::<SharedHead>(bytes, C::KIND).map_err(|what| corrupt::<C>(&path, what))?;
     let SharedHead { leafid, format, number } = head;
     if leafid != C::KIND {
-        return Err(corrupt::<C>(path, format_args!("a leafid {leafid:?} file, not a {} file", C::KIND)));
+        return Err(corrupt::<C>(
+            path,
+            format_args!("a leafid {} file, not a {} file", Quoted(&leafid), C::KIND),
+        ));
     }
     if format != FORMAT {
         let message = format!(

@@ -1,21 +1,14 @@
 //! The allowed values of each option and argument: one text for the errors of all languages.
 
-use crate::options::clock_source::ClockSource;
-use crate::{Layout, Lease, OnClockBackwards, OnExhausted, Order};
+use crate::{Layout, OnClockBackwards, OnExhausted, Order};
+#[cfg(any(feature = "format", feature = "wire"))]
+use crate::{Lease, options::clock_source::ClockSource};
 
 /// The allowed values of the option or argument `name`, for [`crate::Error::invalid`].
 ///
 /// A binding uses it for values that its language has and Rust does not: a float, NaN, 2^64.
 pub fn allowed(name: &str) -> &'static str {
     match name {
-        "worker" => {
-            "a worker id such as 7, a range such as 0-31 with both ends included, or on hosts called NAME-N \
-             \"hostname:NAME\", or \"hostname:NAME*8\" for eight processes each, within the worker bits of the layout; \
-             the URL of a lease server such as https://ids-1:8443, or several; or a callback or an object that gives \
-             worker ids"
-        }
-        "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
-        "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
         "layout" => Layout::ALLOWED,
         "order" => Order::ALLOWED,
         "epoch_ms" => "Unix milliseconds from 0 to 2^53, not ahead of the clock",
@@ -26,6 +19,33 @@ pub fn allowed(name: &str) -> &'static str {
         "max_backwards_ms" => OnClockBackwards::ALLOWED_MAX_MS,
         "on_exhausted" => OnExhausted::ALLOWED,
         "random_start" => "0 to 1000000; 0 starts every tick at sequence number 0",
+        "n" => "0 to 16777216 ids a call",
+        "id" => "an integer from 0 to 9223372036854775807, or its decimal digits",
+        "timestamp_ms" => "Unix milliseconds within the layout",
+        "worker_id" => "an integer from 0 to the layout's largest worker id",
+        "sequence" => "an integer from 0 to the layout's largest sequence number",
+        _ => of_host(name),
+    }
+}
+
+/// A core without files and servers serves generators alone, and knows no option of a host.
+#[cfg(not(any(feature = "format", feature = "wire")))]
+fn of_host(_: &str) -> &'static str {
+    "see the documentation"
+}
+
+/// The options of hosts and of segments.
+#[cfg(any(feature = "format", feature = "wire"))]
+fn of_host(name: &str) -> &'static str {
+    match name {
+        "worker" => {
+            "a worker id such as 7, a range such as 0-31 with both ends included, or on hosts called NAME-N \
+             \"hostname:NAME\", or \"hostname:NAME*8\" for eight processes each, within the worker bits of the layout; \
+             the URL of a lease server such as https://ids-1:8443, or several; or a callback or an object that gives \
+             worker ids"
+        }
+        "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
+        "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
         "no_record_wait_ms" => "0 to 3600000 milliseconds; 0 is off",
         "clock_source" => ClockSource::ALLOWED,
         "start_after" => "an id of this layout, 0 to 9223372036854775807",
@@ -52,12 +72,7 @@ pub fn allowed(name: &str) -> &'static str {
         "start" => "0 to 9223372036854775806",
         "adaptive" | "create" | "keep_unused" | "ordered_source" => "true or false",
         "request_timeout_ms" | "connect_timeout_ms" | "timeout_ms" => "1 to 3600000 milliseconds",
-        "n" => "0 to 16777216 ids a call",
         "out" => "a writable, C-contiguous buffer of up to 16777216 int64 or uint64 elements",
-        "id" => "an integer from 0 to 9223372036854775807, or its decimal digits",
-        "timestamp_ms" => "Unix milliseconds within the layout",
-        "worker_id" => "an integer from 0 to the layout's largest worker id",
-        "sequence" => "an integer from 0 to the layout's largest sequence number",
         _ => "see the documentation",
     }
 }

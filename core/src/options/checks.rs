@@ -1,6 +1,7 @@
 //! Checks that the options of snowflakes and of segments share.
 
 use crate::options::allowed::allowed;
+use crate::quoted::Quoted;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +35,7 @@ pub fn id_space(name: Option<&str>) -> Result<String> {
     let name = name.unwrap_or("default");
     let word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
     if !(1..=64).contains(&name.len()) || !name.bytes().all(word) || name.starts_with('.') {
-        return Err(Error::invalid("name", format!("{name:?}"), allowed("name")));
+        return Err(Error::invalid("name", Quoted(name), allowed("name")));
     }
     Ok(name.into())
 }

@@ -1,7 +1,7 @@
 //! The system clock that the time in ids is read from.
 
+use crate::quoted::Quoted;
 use crate::{Error, Result};
-use alloc::format;
 
 /// The clock that the time in an id is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -25,7 +25,7 @@ impl ClockSource {
         match text {
             "system" => Ok(ClockSource::System),
             "coarse" => Ok(ClockSource::Coarse),
-            _ => Err(Error::invalid("clock_source", format!("{text:?}"), ClockSource::ALLOWED)),
+            _ => Err(Error::invalid("clock_source", Quoted(text), ClockSource::ALLOWED)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::options::allowed::allowed;
 use crate::options::checks::refuse_options_of;
+use crate::quoted::Quoted;
 use crate::{Error, IdOrder, LARGEST_STEP, Result};
 use alloc::format;
 use alloc::string::String;
@@ -44,7 +45,7 @@ impl<'o, F> SourceChoice<'o, F> {
                 refuse_options_of("servers over HTTP", for_servers)?;
                 let path = &file["file:".len()..];
                 match path.is_empty() || path.contains('\0') {
-                    true => Err(Error::invalid("servers", format!("{file:?}"), allowed("servers"))),
+                    true => Err(Error::invalid("servers", Quoted(file), allowed("servers"))),
                     false => Ok(SourceChoice::File(path)),
                 }
             }
@@ -63,7 +64,7 @@ impl<'o, F> SourceChoice<'o, F> {
 pub fn check_tag(tag: &str) -> Result<()> {
     match (1..=128).contains(&tag.len()) && !tag.chars().any(char::is_control) {
         true => Ok(()),
-        false => Err(Error::invalid("tag", format!("{tag:?}"), allowed("tag"))),
+        false => Err(Error::invalid("tag", Quoted(tag), allowed("tag"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The options for requests to servers. URLs and headers are parsed by the host, with the library that sends them.
 
 use crate::options::allowed::allowed;
+use crate::quoted::Quoted;
 use crate::{Error, Result};
 use alloc::format;
 use alloc::string::String;
@@ -46,7 +47,7 @@ pub fn check_connections(connections: usize) -> Result<()> {
 
 /// A header of the user besides `others`. `name` is in lower case. Errors: `invalid_argument`.
 pub fn check_header<'h>(name: &str, shown: &str, mut others: impl Iterator<Item = &'h str>) -> Result<()> {
-    let wrong = |allowed: &str| Err(Error::invalid("headers", format!("{shown:?}"), allowed));
+    let wrong = |allowed: &str| Err(Error::invalid("headers", Quoted(shown), allowed));
     if RESERVED.contains(&name) {
         return wrong(&format!("other names than {}", RESERVED.join(", ")));
     }

@@ -1,6 +1,7 @@
 //! The worker ids that a generator may claim, from what the user wrote.
 
 use crate::options::allowed::allowed;
+use crate::quoted::Quoted;
 use crate::{Error, Layout, Result};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -41,14 +42,14 @@ impl WorkerRange {
             WorkerOption::Text(text) => match text.strip_prefix("hostname:") {
                 Some(wanted) => {
                     by_hostname = true;
-                    let shown = format!("{text:?} on a host called {host:?}");
+                    let shown = format!("{} on a host called {}", Quoted(text), Quoted(host));
                     let (first, last) = of_hostname(wanted, host)
                         .map_err(|allowed| Error::invalid(name, &shown, &allowed))?;
                     (first, last, format!("{shown}, {first}-{last}"))
                 }
                 None => {
-                    let (first, last) = parse_text(text).ok_or_else(|| bad(format!("{text:?}")))?;
-                    (first, last, format!("{text:?}"))
+                    let (first, last) = parse_text(text).ok_or_else(|| bad(Quoted(text).to_string()))?;
+                    (first, last, Quoted(text).to_string())
                 }
             },
         };

@@ -159,11 +159,13 @@ impl DoubleBuffer {
         }
         let slot = &self.slots[filler.slot];
         // A thread that still reads the segment that was here has lost its ticket.
-        let fetch_at = u128::from(segment.len()) * u128::from(prefetch) / 100 + 1;
+        let (hundreds, rest) = (segment.len() / 100, segment.len() % 100);
+        let percent = u64::from(prefetch);
+        let fetch_at = hundreds.saturating_mul(percent).saturating_add(rest * percent / 100 + 1);
         slot.first.store(filler.end, Relaxed);
         slot.start.store(segment.start() as u64, Relaxed);
         slot.stride.store(segment.stride() as u64, Relaxed);
-        slot.fetch_at.store(u64::try_from(fetch_at).unwrap_or(u64::MAX), Relaxed);
+        slot.fetch_at.store(fetch_at, Relaxed);
         filler.end += segment.len();
         slot.end.store(filler.end, Release);
         filler.slot = 1 - filler.slot;

@@ -1,5 +1,6 @@
 //! The errors of a claim of a worker id.
 
+use crate::quoted::Quoted;
 use crate::{Code, Error};
 use alloc::format;
 use alloc::string::String;
@@ -68,8 +69,10 @@ impl HeldId<'_> {
                 "end that process, or give each process an id of its own, such as a range \"0-31\" for several processes"
             }
         };
-        let message =
-            format!("worker id {worker_id} of {space:?}{record} is held by {holder}{no_holder}; {advice}");
+        let message = format!(
+            "worker id {worker_id} of {}{record} is held by {holder}{no_holder}; {advice}",
+            Quoted(space)
+        );
         Error::new(Code::WorkerInUse, message)
     }
 }

@@ -62,7 +62,7 @@ impl LeaseLoss {
     /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
     pub fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
         if self.claiming.is_some_and(|since| boot_time >= since + patience) {
-            let why = format!("the claim has not answered for {} ms", patience.as_millis());
+            let why = format!("the claim has not answered for {} ms", patience.as_millis() as u64);
             self.fail(&Error::new(Code::WorkerLost, why), boot_time);
         }
         let may_retry = waited_for && boot_time >= self.failed_at + RETRY;

@@ -226,7 +226,7 @@ impl HeldLease {
     pub fn used_up(&self, boot_time: Duration) -> Error {
         match (self.hangs_since(boot_time), &self.error) {
             (Some(since), _) => {
-                let waited = (boot_time - since).as_millis();
+                let waited = (boot_time - since).as_millis() as u64;
                 self.lost(&format!("was used to its end, and its renewal has not answered for {waited} ms"))
             }
             (None, Some(error)) => self

@@ -1,5 +1,6 @@
 //! The rules of a generator: for a clock that goes back, and for a tick that is used up.
 
+use crate::quoted::Quoted;
 use crate::{Error, Result};
 
 /// How far ahead of the clock the longest span ends, in milliseconds.
@@ -30,11 +31,7 @@ impl OnClockBackwards {
         match text {
             "continue" => Ok(OnClockBackwards::Continue),
             "wait" => Ok(OnClockBackwards::Wait),
-            _ => Err(Error::invalid(
-                "on_clock_backwards",
-                alloc::format!("{text:?}"),
-                OnClockBackwards::ALLOWED,
-            )),
+            _ => Err(Error::invalid("on_clock_backwards", Quoted(text), OnClockBackwards::ALLOWED)),
         }
     }
 
@@ -91,7 +88,7 @@ impl OnExhausted {
         match text {
             "wait" => Ok(OnExhausted::Wait),
             "borrow" => Ok(OnExhausted::Borrow),
-            _ => Err(Error::invalid("on_exhausted", alloc::format!("{text:?}"), OnExhausted::ALLOWED)),
+            _ => Err(Error::invalid("on_exhausted", Quoted(text), OnExhausted::ALLOWED)),
         }
     }
 

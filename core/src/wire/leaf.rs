@@ -5,6 +5,7 @@
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
 use crate::json::Object;
+use crate::quoted::Quoted;
 use crate::{Code, Error, LARGEST_STEP, Result, Segment};
 use alloc::format;
 use alloc::string::String;
@@ -51,7 +52,7 @@ impl LeafMode {
     /// Checks a tag: Leaf cuts it at its first dot, so two tags would become one, and knows no tag with a slash. The
     /// name of a tag of blocks says their size. Errors: `invalid_argument`.
     pub fn check_tag(self, tag: &str) -> Result<()> {
-        let wrong = |allowed: &str| Err(Error::invalid("tag", format!("{tag:?}"), allowed));
+        let wrong = |allowed: &str| Err(Error::invalid("tag", Quoted(tag), allowed));
         if tag.contains('.') {
             return wrong("without a dot with a Leaf, which cuts a tag there: two of them would be one");
         }
@@ -118,12 +119,15 @@ impl LeafMode {
 
     /// The error for Leaf's `Result{id=-2, status=EXCEPTION}`.
     fn failed(self, reply: &Response, tag: &str, id: i64, message: &str) -> Error {
-        let said = format!("{} answered 500 {message:?}", reply.url);
+        let said = format!("{} answered 500 {}", reply.url, Quoted(message));
         match (self, id) {
             (LeafMode::Segment { .. }, -2) => {
                 let advice =
                     "make it in the table leaf_alloc, which its nodes read once a minute, or see its name";
-                Error::new(Code::UnknownTag, format!("{said}: Leaf does not know the tag {tag:?}; {advice}"))
+                Error::new(
+                    Code::UnknownTag,
+                    format!("{said}: Leaf does not know the tag {}; {advice}", Quoted(tag)),
+                )
             }
             (LeafMode::Segment { .. }, -1) => {
                 unavailable(said, "it has not read its table yet; it is asked again")
@@ -150,14 +154,17 @@ fn unavailable(said: String, why: &str) -> Error {
 /// Leaf's own code of a failure, and its message, from the body of Spring's response 500.
 fn failure(body: &[u8]) -> Option<(i64, String)> {
     let message = Object::parse(body).ok()?.text("message").ok()?;
-    let (_, id) = message.split_once("Result{id=")?;
-    let id = id.split_once(',')?.0.parse().ok()?;
+    // A few bytes at a time: the search of str is as large as all of this file.
+    const BEFORE: &[u8] = b"Result{id=";
+    let at = message.as_bytes().windows(BEFORE.len()).position(|part| part == BEFORE)?;
+    let id = message.get(at + BEFORE.len()..)?.split_once(',')?.0.parse().ok()?;
     Some((id, message.chars().take(200).collect()))
 }
 
 /// N of a tag called `…-xN`; 0 if the digits are not a valid number.
 fn blocks_of(tag: &str) -> Option<i64> {
-    let (name, digits) = tag.rsplit_once("-x")?;
+    let (name, digits) = tag.rsplit_once('x')?;
+    let name = name.strip_suffix('-')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| canonical(digits).filter(|_| !name.is_empty()).unwrap_or(0))
 }

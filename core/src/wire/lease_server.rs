@@ -2,6 +2,7 @@
 
 use super::{Body, Method, Request, Response, Verdict};
 use crate::json::{self, Object, Value};
+use crate::quoted::Quoted;
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -48,7 +49,8 @@ pub fn judge_claim(reply: &Response, name: &str, instance: &str) -> Verdict<Leas
     judge(reply, || match (reply.status, refusal(reply)) {
         (200, _) => Some(read(claimed(reply, instance))),
         (409, Some((Code::WorkerInUse, told))) => {
-            let message = format!("no free worker id for {name:?}: {told}; end a process, or widen the pool");
+            let message =
+                format!("no free worker id for {}: {told}; end a process, or widen the pool", Quoted(name));
             Some(Verdict::Refused(Error::new(Code::WorkerInUse, message)))
         }
         (400, Some((Code::InvalidArgument, told))) => {
@@ -181,7 +183,8 @@ impl<'a> HolderBody<'a> {
 fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
     let none = |why| wrong(reply, &format!("is not a lease: {why}"));
     let body = reply.object().map_err(none)?;
-    check_echo(reply, "instance", body.optional("instance").map_err(none)?, instance)?;
+    let echo = body.optional("instance").map_err(none)?;
+    check_echo(reply, "instance", echo, instance)?;
     let ClaimedBody { worker_id, from, peer_times, renewed } = ClaimedBody::read(&body).map_err(none)?;
     let RenewedBody { until, lease_ms, token } = renewed;
     if worker_id < 0 {
@@ -205,7 +208,8 @@ fn claimed(reply: &Response, instance: &str) -> Result<Lease> {
 fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
     let none = |why| wrong(reply, &format!("is not a renewal: {why}"));
     let body = reply.object().map_err(none)?;
-    check_echo(reply, "nonce", body.optional("nonce").map_err(none)?, nonce)?;
+    let echo = body.optional("nonce").map_err(none)?;
+    check_echo(reply, "nonce", echo, nonce)?;
     let RenewedBody { until, lease_ms, token } = RenewedBody::read(&body).map_err(none)?;
     check(reply, lease_ms, &token)?;
     Ok(Renewal { worker_id: None, until_ms: until, lease_ms: Some(lease_ms), token: Some(token) })

@@ -2,6 +2,7 @@
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
 use crate::json::{self, Object};
+use crate::quoted::Quoted;
 use crate::{Code, Error, Fetched, Guard, IdOrder, Result, Segment};
 use alloc::format;
 use alloc::string::String;
@@ -82,7 +83,7 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
         .and_then(|body| RangeAnswer::read(&body))
         .map_err(|why| reply.invalid(&format!("is not a range: {why}")))?;
     if answer.tag != tag {
-        return Err(reply.invalid(&format!("is for another tag than {tag:?}")));
+        return Err(reply.invalid(&format!("is for another tag than {}", Quoted(tag))));
     }
     if answer.nonce != nonce {
         let why = format!("is to another request: its nonce is not {nonce}; a proxy may repeat answers");
@@ -90,7 +91,7 @@ fn fetched(reply: &Response, tag: &str, nonce: &str) -> Result<Fetched> {
     }
     let decimal = |name: &str, text: &str| {
         canonical(text).ok_or_else(|| {
-            reply.invalid(&format!("has {name} {text:?}, which is not a decimal number below 2^63"))
+            reply.invalid(&format!("has {name} {}, which is not a decimal number below 2^63", Quoted(text)))
         })
     };
     let (start, end) = (decimal("start", &answer.start)?, decimal("end", &answer.end)?);
@@ -111,8 +112,10 @@ fn refused(reply: &Response, tag: &str) -> Verdict<Fetched> {
     let said = reply.said();
     match known {
         Some(Code::UnknownTag) => {
-            let message =
-                format!("{said}: the source does not know the tag {tag:?}; make it there, or see its name");
+            let message = format!(
+                "{said}: the source does not know the tag {}; make it there, or see its name",
+                Quoted(tag)
+            );
             Verdict::Refused(Error::new(Code::UnknownTag, message))
         }
         Some(code @ (Code::InvalidArgument | Code::SegmentRegressed)) => {

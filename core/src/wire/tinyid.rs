@@ -4,6 +4,7 @@
 
 use super::{Body, Method, Request, Response, Verdict, canonical, percent_encoded};
 use crate::json::{self, Object};
+use crate::quoted::Quoted;
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::string::String;
@@ -62,11 +63,11 @@ impl TinyidRequest<'_> {
         if reply.status == 200 && reply.body.is_empty() {
             // Perhaps for one tag only: the server may return ids of other tags.
             let message = format!(
-                "{}: tinyid gives no ids of {:?}. It says so where the token may not ask for this bizType, where it has \
+                "{}: tinyid gives no ids of {}. It says so where the token may not ask for this bizType, where it has \
                  no such bizType, and where its database fails: see `token`, its tables tiny_id_token and tiny_id_info, \
                  and its log",
                 reply.said(),
-                self.tag
+                Quoted(self.tag)
             );
             return Verdict::TryNext(Error::new(Code::SegmentUnavailable, message));
         }
@@ -84,12 +85,12 @@ impl TinyidRequest<'_> {
                 let advice =
                     "see `token`, and its table tiny_id_token, which names the bizTypes of each token";
                 let message =
-                    format!("{said}: the token may not ask tinyid for the bizType {tag:?}; {advice}");
+                    format!("{said}: the token may not ask tinyid for the bizType {}; {advice}", Quoted(tag));
                 Verdict::Denied(Error::new(Code::SegmentUnavailable, message))
             }
             Some(Why { message: Some(message), .. }) if message.starts_with("can not find biztype") => {
                 let advice = "make it in its table tiny_id_info, or correct the name";
-                let message = format!("{said}: tinyid does not know the bizType {tag:?}; {advice}");
+                let message = format!("{said}: tinyid does not know the bizType {}; {advice}", Quoted(tag));
                 Verdict::TryNext(Error::new(Code::UnknownTag, message))
             }
             Some(Why { code: 6, .. }) => {

@@ -1,6 +1,7 @@
 //! Requests, responses, and the meaning of a response: what all protocols share.
 
 use crate::json::Object;
+use crate::quoted::Quoted;
 use crate::{Code, Error, ServerFailure};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -193,7 +194,7 @@ pub fn quoted(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED)]);
     let first: String = text.chars().take(QUOTED).collect();
     let more = if bytes.len() > first.len() { "…" } else { "" };
-    format!("{first:?}{more}")
+    format!("{}{more}", Quoted(&first))
 }
 
 /// Encodes a part of a path or of a query: all but letters, digits and `-._~` as `%XX`. RFC 3986, section 2.3

@@ -23,6 +23,8 @@ mod id;
 mod layout;
 #[path = "../../src/presets.rs"]
 mod presets;
+#[path = "../../src/quoted.rs"]
+mod quoted;
 #[path = "../../src/utc.rs"]
 mod utc;
 #[path = "."]

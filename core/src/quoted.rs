@@ -1,0 +1,63 @@
+//! Texts in quotes, for messages.
+
+use core::fmt::{self, Write};
+
+/// A text in double quotes, as `{:?}` shows it: quotes, backslashes and what is invisible or changes the direction of
+/// writing are escaped.
+///
+/// `{:?}` decides by tables of all of Unicode, which are larger than the rest of a small program's formatting.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_char('"')?;
+        for char in self.0.chars() {
+            match char {
+                '"' | '\\' | '\n' | '\r' | '\t' | '\0' => write!(to, "\\{}", short(char))?,
+                '\u{1}'..' '
+                | '\u{7f}'..'\u{a0}'
+                | '\u{ad}'
+                | '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' => {
+                    write!(to, "\\u{{{:x}}}", u32::from(char))?;
+                }
+                char => to.write_char(char)?,
+            }
+        }
+        to.write_char('"')
+    }
+}
+
+fn short(char: char) -> char {
+    match char {
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        '\0' => '0',
+        itself => itself,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quoted;
+    use alloc::format;
+    use alloc::string::ToString;
+
+    #[test]
+    fn as_debug_shows_it() {
+        for text in [
+            "",
+            "order-7",
+            "a\"b\\c",
+            "\0\r\n\t\u{1b}[2J",
+            "é日本…😀\u{fffd}",
+            "a\u{200b}b\u{202e}\u{feff}\u{7f}\u{85}",
+        ] {
+            assert_eq!(Quoted(text).to_string(), format!("{text:?}"));
+        }
+    }
+}
