@@ -8,7 +8,7 @@ wasm_target := wasm32-unknown-unknown
 wasm_built = $(or $(CARGO_TARGET_DIR),target)/$(wasm_target)/wasm/leafid_wasm.wasm
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
-# wasm-opt takes a fifth off what the compiler made.
+# wasm-opt takes a seventh off what the compiler made.
 wasm_binaryen := 132.0.0
 wasm_opt := build/wasm-tools/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int \
     --enable-sign-ext --enable-mutable-globals

@@ -13,23 +13,24 @@ use serde_json::value::RawValue;
 const SHOWN: usize = 100;
 
 /// What was wrong: it completes the sentence "it is not as expected: …".
-pub(crate) type Result<T> = core::result::Result<T, String>;
+pub(crate) type JsonResult<T> = core::result::Result<T, String>;
 
 /// The fields of an object. Their values are checked to be JSON, and not parsed yet.
 pub(crate) struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 /// The text of a value.
 #[derive(Clone, Copy)]
-pub(crate) struct Value<'a>(&'a str);
+pub(crate) struct JsonValue<'a>(&'a str);
 
 impl<'a> Object<'a> {
     /// Parses a text that is one object.
-    pub(crate) fn parse(text: &'a [u8]) -> Result<Object<'a>> {
+    pub(crate) fn parse(text: &'a [u8]) -> JsonResult<Object<'a>> {
         serde_json::from_slice(text).map_err(|error| error.to_string())
     }
 
     /// Errors: a field that is not one of `names`, or is there twice.
-    pub(crate) fn check_names(&self, names: &[&str]) -> Result<()> {
+    #[cfg(feature = "format")]
+    pub(crate) fn check_names(&self, names: &[&str]) -> JsonResult<()> {
         self.0.iter().try_for_each(|(name, _)| match names.contains(&&name[..]) {
             true => self.find(name).map(|_| ()),
             false => Err(format!("unknown field `{name}`")),
@@ -37,60 +38,62 @@ impl<'a> Object<'a> {
     }
 
     /// The value of a field; `None` if it is missing. Errors: it is there twice.
-    pub(crate) fn find(&self, name: &str) -> Result<Option<Value<'a>>> {
+    pub(crate) fn find(&self, name: &str) -> JsonResult<Option<JsonValue<'a>>> {
         let mut found = self.0.iter().filter(|field| field.0 == name);
-        let first = found.next().map(|field| Value(field.1.get()));
+        let first = found.next().map(|field| JsonValue(field.1.get()));
         if found.next().is_some() { Err(format!("duplicate field `{name}`")) } else { Ok(first) }
     }
 
     /// As [`Object::find`]; `None` also for null.
-    pub(crate) fn optional(&self, name: &str) -> Result<Option<Value<'a>>> {
+    pub(crate) fn optional(&self, name: &str) -> JsonResult<Option<JsonValue<'a>>> {
         Ok(self.find(name)?.filter(|value| value.0 != "null"))
     }
 
     /// As [`Object::find`]. Errors: it is missing.
-    pub(crate) fn get(&self, name: &str) -> Result<Value<'a>> {
+    pub(crate) fn get(&self, name: &str) -> JsonResult<JsonValue<'a>> {
         self.find(name)?.ok_or_else(|| format!("missing field `{name}`"))
     }
 
     /// The integer of a field.
-    pub(crate) fn integer(&self, name: &str) -> Result<i64> {
+    pub(crate) fn integer(&self, name: &str) -> JsonResult<i64> {
         self.get(name)?.integer()
     }
 
     /// As [`Object::integer`], of a smaller type.
-    pub(crate) fn number<N: TryFrom<i64>>(&self, name: &str) -> Result<N> {
+    #[cfg(feature = "format")]
+    pub(crate) fn number<N: TryFrom<i64>>(&self, name: &str) -> JsonResult<N> {
         let value = self.get(name)?;
-        value.integer()?.try_into().map_err(|_| value.wrong("a smaller number, not below the least one"))
+        value.integer()?.try_into().map_err(|_| value.wrong("an integer with fewer bits"))
     }
 
     /// The text of a field.
-    pub(crate) fn text(&self, name: &str) -> Result<String> {
+    pub(crate) fn text(&self, name: &str) -> JsonResult<String> {
         self.get(name)?.text()
     }
 }
 
-impl<'a> Value<'a> {
+impl<'a> JsonValue<'a> {
     /// An integer, written as one: `7.0` and `-0` are none.
-    pub(crate) fn integer(self) -> Result<i64> {
+    pub(crate) fn integer(self) -> JsonResult<i64> {
         let number = self.0.parse().ok().filter(|_| self.0 != "-0");
-        number.ok_or_else(|| self.wrong("an integer below 2^63"))
+        number.ok_or_else(|| self.wrong("an integer from -2^63 to 2^63-1"))
     }
 
-    pub(crate) fn text(self) -> Result<String> {
+    pub(crate) fn text(self) -> JsonResult<String> {
         self.parse('"', "text")
     }
 
-    pub(crate) fn list(self) -> Result<Vec<Value<'a>>> {
+    pub(crate) fn list(self) -> JsonResult<Vec<JsonValue<'a>>> {
         let values: Vec<&RawValue> = self.parse('[', "a list")?;
-        Ok(values.into_iter().map(|value| Value(value.get())).collect())
+        Ok(values.into_iter().map(|value| JsonValue(value.get())).collect())
     }
 
-    pub(crate) fn object(self) -> Result<Object<'a>> {
+    #[cfg(feature = "format")]
+    pub(crate) fn object(self) -> JsonResult<Object<'a>> {
         self.parse('{', "an object")
     }
 
-    fn parse<T: Deserialize<'a>>(self, first: char, expected: &str) -> Result<T> {
+    fn parse<T: Deserialize<'a>>(self, first: char, expected: &str) -> JsonResult<T> {
         if !self.0.starts_with(first) {
             return Err(self.wrong(expected));
         }
@@ -110,19 +113,20 @@ impl<'a> Value<'a> {
             _ => "constant",
         };
         let shown: String = self.0.chars().take(SHOWN).collect();
-        format!("invalid type: {kind} {shown}, expected {expected}")
+        let what = if kind == "integer" && expected.starts_with("an integer") { "value" } else { "type" };
+        format!("invalid {what}: {kind} {shown}, expected {expected}")
     }
 }
 
 impl<'de> Deserialize<'de> for Object<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> core::result::Result<Object<'de>, D::Error> {
-        from.deserialize_map(Fields)
+        from.deserialize_map(ObjectVisitor)
     }
 }
 
-struct Fields;
+struct ObjectVisitor;
 
-impl<'de> Visitor<'de> for Fields {
+impl<'de> Visitor<'de> for ObjectVisitor {
     type Value = Object<'de>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +147,7 @@ impl<'de> Visitor<'de> for Fields {
 mod tests {
     use super::*;
 
-    fn integer(text: &str) -> Result<i64> {
+    fn integer(text: &str) -> JsonResult<i64> {
         Object::parse(format!("{{\"n\":{text}}}").as_bytes())?.integer("n")
     }
 
@@ -152,8 +156,11 @@ mod tests {
         for (text, number) in [("0", 0), ("-7", -7), (" 7 ", 7), ("9223372036854775807", i64::MAX)] {
             assert_eq!(integer(text), Ok(number));
         }
-        for text in ["1.0", "1e3", "-0", "\"1\"", "[1]", "null", "true", "9223372036854775808"] {
+        for text in ["1.0", "1e3", "\"1\"", "[1]", "null", "true"] {
             assert!(integer(text).unwrap_err().starts_with("invalid type: "), "{text}");
+        }
+        for text in ["-0", "9223372036854775808", "-9223372036854775809"] {
+            assert!(integer(text).unwrap_err().starts_with("invalid value: integer"), "{text}");
         }
         for text in ["+1", "01", "1_0", "", "1 1", "1}{"] {
             assert!(integer(text).is_err_and(|why| !why.starts_with("invalid type")), "{text}");

@@ -1,6 +1,6 @@
 //! The fetches of a tag: when, and for how many ids.
 
-use crate::module::{Failed, Module, Result, call, code, optional};
+use crate::module::{CallFailed, Module, Result, call, code, optional};
 use leafid_core::{AdaptiveStep, Error, FetchAction, FetchPhase, FetchState};
 
 /// The error with this number, whose message is the input.
@@ -121,7 +121,7 @@ extern "C" fn fetch_error(fetch: i32) -> i32 {
         let refused = u8::from(state.refused().is_some());
         let error = state.error().cloned();
         module.answer(&[refused.into()]);
-        error.map_or(Ok(0), |error| Err(Failed::from(error)))
+        error.map_or(Ok(0), |error| Err(CallFailed::from(error)))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Layouts and ids.
 
-use crate::module::{Failed, Result, call, whole, write};
+use crate::module::{CallFailed, Result, call, whole, write};
 use alloc::string::ToString;
 use core::fmt::Display;
 use leafid_core::{Error, Layout, LayoutFields, Order, Rules, parse_id};
@@ -162,6 +162,6 @@ extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -
     call(|module| {
         let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
         let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
-        Err(Failed::from(Error::invalid(name, value, allowed)))
+        Err(CallFailed::from(Error::invalid(name, value, allowed)))
     })
 }

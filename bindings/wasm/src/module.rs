@@ -51,10 +51,10 @@ static MODULE: Single<Module> =
 static IDS: Single<[i64; MOST_IDS]> = Single(UnsafeCell::new([0; MOST_IDS]));
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.
-static OUTPUT: Single<Output> = Single(UnsafeCell::new(Output { bytes: Vec::new(), failure: 0 }));
+static OUTPUT: Single<CallOutput> = Single(UnsafeCell::new(CallOutput { bytes: Vec::new(), failure: 0 }));
 
 /// What a call returns besides numbers.
-struct Output {
+struct CallOutput {
     bytes: Vec<u8>,
     /// The result of a call that failed.
     failure: i32,
@@ -63,23 +63,23 @@ struct Output {
 /// The call failed. Its error is stored: the message is the output.
 ///
 /// It has no size, so that a reference or this is one number, and no export has to free an error.
-pub(crate) struct Failed(());
+pub(crate) struct CallFailed(());
 
 /// The result of a part of a call.
-pub(crate) type Result<T> = core::result::Result<T, Failed>;
+pub(crate) type Result<T> = core::result::Result<T, CallFailed>;
 
-impl From<Error> for Failed {
+impl From<Error> for CallFailed {
     #[cold]
     #[inline(never)]
-    fn from(error: Error) -> Failed {
+    fn from(error: Error) -> CallFailed {
         write(&[error.message()]);
         with_output(|output| output.failure = -error.code().number());
-        Failed(())
+        CallFailed(())
     }
 }
 
 /// The output, for a part of a call.
-fn with_output<T>(part: impl FnOnce(&mut Output) -> T) -> T {
+fn with_output<T>(part: impl FnOnce(&mut CallOutput) -> T) -> T {
     // SAFETY: there is one thread, and only closures of this file see it; none of them contains another.
     part(unsafe { &mut *OUTPUT.0.get() })
 }
@@ -166,7 +166,7 @@ pub(crate) fn call<T: Returned>(call: impl FnOnce(&mut Module) -> Result<T>) -> 
     with(|module| call(module).unwrap_or_else(|failed| failed.returned()))
 }
 
-impl Failed {
+impl CallFailed {
     /// What the export returns: minus the error's number.
     pub(crate) fn returned<T: Returned>(self) -> T {
         T::negative(with_output(|output| output.failure))
@@ -266,7 +266,7 @@ impl Module {
 
 #[cold]
 #[inline(never)]
-fn no_handle(handle: i32, kind: &str) -> Failed {
+fn no_handle(handle: i32, kind: &str) -> CallFailed {
     let message = alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind");
     Error::new(Code::Closed, message).into()
 }

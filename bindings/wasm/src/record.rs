@@ -1,7 +1,7 @@
 //! Records of worker ids, and the extension of spans.
 
 use crate::layout::within;
-use crate::module::{Failed, call, duration, ms, write};
+use crate::module::{CallFailed, call, duration, ms, write};
 use leafid_core::{
     Admission, ExtensionAction, Layout, Record, Rules, Snowflake, Span, SpanExtension, next_until,
 };
@@ -66,7 +66,7 @@ extern "C" fn record_admit(record: i32, rules: i32, now_ms: f64) -> i32 {
                 module.answer(&[ms as f64]);
                 Ok(1)
             }
-            Admission::Refused(error) => Err(Failed::from(error)),
+            Admission::Refused(error) => Err(CallFailed::from(error)),
         }
     })
 }

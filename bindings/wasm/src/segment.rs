@@ -1,7 +1,7 @@
 //! Segments: the buffer of a tag, what waits for room in it, and the guard against ids that a source repeats.
 
 use crate::machine::Buffer;
-use crate::module::{Failed, MOST_IDS, Result, Returned, call, optional, with, with_ids, write_run};
+use crate::module::{CallFailed, MOST_IDS, Result, Returned, call, optional, with, with_ids, write_run};
 use alloc::vec::Vec;
 use leafid_core::{
     DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, RunLength, Segment, Stock, options,
@@ -112,7 +112,7 @@ fn without_id<T: Returned>(empty: Empty) -> T {
     match empty {
         Empty::UsedUp => T::negative(USED_UP),
         Empty::Sealed => {
-            Failed::from(Error::new(leafid_core::Code::Closed, "the tag was closed; open another one"))
+            CallFailed::from(Error::new(leafid_core::Code::Closed, "the tag was closed; open another one"))
                 .returned()
         }
     }

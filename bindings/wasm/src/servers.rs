@@ -2,7 +2,7 @@
 
 use crate::fetch::given_error;
 use crate::machine::Servers;
-use crate::module::{Failed, Module, Result, call, duration, with_ids};
+use crate::module::{CallFailed, Module, Result, call, duration, with_ids};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use leafid_core::wire::{Response, Verdict};
@@ -41,7 +41,7 @@ extern "C" fn servers_deny(servers: i32, tag_length: i32) -> i32 {
 extern "C" fn servers_error(servers: i32, at: i32) -> i32 {
     call(|module| {
         let mut errors = module.get::<Servers>(servers)?.health.last_errors();
-        errors.nth(at as usize).flatten().cloned().map_or(Ok(0), |error| Err(Failed::from(error)))
+        errors.nth(at as usize).flatten().cloned().map_or(Ok(0), |error| Err(CallFailed::from(error)))
     })
 }
 

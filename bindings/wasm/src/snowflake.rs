@@ -1,7 +1,7 @@
 //! Generators.
 
 use crate::layout::within;
-use crate::module::{Failed, MOST_IDS, Module, Returned, call, with, with_ids, write_run};
+use crate::module::{CallFailed, MOST_IDS, Module, Returned, call, with, with_ids, write_run};
 use leafid_core::{Action, Layout, Rules, Snowflake, Span};
 
 /// Call again when the clock reads the answer's first number.
@@ -54,7 +54,7 @@ fn without_id(module: &mut Module, snowflake: i32, action: Option<Action>) -> i3
             return WAIT_UNTIL;
         }
         (Ok(_), Some(Action::NeedSpan)) => return NEED_SPAN,
-        (Ok(found), refused) => Failed::from(found.error(refused.unwrap_or(Action::Sealed))),
+        (Ok(found), refused) => CallFailed::from(found.error(refused.unwrap_or(Action::Sealed))),
         (Err(failed), _) => failed,
     };
     failed.returned()

@@ -1,7 +1,7 @@
 //! The format of a file that processes share: a head with its kind, and a content of that kind.
 
 use crate::format::two_slots::{self, Head, Newest, SLOT_BYTES};
-use crate::json::{self, Object};
+use crate::json::{JsonResult, Object};
 use crate::quoted::Quoted;
 use crate::{Code, Error, Result};
 use alloc::format;
@@ -48,7 +48,7 @@ struct SharedHead {
 }
 
 impl Head for SharedHead {
-    fn read(slot: &Object<'_>) -> json::Result<SharedHead> {
+    fn read(slot: &Object<'_>) -> JsonResult<SharedHead> {
         Ok(SharedHead {
             leafid: slot.text("leafid")?,
             format: slot.integer("format")?,

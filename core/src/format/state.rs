@@ -1,7 +1,7 @@
 //! The format of a worker id's record in a slot of its state file.
 
 use crate::format::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
-use crate::json::{self, Object, Value};
+use crate::json::{JsonResult, JsonValue, Object};
 use crate::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use alloc::format;
 use alloc::string::String;
@@ -82,7 +82,7 @@ struct RecordHead {
 }
 
 impl Head for RecordHead {
-    fn read(slot: &Object<'_>) -> json::Result<RecordHead> {
+    fn read(slot: &Object<'_>) -> JsonResult<RecordHead> {
         Ok(RecordHead { leafid_state: slot.integer("leafid_state")?, number: slot.number("number")? })
     }
 
@@ -125,13 +125,13 @@ impl Writer {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn read(object: &Object<'_>) -> json::Result<Writer> {
+    fn read(object: &Object<'_>) -> JsonResult<Writer> {
         Ok(Writer {
             pid: object.number("pid")?,
             host: object.text("host")?,
             started: object.text("started")?,
-            boot: object.find("boot")?.map_or(Ok(String::new()), Value::text)?,
-            counted_ms: object.find("counted_ms")?.map_or(Ok(0), Value::integer)?,
+            boot: object.find("boot")?.map_or(Ok(String::new()), JsonValue::text)?,
+            counted_ms: object.find("counted_ms")?.map_or(Ok(0), JsonValue::integer)?,
             leap_ms: object.optional("leap_ms")?.map(pair).transpose()?,
         })
     }
@@ -212,7 +212,7 @@ fn parse(text: &str) -> Option<StoredRecord> {
 }
 
 /// `None` for values that no record has.
-fn read(slot: &Object<'_>) -> json::Result<Option<StoredRecord>> {
+fn read(slot: &Object<'_>) -> JsonResult<Option<StoredRecord>> {
     let fields = LayoutFields {
         epoch_ms: slot.integer("epoch_ms")?,
         tick_ms: slot.integer("tick_ms")?,
@@ -243,11 +243,11 @@ fn read(slot: &Object<'_>) -> json::Result<Option<StoredRecord>> {
     Ok(Some(StoredRecord { number: slot.number("number")?, name: slot.text("name")?, record, writer }))
 }
 
-fn pairs(value: Value<'_>) -> json::Result<Vec<(i64, i64)>> {
+fn pairs(value: JsonValue<'_>) -> JsonResult<Vec<(i64, i64)>> {
     value.list()?.into_iter().map(pair).collect()
 }
 
-fn pair(value: Value<'_>) -> json::Result<(i64, i64)> {
+fn pair(value: JsonValue<'_>) -> JsonResult<(i64, i64)> {
     match value.list()?[..] {
         [first, second] => Ok((first.integer()?, second.integer()?)),
         _ => Err("not a pair of numbers".into()),

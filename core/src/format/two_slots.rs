@@ -1,6 +1,6 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
-use crate::json::{self, Object};
+use crate::json::{JsonResult, Object};
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,7 +21,7 @@ const CRC32: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 /// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
 pub(crate) trait Head: Sized {
     /// Reads its fields.
-    fn read(slot: &Object<'_>) -> json::Result<Self>;
+    fn read(slot: &Object<'_>) -> JsonResult<Self>;
     /// The number of the slot.
     fn number(&self) -> u64;
 }

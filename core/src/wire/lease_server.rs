@@ -1,7 +1,7 @@
 //! leafid's own protocol of lease servers: JSON over POST.
 
 use super::{Body, Method, Request, Response, Verdict};
-use crate::json::{self, Object, Value};
+use crate::json::{JsonResult, JsonValue, Object};
 use crate::quoted::Quoted;
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, Result};
 use alloc::borrow::ToOwned;
@@ -139,7 +139,7 @@ struct ClaimedBody {
 }
 
 impl ClaimedBody {
-    fn read(body: &Object<'_>) -> json::Result<ClaimedBody> {
+    fn read(body: &Object<'_>) -> JsonResult<ClaimedBody> {
         Ok(ClaimedBody {
             worker_id: body.integer("worker_id")?,
             from: body.integer("from")?,
@@ -147,8 +147,8 @@ impl ClaimedBody {
                 .get("peer_times")?
                 .list()?
                 .into_iter()
-                .map(Value::integer)
-                .collect::<json::Result<_>>()?,
+                .map(JsonValue::integer)
+                .collect::<JsonResult<_>>()?,
             renewed: RenewedBody::read(body)?,
         })
     }
@@ -162,7 +162,7 @@ struct RenewedBody {
 }
 
 impl RenewedBody {
-    fn read(body: &Object<'_>) -> json::Result<RenewedBody> {
+    fn read(body: &Object<'_>) -> JsonResult<RenewedBody> {
         Ok(RenewedBody {
             until: body.integer("until")?,
             lease_ms: body.integer("lease_ms")?,
@@ -217,8 +217,8 @@ fn renewed(reply: &Response, nonce: &str) -> Result<Renewal> {
 
 /// Checks that the response belongs to this request: it repeats the value that only this request sent. A cache or a
 /// proxy may return one response twice, an older one, or that of another client. Then a lease would have two holders.
-fn check_echo(reply: &Response, name: &str, echo: Option<Value<'_>>, sent: &str) -> Result<()> {
-    let what = match echo.map(Value::text) {
+fn check_echo(reply: &Response, name: &str, echo: Option<JsonValue<'_>>, sent: &str) -> Result<()> {
+    let what = match echo.map(JsonValue::text) {
         Some(Ok(echo)) if echo == sent => return Ok(()),
         Some(Ok(_)) => format!("has the {name} of another request"),
         Some(Err(_)) => {

@@ -1,7 +1,7 @@
 //! leafid's own protocol of ranges: `POST /api/segment/range/{tag}?step=1000&after=900&nonce=…`.
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
-use crate::json::{self, Object};
+use crate::json::{JsonResult, Object};
 use crate::quoted::Quoted;
 use crate::{Code, Error, Fetched, Guard, IdOrder, Result, Segment};
 use alloc::format;
@@ -32,7 +32,7 @@ struct RangeAnswer {
 }
 
 impl RangeAnswer {
-    fn read(body: &Object<'_>) -> json::Result<RangeAnswer> {
+    fn read(body: &Object<'_>) -> JsonResult<RangeAnswer> {
         Ok(RangeAnswer {
             tag: body.text("tag")?,
             start: body.text("start")?,

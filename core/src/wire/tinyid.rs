@@ -3,7 +3,7 @@
 //! These are the ids above currentId, up to maxId, that leave the remainder when they are divided by delta.
 
 use super::{Body, Method, Request, Response, Verdict, canonical, percent_encoded};
-use crate::json::{self, Object};
+use crate::json::{JsonResult, Object};
 use crate::quoted::Quoted;
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
@@ -26,7 +26,7 @@ struct Why {
 }
 
 impl Why {
-    fn read(body: &Object<'_>) -> json::Result<Why> {
+    fn read(body: &Object<'_>) -> JsonResult<Why> {
         let message = body.optional("message")?.map(|message| message.text()).transpose()?;
         Ok(Why { code: body.integer("code")?, message })
     }
