@@ -49,6 +49,7 @@ mod quoted;
 mod segment;
 mod server;
 mod snowflake;
+mod sorted;
 mod time;
 mod utc;
 #[cfg(feature = "wire")]

@@ -16,6 +16,7 @@
 
 use crate::Lease;
 use crate::format::shared::{Content, Found, is_stamp_of};
+use crate::sorted::sorted;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -105,9 +106,7 @@ impl LeaseSeeker<'_> {
 
 /// The worker ids in the order in which they are claimed: the lease that ends last is the first.
 pub fn latest_first(ends: impl Iterator<Item = (i64, u32)>) -> Vec<u32> {
-    let mut ends: Vec<(i64, u32)> = ends.collect();
-    ends.sort_unstable_by(|one, other| other.cmp(one));
-    ends.into_iter().map(|(_, worker_id)| worker_id).collect()
+    sorted(ends).into_iter().rev().map(|(_, worker_id)| worker_id).collect()
 }
 
 impl LeaseFile {

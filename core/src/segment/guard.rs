@@ -9,6 +9,7 @@
 //! | of an ascending source, or near 2^63, more than 2^48 above the mark | `source_invalid` | the same |
 //! | any other | accepted | mark and spans contain it |
 
+use crate::sorted::sorted;
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::vec::Vec;
@@ -136,9 +137,8 @@ impl Guard {
 
     /// Pairs of spans with no span between them, from the lowest on.
     fn neighbours(&self) -> impl Iterator<Item = (usize, usize)> {
-        let mut by_start: Vec<usize> = (0..self.spans.len()).collect();
-        by_start.sort_unstable_by_key(|&at| self.spans[at].start());
-        let pairs: Vec<_> = by_start.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        let by_start = sorted(self.spans.iter().enumerate().map(|(at, span)| (span.start(), at)));
+        let pairs: Vec<_> = by_start.windows(2).map(|pair| (pair[0].1, pair[1].1)).collect();
         pairs.into_iter()
     }
 

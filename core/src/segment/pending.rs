@@ -3,6 +3,7 @@
 //! Construct: [`PendingSegments::new`]. Events: `push_back` (fetched), `push_front` (put back), `drop_first`, `take`,
 //! `drain`. Queries: `first`, `ids`. The only state is the queue: it is empty, or it is not.
 
+use crate::sorted::sorted;
 use crate::{Run, Segment};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -89,10 +90,9 @@ fn joined(first: &Segment, second: &Segment) -> Option<Segment> {
 
 impl Segment {
     /// The segments in order. Segments without a gap between them are joined.
-    pub fn merged(mut segments: Vec<Segment>) -> Vec<Segment> {
-        segments.sort_unstable_by_key(Segment::start);
+    pub fn merged(segments: Vec<Segment>) -> Vec<Segment> {
         let mut all: Vec<Segment> = Vec::with_capacity(segments.len());
-        for segment in segments {
+        for segment in sorted(segments) {
             let whole = all.last().and_then(|below| joined(below, &segment));
             match (whole, all.last_mut()) {
                 (Some(whole), Some(below)) => *below = whole,

@@ -4,7 +4,7 @@ use crate::{Code, Error, Result};
 use alloc::format;
 
 /// The ids `start`, `start + stride`, … below `end`: at least one, none negative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Segment {
     start: i64,
     end: i64,

@@ -33,6 +33,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::replace;
 use core::ops::RangeInclusive;
+use core::slice;
 use core::time::Duration;
 
 /// After a holder's end, its child may keep copies of its descriptors between fork and exec. They are closed within
@@ -317,13 +318,13 @@ impl ClaimSearch {
 
     fn begin(&self, is_last: bool) -> Search {
         let none = RangeInclusive::new(1, 0);
-        let (unseen, later) = match &self.candidates {
-            ClaimCandidates::One(worker_id) => (none, BTreeSet::from([(0, *worker_id)])),
-            ClaimCandidates::Within { first, last } => (*first..=*last, BTreeSet::new()),
-            ClaimCandidates::Cached { worker_ids, .. } => {
-                (none, (0..).zip(worker_ids.iter().copied()).collect())
-            }
+        let (unseen, cached): (_, &[u32]) = match &self.candidates {
+            ClaimCandidates::One(worker_id) => (none, slice::from_ref(worker_id)),
+            ClaimCandidates::Within { first, last } => (*first..=*last, &[]),
+            ClaimCandidates::Cached { worker_ids, .. } => (none, worker_ids),
         };
+        let mut later = BTreeSet::new();
+        later.extend((0..).zip(cached.iter().copied()));
         let names_holder = is_last && matches!(self.candidates, ClaimCandidates::One(_));
         Search {
             is_last,

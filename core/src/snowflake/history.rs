@@ -3,6 +3,7 @@
 //! If a clock was in 2036 for a while, runs of that time remain in the record, perhaps several. When the clock is
 //! corrected and the record is reset, all of them are skipped, because time will reach 2036 again.
 
+use crate::sorted::sorted;
 use crate::{Code, Error, MOST_FORMER, MOST_SKIPPED, Record, Result, Span};
 use alloc::format;
 use alloc::vec::Vec;
@@ -85,9 +86,8 @@ impl Record {
 /// The spans in order, without empty ones. Spans that overlap, touch or are `near` are joined.
 fn joined(mut spans: Vec<Span>, near: impl Fn(u64) -> bool) -> Vec<Span> {
     spans.retain(|span| !span.is_empty());
-    spans.sort_unstable();
     let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
-    for span in spans {
+    for span in sorted(spans) {
         match joined.last_mut() {
             Some(last) if span.from <= last.until || near(span.from - last.until) => {
                 last.until = last.until.max(span.until);

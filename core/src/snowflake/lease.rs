@@ -1,5 +1,6 @@
 //! Leases: a worker id and a span of its ticks, from a source that other hosts use too.
 
+use crate::sorted::sorted;
 use crate::{Code, Error, Layout, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::string::String;
@@ -162,8 +163,7 @@ pub fn peers_agree(now_ms: i64, samples_ms: &[i64], threshold_ms: i64) -> Result
     if samples_ms.len() < 3 {
         return Ok(());
     }
-    let mut sorted = samples_ms.to_vec();
-    sorted.sort_unstable();
+    let sorted = sorted(samples_ms.to_vec());
     let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
     let median_ms = low + (high.saturating_sub(low)) / 2;
     let off_ms = now_ms.saturating_sub(median_ms);

@@ -1,7 +1,7 @@
 //! Spans of ticks. Each is granted to one generator, once.
 
+use crate::sorted::sorted;
 use crate::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Layout, OnClockBackwards, Rules};
-use alloc::vec::Vec;
 
 /// A half-open range of ticks `[from, until)` of one worker id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,9 +56,7 @@ pub fn next_until(
 
 /// The first tick at or above `tick` that is in no skipped span.
 pub(crate) fn first_not_skipped(skipped: &[Span], mut tick: u64) -> u64 {
-    let mut spans: Vec<Span> = skipped.to_vec();
-    spans.sort_unstable();
-    for span in spans {
+    for span in sorted(skipped.to_vec()) {
         if (span.from..span.until).contains(&tick) {
             tick = span.until;
         }
