@@ -18,10 +18,15 @@ impl fmt::Display for Quoted<'_> {
                 | '\u{7f}'..'\u{a0}'
                 | '\u{ad}'
                 | '\u{61c}'
+                | '\u{300}'..='\u{36f}'
+                | '\u{180e}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
-                | '\u{feff}' => {
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}' => {
                     write!(to, "\\u{{{:x}}}", u32::from(char))?;
                 }
                 char => to.write_char(char)?,
@@ -56,6 +61,7 @@ mod tests {
             "\0\r\n\t\u{1b}[2J",
             "é日本…😀\u{fffd}",
             "a\u{200b}b\u{202e}\u{feff}\u{7f}\u{85}",
+            "\u{301}\u{180e}\u{fe0f}\u{fffa}\u{e0041}\u{e0100}",
         ] {
             assert_eq!(Quoted(text).to_string(), format!("{text:?}"));
         }
