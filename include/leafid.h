@@ -818,6 +818,19 @@ leafid_status leafid_compose(int64_t timestamp_ms,
                              int64_t *out);
 
 /**
+ * The smallest id of the tick that contains this time, Unix milliseconds. `layout` NULL: Leaf's. With
+ * leafid_last_id_at it finds the ids of a period: WHERE id BETWEEN first_id_at(from) AND last_id_at(until).
+ *
+ * Errors: LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, and LEAFID_INVALID_ARGUMENT for an invalid layout.
+ */
+leafid_status leafid_first_id_at(int64_t timestamp_ms, const struct leafid_layout *layout, int64_t *out);
+
+/**
+ * The largest id of the tick that contains this time. Otherwise as leafid_first_id_at.
+ */
+leafid_status leafid_last_id_at(int64_t timestamp_ms, const struct leafid_layout *layout, int64_t *out);
+
+/**
  * Creates options with all defaults. Free them with leafid_snowflake_options_free.
  */
 leafid_status leafid_snowflake_options_new(struct leafid_snowflake_options **out);

@@ -588,6 +588,20 @@ inline std::int64_t compose(std::int64_t timestamp_ms, std::int64_t worker_id, s
     return id;
 }
 
+/// The smallest id of the tick that contains this time; without a layout, Leaf's.
+inline std::int64_t first_id_at(std::int64_t timestamp_ms, const leafid_layout *layout = nullptr) {
+    std::int64_t id;
+    detail::check(leafid_first_id_at(timestamp_ms, layout, &id));
+    return id;
+}
+
+/// The largest id of the tick that contains this time; without a layout, Leaf's.
+inline std::int64_t last_id_at(std::int64_t timestamp_ms, const leafid_layout *layout = nullptr) {
+    std::int64_t id;
+    detail::check(leafid_last_id_at(timestamp_ms, layout, &id));
+    return id;
+}
+
 /// Parses a preset's name, or bits such as "35|5|23".
 inline leafid_layout layout(const std::string &text) {
     leafid_layout layout;

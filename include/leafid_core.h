@@ -307,6 +307,25 @@ leafid_core_status leafid_core_compose(int64_t timestamp_ms,
                                        size_t error_cap);
 
 /**
+ * The smallest id of the tick that contains this time, Unix milliseconds. With leafid_core_last_id_at it finds the ids
+ * of a period.
+ */
+leafid_core_status leafid_core_first_id_at(int64_t timestamp_ms,
+                                           const struct leafid_core_layout *layout,
+                                           int64_t *out,
+                                           char *error,
+                                           size_t error_cap);
+
+/**
+ * The largest id of the tick that contains this time.
+ */
+leafid_core_status leafid_core_last_id_at(int64_t timestamp_ms,
+                                          const struct leafid_core_layout *layout,
+                                          int64_t *out,
+                                          char *error,
+                                          size_t error_cap);
+
+/**
  * Reads an id from decimal text: ASCII digits only, no sign, no space, 0 to 9223372036854775807.
  */
 leafid_core_status leafid_core_parse_id(const char *text, int64_t *out, char *error, size_t error_cap);

@@ -655,6 +655,19 @@ export declare function decode(id: bigint | string | number, layout?: Layout | n
 export declare function compose(timestampMs: number, workerId: number, sequence: number, layout?: Layout | null): bigint
 
 /**
+ * The smallest id of the tick that contains a time. The ids of a period, with all of its first and last tick:
+ * `WHERE id BETWEEN ${firstIdAt(from)} AND ${lastIdAt(until)}`.
+ *
+ * @param timestamp Unix milliseconds, or a Date
+ * @param layout default `'leaf'`
+ * @throws {LeafidError} `ERR_LEAFID_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_INVALID_ARGUMENT`
+ */
+export declare function firstIdAt(timestamp: number | Date, layout?: Layout | null): bigint
+
+/** The largest id of the tick that contains a time. Otherwise as `firstIdAt`. */
+export declare function lastIdAt(timestamp: number | Date, layout?: Layout | null): bigint
+
+/**
  * The statistics of everything open in this process and its `worker_threads`, in the OpenMetrics text format of Prometheus.
  * Serve it as `application/openmetrics-text; version=1.0.0; charset=utf-8`. Reads memory only.
  */

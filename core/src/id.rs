@@ -44,6 +44,26 @@ impl Layout {
         Ok((tick << self.tick_shift() | low) as i64)
     }
 
+    /// The smallest id of the tick that contains this time. With [`Layout::last_id_at`] it finds the ids of a period:
+    /// `WHERE id BETWEEN first_id_at(from) AND last_id_at(until)`, with all ids of the ticks of `from` and `until`.
+    ///
+    /// Errors: `before_epoch`, `time_exhausted`.
+    ///
+    /// ```
+    /// let layout = leafid_core::Layout::LEAF;
+    /// assert_eq!(layout.first_id_at(1_567_733_700_834)?, 1_169_786_042_799_095_808);
+    /// assert_eq!(layout.last_id_at(1_567_733_700_834)?, 1_169_786_042_803_290_111);
+    /// # Ok::<(), leafid_core::Error>(())
+    /// ```
+    pub fn first_id_at(&self, timestamp_ms: i64) -> Result<i64> {
+        self.compose(timestamp_ms, 0, 0)
+    }
+
+    /// The largest id of the tick that contains this time. Errors: as [`Layout::first_id_at`].
+    pub fn last_id_at(&self, timestamp_ms: i64) -> Result<i64> {
+        self.compose(timestamp_ms, self.max_worker_id(), self.max_sequence())
+    }
+
     /// Splits an id into its parts. Errors: `invalid_argument` for a negative id or one with more bits than the layout.
     #[inline]
     pub fn decode(&self, id: i64) -> Result<Parts> {

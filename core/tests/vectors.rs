@@ -53,6 +53,24 @@ fn a_time_within_a_tick_is_floored() {
 }
 
 #[test]
+fn the_ids_of_a_tick_have_ends() {
+    let vectors = snowflake_vectors();
+    for entry in entries(&vectors, "id_ranges") {
+        let layout = layout_named(&vectors, text(entry, "layout"));
+        let time = number(entry, "timestamp_ms");
+        assert_eq!(layout.first_id_at(time), Ok(number(entry, "first")), "{entry}");
+        assert_eq!(layout.last_id_at(time), Ok(number(entry, "last")), "{entry}");
+    }
+    for entry in entries(&vectors, "id_ranges_refused") {
+        let layout = layout_named(&vectors, text(entry, "layout"));
+        let time = number(entry, "timestamp_ms");
+        for refused in [layout.first_id_at(time), layout.last_id_at(time)] {
+            assert_eq!(refused.map_err(|error| error.code().name()), Err(text(entry, "error")), "{entry}");
+        }
+    }
+}
+
+#[test]
 fn parts_outside_the_layout_are_refused() {
     let vectors = snowflake_vectors();
     for entry in entries(&vectors, "refused") {

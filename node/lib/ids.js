@@ -20,4 +20,21 @@ function compose(timestampMs, workerId, sequence, layout) {
   return guarded(() => native.compose(time, worker, number, bits))
 }
 
-module.exports = { decode, compose }
+function firstIdAt(timestamp, layout) {
+  const time = milliseconds(timestamp)
+  const bits = layoutArgument(layout)
+  return guarded(() => native.firstIdAt(time, bits))
+}
+
+function lastIdAt(timestamp, layout) {
+  const time = milliseconds(timestamp)
+  const bits = layoutArgument(layout)
+  return guarded(() => native.lastIdAt(time, bits))
+}
+
+/** A time, in Unix milliseconds or as a Date. */
+function milliseconds(timestamp) {
+  return integer(typeof timestamp?.getTime === 'function' ? timestamp.getTime() : timestamp, 'timestampMs')
+}
+
+module.exports = { decode, compose, firstIdAt, lastIdAt }

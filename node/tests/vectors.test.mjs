@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compose, decode, LeafidError } from 'leafid'
+import { compose, decode, firstIdAt, lastIdAt, LeafidError } from 'leafid'
 import { thrown, vectors } from './support.mjs'
 
 const {
@@ -10,6 +10,8 @@ const {
   valid,
   refused,
   compose_floors,
+  id_ranges,
+  id_ranges_refused,
   decode_accepted_text,
   decode_refused,
   decode_refused_in_layout,
@@ -49,6 +51,22 @@ test('composes and decodes', () => {
       if (Number.isSafeInteger(Number(id))) assert.deepEqual(decode(Number(id), named), parts)
     }
   }
+})
+
+test('the ids of a tick have ends', () => {
+  assert.ok(id_ranges.length > 0)
+  for (const { layout, timestamp_ms, first, last } of id_ranges) {
+    for (const named of said(layout)) {
+      for (const time of [Number(timestamp_ms), new Date(Number(timestamp_ms))]) {
+        assert.equal(firstIdAt(time, named), BigInt(first))
+        assert.equal(lastIdAt(time, named), BigInt(last))
+      }
+    }
+  }
+  for (const { layout, timestamp_ms, error } of id_ranges_refused) {
+    for (const call of [firstIdAt, lastIdAt]) refusedWith(error, () => call(Number(timestamp_ms), said(layout)[0]))
+  }
+  for (const wrong of [new Date(NaN), '1700000000000', 1.5, null]) refusedWith('invalid_argument', () => firstIdAt(wrong))
 })
 
 test('the default layout is leaf', () => {

@@ -18,3 +18,18 @@ export function compose(timestampMs, workerId, sequence, layout) {
   const number = integer(sequence, 'sequence')
   return withLayout(layout, handle => wasm().call('compose', handle, time, worker, number))
 }
+
+export function firstIdAt(timestamp, layout) {
+  const time = milliseconds(timestamp)
+  return withLayout(layout, handle => wasm().call('first_id_at', handle, time))
+}
+
+export function lastIdAt(timestamp, layout) {
+  const time = milliseconds(timestamp)
+  return withLayout(layout, handle => wasm().call('last_id_at', handle, time))
+}
+
+/** A time, in Unix milliseconds or as a Date. */
+function milliseconds(timestamp) {
+  return integer(typeof timestamp?.getTime === 'function' ? timestamp.getTime() : timestamp, 'timestampMs')
+}

@@ -44,6 +44,8 @@ from ._leafid import (
     __version__,
     compose,
     decode,
+    first_id_at,
+    last_id_at,
     metrics,
 )
 
@@ -78,5 +80,7 @@ __all__ = [
     "__version__",
     "compose",
     "decode",
+    "first_id_at",
+    "last_id_at",
     "metrics",
 ]

@@ -42,6 +42,8 @@ __all__ = [
     "cli",
     "compose",
     "decode",
+    "first_id_at",
+    "last_id_at",
     "metrics",
 ]
 
@@ -370,6 +372,8 @@ def compose(
     sequence: SupportsIndex,
     layout: str | Layout | None = "leaf",
 ) -> int: ...
+def first_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layout | None = "leaf") -> int: ...
+def last_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layout | None = "leaf") -> int: ...
 def metrics() -> str: ...
 
 def cli(arguments: list[str], /) -> int: ...

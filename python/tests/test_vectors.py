@@ -46,6 +46,30 @@ def test_times_are_floored_to_the_tick(table, layouts):
             assert str(leafid.decode(id, layout).timestamp_ms) == row["floored_ms"]
 
 
+def test_the_ids_of_a_tick_have_ends(table, layouts):
+    for row in table["id_ranges"]:
+        ms = int(row["timestamp_ms"])
+        times = [ms]
+        if ms < END_OF_DATETIME_MS:
+            time = EPOCH + datetime.timedelta(milliseconds=ms, microseconds=999)
+            times += [time, time.astimezone(datetime.timezone(datetime.timedelta(hours=-5)))]
+        for layout in layouts(row["layout"]):
+            for time in times:
+                assert leafid.first_id_at(time, layout) == int(row["first"])
+                assert leafid.last_id_at(time, layout=layout) == int(row["last"])
+    for row in table["id_ranges_refused"]:
+        for layout in layouts(row["layout"]):
+            for call in (leafid.first_id_at, leafid.last_id_at):
+                with pytest.raises(leafid.Error) as error:
+                    call(int(row["timestamp_ms"]), layout)
+                assert error.value.code == row["error"], row
+
+
+def test_a_datetime_needs_a_time_zone():
+    with pytest.raises(leafid.InvalidArgumentError, match=r"timestamp is datetime\.datetime\(2026, 1, 1, 0, 0\)"):
+        leafid.first_id_at(datetime.datetime(2026, 1, 1))
+
+
 def test_refused_parts(table, layouts):
     for row in table["refused"]:
         for layout in layouts(row["layout"]):

@@ -59,6 +59,13 @@ floors = [
     f"{number(v['floored_ms'])}"
     for v in snowflake["compose_floors"]
 ]
+ranges = [
+    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {number(v['first'])}, {number(v['last'])}"
+    for v in snowflake["id_ranges"]
+]
+ranges_refused = [
+    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {status(v['error'])}" for v in snowflake["id_ranges_refused"]
+]
 refused_in_layout = [
     f"{text(v['layout'])}, {number(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused_in_layout"]
 ]
@@ -116,6 +123,11 @@ issued = [
         refused_in_layout,
     )
     + rows("static const struct { const char *text; leafid_status status; } layout_texts[]", layout_texts)
+    + rows("static const struct { const char *layout; int64_t timestamp_ms, first, last; } ranges[]", ranges)
+    + rows(
+        "static const struct { const char *layout; int64_t timestamp_ms; leafid_status error; } ranges_refused[]",
+        ranges_refused,
+    )
 )
 (out / "errors.inc").write_text(
     rows(

@@ -66,6 +66,24 @@ static void composed_and_decoded(void) {
     }
 }
 
+static void ends_of_ticks(void) {
+    for (size_t i = 0; i < LENGTH(ranges); i++) {
+        leafid_layout layout = layout_of(ranges[i].layout);
+        int64_t first = -1, last = -1;
+        CHECK_STATUS(leafid_first_id_at(ranges[i].timestamp_ms, &layout, &first), LEAFID_OK);
+        CHECK_STATUS(leafid_last_id_at(ranges[i].timestamp_ms, &layout, &last), LEAFID_OK);
+        CHECK_NUMBER(first, ranges[i].first);
+        CHECK_NUMBER(last, ranges[i].last);
+    }
+    for (size_t i = 0; i < LENGTH(ranges_refused); i++) {
+        leafid_layout layout = layout_of(ranges_refused[i].layout);
+        int64_t id = 42;
+        CHECK_STATUS(leafid_first_id_at(ranges_refused[i].timestamp_ms, &layout, &id), ranges_refused[i].error);
+        CHECK_STATUS(leafid_last_id_at(ranges_refused[i].timestamp_ms, &layout, &id), ranges_refused[i].error);
+        CHECK_NUMBER(id, 42);
+    }
+}
+
 static void refusals(void) {
     for (size_t i = 0; i < LENGTH(refused); i++) {
         leafid_layout layout = layout_of(refused[i].layout);
@@ -125,6 +143,7 @@ static void layouts_in_text(void) {
 int main(void) {
     test("layouts by name are those of the vectors, and end when they say", parsed_layouts);
     test("valid vectors compose and decode", composed_and_decoded);
+    test("the ids of a tick have ends", ends_of_ticks);
     test("refused vectors are refused and write nothing", refusals);
     test("ids in text", texts);
     test("times are floored to the tick", floored);

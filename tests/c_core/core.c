@@ -98,6 +98,24 @@ static void composed_and_decoded(void) {
     }
 }
 
+static void ends_of_ticks(void) {
+    for (size_t i = 0; i < LENGTH(ranges); i++) {
+        const leafid_core_layout *layout = layout_of(ranges[i].layout);
+        int64_t first = -1, last = -1;
+        NUMBER(leafid_core_first_id_at(ranges[i].timestamp_ms, layout, &first, why, sizeof why), LEAFID_CORE_OK);
+        NUMBER(leafid_core_last_id_at(ranges[i].timestamp_ms, layout, &last, why, sizeof why), LEAFID_CORE_OK);
+        NUMBER(first, ranges[i].first);
+        NUMBER(last, ranges[i].last);
+    }
+    for (size_t i = 0; i < LENGTH(ranges_refused); i++) {
+        const leafid_core_layout *layout = layout_of(ranges_refused[i].layout);
+        int64_t id = 42;
+        NUMBER(leafid_core_first_id_at(ranges_refused[i].timestamp_ms, layout, &id, why, sizeof why), ranges_refused[i].error);
+        NUMBER(leafid_core_last_id_at(ranges_refused[i].timestamp_ms, layout, &id, why, sizeof why), ranges_refused[i].error);
+        NUMBER(id, 42);
+    }
+}
+
 static void parsed_layouts(void) {
     for (size_t i = 0; i < LENGTH(layout_texts); i++) {
         leafid_core_layout layout;
@@ -392,6 +410,7 @@ static void texts_are_cut(void) {
 
 int main(void) {
     test("composed and decoded as the vectors say", composed_and_decoded);
+    test("the ids of a tick have ends", ends_of_ticks);
     test("layouts are read as the vectors say", parsed_layouts);
     test("refused as the vectors say", vectors_refused);
     test("ids lie within the spans", only_within_spans);

@@ -1,7 +1,7 @@
 // The vectors that every language is held to: a check that runs wherever leafid/wasm does. Returns how many were checked;
 // throws for the first that differs.
 
-export function checkVectors({ compose, decode, LeafidError }, given) {
+export function checkVectors({ compose, decode, firstIdAt, lastIdAt, LeafidError }, given) {
   let checked = 0
   const same = (found, wanted, what) => {
     checked++
@@ -42,6 +42,15 @@ export function checkVectors({ compose, decode, LeafidError }, given) {
   for (const { layout, timestamp_ms, worker_id, sequence, id, floored_ms } of given.compose_floors) {
     same(compose(Number(timestamp_ms), worker_id, sequence, layout), id, 'floors')
     same(decode(id, layout).timestampMs, floored_ms, 'floored')
+  }
+  for (const { layout, timestamp_ms, first, last } of given.id_ranges) {
+    for (const each of named(layout)) {
+      same(firstIdAt(Number(timestamp_ms), each), first, 'first')
+      same(lastIdAt(new Date(Number(timestamp_ms)), each), last, 'last')
+    }
+  }
+  for (const { layout, timestamp_ms, error } of given.id_ranges_refused) {
+    for (const each of named(layout)) refusedWith(error, () => firstIdAt(Number(timestamp_ms), each), 'first')
   }
   for (const { text, timestamp_ms, worker_id, sequence } of given.decode_accepted_text) {
     same(parts(decode(text)), [timestamp_ms, worker_id, sequence], text)

@@ -84,6 +84,39 @@ pub unsafe extern "C" fn leafid_compose(
     })
 }
 
+/// The smallest id of the tick that contains this time, Unix milliseconds. `layout` NULL: Leaf's. With
+/// leafid_last_id_at it finds the ids of a period: WHERE id BETWEEN first_id_at(from) AND last_id_at(until).
+///
+/// Errors: LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, and LEAFID_INVALID_ARGUMENT for an invalid layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_first_id_at(
+    timestamp_ms: i64,
+    layout: *const leafid_layout,
+    out: *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (layout, out) = unsafe { (or_leaf(layout)?, Out::new(out, "out")?) };
+        out.write(layout.first_id_at(timestamp_ms)?);
+        Ok(())
+    })
+}
+
+/// The largest id of the tick that contains this time. Otherwise as leafid_first_id_at.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_last_id_at(
+    timestamp_ms: i64,
+    layout: *const leafid_layout,
+    out: *mut i64,
+) -> leafid_status {
+    guard(|| {
+        // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+        let (layout, out) = unsafe { (or_leaf(layout)?, Out::new(out, "out")?) };
+        out.write(layout.last_id_at(timestamp_ms)?);
+        Ok(())
+    })
+}
+
 /// Checks a number that may not fit the host's type. The host checks the rest.
 fn part(name: &str, value: i64, most: u32) -> Result<u32> {
     u32::try_from(value).map_err(|_| Error::invalid(name, value, &format!("0 to {most}")))

@@ -40,7 +40,9 @@ pub use clock_options::{
     leafid_clock_source, leafid_peer_times_fn, leafid_snowflake_options_set_clock_source,
     leafid_snowflake_options_set_peer_times, leafid_snowflake_options_set_start_after,
 };
-pub use id::{leafid_compose, leafid_decode, leafid_decode_text, leafid_parts};
+pub use id::{
+    leafid_compose, leafid_decode, leafid_decode_text, leafid_first_id_at, leafid_last_id_at, leafid_parts,
+};
 pub use last_error::leafid_last_error;
 pub use layout::{leafid_layout, leafid_layout_expires_at_ms, leafid_layout_parse, leafid_order};
 pub use lease::{LEAFID_MOST_PEERS, LEAFID_TOKEN_SIZE, leafid_claim_request, leafid_lease};

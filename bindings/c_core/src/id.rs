@@ -62,6 +62,39 @@ pub unsafe extern "C" fn leafid_core_compose(
     }
 }
 
+/// The smallest id of the tick that contains this time, Unix milliseconds. With leafid_core_last_id_at it finds the ids
+/// of a period.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_core_first_id_at(
+    timestamp_ms: i64,
+    layout: *const leafid_core_layout,
+    out: *mut i64,
+    error: *mut c_char,
+    error_cap: usize,
+) -> leafid_core_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        let body = || write(out, "out", or_leaf(layout)?.first_id_at(timestamp_ms)?);
+        report(body(), error, error_cap)
+    }
+}
+
+/// The largest id of the tick that contains this time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn leafid_core_last_id_at(
+    timestamp_ms: i64,
+    layout: *const leafid_core_layout,
+    out: *mut i64,
+    error: *mut c_char,
+    error_cap: usize,
+) -> leafid_core_status {
+    // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
+    unsafe {
+        let body = || write(out, "out", or_leaf(layout)?.last_id_at(timestamp_ms)?);
+        report(body(), error, error_cap)
+    }
+}
+
 /// Reads an id from decimal text: ASCII digits only, no sign, no space, 0 to 9223372036854775807.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_core_parse_id(

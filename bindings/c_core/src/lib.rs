@@ -26,6 +26,9 @@ pub use generator::{
     leafid_core_generator_next_span, leafid_core_generator_seal, leafid_core_on_clock_backwards,
     leafid_core_on_exhausted, leafid_core_rules, leafid_core_span,
 };
-pub use id::{leafid_core_compose, leafid_core_decode, leafid_core_parse_id, leafid_core_parts};
+pub use id::{
+    leafid_core_compose, leafid_core_decode, leafid_core_first_id_at, leafid_core_last_id_at,
+    leafid_core_parse_id, leafid_core_parts,
+};
 pub use layout::{leafid_core_layout, leafid_core_layout_parse, leafid_core_order, leafid_core_tick_at};
 pub use status::leafid_core_status;

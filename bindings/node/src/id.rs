@@ -71,6 +71,28 @@ pub fn compose(
     }
 }
 
+/// The smallest id of the tick that contains this time.
+#[napi(catch_unwind)]
+pub fn first_id_at(
+    env: &Env,
+    timestamp_ms: i64,
+    layout_argument: Option<LayoutArgument>,
+) -> napi::Result<u64> {
+    let id = layout(layout_argument).and_then(|layout| layout.first_id_at(timestamp_ms));
+    id.map(|id| id as u64).map_err(|error| thrown(env, &error))
+}
+
+/// The largest id of the tick that contains this time.
+#[napi(catch_unwind)]
+pub fn last_id_at(
+    env: &Env,
+    timestamp_ms: i64,
+    layout_argument: Option<LayoutArgument>,
+) -> napi::Result<u64> {
+    let id = layout(layout_argument).and_then(|layout| layout.last_id_at(timestamp_ms));
+    id.map(|id| id as u64).map_err(|error| thrown(env, &error))
+}
+
 fn small(name: &str, value: i64) -> Result<u32> {
     u32::try_from(value).map_err(|_| Error::invalid(name, value, allowed(name)))
 }

@@ -34,7 +34,7 @@ pub use cli::cli;
 pub use error::{CodeRow, codes, refuse};
 pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, listen_events, take_events};
 pub use fork_generation::{fork_generation, next_generation};
-pub use id::{Parts, compose, decode};
+pub use id::{Parts, compose, decode, first_id_at, last_id_at};
 pub use layout::{Fields, LayoutArgument};
 pub use limits::{Limits, limits};
 pub use logs::{LogRecord, set_logger};

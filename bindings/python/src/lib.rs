@@ -41,6 +41,8 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<segments::FutureInbox>()?;
     module.add_function(wrap_pyfunction!(parts::decode, module)?)?;
     module.add_function(wrap_pyfunction!(parts::compose, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::first_id_at, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::last_id_at, module)?)?;
     module.add_function(wrap_pyfunction!(cli::cli, module)?)?;
     module.add_function(wrap_pyfunction!(stats::metrics, module)?)?;
     errors::add_to(module)?;

@@ -1,4 +1,4 @@
-//! `leafid.decode`, `leafid.compose` and `leafid.Parts`.
+//! `leafid.decode`, `leafid.compose`, `leafid.first_id_at`, `leafid.last_id_at` and `leafid.Parts`.
 
 use crate::arguments::{int, small, text};
 use crate::errors;
@@ -90,24 +90,71 @@ pub(crate) fn compose(
     id.map_err(|error| errors::raise(timestamp_ms.py(), &error))
 }
 
+/// The smallest id of the tick that contains a time.
+///
+/// With last_id_at it finds the ids of a period, with all of its first and last tick:
+/// WHERE id BETWEEN first_id_at(start) AND last_id_at(end).
+///
+/// timestamp: Unix milliseconds, or a datetime with a time zone.
+/// layout: a preset's name, bits as in "35|5|23", or a Layout. Default Leaf's.
+///
+/// Raises InvalidArgumentError, BeforeEpochError and TimeExhaustedError.
+#[pyfunction]
+#[pyo3(signature = (timestamp, layout=None), text_signature = "(timestamp, layout='leaf')")]
+pub(crate) fn first_id_at(timestamp: &Bound<'_, PyAny>, layout: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
+    let id = given_layout(layout)?.first_id_at(milliseconds(timestamp)?);
+    id.map_err(|error| errors::raise(timestamp.py(), &error))
+}
+
+/// The largest id of the tick that contains a time. Otherwise as first_id_at.
+#[pyfunction]
+#[pyo3(signature = (timestamp, layout=None), text_signature = "(timestamp, layout='leaf')")]
+pub(crate) fn last_id_at(timestamp: &Bound<'_, PyAny>, layout: Option<&Bound<'_, PyAny>>) -> PyResult<i64> {
+    let id = given_layout(layout)?.last_id_at(milliseconds(timestamp)?);
+    id.map_err(|error| errors::raise(timestamp.py(), &error))
+}
+
+/// Unix milliseconds of an int or a datetime, rounded down.
+fn milliseconds(timestamp: &Bound<'_, PyAny>) -> PyResult<i64> {
+    static DATETIME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = timestamp.py();
+    if !timestamp.is_instance(DATETIME.import(py, "datetime", "datetime")?)? {
+        return int("timestamp_ms", timestamp);
+    }
+    if timestamp.call_method0("utcoffset")?.is_none() {
+        let allowed = "Unix milliseconds, or a datetime with a time zone";
+        return Err(errors::raise(py, &Error::invalid("timestamp", timestamp.repr()?, allowed)));
+    }
+    let since = timestamp.sub(epoch(py)?)?;
+    since.floor_div(delta(py)?.call1((0, 0, 1_000))?)?.extract()
+}
+
 fn given_layout(value: Option<&Bound<'_, PyAny>>) -> PyResult<leafid::Layout> {
     value.map_or(Ok(leafid::Layout::LEAF), layout)
 }
 
-/// Computed from whole days, seconds and milliseconds: a float would lose the last digits.
-fn utc(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
-    static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+fn delta(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let delta = DELTA.import(py, "datetime", "timedelta")?;
+    DELTA.import(py, "datetime", "timedelta")
+}
+
+/// 1970 in UTC.
+fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let epoch = EPOCH.get_or_try_init(py, || -> PyResult<_> {
         let datetime = py.import("datetime")?;
         let zone = PyDict::new(py);
         zone.set_item("tzinfo", datetime.getattr("timezone")?.getattr("utc")?)?;
         Ok(datetime.getattr("datetime")?.call((1970, 1, 1), Some(&zone))?.unbind())
     })?;
+    Ok(epoch.bind(py))
+}
+
+/// Computed from whole days, seconds and milliseconds: a float would lose the last digits.
+fn utc(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
     let whole =
         (ms.div_euclid(86_400_000), ms.div_euclid(1_000).rem_euclid(86_400), ms.rem_euclid(1_000) * 1_000);
-    epoch.bind(py).add(delta.call1(whole)?).map_err(|error| {
+    epoch(py)?.add(delta(py)?.call1(whole)?).map_err(|error| {
         match error.is_instance_of::<PyOverflowError>(py) {
             true => {
                 let shown = format!("{ms} ms ({})", leafid::Utc(ms));

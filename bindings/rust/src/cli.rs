@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 a refusal or an error, 2 wrong usage. If the reader of the output ends early, as in `leafid
 //! next -n 1000 | head`, the program exits with 0 and no message.
 
+mod at;
 mod check;
 mod decode;
 mod file;
@@ -35,6 +36,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Decode(decode::DecodeArguments),
+    At(at::AtArguments),
     Next(next::NextArguments),
     Check(check::CheckArguments),
     #[command(subcommand)]
@@ -99,6 +101,7 @@ pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -
 fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
     match command {
         Command::Decode(arguments) => decode::decode(&arguments, streams),
+        Command::At(arguments) => at::at(&arguments, streams),
         Command::Next(arguments) => next::next(&arguments, streams),
         Command::Check(arguments) => check::check(&arguments, streams),
         Command::State(command) => state::state(&command, streams),

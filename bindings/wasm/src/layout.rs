@@ -92,6 +92,24 @@ extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: 
     })
 }
 
+/// The smallest id of the tick that contains this time.
+#[unsafe(no_mangle)]
+extern "C" fn first_id_at(layout: i32, timestamp_ms: f64) -> i64 {
+    call(|module| {
+        let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
+        Ok(module.get::<Layout>(layout)?.first_id_at(timestamp_ms)?)
+    })
+}
+
+/// The largest id of the tick that contains this time.
+#[unsafe(no_mangle)]
+extern "C" fn last_id_at(layout: i32, timestamp_ms: f64) -> i64 {
+    call(|module| {
+        let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
+        Ok(module.get::<Layout>(layout)?.last_id_at(timestamp_ms)?)
+    })
+}
+
 /// A number of the user's up to `most`. Errors: `invalid_argument`.
 pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
     let found = whole(name, number)?;

@@ -6,7 +6,7 @@ import { Module, vectors } from './module.mjs'
 
 const given = vectors('snowflake.json')
 const module = new Module('leafid-snowflake')
-const { compose, decode, id_parse, layout_fields, layout_new } = module.exports
+const { compose, decode, first_id_at, id_parse, last_id_at, layout_fields, layout_new } = module.exports
 
 /** The layout of the vectors by its fields. */
 function byFields(name) {
@@ -55,6 +55,19 @@ test('reads text, and refuses what is no id', () => {
     refusedWith(error, () => id_parse(...module.input(id)))
   }
   for (const { layout, id, error } of given.decode_refused_in_layout) refusedWith(error, () => decode(module.layout(layout), BigInt(id)))
+})
+
+test('the ids of a tick have ends', () => {
+  assert.ok(given.id_ranges.length > 0)
+  for (const { layout, timestamp_ms, first, last } of given.id_ranges) {
+    for (const handle of named(layout)) {
+      assert.equal(module.ok(first_id_at(handle, Number(timestamp_ms))), BigInt(first))
+      assert.equal(module.ok(last_id_at(handle, Number(timestamp_ms))), BigInt(last))
+    }
+  }
+  for (const { layout, timestamp_ms, error } of given.id_ranges_refused) {
+    for (const call of [first_id_at, last_id_at]) refusedWith(error, () => call(byFields(layout), Number(timestamp_ms)))
+  }
 })
 
 test('floors times to the tick', () => {
