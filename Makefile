@@ -31,6 +31,7 @@ help:
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make test-server   the id server on SQLite, MariaDB and PostgreSQL; installs them from Debian's packages when root"
+	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
@@ -63,6 +64,7 @@ help:
 -include tests/mutations/mutations.mk
 -include fuzz/fuzz.mk
 -include server/server.mk
+-include tests/frameworks/frameworks.mk
 -include packaging/packaging.mk
 
 # Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.
