@@ -92,6 +92,47 @@ fn the_presets_are_as_the_table_of(page: &str) {
     assert!(page.contains("398"));
 }
 
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    match number {
+        0..=999 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
+}
+
+/// Thousandths of a second as seconds.
+fn seconds(thousandths: u64) -> String {
+    match thousandths % 1000 {
+        0 => grouped(thousandths / 1000),
+        rest => format!("{}.{rest:03}", grouped(thousandths / 1000)).trim_end_matches('0').to_owned(),
+    }
+}
+
+#[test]
+fn the_sizes_are_computed() {
+    let page = read("docs/SIZING.md");
+    let has = |row: &str| assert!(page.lines().any(|line| line == row), "docs/SIZING.md lacks {row}");
+    for (name, layout) in Layout::PRESETS {
+        let fields = layout.fields();
+        let ids = (1 << fields.sequence_bits) * 1000 / u64::try_from(fields.tick_ms).unwrap();
+        let lasts_ms = u64::try_from(layout.expires_at_ms() - layout.epoch_ms()).unwrap();
+        let years = grouped(lasts_ms / 31_557_600_000);
+        has(&format!("| `{name}` | {} | {} | {years} |", grouped(1 << fields.worker_bits), grouped(ids)));
+    }
+    let adaptive: serde_json::Value =
+        serde_json::from_str(&read("tests/vectors/adaptive_step.json")).unwrap();
+    let most = adaptive["max_step"].as_u64().unwrap();
+    let largest = (0..).map(|doubled| 1_000 << doubled).take_while(|step| *step <= most).last().unwrap();
+    for rate in [1, 100, 1_000, 10_000, 100_000] {
+        let cells = [1_000, largest].map(|step| {
+            let [every, away] = [1000, 900].map(|thousandths| seconds(step * thousandths / rate));
+            format!("{every} s | {away} s")
+        });
+        has(&format!("| {} | {} | {} |", grouped(rate), cells[0], cells[1]));
+    }
+    assert!(page.contains(&format!("a step of 1,000 grows to {} under load", grouped(largest))));
+}
+
 /// Its table is made from the vectors: UPDATE=1 writes it.
 #[test]
 fn the_page_of_errors_is_the_table_of_errors() {
