@@ -92,6 +92,20 @@ fn the_presets_are_as_the_table_of(page: &str) {
     assert!(page.contains("398"));
 }
 
+#[test]
+fn the_page_of_versions_has_the_versions() {
+    let page = read("docs/VERSIONS.md");
+    let after = |file: &str, before: &str| {
+        let text = read(file);
+        let rest = text.split_once(before).unwrap().1;
+        rest.split(|char: char| !(char.is_alphanumeric() || char == '.')).next().unwrap().to_owned()
+    };
+    let soname = after("bindings/c/build.rs", "-soname,");
+    assert!(page.contains(&format!("now `{soname}`")), "{soname}");
+    let format = after("core/src/format/state.rs", "const FORMAT: u32 = ");
+    assert!(page.contains(&format!("The format of state files is {format}.")), "{format}");
+}
+
 /// A number with its thousands apart.
 fn grouped(number: u64) -> String {
     match number {
