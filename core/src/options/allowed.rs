@@ -39,10 +39,8 @@ fn of_host(_: &str) -> &'static str {
 fn of_host(name: &str) -> &'static str {
     match name {
         "worker" => {
-            "a worker id such as 7, a range such as 0-31 with both ends included, or on hosts called NAME-N \
-             \"hostname:NAME\", or \"hostname:NAME*8\" for eight processes each, within the worker bits of the layout; \
-             the URL of a lease server such as https://ids-1:8443, or several; or a callback or an object that gives \
-             worker ids"
+            "7, 0-31, hostname:NAME on hosts called NAME-N, hostname:NAME*8 for eight processes each, the URL of a \
+             lease server, or a callback: docs/OPTIONS.md"
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
         "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",

@@ -58,10 +58,7 @@ impl WorkerRange {
         }
         match (u32::try_from(first), u32::try_from(last)) {
             (Ok(first), Ok(last)) if last <= most => Ok(WorkerRange { first, last, by_hostname }),
-            _ => {
-                let allowed = format!("{}, here 0 to {most} ({layout})", allowed("worker"));
-                Err(Error::invalid(name, shown, &allowed))
-            }
+            _ => Err(Error::invalid(name, shown, &format!("0 to {most}"))),
         }
     }
 }
@@ -110,7 +107,19 @@ pub fn of_hostname(wanted: &str, host: &str) -> core::result::Result<(i64, i64),
 
 #[cfg(test)]
 mod tests {
-    use super::of_hostname;
+    use super::{WorkerOption, WorkerRange, of_hostname};
+    use crate::Layout;
+
+    #[test]
+    fn a_worker_id_past_the_layout_is_refused_with_its_bound() {
+        for (option, layout, said) in [
+            (WorkerOption::Id(5000), Layout::LEAF, "worker is 5000; allowed: 0 to 1023"),
+            (WorkerOption::Range(0, 8), Layout::JS_SAFE, "worker is 0-8; allowed: 0 to 7"),
+        ] {
+            let error = WorkerRange::parse("worker", option, &layout, "here").unwrap_err();
+            assert_eq!(error.message(), said);
+        }
+    }
 
     #[test]
     fn a_host_is_numbered_by_its_name() {
