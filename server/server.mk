@@ -14,5 +14,5 @@ test-server: tools server-tools
 
 server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
-	    mariadbd:mariadb-server postgres:postgresql faketime:faketime || \
+	    mariadbd:mariadb-server postgres:postgresql faketime:faketime openssl:openssl || \
 	    echo "tests that need them are skipped" >&2

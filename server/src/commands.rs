@@ -1,9 +1,11 @@
-//! The commands: serve, check, and tags.
+//! The commands: serve, check, tags and tokens.
 
 mod check;
+mod exposure;
 mod logging;
 mod opening;
 mod run;
+mod token;
 
 use crate::options::{Cli, Command, Options};
 use crate::store;
@@ -17,6 +19,7 @@ pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
         None => run::run(cli.options).await,
         Some(Command::Check) => return check::check(&cli.options).await,
         Some(Command::Tag { tag, step, first }) => set_tag(&cli.options, &tag, step, first).await,
+        Some(Command::Token { name, scopes, tags }) => token::token(&name, &scopes, &tags),
     };
     done.map_err(|error: Error| error.to_string())
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod app;
 mod counts;
+mod guard;
 mod leaf;
 mod lease;
 mod metrics;
@@ -10,6 +11,9 @@ mod range;
 mod router;
 mod serve;
 mod status;
+mod tls;
 
 pub(crate) use app::App;
+pub(crate) use router::public;
 pub(crate) use serve::serve;
+pub(crate) use tls::Tls;

@@ -1,8 +1,9 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store`, then `options`, `lease_rules` and `clock`. What decides is in leafid-core, and in `lease_rules`.
+//! then `store` and `access`, then `options`, `lease_rules` and `clock`. What decides is in leafid-core, and in `lease_rules`.
 
+mod access;
 mod clock;
 mod commands;
 mod http;

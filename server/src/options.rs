@@ -1,5 +1,6 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
+use crate::access::Scope;
 use crate::lease_rules::Pool;
 use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use leafid_core::Layout;
@@ -35,6 +36,18 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(0..))]
         first: i64,
     },
+    /// Makes a bearer token, and prints the lines for the file of `--tokens`
+    Token {
+        /// A name for the token, which logs and answers may show
+        #[arg(value_parser = space)]
+        name: String,
+        /// What it may do
+        #[arg(long = "scope", value_delimiter = ',', default_value = "ids,ranges,leases")]
+        scopes: Vec<Scope>,
+        /// A tag, or the beginning of tags and a `*`; of leases it is the name of the id space
+        #[arg(long = "tag", default_value = "*")]
+        tags: Vec<String>,
+    },
 }
 
 #[derive(Args, Clone, Debug)]
@@ -63,6 +76,21 @@ pub(crate) struct Options {
     /// The address and port
     #[arg(long, global = true, env = "LEAFID_SERVER_LISTEN", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
+    /// Another address and port, for the admin API
+    #[arg(long, global = true, env = "LEAFID_SERVER_ADMIN_LISTEN")]
+    pub(crate) admin_listen: Option<SocketAddr>,
+    /// A TOML file with bearer tokens; `[[token]]` in the file of --config does the same
+    #[arg(long, global = true, env = "LEAFID_SERVER_TOKENS", value_name = "FILE")]
+    pub(crate) tokens: Option<PathBuf>,
+    /// The server's certificate and its chain, in PEM: connections are encrypted
+    #[arg(long, global = true, env = "LEAFID_SERVER_TLS_CERT", value_name = "FILE")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The key of the certificate, in PEM
+    #[arg(long, global = true, env = "LEAFID_SERVER_TLS_KEY", value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Authorities in PEM: only clients with a certificate of one of them are served
+    #[arg(long, global = true, env = "LEAFID_SERVER_TLS_CLIENT_CA", value_name = "FILE")]
+    pub(crate) tls_client_ca: Option<PathBuf>,
     /// How long a caller waits for an id
     #[arg(long, global = true, env = "LEAFID_SERVER_TIMEOUT_MS", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub(crate) timeout_ms: u64,
@@ -140,6 +168,10 @@ fn with_file(path: &Path) -> Result<clap::Command, Error> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     let mut command = Cli::command();
     for (key, value) in table {
+        if key == "token" {
+            // The tokens: they are no options, and are read where they are used.
+            continue;
+        }
         let id = key.replace('-', "_");
         let known = command.get_arguments().any(|arg| arg.get_id() == id.as_str() && id != "config");
         if !known {

@@ -2,9 +2,10 @@
 //! store is a new SQLite file, or what LEAFID_SERVER_TEST_STORE names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use leafid::{Protocol, Segments, Snowflake};
+use leafid::{Code, Protocol, Segments, Snowflake};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -154,4 +155,78 @@ fn leased_worker_ids_and_the_servers_own_are_one_id_space() {
     flake.close().unwrap();
     assert_eq!(ids.len(), 41_000);
     assert_distinct(ids);
+}
+
+/// A folder of one test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes ca.pem, cert.pem and key.pem, for localhost.
+fn make_certificates(folder: &Path) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate =
+        CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    std::fs::write(folder.join("ca.pem"), issuer.pem()).unwrap();
+    std::fs::write(folder.join("cert.pem"), certificate.pem()).unwrap();
+    std::fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
+}
+
+/// Writes tokens.toml with a token of this test's tag, and returns the token.
+fn make_token(folder: &Path, tag: &str) -> String {
+    let made = Command::new(PROGRAM).args(["token", "one", "--tag", tag]).output().unwrap();
+    std::fs::write(folder.join("tokens.toml"), made.stdout).unwrap();
+    let said = String::from_utf8(made.stderr).unwrap();
+    said.split_whitespace().last().unwrap().to_owned()
+}
+
+#[test]
+fn clients_send_their_token_and_trust_their_authority() {
+    let store = Store::new("tokens");
+    let folder = Folder(std::env::temp_dir().join(format!("leafid-server-{}", store.tag)));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    make_certificates(&folder.0);
+    let token = make_token(&folder.0, &store.tag);
+    let path = |name: &str| folder.0.join(name).to_string_lossy().into_owned();
+    let (tokens, cert, key) = (path("tokens.toml"), path("cert.pem"), path("key.pem"));
+    let server = Server::with(&store.url, &["--tokens", &tokens, "--tls-cert", &cert, "--tls-key", &key]);
+    let url = server.url.replace("http://127.0.0.1", "https://localhost");
+    let mut ids = Vec::new();
+    for (protocol, token) in [Protocol::Range, Protocol::Leaf].iter().flat_map(|protocol| {
+        [(*protocol, Some(token.as_str())), (*protocol, Some("leafid_wrong")), (*protocol, None)]
+    }) {
+        let mut builder = Segments::builder()
+            .persist(false)
+            .name(format!("{}-{protocol:?}-{}", store.tag, token.map_or(0, str::len)))
+            .protocol(protocol)
+            .ca_file(path("ca.pem"))
+            .timeout_ms(20_000)
+            .servers([url.as_str()]);
+        if let Some(token) = token {
+            builder = builder.token(token);
+        }
+        let client = builder.open().unwrap();
+        let tag = client.tag(&store.tag).unwrap();
+        if token.is_some_and(|token| token.len() > 60) {
+            ids.extend(tag.take(500).unwrap());
+        } else {
+            let error = tag.next().unwrap_err();
+            assert_eq!(error.code(), Code::SegmentUnavailable);
+            assert!(error.to_string().contains("401") && error.to_string().contains("token"), "{error}");
+        }
+    }
+    assert_eq!(ids.len(), 1_000);
+    assert_distinct(ids);
+    let flake =
+        || Snowflake::builder().persist(false).name(&store.tag).worker(url.as_str()).ca_file(path("ca.pem"));
+    assert_distinct(flake().token(&token).open().unwrap().take(5_000).unwrap());
+    let error = flake().token("leafid_wrong").open().unwrap_err();
+    assert!(error.to_string().contains("unknown token"), "{error}");
 }

@@ -21,10 +21,10 @@ LISTENS = re.compile(r"listens on (\S+),")
 class Server:
     """A process of leafid-server on a free port of loopback. Its log is in `log()`."""
 
-    def __init__(self, store, *options, environment=None, wait=True):
+    def __init__(self, store, *options, environment=None, wait=True, listen="127.0.0.1:0"):
         handle, file = tempfile.mkstemp(prefix="leafid-server-", suffix=".log")
         self.file = Path(file)
-        command = [BINARY, "--store", store, "--listen", "127.0.0.1:0", *options]
+        command = [BINARY, "--store", store, "--listen", listen, *options]
         self.process = subprocess.Popen(
             list(map(str, command)), stderr=handle, stdout=handle, env={**os.environ, **(environment or {})}
         )
@@ -47,8 +47,8 @@ class Server:
     def log(self):
         return self.file.read_text()
 
-    def client(self):
-        self.clients.append(Client(self.address))
+    def client(self, **more):
+        self.clients.append(Client(self.address, **more))
         return self.clients[-1]
 
     def end(self, number=signal.SIGTERM):
@@ -73,13 +73,17 @@ class Server:
 class Client:
     """A connection that is kept. One thread at a time."""
 
-    def __init__(self, address, timeout=PATIENCE):
-        self.connection = http.client.HTTPConnection(*address, timeout=timeout)
+    def __init__(self, address, timeout=PATIENCE, token=None, tls=None):
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if tls:
+            self.connection = http.client.HTTPSConnection("localhost", address[1], timeout=timeout, context=tls)
+        else:
+            self.connection = http.client.HTTPConnection(*address, timeout=timeout)
 
     def request(self, method, path, body=None, headers=None):
         """(status, headers, body)"""
         try:
-            self.connection.request(method, path, body, headers or {})
+            self.connection.request(method, path, body, {**self.headers, **(headers or {})})
             response = self.connection.getresponse()
             return response.status, response.headers, response.read().decode()
         except (OSError, http.client.HTTPException):

@@ -1,7 +1,10 @@
 //! Says what is wrong before a start.
 
+use super::exposure::exposure;
 use super::opening::open;
+use crate::access::Tokens;
 use crate::clock::unix_ms;
+use crate::http::Tls;
 use crate::options::Options;
 use crate::store::Store;
 use tokio::net::TcpListener;
@@ -16,15 +19,18 @@ pub(super) async fn check(options: &Options) -> Result<(), String> {
         println!("{} {text}", if is_right { "ok   " } else { "WRONG" });
         wrong += u32::from(!is_right);
     };
-    match TcpListener::bind(options.listen).await {
-        Ok(_) => say(true, format!("listen: {} is free", options.listen)),
-        Err(error) => say(false, format!("listen: {}: {error}", options.listen)),
+    for address in std::iter::once(options.listen).chain(options.admin_listen) {
+        match TcpListener::bind(address).await {
+            Ok(_) => say(true, format!("listen: {address} is free")),
+            Err(error) => say(false, format!("listen: {address}: {error}")),
+        }
     }
-    if !options.listen.ip().is_loopback() {
-        say(
-            true,
-            "listen: every host that reaches this address may take ids; see that only yours do".to_owned(),
-        );
+    if let Err(error) = Tls::load(options) {
+        say(false, error.message().to_owned());
+    }
+    match Tokens::load(options) {
+        Ok(tokens) => exposure(options, !tokens.is_empty()).into_iter().for_each(|line| say(true, line)),
+        Err(error) => say(false, error.message().to_owned()),
     }
     match open(options) {
         Ok(store) => check_store(&store, &mut say).await,

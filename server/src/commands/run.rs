@@ -1,7 +1,9 @@
 //! The server.
 
+use super::exposure::exposure;
 use super::opening::open;
-use crate::http::{App, serve};
+use crate::access::Tokens;
+use crate::http::{App, Tls, public, serve};
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
@@ -24,7 +26,10 @@ pub(super) async fn run(options: Options) -> Result<()> {
     let listener = TcpListener::bind(options.listen).await.map_err(|error| {
         Error::invalid("listen", format!("{}: {error}", options.listen), "a free address and port")
     })?;
+    let tls = Tls::load(&options)?.map(Arc::new);
+    let tokens = Tokens::load(&options)?;
     let store = open(&options)?;
+    exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
     stop_at_signals(stopper)?;
     if !wait_for(&store, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
         return Ok(());
@@ -36,12 +41,13 @@ pub(super) async fn run(options: Options) -> Result<()> {
     let own = (!options.no_snowflake).then(|| {
         Arc::new(OwnSnowflake::new(leases.clone(), options.snowflake_name.clone(), options.snowflake_worker))
     });
-    let app = Arc::new(App::new(options, store.clone(), leases, own.clone()));
+    let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone()));
     let holder = own.map(|own| {
         let stop = stop.clone();
         tokio::spawn(async move { own.run(stop).await })
     });
     tokio::spawn(look_at_store(app.clone()));
+    reload_at_hangups(app.clone(), tls.clone())?;
     let address = listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string());
     log::info!("leafid-server {} listens on {address}, store {}", env!("CARGO_PKG_VERSION"), store.shown());
     let mut stopped = stop.clone();
@@ -51,7 +57,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         stopping.is_stopping.store(true, Relaxed);
         log::info!("leafid-server stops");
     });
-    serve(app, listener, stop).await;
+    serve(app.clone(), public(&app), listener, tls, stop).await;
     if let Some(holder) = holder {
         let _ = holder.await;
     }
@@ -77,6 +83,24 @@ fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {
             _ = terminate.recv() => {}
         }
         std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// SIGHUP reads the certificate and the tokens again. What is wrong is logged, and what was read before stays.
+fn reload_at_hangups(app: Arc<App>, tls: Option<Arc<Tls>>) -> Result<()> {
+    let mut hangup = signal(SignalKind::hangup())
+        .map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")))?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let certificate = tls.as_ref().map_or(Ok(()), |tls| tls.reload());
+            for (what, done) in [("tokens", app.access.reload()), ("certificate", certificate)] {
+                match done {
+                    Ok(()) => log::info!("{what}: read again"),
+                    Err(error) => log::error!("{what}: not read again, all stays as it was: {error}"),
+                }
+            }
+        }
     });
     Ok(())
 }

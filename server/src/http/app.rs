@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use super::counts::RequestCounts;
+use crate::access::Tokens;
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
@@ -16,6 +17,7 @@ use tokio::sync::Semaphore;
 /// The parts of a server.
 pub(crate) struct App {
     pub(crate) options: Options,
+    pub(crate) access: Tokens,
     pub(crate) store: Store,
     pub(crate) tags: Tags,
     pub(crate) leases: Leases,
@@ -32,6 +34,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(
         options: Options,
+        access: Tokens,
         store: Store,
         leases: Leases,
         snowflake: Option<Arc<OwnSnowflake>>,
@@ -43,6 +46,7 @@ impl App {
             is_stopping: AtomicBool::new(false),
             counts: RequestCounts::default(),
             options,
+            access,
             store,
             leases,
             snowflake,

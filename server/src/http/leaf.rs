@@ -5,11 +5,13 @@
 
 use super::answer::{self, JSON, TEXT};
 use super::app::App;
+use super::guard::check_tag;
+use crate::access::Grant;
 use crate::clock::unix_ms;
 use crate::tags::Patience;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::header::{CONNECTION, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use leafid_core::{Code, Error, Layout, Result, Utc, parse_id};
@@ -51,6 +53,7 @@ struct Decoded {
 
 pub(super) async fn segment(
     State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
     uri: Uri,
     tag: std::result::Result<Path<String>, PathRejection>,
     words: Words,
@@ -63,6 +66,9 @@ pub(super) async fn segment(
         return switched_off(&app, "segment", uri.path());
     }
     let tag = if app.options.strict_leaf { cut_at_dot(&tag) } else { &tag };
+    if let Err(refused) = check_tag(&grant, tag) {
+        return *refused;
+    }
     let ids = match count(&app, &words) {
         Ok(n) => app.tags.take(tag, n, patience(&app)).await,
         Err(error) => Err(error),

@@ -2,9 +2,11 @@
 
 use super::answer;
 use super::app::App;
+use super::guard;
+use crate::access::{Denied, Grant};
 use crate::lease_rules::Claim;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{Response, StatusCode};
 use leafid_core::options::id_space;
 use leafid_core::{Error, Result};
@@ -55,32 +57,69 @@ struct Renewed {
     token: String,
 }
 
-pub(super) async fn claim(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
-    done(claimed(&app, &body).await, |claimed| answer::json(StatusCode::OK, &claimed))
+pub(super) async fn claim(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Response<Body> {
+    done(claimed(&app, &grant, &body).await, |claimed| answer::json(StatusCode::OK, &claimed))
 }
 
-pub(super) async fn renew(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
-    done(renewed(&app, &body).await, |renewed| answer::json(StatusCode::OK, &renewed))
+pub(super) async fn renew(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Response<Body> {
+    done(renewed(&app, &grant, &body).await, |renewed| answer::json(StatusCode::OK, &renewed))
 }
 
-pub(super) async fn release(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
-    done(released(&app, &body).await, |()| {
+pub(super) async fn release(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Response<Body> {
+    done(released(&app, &grant, &body).await, |()| {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
         response
     })
 }
 
-fn done<T>(result: Result<T>, respond: impl FnOnce(T) -> Response<Body>) -> Response<Body> {
-    result.map_or_else(|error| answer::refused(&error), respond)
+/// Why nothing is done.
+enum Refused {
+    Denied(Denied),
+    Error(Error),
 }
 
-async fn claimed(app: &App, body: &[u8]) -> Result<Claimed> {
+type Done<T> = std::result::Result<T, Refused>;
+
+impl From<Denied> for Refused {
+    fn from(denied: Denied) -> Refused {
+        Refused::Denied(denied)
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Error(error)
+    }
+}
+
+fn done<T>(result: Done<T>, respond: impl FnOnce(T) -> Response<Body>) -> Response<Body> {
+    match result {
+        Ok(done) => respond(done),
+        Err(Refused::Denied(denied)) => guard::refused(&denied),
+        Err(Refused::Error(error)) => answer::refused(&error),
+    }
+}
+
+async fn claimed(app: &App, grant: &Grant, body: &[u8]) -> Done<Claimed> {
     let ClaimBody { name, instance, now, until } = parse(body)?;
     check_text("instance", &instance)?;
     check_number("now", now)?;
     until.map_or(Ok(()), |until| check_number("until", until))?;
     let name = id_space(Some(&name))?;
+    grant.check_tag(&name)?;
     let claim = Claim { name, instance: instance.clone(), now_ms: now, until_ms: until, only: None };
     let (lease, store_ms) = app.leases.claim(claim).await?;
     Ok(Claimed {
@@ -96,9 +135,10 @@ async fn claimed(app: &App, body: &[u8]) -> Result<Claimed> {
     })
 }
 
-async fn renewed(app: &App, body: &[u8]) -> Result<Renewed> {
+async fn renewed(app: &App, grant: &Grant, body: &[u8]) -> Done<Renewed> {
     let HolderBody { name, worker_id, token, until, nonce } = holder(body)?;
     let name = id_space(name.as_deref())?;
+    grant.check_tag(&name)?;
     let renewal = app.leases.renew(&name, worker_id, &token, until).await?;
     Ok(Renewed {
         nonce,
@@ -108,9 +148,11 @@ async fn renewed(app: &App, body: &[u8]) -> Result<Renewed> {
     })
 }
 
-async fn released(app: &App, body: &[u8]) -> Result<()> {
+async fn released(app: &App, grant: &Grant, body: &[u8]) -> Done<()> {
     let HolderBody { name, worker_id, token, until, .. } = holder(body)?;
-    app.leases.release(&id_space(name.as_deref())?, worker_id, &token, until).await
+    let name = id_space(name.as_deref())?;
+    grant.check_tag(&name)?;
+    Ok(app.leases.release(&name, worker_id, &token, until).await?)
 }
 
 fn holder(body: &[u8]) -> Result<HolderBody> {

@@ -2,9 +2,11 @@
 
 use super::answer;
 use super::app::App;
+use super::guard::check_tag;
+use crate::access::Grant;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::{Response, StatusCode};
 use leafid_core::{Error, LARGEST_STEP, Result, parse_id};
 use serde::Serialize;
@@ -34,6 +36,7 @@ struct Asked<'q> {
 
 pub(super) async fn range(
     State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
     tag: std::result::Result<Path<String>, PathRejection>,
     Query(words): Query<HashMap<String, String>>,
 ) -> Response<Body> {
@@ -44,6 +47,9 @@ pub(super) async fn range(
             "1 to 128 bytes of UTF-8 without control characters",
         ));
     };
+    if let Err(refused) = check_tag(&grant, &tag) {
+        return *refused;
+    }
     match take(&app, &tag, &words).await {
         Ok(response) => response,
         Err(error) => answer::refused(&error),

@@ -2,11 +2,13 @@
 
 use super::answer;
 use super::app::App;
+use super::guard::guard;
 use super::leaf;
 use super::lease;
 use super::metrics;
 use super::range;
 use super::status;
+use crate::access::Scope;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -17,24 +19,47 @@ use std::sync::Arc;
 use tokio::time::timeout;
 
 /// The largest body of a request: a claim has less than 1 KiB.
-const MOST_BODY: usize = 16 * 1024;
+pub(super) const MOST_BODY: usize = 16 * 1024;
 
-pub(super) fn router(app: Arc<App>) -> Router {
-    Router::new()
+/// What everybody may ask for who has the tokens.
+pub(crate) fn public(app: &Arc<App>) -> Router {
+    let ids = Router::new()
         .route("/api/segment/get/{tag}", get(leaf::segment).post(leaf::segment))
-        .route("/api/snowflake/get/{tag}", get(leaf::snowflake).post(leaf::snowflake))
-        .route("/decodeSnowflakeId", get(leaf::decode).post(leaf::decode))
-        .route("/api/segment/range/{tag}", post(range::range))
+        .route("/api/snowflake/get/{tag}", get(leaf::snowflake).post(leaf::snowflake));
+    let ranges = Router::new().route("/api/segment/range/{tag}", post(range::range));
+    let leases = Router::new()
         .route("/api/worker/claim", post(lease::claim))
         .route("/api/worker/renew", post(lease::renew))
-        .route("/api/worker/release", post(lease::release))
-        .route("/health", get(status::health))
-        .route("/ready", get(status::ready))
-        .route("/metrics", get(metrics::metrics))
+        .route("/api/worker/release", post(lease::release));
+    let open = Router::new().route("/decodeSnowflakeId", get(leaf::decode).post(leaf::decode));
+    let routes = open
+        .merge(guarded(app, Scope::Ids, ids))
+        .merge(guarded(app, Scope::Ranges, ranges))
+        .merge(guarded(app, Scope::Leases, leases))
+        .merge(watching(app));
+    bounded(app, routes)
+}
+
+/// What the health of a server is seen by.
+fn watching(app: &Arc<App>) -> Router<Arc<App>> {
+    let watched = Router::new().route("/metrics", get(metrics::metrics));
+    Router::new().route("/health", get(status::health)).route("/ready", get(status::ready)).merge(guarded(
+        app,
+        Scope::Metrics,
+        watched,
+    ))
+}
+
+fn guarded(app: &Arc<App>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    routes.route_layer(from_fn_with_state((app.clone(), scope), guard))
+}
+
+fn bounded(app: &Arc<App>, routes: Router<Arc<App>>) -> Router {
+    routes
         .fallback(leaf::not_found)
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(from_fn_with_state(app.clone(), limited))
-        .with_state(app)
+        .with_state(app.clone())
 }
 
 /// Counts each request, and bounds how many there are, and how long each takes.

@@ -1,14 +1,16 @@
 //! Connections: accepted up to a bound, with bounded heads, and ended in good order.
 
 use super::app::App;
-use super::router::router;
+use super::tls::Tls;
+use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
@@ -22,8 +24,14 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `stop` says so, and then until all requests have ended, or the stop's time is over.
-pub(crate) async fn serve(app: Arc<App>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
-    let (graceful, service) = (GracefulShutdown::new(), router(app.clone()));
+pub(crate) async fn serve(
+    app: Arc<App>,
+    service: Router,
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(app.options.max_connections as usize));
     while !*stop.borrow() {
         let accepted = tokio::select! {
@@ -31,15 +39,13 @@ pub(crate) async fn serve(app: Arc<App>, listener: TcpListener, mut stop: watch:
             _ = stop.changed() => continue,
         };
         let Some((stream, place)) = accepted else { continue };
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT)
-            .max_buf_size(MOST_HEAD)
-            .max_headers(MOST_HEADERS)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service.clone()));
-        let connection = graceful.watch(connection);
+        let (service, watcher, tls, stop) = (service.clone(), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
+            let ended = match tls {
+                None => connection(stream, service, watcher).await,
+                Some(tls) => encrypted(&tls, stream, service, watcher, stop).await,
+            };
+            if let Err(error) = ended {
                 log::debug!("a connection ended: {error}");
             }
             drop(place);
@@ -50,6 +56,39 @@ pub(crate) async fn serve(app: Arc<App>, listener: TcpListener, mut stop: watch:
     if timeout(limit, graceful.shutdown()).await.is_err() {
         log::warn!("requests did not end within {} ms, and are cut off", limit.as_millis());
     }
+}
+
+/// Errors: no agreement with the client within the time for a head.
+async fn encrypted(
+    tls: &Tls,
+    stream: TcpStream,
+    service: Router,
+    watcher: Watcher,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), String> {
+    let accepted = tokio::select! {
+        accepted = timeout(HEAD_TIMEOUT, tls.acceptor().accept(stream)) => accepted,
+        // It has sent no request, and shall not delay the stop.
+        _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
+    };
+    match accepted {
+        Ok(Ok(stream)) => connection(stream, service, watcher).await,
+        Ok(Err(error)) => Err(format!("no TLS: {error}")),
+        Err(_) => Err("no TLS in time".to_owned()),
+    }
+}
+
+async fn connection<S>(stream: S, service: Router, watcher: Watcher) -> Result<(), String>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(MOST_HEAD)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+    watcher.watch(connection).await.map_err(|error| error.to_string())
 }
 
 /// The next connection. Beyond the bound none is accepted: the others wait in the system's queue.

@@ -1,0 +1,65 @@
+//! Who may make a request.
+
+use super::answer;
+use super::app::App;
+use super::router::MOST_BODY;
+use crate::access::{Denied, Grant, Scope};
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, Response, StatusCode};
+use axum::middleware::Next;
+use serde::Serialize;
+use std::sync::Arc;
+
+#[derive(Serialize)]
+struct Refusal<'d> {
+    error: &'d str,
+    message: &'d str,
+}
+
+/// Lets requests through whose token has the scope. Their handlers find the [`Grant`], and check the tag.
+pub(super) async fn guard(
+    State((app, scope)): State<(Arc<App>, Scope)>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    let granted = app.access.grant(bearer(request.headers())).and_then(|grant| {
+        grant.check_scope(scope)?;
+        Ok(grant)
+    });
+    match granted {
+        Ok(grant) => {
+            request.extensions_mut().insert(grant);
+            next.run(request).await
+        }
+        Err(denied) => {
+            // With its body unread the connection would be closed, perhaps before the client has read why.
+            let _ = to_bytes(request.into_body(), MOST_BODY).await;
+            refused(&denied)
+        }
+    }
+}
+
+/// Errors: the response.
+pub(super) fn check_tag(grant: &Grant, tag: &str) -> Result<(), Box<Response<Body>>> {
+    grant.check_tag(tag).map_err(|denied| Box::new(refused(&denied)))
+}
+
+/// The token of a request.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+pub(super) fn refused(denied: &Denied) -> Response<Body> {
+    let (status, error, message) = match denied {
+        Denied::Unknown(message) => (StatusCode::UNAUTHORIZED, "unauthorized", message),
+        Denied::Forbidden(message) => (StatusCode::FORBIDDEN, "forbidden", message),
+    };
+    let mut response = answer::json(status, &Refusal { error, message });
+    if status == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
