@@ -1,5 +1,6 @@
 //! What is served over HTTP.
 
+mod admin;
 mod answer;
 mod app;
 mod counts;
@@ -7,13 +8,16 @@ mod guard;
 mod leaf;
 mod lease;
 mod metrics;
+mod pages;
 mod range;
 mod router;
 mod serve;
 mod status;
+mod tinyid;
+mod tinyid_tokens;
 mod tls;
 
 pub(crate) use app::App;
-pub(crate) use router::public;
+pub(crate) use router::{admin_api, public_api};
 pub(crate) use serve::serve;
 pub(crate) use tls::Tls;

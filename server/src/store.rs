@@ -15,9 +15,11 @@ mod pool;
 mod postgres;
 mod schema;
 mod sqlite;
+mod tag_rows;
 mod transaction;
 mod workers_table;
 
 pub(crate) use alloc::{set_tag, take_range};
 pub(crate) use pool::Store;
+pub(crate) use tag_rows::{TagChange, change_tag, tag_rows, tinyid_tokens};
 pub(crate) use workers_table::{WorkersTable, make_space};

@@ -230,3 +230,44 @@ fn clients_send_their_token_and_trust_their_authority() {
     let error = flake().token("leafid_wrong").open().unwrap_err();
     assert!(error.to_string().contains("unknown token"), "{error}");
 }
+
+#[test]
+fn clients_of_tinyid_and_of_ranges_are_one_id_space() {
+    let store = Store::new("tinyid");
+    let folder = Folder(std::env::temp_dir().join(format!("leafid-server-{}", store.tag)));
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let token = make_token(&folder.0, &store.tag);
+    let tokens = folder.0.join("tokens.toml").to_string_lossy().into_owned();
+    let mut servers = [0, 1].map(|_| Server::with(&store.url, &["--tokens", &tokens]));
+    let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
+    let open = |at: usize, protocol, token: &str| {
+        Segments::builder()
+            .persist(false)
+            .name(format!("{}-{at}", store.tag))
+            .protocol(protocol)
+            .token(token)
+            .timeout_ms(20_000)
+            .servers(&urls)
+            .open()
+            .unwrap()
+    };
+    let clients: Vec<_> = [Protocol::Tinyid, Protocol::Range, Protocol::Tinyid]
+        .into_iter()
+        .enumerate()
+        .map(|(at, protocol)| open(at, protocol, &token))
+        .collect();
+    let tags: Vec<_> = clients.iter().map(|client| client.tag(&store.tag).unwrap()).collect();
+    let error = open(9, Protocol::Tinyid, "wrong").tag(&store.tag).unwrap().next().unwrap_err();
+    assert!(error.to_string().contains("token"), "{error}");
+    let error = clients[0].tag("another").unwrap().next().unwrap_err();
+    assert!(error.to_string().contains("may not ask tinyid"), "{error}");
+    let mut ids = Vec::new();
+    for round in 0..40 {
+        if round == 20 {
+            servers[0].kill();
+        }
+        tags.iter().for_each(|tag| ids.extend(tag.take(50).unwrap()));
+    }
+    assert_eq!(ids.len(), 3 * 40 * 50);
+    assert_distinct(ids);
+}

@@ -31,7 +31,7 @@ def test_rusts_clients_get_ids_of_each_store(store):
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "LEAFID_SERVER_TEST_STORE": store.url},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "3 passed" in done.stdout
+    assert "4 passed" in done.stdout
 
 
 def test_pythons_clients_of_several_processes_share_one_id_space(store, new_tag, name):

@@ -3,12 +3,13 @@
 use super::exposure::exposure;
 use super::opening::open;
 use crate::access::Tokens;
-use crate::http::{App, Tls, public, serve};
+use crate::http::{App, Tls, admin_api, public_api, serve};
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
 use crate::store::Store;
 use leafid_core::{BackOff, Code, Error, Result};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -23,9 +24,11 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Serves until a signal. Errors: `invalid_argument`; `segment_unavailable` if the store does not answer at the start.
 pub(super) async fn run(options: Options) -> Result<()> {
     let (stopper, stop) = watch::channel(false);
-    let listener = TcpListener::bind(options.listen).await.map_err(|error| {
-        Error::invalid("listen", format!("{}: {error}", options.listen), "a free address and port")
-    })?;
+    let listener = bind("listen", options.listen).await?;
+    let admin_listener = match options.admin_listen {
+        Some(address) => Some(bind("admin-listen", address).await?),
+        None => None,
+    };
     let tls = Tls::load(&options)?.map(Arc::new);
     let tokens = Tokens::load(&options)?;
     let store = open(&options)?;
@@ -48,8 +51,11 @@ pub(super) async fn run(options: Options) -> Result<()> {
     });
     tokio::spawn(look_at_store(app.clone()));
     reload_at_hangups(app.clone(), tls.clone())?;
-    let address = listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string());
-    log::info!("leafid-server {} listens on {address}, store {}", env!("CARGO_PKG_VERSION"), store.shown());
+    if let Some(listener) = &admin_listener {
+        log::info!("the admin API listens on {}", shown(listener));
+    }
+    let (version, address) = (env!("CARGO_PKG_VERSION"), shown(&listener));
+    log::info!("leafid-server {version} listens on {address}, store {}", store.shown());
     let mut stopped = stop.clone();
     let stopping = app.clone();
     tokio::spawn(async move {
@@ -57,13 +63,28 @@ pub(super) async fn run(options: Options) -> Result<()> {
         stopping.is_stopping.store(true, Relaxed);
         log::info!("leafid-server stops");
     });
-    serve(app.clone(), public(&app), listener, tls, stop).await;
+    let administration = admin_listener.map(|listener| {
+        tokio::spawn(serve(app.clone(), admin_api(&app), listener, tls.clone(), stop.clone()))
+    });
+    serve(app.clone(), public_api(&app), listener, tls, stop).await;
+    if let Some(administration) = administration {
+        let _ = administration.await;
+    }
     if let Some(holder) = holder {
         let _ = holder.await;
     }
     store.close().await;
     log::info!("leafid-server has stopped");
     Ok(())
+}
+
+async fn bind(option: &str, address: SocketAddr) -> Result<TcpListener> {
+    let wrong = |error| Error::invalid(option, format!("{address}: {error}"), "a free address and port");
+    TcpListener::bind(address).await.map_err(wrong)
+}
+
+fn shown(listener: &TcpListener) -> String {
+    listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string())
 }
 
 fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use super::counts::RequestCounts;
+use super::tinyid_tokens::TinyidTokens;
 use crate::access::Tokens;
 use crate::leases::Leases;
 use crate::options::Options;
@@ -27,6 +28,7 @@ pub(crate) struct App {
     pub(crate) store_error: Mutex<Option<Error>>,
     pub(crate) is_stopping: AtomicBool,
     pub(super) counts: RequestCounts,
+    pub(super) tinyid_tokens: TinyidTokens,
     /// The requests at a time.
     pub(super) room: Semaphore,
 }
@@ -45,6 +47,7 @@ impl App {
             store_error: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             counts: RequestCounts::default(),
+            tinyid_tokens: TinyidTokens::default(),
             options,
             access,
             store,

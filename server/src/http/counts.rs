@@ -25,13 +25,15 @@ impl RequestCounts {
 
 /// A few names, whatever clients ask for.
 fn api(path: &str) -> &'static str {
-    const NAMES: [(&str, &str); 6] = [
+    const NAMES: [(&str, &str); 8] = [
         ("/api/segment/get/", "segment"),
         ("/api/snowflake/get/", "snowflake"),
         ("/api/segment/range/", "range"),
         ("/api/worker/claim", "claim"),
         ("/api/worker/renew", "renew"),
         ("/api/worker/release", "release"),
+        ("/api/tag", "tag"),
+        ("/tinyid/id/", "tinyid"),
     ];
     NAMES.iter().find(|(start, _)| path.starts_with(start)).map_or("other", |(_, name)| name)
 }

@@ -1,13 +1,16 @@
 //! The paths, and the bounds of all requests.
 
+use super::admin;
 use super::answer;
 use super::app::App;
 use super::guard::guard;
 use super::leaf;
 use super::lease;
 use super::metrics;
+use super::pages;
 use super::range;
 use super::status;
+use super::tinyid;
 use crate::access::Scope;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -22,7 +25,7 @@ use tokio::time::timeout;
 pub(super) const MOST_BODY: usize = 16 * 1024;
 
 /// What everybody may ask for who has the tokens.
-pub(crate) fn public(app: &Arc<App>) -> Router {
+pub(crate) fn public_api(app: &Arc<App>) -> Router {
     let ids = Router::new()
         .route("/api/segment/get/{tag}", get(leaf::segment).post(leaf::segment))
         .route("/api/snowflake/get/{tag}", get(leaf::snowflake).post(leaf::snowflake));
@@ -36,13 +39,41 @@ pub(crate) fn public(app: &Arc<App>) -> Router {
         .merge(guarded(app, Scope::Ids, ids))
         .merge(guarded(app, Scope::Ranges, ranges))
         .merge(guarded(app, Scope::Leases, leases))
+        .merge(tinyids())
         .merge(watching(app));
+    let routes = match app.options.admin_listen {
+        None => routes.merge(administration(app)),
+        Some(_) => routes,
+    };
     bounded(app, routes)
+}
+
+/// What the address of `--admin-listen` serves.
+pub(crate) fn admin_api(app: &Arc<App>) -> Router {
+    bounded(app, watching(app).merge(administration(app)))
+}
+
+fn administration(app: &Arc<App>) -> Router<Arc<App>> {
+    guarded(app, Scope::Admin, Router::new().route("/api/tag", post(admin::set_tag)))
+}
+
+/// Their token is a word of the request, and they check it themselves.
+fn tinyids() -> Router<Arc<App>> {
+    let (ids, segments) = (tinyid::next_id, tinyid::next_segment_id);
+    let (simple_ids, simple_segments) = (tinyid::next_id_simple, tinyid::next_segment_id_simple);
+    Router::new()
+        .route("/tinyid/id/nextId", get(ids).post(ids))
+        .route("/tinyid/id/nextIdSimple", get(simple_ids).post(simple_ids))
+        .route("/tinyid/id/nextSegmentId", get(segments).post(segments))
+        .route("/tinyid/id/nextSegmentIdSimple", get(simple_segments).post(simple_segments))
 }
 
 /// What the health of a server is seen by.
 fn watching(app: &Arc<App>) -> Router<Arc<App>> {
-    let watched = Router::new().route("/metrics", get(metrics::metrics));
+    let watched = Router::new()
+        .route("/metrics", get(metrics::metrics))
+        .route("/cache", get(pages::cache))
+        .route("/db", get(pages::db));
     Router::new().route("/health", get(status::health)).route("/ready", get(status::ready)).merge(guarded(
         app,
         Scope::Metrics,

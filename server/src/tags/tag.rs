@@ -49,6 +49,8 @@ struct State {
 /// The state of a tag, to be shown.
 pub(crate) struct TagStats {
     pub(crate) name: Arc<str>,
+    /// The rest of the segment that ids come from, and the next one.
+    pub(crate) segments: Vec<Segment>,
     pub(crate) left: u64,
     pub(crate) taken: u64,
     pub(crate) step: i64,
@@ -232,6 +234,7 @@ impl Tag {
         let state = self.state.lock();
         TagStats {
             name: self.name.clone(),
+            segments: self.buffer.segments(&state.filler),
             left: self.buffer.left(&state.filler),
             taken: self.buffer.taken(&state.filler),
             step: state.fetches.step().step(),

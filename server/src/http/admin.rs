@@ -1,0 +1,87 @@
+//! Tags made and changed: `POST /api/tag`.
+
+use super::answer;
+use super::app::App;
+use super::guard;
+use crate::access::{Denied, Grant};
+use crate::store::{TagChange, change_tag};
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, State};
+use axum::http::{Response, StatusCode};
+use leafid_core::options::check_tag;
+use leafid_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The longest description, in characters: Leaf's column.
+const LONGEST: usize = 256;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TagBody {
+    tag: String,
+    step: Option<i64>,
+    /// The first id, in digits or as a number.
+    first: Option<i64>,
+    description: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    tag: String,
+    max_id: String,
+    step: i64,
+    description: String,
+    created: bool,
+}
+
+pub(super) async fn set_tag(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Response<Body> {
+    if app.options.admin_listen.is_none() && !grant.has_token() {
+        let message = "the admin API is off: it needs a token with the scope admin, or --admin-listen";
+        return guard::refused(&Denied::Forbidden(message.to_owned()));
+    }
+    let body = match parse(&body) {
+        Ok(body) => body,
+        Err(error) => return answer::refused(&error),
+    };
+    if let Err(refused) = guard::check_tag(&grant, &body.tag) {
+        return *refused;
+    }
+    match change(&app, body).await {
+        Ok((status, changed)) => answer::json(status, &changed),
+        Err(error) => answer::refused(&error),
+    }
+}
+
+fn parse(body: &[u8]) -> Result<TagBody> {
+    let body: TagBody = serde_json::from_slice(body).map_err(|error| {
+        Error::invalid("the body", error, "a JSON object of tag, step, first and description")
+    })?;
+    check_tag(&body.tag)?;
+    let most = i64::from(i32::MAX);
+    if let Some(step) = body.step.filter(|step| !(1..=most).contains(step)) {
+        return Err(Error::invalid("step", step, &format!("1 to {most}")));
+    }
+    if let Some(first) = body.first.filter(|first| *first < 0) {
+        return Err(Error::invalid("first", first, "0 or more"));
+    }
+    let is_wrong = |text: &String| text.chars().count() > LONGEST || text.chars().any(char::is_control);
+    if body.description.as_ref().is_some_and(is_wrong) {
+        let allowed = format!("up to {LONGEST} characters, none of them a control character");
+        return Err(Error::invalid("description", "too long or not printable", &allowed));
+    }
+    Ok(body)
+}
+
+async fn change(app: &App, body: TagBody) -> Result<(StatusCode, Changed)> {
+    let TagBody { tag, step, first, description } = body;
+    let (row, created) = change_tag(&app.store, &tag, TagChange { step, first, description }).await?;
+    log::info!("the tag {tag:?} was {}: step {}", if created { "made" } else { "changed" }, row.step);
+    let max_id = row.max_id.to_string();
+    let changed = Changed { tag: row.tag, max_id, step: row.step, description: row.description, created };
+    Ok((if created { StatusCode::CREATED } else { StatusCode::OK }, changed))
+}

@@ -1,0 +1,168 @@
+//! tinyid's API: a bizType is a tag of `leaf_alloc`, so that a name has one counter whatever clients speak.
+//!
+//! As with tinyid, all is 200: the calls named Simple answer nothing where they refuse, the others say why.
+
+use super::answer::{self, TEXT};
+use super::app::App;
+use crate::access::Scope;
+use crate::tags::Patience;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use leafid_core::{Code, Error, Result, parse_id};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+/// Clients fetch the next segment when this percentage of one is used: tinyid's.
+const LOADING_PERCENT: i64 = 20;
+
+#[derive(Serialize)]
+struct Answer<T> {
+    data: Option<T>,
+    code: u16,
+    message: String,
+}
+
+/// The ids above `current_id`, up to `max_id`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SegmentId {
+    max_id: i64,
+    loading_id: i64,
+    current_id: i64,
+    delta: i64,
+    remainder: i64,
+}
+
+/// Why there are no ids.
+enum Refused {
+    Token,
+    Error(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Error(error)
+    }
+}
+
+/// A request: the words of its query and of its form. The query's go before the form's, as in a servlet.
+struct Asked {
+    app: Arc<App>,
+    words: HashMap<String, String>,
+}
+
+pub(super) async fn next_id(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    full(asked(app, &uri, &headers, &body).ids().await)
+}
+
+pub(super) async fn next_id_simple(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    simple(asked(app, &uri, &headers, &body).ids().await)
+}
+
+pub(super) async fn next_segment_id(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    full(asked(app, &uri, &headers, &body).segment().await)
+}
+
+pub(super) async fn next_segment_id_simple(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    let segment = asked(app, &uri, &headers, &body).segment().await;
+    simple(segment.map(|SegmentId { current_id, loading_id, max_id, delta, remainder }| {
+        vec![current_id, loading_id, max_id, delta, remainder]
+    }))
+}
+
+fn asked(State(app): State<Arc<App>>, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Asked {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let form = if kind.starts_with(FORM) { body } else { &[] };
+    let parts = [form, uri.query().unwrap_or_default().as_bytes()];
+    let words = parts.into_iter().flat_map(form_urlencoded::parse);
+    Asked { app, words: words.map(|(name, word)| (name.into_owned(), word.into_owned())).collect() }
+}
+
+impl Asked {
+    async fn ids(&self) -> std::result::Result<Vec<i64>, Refused> {
+        let tag = self.tag(Scope::Ids).await?;
+        let limit = self.app.options.timeout();
+        let patience = Patience { first: limit, later: limit, issues_zero: false };
+        Ok(self.app.tags.take(tag, self.count()?, patience).await?)
+    }
+
+    async fn segment(&self) -> std::result::Result<SegmentId, Refused> {
+        let tag = self.tag(Scope::Ranges).await?;
+        let segment = self.app.tags.range(tag, None, 0).await?.segment;
+        // Its ids are positive.
+        let (first, end) = (segment.start().max(1), segment.end());
+        let loading_id =
+            first - 1 + (end - first) / 100 * LOADING_PERCENT + (end - first) % 100 * LOADING_PERCENT / 100;
+        Ok(SegmentId { max_id: end - 1, loading_id, current_id: first - 1, delta: 1, remainder: 0 })
+    }
+
+    /// The bizType, if the token may have it.
+    async fn tag(&self, scope: Scope) -> std::result::Result<&str, Refused> {
+        let word = |name: &str| self.words.get(name).map(String::as_str).filter(|word| !word.is_empty());
+        let (Some(tag), Some(token)) = (word("bizType"), word("token")) else { return Err(Refused::Token) };
+        let is_ours = !self.app.access.is_empty()
+            && self
+                .app
+                .access
+                .grant(Some(token))
+                .is_ok_and(|grant| grant.check_scope(scope).is_ok() && grant.check_tag(tag).is_ok());
+        let is_allowed = is_ours || self.app.tinyid_tokens.allow(&self.app.store, tag, token).await?;
+        if is_allowed { Ok(tag) } else { Err(Refused::Token) }
+    }
+
+    /// Above the largest number tinyid gives that many.
+    fn count(&self) -> Result<usize> {
+        let most = i64::from(self.app.options.max_batch);
+        let asked = self.words.get("batchSize").map_or(Ok(1), |text| parse_id(text))?;
+        let wrong = || Error::invalid("batchSize", asked, "1 or more");
+        usize::try_from(asked.min(most)).ok().filter(|n| *n > 0).ok_or_else(wrong)
+    }
+}
+
+fn full<T: Serialize>(result: std::result::Result<T, Refused>) -> Response<Body> {
+    let (data, code, message) = match result {
+        Ok(data) => (Some(data), 200, String::new()),
+        Err(Refused::Token) => (None, 5, "token is error".to_owned()),
+        // Clients know it by these words.
+        Err(Refused::Error(error)) if error.code() == Code::UnknownTag => {
+            (None, 6, format!("can not find biztype: {}", error.message()))
+        }
+        Err(Refused::Error(error)) => (None, 6, error.message().to_owned()),
+    };
+    answer::json(StatusCode::OK, &Answer { data, code, message })
+}
+
+fn simple(result: std::result::Result<Vec<i64>, Refused>) -> Response<Body> {
+    let numbers = result.unwrap_or_else(|refused| {
+        if let Refused::Error(error) = refused {
+            log::debug!("tinyid: {error}");
+        }
+        Vec::new()
+    });
+    let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    answer::body(StatusCode::OK, TEXT, texts.join(","))
+}

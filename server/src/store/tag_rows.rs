@@ -1,0 +1,88 @@
+//! The rows of `leaf_alloc` as an administrator sees and changes them.
+
+use super::pool::Store;
+use super::transaction::{Transaction, Value, integer, text};
+use leafid_core::{Code, Error, Result};
+use sqlx::any::AnyRow;
+
+// A text of each type and database, and none of NULL.
+const COLUMNS: &str = "biz_tag, max_id, step, COALESCE(description, ''), CONCAT(update_time, '')";
+
+/// A row.
+pub(crate) struct TagRow {
+    pub(crate) tag: String,
+    /// The first id that was not given yet.
+    pub(crate) max_id: i64,
+    pub(crate) step: i64,
+    pub(crate) description: String,
+    /// As the database shows it.
+    pub(crate) update_time: String,
+}
+
+/// What to set in a row; `None` leaves it as it is, and is the usual value in a new row.
+pub(crate) struct TagChange {
+    pub(crate) step: Option<i64>,
+    /// The counter is raised to this. It is never set back.
+    pub(crate) first: Option<i64>,
+    pub(crate) description: Option<String>,
+}
+
+/// Makes a tag, or changes it. Returns the row, and whether it is new.
+pub(crate) async fn change_tag(store: &Store, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
+    let tag = tag.to_owned();
+    store.transaction(move |tx| Box::pin(async move { set(tx, &tag, &change).await })).await
+}
+
+async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(TagRow, bool)> {
+    let (insert, ignore) = tx.dialect().insert_new;
+    let make = format!("{insert} leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?) {ignore}");
+    let (first, step) = (change.first.unwrap_or(1), change.step.unwrap_or(1_000));
+    let made = tx.execute(&make, &[Value::Text(tag), Value::Int(first), Value::Int(step)]).await?;
+    if let Some(step) = change.step {
+        let set = "UPDATE leaf_alloc SET step = ? WHERE biz_tag = ?";
+        tx.execute(set, &[Value::Int(step), Value::Text(tag)]).await?;
+    }
+    if let Some(first) = change.first {
+        let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id < ?";
+        tx.execute(raise, &[Value::Int(first), Value::Text(tag), Value::Int(first)]).await?;
+    }
+    if let Some(description) = &change.description {
+        let set = "UPDATE leaf_alloc SET description = ? WHERE biz_tag = ?";
+        tx.execute(set, &[Value::Text(description), Value::Text(tag)]).await?;
+    }
+    let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?");
+    let row = tx.row(&select, &[Value::Text(tag)]).await?;
+    let row =
+        row.ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
+    Ok((tag_row(&row)?, made > 0))
+}
+
+/// The rows behind `after`, by tag, at most `most` of them.
+pub(crate) async fn tag_rows(store: &Store, after: &str, most: usize) -> Result<Vec<TagRow>> {
+    let after = after.to_owned();
+    let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
+    let rows = store
+        .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
+        .await?;
+    rows.iter().map(tag_row).collect()
+}
+
+/// The bizType and token of each row of tinyid's table, if there is such a table.
+pub(crate) async fn tinyid_tokens(store: &Store) -> Result<Vec<(String, String)>> {
+    if !store.has("tiny_id_token").await {
+        return Ok(Vec::new());
+    }
+    let select = "SELECT biz_type, token FROM tiny_id_token";
+    let rows = store.transaction(move |tx| Box::pin(async move { tx.rows(select, &[]).await })).await?;
+    rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
+}
+
+fn tag_row(row: &AnyRow) -> Result<TagRow> {
+    Ok(TagRow {
+        tag: text(row, 0)?,
+        max_id: integer(row, 1)?,
+        step: integer(row, 2)?,
+        description: text(row, 3)?,
+        update_time: text(row, 4)?,
+    })
+}

@@ -1,0 +1,122 @@
+"""tinyid's API: its calls, its answers, and its table of tokens."""
+
+import json
+import threading
+import urllib.parse
+
+import pytest
+from servers import Server, check_unique, in_threads, until
+
+# As tinyid's own script makes it, or as near as the database comes.
+TABLES = {
+    "mariadb": """CREATE TABLE IF NOT EXISTS tiny_id_token (
+        id int(11) unsigned NOT NULL AUTO_INCREMENT, token varchar(255) NOT NULL DEFAULT '', biz_type varchar(63) NOT NULL
+        DEFAULT '', remark varchar(255) NOT NULL DEFAULT '', create_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+        update_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00', PRIMARY KEY (id))""",
+    "postgresql": "CREATE TABLE IF NOT EXISTS tiny_id_token (id serial, token varchar(255), biz_type varchar(63))",
+    "sqlite": "CREATE TABLE IF NOT EXISTS tiny_id_token (id integer PRIMARY KEY, token varchar(255), biz_type varchar(63))",
+}
+REFUSED = {"data": None, "code": 5, "message": "token is error"}
+
+
+def allow(store, token, tag):
+    store.sql(TABLES[store.name])
+    store.sql(f"INSERT INTO tiny_id_token (token, biz_type) VALUES ('{token}', '{tag}')")
+
+
+@pytest.fixture
+def call(store, new_tag):
+    """A server, its tag of step 100 with a token, and calls of it."""
+    tag = new_tag(store, 100)
+    allow(store, "s3cret", tag)
+    with Server(store.url, "--max-batch", "500", environment={"LEAFID_SERVER_LOG": "debug"}) as server:
+        client = server.client()
+
+        def call(name, bizType=tag, token="s3cret", **more):
+            words = urllib.parse.urlencode({"bizType": bizType, "token": token, **more})
+            status, body = client.get(f"/tinyid/id/{name}?{words}")
+            assert status == 200
+            return body if name.endswith("Simple") else json.loads(body)
+
+        call.server, call.tag, call.client = server, tag, client
+        yield call
+        assert "s3cret" not in server.log()
+
+
+def test_each_call_answers_as_tinyid(call):
+    assert call("nextId") == {"data": [1], "code": 200, "message": ""}
+    assert call("nextId", batchSize=3)["data"] == [2, 3, 4]
+    assert call("nextIdSimple") == "5"
+    assert call("nextIdSimple", batchSize=2) == "6,7"
+    assert len(call("nextId", batchSize=501)["data"]) == 500, "that many are given at most"
+    segment = call("nextSegmentId")
+    data = segment.pop("data")
+    assert segment == {"code": 200, "message": ""}
+    first = data["currentId"]
+    assert data == {"maxId": first + 100, "loadingId": first + 20, "currentId": first, "delta": 1, "remainder": 0}
+    numbers = [int(number) for number in call("nextSegmentIdSimple").split(",")]
+    first = numbers[0]
+    assert first >= data["maxId"] and numbers == [first, first + 20, first + 100, 1, 0]
+
+
+def test_a_form_is_read_as_a_query_is(call):
+    form = {"Content-Type": "application/x-www-form-urlencoded;charset=UTF-8"}
+    body = f"bizType={call.tag}&token=s3cret&batchSize=2"
+    assert call.client.request("POST", "/tinyid/id/nextIdSimple", body, form)[2] == "1,2"
+    assert call.client.request("POST", f"/tinyid/id/nextIdSimple?{body}")[2] == "3,4"
+    assert call.client.request("POST", "/tinyid/id/nextIdSimple", body)[2] == "", "it is no form"
+    assert call.client.request("POST", "/tinyid/id/nextIdSimple?token=wrong", body, form)[2] == "", "the query goes first"
+
+
+def test_what_is_wrong_is_said_as_tinyid_says_it(call, store, new_tag):
+    other = new_tag(store, suffix="-other")
+    for words in ({"token": "wrong"}, {"token": ""}, {"bizType": ""}, {"bizType": other}):
+        for name in ("nextId", "nextSegmentId"):
+            assert call(name, **words) == REFUSED
+            assert call(name + "Simple", **words) == ""
+    allow(store, "s3cret", "none-" + call.tag)
+    unknown = until(lambda: (found := call("nextId", bizType="none-" + call.tag)) != REFUSED and found, "it is allowed")
+    assert (unknown["data"], unknown["code"]) == (None, 6)
+    assert unknown["message"].startswith("can not find biztype")
+    assert call("nextIdSimple", bizType="none-" + call.tag) == ""
+    for size in ("0", "-1", "x"):
+        assert call("nextId", batchSize=size)["code"] == 6
+    store.sql(f"UPDATE leaf_alloc SET max_id = -5 WHERE biz_tag = '{call.tag}'")
+    assert call("nextSegmentId")["code"] == 6 and call("nextSegmentIdSimple") == ""
+
+
+def test_clients_of_all_protocols_share_one_counter(call):
+    found, lock = [], threading.Lock()
+
+    def tinyid():
+        client, words = call.server.client(), f"bizType={call.tag}&token=s3cret"
+        for _ in range(50):
+            ids = client.get(f"/tinyid/id/nextIdSimple?{words}&batchSize=30")[1].split(",")
+            current, _, last, _, _ = map(int, client.get(f"/tinyid/id/nextSegmentIdSimple?{words}")[1].split(","))
+            with lock:
+                found.extend([*map(int, ids), *range(current + 1, last + 1)])
+
+    def others():
+        client = call.server.client()
+        for _ in range(50):
+            ids, segment = client.ids(call.tag, 30), client.range(call.tag, 100)
+            with lock:
+                found.extend([*ids, *range(*segment)])
+
+    in_threads(tinyid, tinyid, others, others)
+    check_unique(found, 4 * 50 * 130)
+
+
+def test_zero_is_no_id(file, new_tag):
+    tag = new_tag(file, 10, 0)
+    allow(file, "s3cret", tag)
+    with Server(file.url) as server:
+        words = f"bizType={tag}&token=s3cret"
+        assert server.client().get(f"/tinyid/id/nextSegmentIdSimple?{words}")[1] == "0,1,9,1,0"
+
+
+def test_without_the_table_nobody_is_allowed(file, new_tag):
+    tag = new_tag(file)
+    with Server(file.url) as server:
+        status, body = server.client().get(f"/tinyid/id/nextId?bizType={tag}&token=x")
+        assert (status, json.loads(body)) == (200, REFUSED)
