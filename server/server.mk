@@ -6,7 +6,7 @@ server_build := CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_INCREMENTAL=0
 
 .PHONY: test-server server-tools
 
-test-server: tools server-tools
+test-server: tools server-tools build/venv-schemathesis/done
 	@$(server_build) cargo test --quiet -p leafid-server
 	@$(server_build) cargo build --quiet -p leafid-server
 	@$(server_build) LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
@@ -16,3 +16,9 @@ server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
 	    mariadbd:mariadb-server postgres:postgresql faketime:faketime openssl:openssl || \
 	    echo "tests that need them are skipped" >&2
+
+# Compares server/openapi.json with the answers of a server.
+build/venv-schemathesis/done: tests/server/requirements.txt
+	$(call python_make_venv,$(python_base),build/venv-schemathesis)
+	@build/venv-schemathesis/bin/pip install --quiet --disable-pip-version-check -r tests/server/requirements.txt
+	@touch $@

@@ -74,11 +74,11 @@ fn watching(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/metrics", get(metrics::metrics))
         .route("/cache", get(pages::cache))
         .route("/db", get(pages::db));
-    Router::new().route("/health", get(status::health)).route("/ready", get(status::ready)).merge(guarded(
-        app,
-        Scope::Metrics,
-        watched,
-    ))
+    Router::new()
+        .route("/health", get(status::health))
+        .route("/ready", get(status::ready))
+        .route("/openapi.json", get(status::openapi))
+        .merge(guarded(app, Scope::Metrics, watched))
 }
 
 fn guarded(app: &Arc<App>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {

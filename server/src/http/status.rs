@@ -21,6 +21,11 @@ struct Ready {
     worker_id: Option<i64>,
 }
 
+/// What this server answers, as OpenAPI describes it.
+pub(super) async fn openapi() -> Response<Body> {
+    answer::body(StatusCode::OK, answer::JSON, include_str!("../../openapi.json").to_owned())
+}
+
 /// The process answers.
 pub(super) async fn health() -> Response<Body> {
     answer::body(StatusCode::OK, answer::TEXT, "ok\n".to_owned())

@@ -1,0 +1,47 @@
+"""The description of the API, compared with what a server answers."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from servers import BINARY, ROOT, Server, make_tag
+
+SCHEMATHESIS = ROOT / "build/venv-schemathesis/bin/schemathesis"
+FILE = ROOT / "server/openapi.json"
+SECONDS = 25
+# Requests that break a rule of the description are answered as it says, or are good ones after all.
+CHECKS = ("status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance,"
+          "unsupported_method")  # fmt: skip
+
+
+def test_each_path_is_described_and_served(file):
+    described = json.loads(FILE.read_text())["paths"]
+    routes = re.findall(r'\.route\(\s*"([^"]+)"', (ROOT / "server/src/http/router.rs").read_text())
+    assert len(routes) > 15 and set(routes) == set(described)
+    with Server(file.url) as server:
+        status, headers, body = server.client().request("GET", "/openapi.json")
+        assert (status, headers["content-type"], body) == (200, "application/json;charset=UTF-8", FILE.read_text())
+
+
+def test_answers_are_those_of_the_description(file, tmp_path):
+    if not SCHEMATHESIS.exists():
+        pytest.skip("schemathesis is not installed: make test-server")
+    for tag in ("order", "0", "a"):
+        make_tag(file.url, tag, 10)
+    words = [BINARY, "token", "one", "--scope", "ids,ranges,leases,admin,metrics"]
+    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    (tmp_path / "tokens.toml").write_text(made.stdout)
+    options = "--tokens", tmp_path / "tokens.toml", "--timeout-ms", "200"
+    with Server(file.url, *options) as server:
+        command = [SCHEMATHESIS, "run", f"{server.url}/openapi.json", "--header",
+                   f"Authorization: Bearer {made.stderr.split()[-1]}", "--checks", CHECKS, "--max-time", str(SECONDS),
+                   "--phases", "coverage,fuzzing", "--continue-on-failure", "--no-color"]  # fmt: skip
+        done = subprocess.run(list(map(str, command)), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=4 * SECONDS)  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        found = re.search(r"(\d+) generated", done.stdout)
+        assert found and int(found[1]) > 500, done.stdout
+        print(found[0])
+        assert server.client().get("/health")[0] == 200
+        assert "panicked" not in server.log()
