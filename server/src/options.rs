@@ -130,6 +130,9 @@ pub(crate) struct Options {
     /// The largest number of requests at a time
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_REQUESTS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests: u32,
+    /// At a clean stop gives unused ids back, if no later range was taken. Only with a store that never forgets a commit
+    #[arg(long, global = true, env = "LEAFID_SERVER_GIVE_BACK")]
+    pub(crate) give_back: bool,
     /// How long requests may take to end when this server stops
     #[arg(long, global = true, env = "LEAFID_SERVER_STOP_TIMEOUT_MS", default_value_t = 10_000)]
     pub(crate) stop_timeout_ms: u64,

@@ -19,7 +19,7 @@ mod tag_rows;
 mod transaction;
 mod workers_table;
 
-pub(crate) use alloc::{set_tag, take_range};
+pub(crate) use alloc::{give_back, set_tag, take_range};
 pub(crate) use pool::Store;
 pub(crate) use tag_rows::{TagChange, change_tag, tag_rows, tinyid_tokens};
 pub(crate) use workers_table::{WorkersTable, make_space};

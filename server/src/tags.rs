@@ -4,7 +4,7 @@ mod tag;
 
 pub(crate) use tag::{Patience, Tag, TagStats};
 
-use crate::store::Store;
+use crate::store::{Store, give_back};
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Fetched, Result};
 use parking_lot::RwLock;
@@ -54,6 +54,18 @@ impl Tags {
         let mut stats: Vec<_> = self.by_name.read().values().map(|tag| tag.stats()).collect();
         stats.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         stats
+    }
+
+    /// Ends all tags, and gives back what of their last ranges is unused. No id is issued from then on. What cannot be
+    /// given back becomes a gap.
+    pub(crate) async fn give_back(&self) -> Result<()> {
+        let tags: Vec<_> = self.by_name.read().values().cloned().collect();
+        for tag in tags {
+            if let Some((first, end)) = tag.seal() {
+                give_back(&self.store, tag.name(), first, end).await?;
+            }
+        }
+        Ok(())
     }
 
     fn tag(&self, name: &str) -> Result<Arc<Tag>> {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How often a server looks whether the store answers.
 const LOOK: Duration = Duration::from_secs(1);
@@ -73,9 +73,21 @@ pub(super) async fn run(options: Options) -> Result<()> {
     if let Some(holder) = holder {
         let _ = holder.await;
     }
+    if app.options.give_back {
+        give_back(&app).await;
+    }
     store.close().await;
     log::info!("leafid-server has stopped");
     Ok(())
+}
+
+/// What is not given back in time becomes a gap.
+async fn give_back(app: &App) {
+    match timeout(Duration::from_millis(app.options.stop_timeout_ms), app.tags.give_back()).await {
+        Ok(Ok(())) => log::info!("the unused ids were given back, where no later range was taken"),
+        Ok(Err(error)) => log::warn!("not all unused ids were given back, the others are a gap: {error}"),
+        Err(_) => log::warn!("not all unused ids were given back in time, the others are a gap"),
+    }
 }
 
 async fn bind(option: &str, address: SocketAddr) -> Result<TcpListener> {

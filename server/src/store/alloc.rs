@@ -46,6 +46,21 @@ pub(crate) async fn set_tag(store: &Store, tag: &str, step: i64, first: i64) -> 
         .await
 }
 
+/// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
+/// caller had them.
+pub(crate) async fn give_back(store: &Store, tag: &str, first: i64, end: i64) -> Result<()> {
+    let tag = tag.to_owned();
+    store
+        .transaction(move |tx| {
+            Box::pin(async move {
+                let lower = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id = ?";
+                tx.execute(lower, &[Value::Int(first), Value::Text(&tag), Value::Int(end)]).await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
 async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) -> Result<Option<Fetched>> {
     let raised = match step {
         None => {

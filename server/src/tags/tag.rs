@@ -230,6 +230,17 @@ impl Tag {
         })
     }
 
+    /// Ends the tag: it issues no id from then on. Returns the unused ids at the end of the last range, as the first of
+    /// them and the end.
+    pub(crate) fn seal(&self) -> Option<(i64, i64)> {
+        let state = self.state.lock();
+        match self.buffer.seal(&state.filler)[..] {
+            [one, next] if one.end() == next.start() => Some((one.start(), next.end())),
+            [.., last] => Some((last.start(), last.end())),
+            [] => None,
+        }
+    }
+
     pub(crate) fn stats(&self) -> TagStats {
         let state = self.state.lock();
         TagStats {
