@@ -1,4 +1,4 @@
-# The id server, on real databases: SQLite, MariaDB and PostgreSQL. As root, what is missing is installed from Debian's
+# The id server, on real databases: SQLite, MariaDB, PostgreSQL and etcd. As root, what is missing is installed from Debian's
 # packages; otherwise its tests are skipped, and say so.
 
 # Quickly built: nothing here measures speed.
@@ -14,7 +14,7 @@ test-server: tools server-tools build/venv-schemathesis/done
 
 server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
-	    mariadbd:mariadb-server postgres:postgresql faketime:faketime openssl:openssl || \
+	    mariadbd:mariadb-server postgres:postgresql etcd:etcd-server faketime:faketime openssl:openssl || \
 	    echo "tests that need them are skipped" >&2
 
 # Compares server/openapi.json with the answers of a server.

@@ -8,7 +8,7 @@ mod run;
 mod token;
 
 use crate::options::{Cli, Command, Options};
-use crate::store;
+use crate::store::TagChange;
 use leafid_core::options::check_tag;
 use leafid_core::{Error, Result};
 
@@ -28,7 +28,8 @@ async fn set_tag(options: &Options, tag: &str, step: i64, first: i64) -> Result<
     check_tag(tag)?;
     let store = opening::open(options)?;
     store.make_tables().await?;
-    store::set_tag(&store, tag, step, first).await?;
+    let change = TagChange { step: Some(step), first: Some(first), description: None };
+    store.change_tag(tag, change).await?;
     store.close().await;
     println!("tag {tag:?} of {}: step {step}, the next range begins at {first} or above", store.shown());
     Ok(())

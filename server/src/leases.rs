@@ -2,7 +2,7 @@
 
 use crate::clock::random_hex;
 use crate::lease_rules::{Claim, Pool, Space, Worker, held, is_released, peer_times_ms};
-use crate::store::{Store, WorkersTable, make_space};
+use crate::store::{Step, Store, Writes};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ pub(crate) struct Leases {
     seen: Arc<Mutex<HashMap<String, Space>>>,
 }
 
-/// What a transaction comes to besides an error of the database.
+/// How often other servers may be first.
+const MOST_TRIES: usize = 50;
+
+/// What a change comes to, besides an error.
 enum Outcome<T> {
     Done(T, Space),
-    /// The name has no row yet.
-    NoSpace,
     /// The table is older than one that was seen. All tokens are void now.
     Rewound(Space),
-    Refused(Error),
 }
 
 /// The action of a transaction: reads the rows, and returns the row to store, and whether it is a new one.
@@ -110,15 +110,14 @@ impl Leases {
         only: Option<i64>,
         decide: impl Fn() -> Decision<T>,
     ) -> Result<T> {
-        for _ in 0..2 {
-            match self.attempt(name, only, decide()).await? {
-                Outcome::Done(value, space) => {
+        for _ in 0..MOST_TRIES {
+            let step = self.step(name, decide());
+            match self.store.change_workers(name, only, self.pool.lease_ms, step).await? {
+                Some(Outcome::Done(value, space)) => {
                     self.saw(name, space);
                     return Ok(value);
                 }
-                Outcome::Refused(error) => return Err(error),
-                Outcome::NoSpace => make_space(&self.store, name).await?,
-                Outcome::Rewound(space) => {
+                Some(Outcome::Rewound(space)) => {
                     log::error!(
                         "the worker ids of {name:?} were rewound to an older copy: all leases are void, and nothing is \
                          granted before {} ms",
@@ -126,6 +125,7 @@ impl Leases {
                     );
                     self.saw(name, space);
                 }
+                None => {}
             }
         }
         Err(Error::new(
@@ -134,42 +134,26 @@ impl Leases {
         ))
     }
 
-    async fn attempt<T: Send + 'static>(
-        &self,
-        name: &str,
-        only: Option<i64>,
-        decide: Decision<T>,
-    ) -> Result<Outcome<T>> {
+    fn step<T: Send + 'static>(&self, name: &str, decide: Decision<T>) -> Step<Outcome<T>> {
         let (leases, name) = (self.clone(), name.to_owned());
-        self.store
-            .transaction(move |tx| {
-                Box::pin(async move {
-                    let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? else {
-                        return Ok(Outcome::NoSpace);
-                    };
-                    let store_ms = table.now_ms().await?;
-                    // Read behind the lock: nobody changes the row now.
-                    let seen = leases.seen.lock().get(&name).cloned();
-                    if let Some(seen) = seen.filter(|seen| space.revision < seen.revision) {
-                        let doubted = leases.pool.doubted(&space, &seen, store_ms);
-                        table.void_tokens().await?;
-                        table.put_space(&doubted).await?;
-                        return Ok(Outcome::Rewound(doubted));
-                    }
-                    let workers = table.workers(only).await?;
-                    let (value, changed) = match decide(&leases.pool, &space, &workers, store_ms) {
-                        Ok(decided) => decided,
-                        Err(error) => return Ok(Outcome::Refused(error)),
-                    };
-                    let Some(changed) = changed else { return Ok(Outcome::Done(value, space)) };
-                    let is_new = workers.iter().all(|worker| worker.worker_id != changed.worker_id);
-                    table.put(&changed, is_new).await?;
-                    let space = leases.pool.changed(&space, store_ms);
-                    table.put_space(&space).await?;
-                    Ok(Outcome::Done(value, space))
-                })
-            })
-            .await
+        Box::new(move |space, workers, store_ms| {
+            // Nothing is stored if the row has changed since it was read.
+            let seen = leases.seen.lock().get(&name).cloned();
+            if let Some(seen) = seen.filter(|seen| space.revision < seen.revision) {
+                // A server whose clock was ahead may have made a grant that is forgotten.
+                let apart_ms = if leases.store.has_own_clock() { 0 } else { leases.pool.threshold_ms };
+                let doubted = leases.pool.doubted(space, &seen, store_ms + apart_ms);
+                let writes = Writes { space: Some(doubted.clone()), worker: None, voids_tokens: true };
+                return Ok((Outcome::Rewound(doubted), writes));
+            }
+            let (value, changed) = decide(&leases.pool, space, workers, store_ms)?;
+            let Some(changed) = changed else {
+                return Ok((Outcome::Done(value, space.clone()), Writes::default()));
+            };
+            let space = leases.pool.changed(space, store_ms);
+            let writes = Writes { space: Some(space.clone()), worker: Some(changed), voids_tokens: false };
+            Ok((Outcome::Done(value, space), writes))
+        })
     }
 
     fn saw(&self, name: &str, space: Space) {

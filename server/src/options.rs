@@ -55,7 +55,8 @@ pub(crate) struct Options {
     /// A TOML file with these options, each by its long name
     #[arg(long, global = true, env = "LEAFID_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The path of an SQLite file, mysql://USER:PASSWORD@HOST/DATABASE or postgres://USER:PASSWORD@HOST/DATABASE
+    /// The path of an SQLite file, mysql://USER:PASSWORD@HOST/DATABASE, postgres://USER:PASSWORD@HOST/DATABASE or
+    /// etcd://HOST:PORT,HOST:PORT/PREFIX
     #[arg(
         long,
         global = true,

@@ -10,16 +10,18 @@
 mod alloc;
 mod connection;
 mod dialect;
+mod etcd;
+mod handle;
 mod mysql;
-mod pool;
 mod postgres;
 mod schema;
+mod sql;
 mod sqlite;
 mod tag_rows;
 mod transaction;
+mod workers;
 mod workers_table;
 
-pub(crate) use alloc::{give_back, set_tag, take_range};
-pub(crate) use pool::Store;
-pub(crate) use tag_rows::{TagChange, change_tag, tag_rows, tinyid_tokens};
-pub(crate) use workers_table::{WorkersTable, make_space};
+pub(crate) use handle::Store;
+pub(crate) use tag_rows::TagChange;
+pub(crate) use workers::{Step, Writes};

@@ -4,7 +4,7 @@ mod tag;
 
 pub(crate) use tag::{Patience, Tag, TagStats};
 
-use crate::store::{Store, give_back};
+use crate::store::Store;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Fetched, Result};
 use parking_lot::RwLock;
@@ -62,7 +62,7 @@ impl Tags {
         let tags: Vec<_> = self.by_name.read().values().cloned().collect();
         for tag in tags {
             if let Some((first, end)) = tag.seal() {
-                give_back(&self.store, tag.name(), first, end).await?;
+                self.store.give_back(tag.name(), first, end).await?;
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ pub(super) async fn check(options: &Options) -> Result<(), String> {
 }
 
 async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
-    let (name, shown) = (store.dialect().name, store.shown());
+    let (name, shown) = (store.name(), store.shown());
     let store_ms = match store.now_ms().await {
         Ok(store_ms) => store_ms,
         Err(error) => return say(false, format!("store: {error}")),
@@ -48,8 +48,8 @@ async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
     say(true, format!("store: {name} at {shown} answers"));
     let apart_ms = (store_ms - unix_ms()).abs();
     say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
-    for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
-        match store.has(table).await {
+    for (table, is_there) in store.tables().await {
+        match is_there {
             true => say(true, format!("table {table}: it is there")),
             false => say(true, format!("table {table}: it will be made at the first start")),
         }

@@ -4,7 +4,7 @@ use super::answer;
 use super::app::App;
 use super::guard;
 use crate::access::{Denied, Grant};
-use crate::store::{TagChange, change_tag};
+use crate::store::TagChange;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::{Response, StatusCode};
@@ -79,7 +79,7 @@ fn parse(body: &[u8]) -> Result<TagBody> {
 
 async fn change(app: &App, body: TagBody) -> Result<(StatusCode, Changed)> {
     let TagBody { tag, step, first, description } = body;
-    let (row, created) = change_tag(&app.store, &tag, TagChange { step, first, description }).await?;
+    let (row, created) = app.store.change_tag(&tag, TagChange { step, first, description }).await?;
     log::info!("the tag {tag:?} was {}: step {}", if created { "made" } else { "changed" }, row.step);
     let max_id = row.max_id.to_string();
     let changed = Changed { tag: row.tag, max_id, step: row.step, description: row.description, created };

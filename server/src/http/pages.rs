@@ -3,7 +3,6 @@
 use super::answer;
 use super::app::App;
 use crate::access::Grant;
-use crate::store::tag_rows;
 use crate::tags::TagStats;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
@@ -50,7 +49,7 @@ pub(super) async fn db(
 }
 
 async fn rows(app: &App, grant: &Grant, after: &str) -> Result<Vec<Vec<String>>> {
-    let rows = tag_rows(&app.store, after, MOST).await?;
+    let rows = app.store.tag_rows(after, MOST).await?;
     let seen = rows.into_iter().filter(|row| grant.check_tag(&row.tag).is_ok());
     Ok(seen
         .map(|row| {

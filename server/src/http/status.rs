@@ -42,7 +42,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     let ready = Ready {
         ready: reason.is_none(),
         reason,
-        store: app.store.dialect().name.to_owned(),
+        store: app.store.name().to_owned(),
         tags: app.tags.len(),
         worker_id: app.snowflake.as_ref().and_then(|snowflake| snowflake.worker_id()),
     };

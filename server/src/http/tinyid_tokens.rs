@@ -1,7 +1,7 @@
 //! The tokens of tinyid's table `tiny_id_token`. They are read again each minute, as tinyid does, and for a token that is
 //! not among them.
 
-use crate::store::{Store, tinyid_tokens};
+use crate::store::Store;
 use leafid_core::Result;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ impl TinyidTokens {
                 return Ok(is_known);
             }
         }
-        match tinyid_tokens(store).await {
+        match store.tinyid_tokens().await {
             Ok(pairs) => {
                 let pairs: HashSet<_> = pairs.iter().map(|(tag, token)| digest(tag, token)).collect();
                 let is_known = pairs.contains(&wanted);

@@ -1,6 +1,6 @@
 //! Leaf's table `leaf_alloc`: one row for each tag. `max_id` is the first id that was not given yet.
 
-use super::pool::Store;
+use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer};
 use leafid_core::{Code, Error, Fetched, Result, Segment};
 
@@ -17,8 +17,8 @@ pub(crate) struct Allocated {
 ///
 /// It is Leaf's own transaction, so that stock servers can share the table. The UPDATE comes first and takes the lock
 /// of the row, so the SELECT reads what this UPDATE has stored.
-pub(crate) async fn take_range(
-    store: &Store,
+pub(super) async fn take_range(
+    store: &Sql,
     tag: &str,
     step: Option<i64>,
     after: i64,
@@ -27,38 +27,18 @@ pub(crate) async fn take_range(
     store.transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after).await })).await
 }
 
-/// Makes a tag, or sets the step of one that exists. A counter is never set back.
-pub(crate) async fn set_tag(store: &Store, tag: &str, step: i64, first: i64) -> Result<()> {
-    let tag = tag.to_owned();
-    store
-        .transaction(move |tx| {
-            Box::pin(async move {
-                let (insert, ignore) = tx.dialect().insert_new;
-                let make = format!("{insert} leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?) {ignore}");
-                tx.execute(&make, &[Value::Text(&tag), Value::Int(first), Value::Int(step)]).await?;
-                let set = "UPDATE leaf_alloc SET step = ? WHERE biz_tag = ?";
-                tx.execute(set, &[Value::Int(step), Value::Text(&tag)]).await?;
-                let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id < ?";
-                tx.execute(raise, &[Value::Int(first), Value::Text(&tag), Value::Int(first)]).await?;
-                Ok(())
-            })
-        })
-        .await
-}
-
 /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
 /// caller had them.
-pub(crate) async fn give_back(store: &Store, tag: &str, first: i64, end: i64) -> Result<()> {
+pub(crate) async fn give_back(sql: &Sql, tag: &str, first: i64, end: i64) -> Result<()> {
     let tag = tag.to_owned();
-    store
-        .transaction(move |tx| {
-            Box::pin(async move {
-                let lower = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id = ?";
-                tx.execute(lower, &[Value::Int(first), Value::Text(&tag), Value::Int(end)]).await?;
-                Ok(())
-            })
+    sql.transaction(move |tx| {
+        Box::pin(async move {
+            let lower = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id = ?";
+            tx.execute(lower, &[Value::Int(first), Value::Text(&tag), Value::Int(end)]).await?;
+            Ok(())
         })
-        .await
+    })
+    .await
 }
 
 async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) -> Result<Option<Fetched>> {
@@ -79,7 +59,7 @@ async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) ->
     let step = step.unwrap_or(row.step);
     let start = row.end.checked_sub(step).ok_or_else(|| out_of_ids(tag))?;
     let (start, end) = if (0..after).contains(&start) {
-        continue_at(tx, tag, start, after, step).await?
+        raise_to(tx, tag, continue_at(start, after)?, step).await?
     } else {
         (start, row.end)
     };
@@ -88,22 +68,21 @@ async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) ->
     Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
 }
 
-/// The range above `after`, which this transaction's lock still protects.
-async fn continue_at(
-    tx: &mut Transaction,
-    tag: &str,
-    start: i64,
-    after: i64,
-    step: i64,
-) -> Result<(i64, i64)> {
+/// Where a range above `after` starts. Errors: `invalid_argument`.
+pub(super) fn continue_at(start: i64, after: i64) -> Result<i64> {
     if after - start > MOST_JUMP {
         let allowed = format!("at most {MOST_JUMP} above the counter, which is at {start}");
         return Err(Error::invalid("after", after, &allowed));
     }
-    let end = after.checked_add(step).ok_or_else(|| out_of_ids(tag))?;
+    Ok(after)
+}
+
+/// Raises the counter above the range, while this transaction's lock still protects it.
+async fn raise_to(tx: &mut Transaction, tag: &str, start: i64, step: i64) -> Result<(i64, i64)> {
+    let end = start.checked_add(step).ok_or_else(|| out_of_ids(tag))?;
     let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?";
     tx.execute(raise, &[Value::Int(end), Value::Text(tag)]).await?;
-    Ok((after, end))
+    Ok((start, end))
 }
 
 async fn allocated(tx: &mut Transaction, tag: &str) -> Result<Allocated> {
@@ -115,7 +94,7 @@ async fn allocated(tx: &mut Transaction, tag: &str) -> Result<Allocated> {
     Ok(Allocated { end: integer(&row, 0)?, step: integer(&row, 1)? })
 }
 
-fn out_of_ids(tag: &str) -> Error {
+pub(super) fn out_of_ids(tag: &str) -> Error {
     Error::new(
         Code::SourceInvalid,
         format!("the counter of {tag:?} is at the end of 63 bits; use another tag"),

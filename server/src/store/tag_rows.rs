@@ -1,6 +1,6 @@
 //! The rows of `leaf_alloc` as an administrator sees and changes them.
 
-use super::pool::Store;
+use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
 use sqlx::any::AnyRow;
@@ -28,9 +28,9 @@ pub(crate) struct TagChange {
 }
 
 /// Makes a tag, or changes it. Returns the row, and whether it is new.
-pub(crate) async fn change_tag(store: &Store, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
+pub(crate) async fn change_tag(sql: &Sql, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
     let tag = tag.to_owned();
-    store.transaction(move |tx| Box::pin(async move { set(tx, &tag, &change).await })).await
+    sql.transaction(move |tx| Box::pin(async move { set(tx, &tag, &change).await })).await
 }
 
 async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(TagRow, bool)> {
@@ -58,22 +58,22 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
 }
 
 /// The rows behind `after`, by tag, at most `most` of them.
-pub(crate) async fn tag_rows(store: &Store, after: &str, most: usize) -> Result<Vec<TagRow>> {
+pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<TagRow>> {
     let after = after.to_owned();
     let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
-    let rows = store
+    let rows = sql
         .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
         .await?;
     rows.iter().map(tag_row).collect()
 }
 
 /// The bizType and token of each row of tinyid's table, if there is such a table.
-pub(crate) async fn tinyid_tokens(store: &Store) -> Result<Vec<(String, String)>> {
-    if !store.has("tiny_id_token").await {
+pub(crate) async fn tinyid_tokens(sql: &Sql) -> Result<Vec<(String, String)>> {
+    if !sql.has("tiny_id_token").await {
         return Ok(Vec::new());
     }
     let select = "SELECT biz_type, token FROM tiny_id_token";
-    let rows = store.transaction(move |tx| Box::pin(async move { tx.rows(select, &[]).await })).await?;
+    let rows = sql.transaction(move |tx| Box::pin(async move { tx.rows(select, &[]).await })).await?;
     rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The tables of worker ids: `leafid_space` has one row for each name, whose lock orders all that happens to its ids, and
 //! `leafid_worker` one row for each id that was ever granted.
 
-use super::pool::Store;
+use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
 use crate::lease_rules::{Space, Worker};
 use leafid_core::Result;
@@ -114,7 +114,7 @@ impl<'t> WorkersTable<'t> {
 }
 
 /// Makes the row of a name, unless it is there.
-pub(crate) async fn make_space(store: &Store, name: &str) -> Result<()> {
+pub(super) async fn make_space(store: &Sql, name: &str) -> Result<()> {
     let name = name.to_owned();
     store
         .transaction(move |tx| {

@@ -1,7 +1,7 @@
 //! One tag: its double buffer, its fetches, and the guard of its ranges.
 
 use crate::clock::{running_ms, seed};
-use crate::store::{Store, take_range};
+use crate::store::Store;
 use leafid_core::{
     AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
     LARGEST_STEP, Result, Run, Segment,
@@ -215,7 +215,7 @@ impl Tag {
 
     /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
     async fn fetch_range(&self, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
-        let Some(fetched) = take_range(&self.store, &self.name, step, after).await? else {
+        let Some(fetched) = self.store.take_range(&self.name, step, after).await? else {
             let message = format!("there is no tag {:?} in leaf_alloc", self.name);
             return Err(Error::new(Code::UnknownTag, message));
         };

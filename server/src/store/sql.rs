@@ -12,16 +12,16 @@ use tokio::time::timeout;
 
 /// A pool of connections. Cloning shares it.
 #[derive(Clone)]
-pub(crate) struct Store {
+pub(crate) struct Sql {
     pool: AnyPool,
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
 }
 
-impl Store {
+impl Sql {
     /// Prepares a pool. No connection is made yet. Errors: `invalid_argument`.
-    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Store> {
+    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Sql> {
         sqlx::any::install_default_drivers();
         let (dialect, url, shown) = connection::parse(url)?;
         let options: AnyConnectOptions = url
@@ -39,7 +39,7 @@ impl Store {
                 })
             })
             .connect_lazy_with(options);
-        Ok(Store { pool, dialect, limit, shown })
+        Ok(Sql { pool, dialect, limit, shown })
     }
 
     /// The store's address, without a password.

@@ -1,0 +1,110 @@
+//! etcd, through its JSON gateway. Every read is linearizable, and every write is a transaction that compares what was
+//! read.
+//!
+//! | What could go wrong | Rule |
+//! | --- | --- |
+//! | two servers read one counter | the write compares revision and value; the second one reads again |
+//! | the answer to a write is lost | an error; the write is never sent again, the next request reads first |
+//! | an old copy is restored, and its revisions come again | the value is compared, too |
+//! | a node is cut off from the others | it cannot answer a linearizable read; the next node is asked |
+//! | an answer comes after its time-out | each request has a connection of its own, which is closed |
+
+mod gateway;
+mod tags;
+mod workers;
+
+use crate::clock::unix_ms;
+use gateway::Gateway;
+use leafid_core::{Error, Result};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+const ALLOWED: &str = "etcd://HOST:PORT,HOST:PORT/PREFIX, without a password";
+
+/// A client of a cluster. Cloning shares it.
+#[derive(Clone)]
+pub(crate) struct Etcd {
+    gateway: Arc<Gateway>,
+    prefix: String,
+    shown: String,
+}
+
+/// A key with its value, as it was read.
+struct Read {
+    key: String,
+    /// 0: there is no such key.
+    revision: i64,
+    value: Vec<u8>,
+}
+
+impl Etcd {
+    /// `address`: what follows `etcd://`. Errors: `invalid_argument`.
+    pub(super) fn new(address: &str, limit: Duration) -> Result<Etcd> {
+        let (nodes, path) = address.split_once('/').unwrap_or((address, "leafid"));
+        let nodes: Vec<String> = nodes.split(',').map(str::to_owned).collect();
+        let is_node = |node: &String| {
+            node.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+        };
+        if address.contains(['@', '?', '#']) || !nodes.iter().all(is_node) {
+            // A password may be in it.
+            return Err(Error::invalid("store", "an etcd:// address", ALLOWED));
+        }
+        let prefix = format!("{}/", path.trim_matches('/'));
+        let shown = format!("etcd://{}/{}", nodes.join(","), path.trim_matches('/'));
+        Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, limit)), prefix, shown })
+    }
+
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// This server's clock, once the cluster has answered: etcd has none. docs/SERVER.md says what follows.
+    pub(super) async fn now_ms(&self) -> Result<i64> {
+        self.read(&format!("{}alive", self.prefix)).await?;
+        Ok(unix_ms())
+    }
+
+    async fn read(&self, key: &str) -> Result<Read> {
+        let request = json!({ "key": gateway::encode(key.as_bytes()) });
+        let found = self.read_all(&request).await?.into_iter().next();
+        Ok(found.unwrap_or_else(|| Read { key: key.to_owned(), revision: 0, value: Vec::new() }))
+    }
+
+    async fn read_all(&self, request: &Value) -> Result<Vec<Read>> {
+        let answer = self.gateway.read("/v3/kv/range", request).await.map_err(|error| self.failed(error))?;
+        gateway::reads(&answer)
+    }
+
+    /// Writes if this key is still as it was read. Returns whether it was.
+    async fn write_if(&self, read: &Read, writes: &[Value]) -> Result<bool> {
+        let key = gateway::encode(read.key.as_bytes());
+        let revision = json!({ "key": key, "target": "MOD", "result": "EQUAL", "mod_revision": read.revision.to_string() });
+        let value = json!({ "key": key, "target": "VALUE", "result": "EQUAL", "value": gateway::encode(&read.value) });
+        let compare = if read.revision == 0 { vec![revision] } else { vec![revision, value] };
+        let request = json!({ "compare": compare, "success": writes });
+        let answer = self.gateway.write("/v3/kv/txn", &request).await.map_err(|error| self.failed(error))?;
+        Ok(answer["succeeded"] == json!(true))
+    }
+
+    fn failed(&self, error: Error) -> Error {
+        error.context(&self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_names_nodes_and_a_prefix() {
+        let parsed = |address| {
+            Etcd::new(address, Duration::from_secs(1)).map(|etcd| (etcd.prefix, etcd.shown)).map_err(|_| ())
+        };
+        assert_eq!(parsed("a:1,b:2"), Ok(("leafid/".to_owned(), "etcd://a:1,b:2/leafid".to_owned())));
+        assert_eq!(parsed("[::1]:1/x/y/"), Ok(("x/y/".to_owned(), "etcd://[::1]:1/x/y".to_owned())));
+        for wrong in ["", "a", "a:1,", "a:b", "user:secret@a:1"] {
+            assert_eq!(parsed(wrong), Err(()), "{wrong}");
+        }
+    }
+}

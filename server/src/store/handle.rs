@@ -1,0 +1,155 @@
+//! What the server asks of a store, whatever it is.
+
+use super::etcd::Etcd;
+use super::sql::Sql;
+use super::tag_rows::{TagChange, TagRow};
+use super::workers::{Step, Tried};
+use super::{alloc, tag_rows, workers, workers_table};
+use leafid_core::{Fetched, Result};
+use std::time::Duration;
+
+/// A store. Cloning shares it.
+#[derive(Clone)]
+pub(crate) enum Store {
+    Sql(Sql),
+    Etcd(Etcd),
+}
+
+impl Store {
+    /// No connection is made yet. Errors: `invalid_argument`.
+    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Store> {
+        match url.strip_prefix("etcd://") {
+            Some(address) => Etcd::new(address, limit).map(Store::Etcd),
+            None => Sql::new(url, connections, limit).map(Store::Sql),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Store::Sql(sql) => sql.dialect().name,
+            Store::Etcd(_) => "etcd",
+        }
+    }
+
+    /// The store's address, without a password.
+    pub(crate) fn shown(&self) -> &str {
+        match self {
+            Store::Sql(sql) => sql.shown(),
+            Store::Etcd(etcd) => etcd.shown(),
+        }
+    }
+
+    /// Makes the tables that are missing. Errors: the store does not answer.
+    pub(crate) async fn make_tables(&self) -> Result<()> {
+        match self {
+            Store::Sql(sql) => sql.make_tables().await,
+            Store::Etcd(etcd) => etcd.now_ms().await.map(drop),
+        }
+    }
+
+    /// The tables, and whether each is there.
+    pub(crate) async fn tables(&self) -> Vec<(&'static str, bool)> {
+        let mut tables = Vec::new();
+        if let Store::Sql(sql) = self {
+            for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
+                tables.push((table, sql.has(table).await));
+            }
+        }
+        tables
+    }
+
+    /// The clock that judges leases, Unix milliseconds. It is also how a server sees whether the store answers.
+    pub(crate) async fn now_ms(&self) -> Result<i64> {
+        match self {
+            Store::Sql(sql) => sql.now_ms().await,
+            Store::Etcd(etcd) => etcd.now_ms().await,
+        }
+    }
+
+    /// Whether the store has a clock, which then judges for all servers.
+    pub(crate) fn has_own_clock(&self) -> bool {
+        matches!(self, Store::Sql(_))
+    }
+
+    /// What is set so that a committed change can be lost.
+    pub(crate) async fn dangers(&self) -> Result<Vec<String>> {
+        match self {
+            Store::Sql(sql) => sql.dangers().await,
+            // It always writes to the disk before it answers, unless it was started with --unsafe-no-fsync.
+            Store::Etcd(_) => Ok(Vec::new()),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        if let Store::Sql(sql) = self {
+            sql.close().await;
+        }
+    }
+
+    /// Takes a range of a tag, at or above `after`: `step` ids, or as many as the tag says. `None`: no such tag.
+    pub(crate) async fn take_range(
+        &self,
+        tag: &str,
+        step: Option<i64>,
+        after: i64,
+    ) -> Result<Option<Fetched>> {
+        match self {
+            Store::Sql(sql) => alloc::take_range(sql, tag, step, after).await,
+            Store::Etcd(etcd) => etcd.take_range(tag, step, after).await,
+        }
+    }
+
+    /// Makes a tag, or changes it. A counter is never set back. Returns the row, and whether it is new.
+    pub(crate) async fn change_tag(&self, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
+        match self {
+            Store::Sql(sql) => tag_rows::change_tag(sql, tag, change).await,
+            Store::Etcd(etcd) => etcd.change_tag(tag, change).await,
+        }
+    }
+
+    /// The rows behind `after`, by tag, at most `most` of them.
+    pub(crate) async fn tag_rows(&self, after: &str, most: usize) -> Result<Vec<TagRow>> {
+        match self {
+            Store::Sql(sql) => tag_rows::tag_rows(sql, after, most).await,
+            Store::Etcd(etcd) => etcd.tag_rows(after, most).await,
+        }
+    }
+
+    /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
+    /// caller had them.
+    pub(crate) async fn give_back(&self, tag: &str, first: i64, end: i64) -> Result<()> {
+        match self {
+            Store::Sql(sql) => alloc::give_back(sql, tag, first, end).await,
+            Store::Etcd(etcd) => etcd.give_back(tag, first, end).await,
+        }
+    }
+
+    /// The bizType and token of each row of tinyid's table, if there is such a table.
+    pub(crate) async fn tinyid_tokens(&self) -> Result<Vec<(String, String)>> {
+        match self {
+            Store::Sql(sql) => tag_rows::tinyid_tokens(sql).await,
+            Store::Etcd(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads the worker ids of a name, decides and stores, as a whole. `None`: nothing was stored, try again.
+    pub(crate) async fn change_workers<T: Send + 'static>(
+        &self,
+        name: &str,
+        only: Option<i64>,
+        lease_ms: i64,
+        step: Step<T>,
+    ) -> Result<Option<T>> {
+        let tried = match self {
+            Store::Sql(sql) => Some(workers::change(sql, name, only, step).await?),
+            Store::Etcd(etcd) => etcd.change_workers(name, only, lease_ms, step).await?,
+        };
+        match (tried, self) {
+            (Some(Tried::Done(value)), _) => Ok(Some(value)),
+            (Some(Tried::NoSpace), Store::Sql(sql)) => {
+                workers_table::make_space(sql, name).await.map(|()| None)
+            }
+            _ => Ok(None),
+        }
+    }
+}

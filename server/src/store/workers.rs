@@ -1,0 +1,57 @@
+//! A change of the worker ids of one name, which every store makes as a whole.
+
+use super::sql::Sql;
+use super::workers_table::WorkersTable;
+use crate::lease_rules::{Space, Worker};
+use leafid_core::Result;
+
+/// What a change stores.
+#[derive(Default)]
+pub(crate) struct Writes {
+    /// Nothing is stored without it.
+    pub(crate) space: Option<Space>,
+    pub(crate) worker: Option<Worker>,
+    /// No holder may renew.
+    pub(crate) voids_tokens: bool,
+}
+
+/// Decides from what is stored, and the store's clock.
+pub(crate) type Step<T> = Box<dyn FnOnce(&Space, &[Worker], i64) -> Result<(T, Writes)> + Send>;
+
+pub(crate) enum Tried<T> {
+    Done(T),
+    /// The name has no row yet.
+    NoSpace,
+}
+
+pub(super) async fn change<T: Send + 'static>(
+    store: &Sql,
+    name: &str,
+    only: Option<i64>,
+    step: Step<T>,
+) -> Result<Tried<T>> {
+    let name = name.to_owned();
+    store
+        .transaction(move |tx| {
+            Box::pin(async move {
+                let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? else {
+                    return Ok(Tried::NoSpace);
+                };
+                let store_ms = table.now_ms().await?;
+                let workers = table.workers(only).await?;
+                let (value, writes) = step(&space, &workers, store_ms)?;
+                if writes.voids_tokens {
+                    table.void_tokens().await?;
+                }
+                if let Some(worker) = writes.worker {
+                    let is_new = workers.iter().all(|known| known.worker_id != worker.worker_id);
+                    table.put(&worker, is_new).await?;
+                }
+                if let Some(space) = writes.space {
+                    table.put_space(&space).await?;
+                }
+                Ok(Tried::Done(value))
+            })
+        })
+        .await
+}
