@@ -4,6 +4,7 @@
 //! hold this hash alone.
 
 use crate::options::Options;
+use crate::scope::Scope;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Result};
 use parking_lot::RwLock;
@@ -12,34 +13,6 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
-
-/// What a token may do.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
-    /// Ids, one or many.
-    Ids,
-    /// Ranges of ids.
-    Ranges,
-    /// Leases of worker ids.
-    Leases,
-    /// Making and changing tags.
-    Admin,
-    /// Metrics, and the pages that show the tags.
-    Metrics,
-}
-
-impl Scope {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Scope::Ids => "ids",
-            Scope::Ranges => "ranges",
-            Scope::Leases => "leases",
-            Scope::Admin => "admin",
-            Scope::Metrics => "metrics",
-        }
-    }
-}
 
 /// A token, as a file describes it.
 #[derive(Deserialize)]

@@ -1,7 +1,7 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
-use crate::access::Scope;
 use crate::lease_rules::Pool;
+use crate::scope::Scope;
 use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use leafid_core::Layout;
 use leafid_core::options::id_space;

@@ -1,6 +1,7 @@
 //! Makes a bearer token.
 
-use crate::access::{Scope, check_pattern, new_token};
+use crate::access::{check_pattern, new_token};
+use crate::scope::Scope;
 use leafid_core::Result;
 
 /// Prints the lines of the file to standard output. The token itself goes to standard error, so that it does not get

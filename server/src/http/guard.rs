@@ -2,8 +2,8 @@
 
 use super::answer;
 use super::app::App;
-use super::router::MOST_BODY;
-use crate::access::{Denied, Grant, Scope};
+use crate::access::{Denied, Grant};
+use crate::scope::Scope;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
@@ -12,8 +12,11 @@ use axum::middleware::Next;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// The largest body of a request: a claim has less than 1 KiB.
+pub(super) const MOST_BODY: usize = 16 * 1024;
+
 #[derive(Serialize)]
-struct Refusal<'d> {
+struct DeniedBody<'d> {
     error: &'d str,
     message: &'d str,
 }
@@ -57,7 +60,7 @@ pub(super) fn refused(denied: &Denied) -> Response<Body> {
         Denied::Unknown(message) => (StatusCode::UNAUTHORIZED, "unauthorized", message),
         Denied::Forbidden(message) => (StatusCode::FORBIDDEN, "forbidden", message),
     };
-    let mut response = answer::json(status, &Refusal { error, message });
+    let mut response = answer::json(status, &DeniedBody { error, message });
     if status == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }

@@ -28,7 +28,7 @@ struct Range<'r> {
     nonce: Option<&'r str>,
 }
 
-struct Asked<'q> {
+struct RangeQuery<'q> {
     step: Option<i64>,
     after: i64,
     nonce: Option<&'q str>,
@@ -65,7 +65,7 @@ async fn take(app: &App, tag: &str, words: &HashMap<String, String>) -> Result<R
     Ok(answer::json(StatusCode::OK, &range))
 }
 
-fn asked(words: &HashMap<String, String>) -> Result<Asked<'_>> {
+fn asked(words: &HashMap<String, String>) -> Result<RangeQuery<'_>> {
     let number = |name: &str| words.get(name).map(|text| parse_id(text)).transpose();
     let step = match number("step")? {
         Some(step) if step < 1 => return Err(Error::invalid("step", step, "1 or more")),
@@ -75,6 +75,6 @@ fn asked(words: &HashMap<String, String>) -> Result<Asked<'_>> {
     let nonce = words.get("nonce").map(String::as_str);
     match nonce.filter(|nonce| nonce.len() > LONGEST_NONCE) {
         Some(long) => Err(Error::invalid("nonce", format!("{} bytes", long.len()), "at most 128 bytes")),
-        None => Ok(Asked { step, after: number("after")?.unwrap_or(0), nonce }),
+        None => Ok(RangeQuery { step, after: number("after")?.unwrap_or(0), nonce }),
     }
 }

@@ -3,7 +3,7 @@
 use super::admin;
 use super::answer;
 use super::app::App;
-use super::guard::guard;
+use super::guard::{MOST_BODY, guard};
 use super::leaf;
 use super::lease;
 use super::metrics;
@@ -11,7 +11,7 @@ use super::pages;
 use super::range;
 use super::status;
 use super::tinyid;
-use crate::access::Scope;
+use crate::scope::Scope;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -20,9 +20,6 @@ use axum::routing::{get, post};
 use leafid_core::{Code, Error};
 use std::sync::Arc;
 use tokio::time::timeout;
-
-/// The largest body of a request: a claim has less than 1 KiB.
-pub(super) const MOST_BODY: usize = 16 * 1024;
 
 /// What everybody may ask for who has the tokens.
 pub(crate) fn public_api(app: &Arc<App>) -> Router {

@@ -4,7 +4,7 @@
 
 use super::answer::{self, TEXT};
 use super::app::App;
-use crate::access::Scope;
+use crate::scope::Scope;
 use crate::tags::Patience;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -38,14 +38,14 @@ struct SegmentId {
 }
 
 /// Why there are no ids.
-enum Refused {
+enum TinyidRefusal {
     Token,
     Error(Error),
 }
 
-impl From<Error> for Refused {
-    fn from(error: Error) -> Refused {
-        Refused::Error(error)
+impl From<Error> for TinyidRefusal {
+    fn from(error: Error) -> TinyidRefusal {
+        TinyidRefusal::Error(error)
     }
 }
 
@@ -103,14 +103,14 @@ fn asked(State(app): State<Arc<App>>, uri: &Uri, headers: &HeaderMap, body: &[u8
 }
 
 impl Asked {
-    async fn ids(&self) -> std::result::Result<Vec<i64>, Refused> {
+    async fn ids(&self) -> std::result::Result<Vec<i64>, TinyidRefusal> {
         let tag = self.tag(Scope::Ids).await?;
         let limit = self.app.options.timeout();
         let patience = Patience { first: limit, later: limit, issues_zero: false };
         Ok(self.app.tags.take(tag, self.count()?, patience).await?)
     }
 
-    async fn segment(&self) -> std::result::Result<SegmentId, Refused> {
+    async fn segment(&self) -> std::result::Result<SegmentId, TinyidRefusal> {
         let tag = self.tag(Scope::Ranges).await?;
         let segment = self.app.tags.range(tag, None, 0).await?.segment;
         // Its ids are positive.
@@ -121,9 +121,11 @@ impl Asked {
     }
 
     /// The bizType, if the token may have it.
-    async fn tag(&self, scope: Scope) -> std::result::Result<&str, Refused> {
+    async fn tag(&self, scope: Scope) -> std::result::Result<&str, TinyidRefusal> {
         let word = |name: &str| self.words.get(name).map(String::as_str).filter(|word| !word.is_empty());
-        let (Some(tag), Some(token)) = (word("bizType"), word("token")) else { return Err(Refused::Token) };
+        let (Some(tag), Some(token)) = (word("bizType"), word("token")) else {
+            return Err(TinyidRefusal::Token);
+        };
         let is_ours = !self.app.access.is_empty()
             && self
                 .app
@@ -131,7 +133,7 @@ impl Asked {
                 .grant(Some(token))
                 .is_ok_and(|grant| grant.check_scope(scope).is_ok() && grant.check_tag(tag).is_ok());
         let is_allowed = is_ours || self.app.tinyid_tokens.allow(&self.app.store, tag, token).await?;
-        if is_allowed { Ok(tag) } else { Err(Refused::Token) }
+        if is_allowed { Ok(tag) } else { Err(TinyidRefusal::Token) }
     }
 
     /// Above the largest number tinyid gives that many.
@@ -143,22 +145,22 @@ impl Asked {
     }
 }
 
-fn full<T: Serialize>(result: std::result::Result<T, Refused>) -> Response<Body> {
+fn full<T: Serialize>(result: std::result::Result<T, TinyidRefusal>) -> Response<Body> {
     let (data, code, message) = match result {
         Ok(data) => (Some(data), 200, String::new()),
-        Err(Refused::Token) => (None, 5, "token is error".to_owned()),
+        Err(TinyidRefusal::Token) => (None, 5, "token is error".to_owned()),
         // Clients know it by these words.
-        Err(Refused::Error(error)) if error.code() == Code::UnknownTag => {
+        Err(TinyidRefusal::Error(error)) if error.code() == Code::UnknownTag => {
             (None, 6, format!("can not find biztype: {}", error.message()))
         }
-        Err(Refused::Error(error)) => (None, 6, error.message().to_owned()),
+        Err(TinyidRefusal::Error(error)) => (None, 6, error.message().to_owned()),
     };
     answer::json(StatusCode::OK, &Answer { data, code, message })
 }
 
-fn simple(result: std::result::Result<Vec<i64>, Refused>) -> Response<Body> {
+fn simple(result: std::result::Result<Vec<i64>, TinyidRefusal>) -> Response<Body> {
     let numbers = result.unwrap_or_else(|refused| {
-        if let Refused::Error(error) = refused {
+        if let TinyidRefusal::Error(error) = refused {
             log::debug!("tinyid: {error}");
         }
         Vec::new()

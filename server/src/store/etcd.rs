@@ -9,9 +9,9 @@
 //! | a node is cut off from the others | it cannot answer a linearizable read; the next node is asked |
 //! | an answer comes after its time-out | each request has a connection of its own, which is closed |
 
+pub(super) mod counters;
 mod gateway;
-mod tags;
-mod workers;
+pub(super) mod worker_keys;
 
 use crate::clock::unix_ms;
 use gateway::Gateway;

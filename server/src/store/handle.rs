@@ -1,10 +1,13 @@
 //! What the server asks of a store, whatever it is.
 
-use super::etcd::Etcd;
+use super::alloc;
+use super::etcd::{Etcd, counters, worker_keys};
 use super::sql::Sql;
+use super::tag_rows;
 use super::tag_rows::{TagChange, TagRow};
+use super::workers;
 use super::workers::{Step, Tried};
-use super::{alloc, tag_rows, workers, workers_table};
+use super::workers_table;
 use leafid_core::{Fetched, Result};
 use std::time::Duration;
 
@@ -95,7 +98,7 @@ impl Store {
     ) -> Result<Option<Fetched>> {
         match self {
             Store::Sql(sql) => alloc::take_range(sql, tag, step, after).await,
-            Store::Etcd(etcd) => etcd.take_range(tag, step, after).await,
+            Store::Etcd(etcd) => counters::take_range(etcd, tag, step, after).await,
         }
     }
 
@@ -103,7 +106,7 @@ impl Store {
     pub(crate) async fn change_tag(&self, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
         match self {
             Store::Sql(sql) => tag_rows::change_tag(sql, tag, change).await,
-            Store::Etcd(etcd) => etcd.change_tag(tag, change).await,
+            Store::Etcd(etcd) => counters::change_tag(etcd, tag, change).await,
         }
     }
 
@@ -111,7 +114,7 @@ impl Store {
     pub(crate) async fn tag_rows(&self, after: &str, most: usize) -> Result<Vec<TagRow>> {
         match self {
             Store::Sql(sql) => tag_rows::tag_rows(sql, after, most).await,
-            Store::Etcd(etcd) => etcd.tag_rows(after, most).await,
+            Store::Etcd(etcd) => counters::tag_rows(etcd, after, most).await,
         }
     }
 
@@ -120,7 +123,7 @@ impl Store {
     pub(crate) async fn give_back(&self, tag: &str, first: i64, end: i64) -> Result<()> {
         match self {
             Store::Sql(sql) => alloc::give_back(sql, tag, first, end).await,
-            Store::Etcd(etcd) => etcd.give_back(tag, first, end).await,
+            Store::Etcd(etcd) => counters::give_back(etcd, tag, first, end).await,
         }
     }
 
@@ -142,7 +145,7 @@ impl Store {
     ) -> Result<Option<T>> {
         let tried = match self {
             Store::Sql(sql) => Some(workers::change(sql, name, only, step).await?),
-            Store::Etcd(etcd) => etcd.change_workers(name, only, lease_ms, step).await?,
+            Store::Etcd(etcd) => worker_keys::change_workers(etcd, name, only, lease_ms, step).await?,
         };
         match (tried, self) {
             (Some(Tried::Done(value)), _) => Ok(Some(value)),

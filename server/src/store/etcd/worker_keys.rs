@@ -1,0 +1,177 @@
+//! Worker ids. `space/NAME` is compared by every write, and orders all that happens to the ids of a name. `worker/NAME`
+//! has a key for each id. `alive/NAME` has one for each holder, which etcd removes when its lease ends: etcd judges that
+//! by its own time, so a server whose clock is ahead takes no id from a live holder.
+
+use super::counters::{parse, text};
+use super::{Etcd, Read, gateway};
+use crate::clock::unix_ms;
+use crate::lease_rules::{Space, Worker};
+use crate::store::workers::{Step, Tried};
+use leafid_core::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+#[derive(Default, Serialize, Deserialize)]
+struct StoredSpace {
+    floor_ms: i64,
+    latest_ms: i64,
+    longest_ms: i64,
+    revision: i64,
+    /// The tokens of rows that were stored up to this revision are void.
+    voided: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredWorker {
+    worker_id: i64,
+    begins_ms: i64,
+    until_ms: i64,
+    ends_ms: i64,
+    token: String,
+    released: String,
+    instance: String,
+    renewals: i64,
+    clock_ahead_ms: i64,
+    /// That of the space.
+    revision: i64,
+}
+
+/// One attempt. `None`: another server was first.
+pub(crate) async fn change_workers<T>(
+    etcd: &Etcd,
+    name: &str,
+    only: Option<i64>,
+    lease_ms: i64,
+    step: Step<T>,
+) -> Result<Option<Tried<T>>> {
+    let read = read_name(etcd, name, only).await?;
+    let (value, writes) = step(&read.space, &read.workers, read.store_ms)?;
+    let Some(space) = writes.space else { return Ok(Some(Tried::Done(value))) };
+    let voided = if writes.voids_tokens { space.revision } else { read.voided };
+    let stored = StoredSpace {
+        floor_ms: space.floor_ms,
+        latest_ms: space.latest_ms,
+        longest_ms: space.longest_ms,
+        revision: space.revision,
+        voided,
+    };
+    let mut puts = vec![gateway::put(&read.key.key, &text(&stored)?)];
+    if let Some(worker) = writes.worker {
+        let key = format!("{}{:020}", of_name(etcd, "alive", name), worker.worker_id);
+        puts.push(match worker.token.is_empty() {
+            true => json!({ "request_delete_range": { "key": gateway::encode(key.as_bytes()) } }),
+            false => alive(etcd, &key, lease_ms).await?,
+        });
+        let key = format!("{}{:020}", of_name(etcd, "worker", name), worker.worker_id);
+        puts.push(gateway::put(&key, &text(&StoredWorker::new(worker, space.revision))?));
+    }
+    Ok(etcd.write_if(&read.key, &puts).await?.then_some(Tried::Done(value)))
+}
+
+/// The key of a holder, with an etcd lease that is not shorter than the holder's.
+async fn alive(etcd: &Etcd, key: &str, lease_ms: i64) -> Result<Value> {
+    let ttl = lease_ms / 1000 + 1;
+    let granted = etcd.gateway.read("/v3/lease/grant", &json!({ "TTL": ttl.to_string() })).await;
+    let granted = granted.map_err(|error| etcd.failed(error))?;
+    let id = granted["ID"].as_str().ok_or_else(|| gateway::failed("a lease without an id"))?;
+    Ok(json!({ "request_put": { "key": gateway::encode(key.as_bytes()), "value": "", "lease": id } }))
+}
+
+/// All of a name, as it was at one revision.
+async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadName> {
+    let space_key = format!("{}space/{name}", etcd.prefix);
+    let rows = |kind: &str| {
+        let prefix = of_name(etcd, kind, name);
+        let (first, last) = only.map_or((0, i64::MAX), |id| (id, id));
+        // The key above the last one.
+        let end = format!("{prefix}{last:020}\0");
+        let key = format!("{prefix}{first:020}");
+        json!({ "request_range": {
+            "key": gateway::encode(key.as_bytes()), "range_end": gateway::encode(end.as_bytes())
+        } })
+    };
+    let space = json!({ "request_range": { "key": gateway::encode(space_key.as_bytes()) } });
+    let request = json!({ "success": [space, rows("worker"), rows("alive")] });
+    let answer = etcd.gateway.read("/v3/kv/txn", &request).await.map_err(|error| etcd.failed(error))?;
+    let reads = |at: usize| gateway::reads(&answer["responses"][at]["response_range"]);
+    let key = reads(0)?.pop().unwrap_or(Read { key: space_key, revision: 0, value: Vec::new() });
+    let stored: StoredSpace =
+        if key.revision == 0 { StoredSpace::default() } else { parse(name, &key.value)? };
+    // etcd has no clock. Read after the answer: a slow one makes no lease look longer.
+    let store_ms = unix_ms();
+    let prefix = of_name(etcd, "alive", name).len();
+    let alive: HashSet<i64> =
+        reads(2)?.iter().filter_map(|read| read.key.get(prefix..)?.parse().ok()).collect();
+    let workers = reads(1)?
+        .iter()
+        .map(|read| Ok(parse::<StoredWorker>(name, &read.value)?.worker(&stored, &alive, store_ms)))
+        .collect::<Result<_>>()?;
+    let space = Space {
+        floor_ms: stored.floor_ms,
+        latest_ms: stored.latest_ms,
+        longest_ms: stored.longest_ms,
+        revision: stored.revision,
+    };
+    Ok(ReadName { key, space, workers, voided: stored.voided, store_ms })
+}
+
+/// A name has no line break, so no name's keys begin with another's.
+fn of_name(etcd: &Etcd, kind: &str, name: &str) -> String {
+    format!("{}{kind}/{name}\n", etcd.prefix)
+}
+
+struct ReadName {
+    key: Read,
+    space: Space,
+    workers: Vec<Worker>,
+    voided: i64,
+    store_ms: i64,
+}
+
+impl StoredWorker {
+    fn new(worker: Worker, revision: i64) -> StoredWorker {
+        let Worker {
+            worker_id,
+            begins_ms,
+            until_ms,
+            ends_ms,
+            token,
+            released,
+            instance,
+            renewals,
+            clock_ahead_ms,
+        } = worker;
+        StoredWorker {
+            worker_id,
+            begins_ms,
+            until_ms,
+            ends_ms,
+            token,
+            released,
+            instance,
+            renewals,
+            clock_ahead_ms,
+            revision,
+        }
+    }
+
+    fn worker(self, space: &StoredSpace, alive: &HashSet<i64>, store_ms: i64) -> Worker {
+        let is_void = self.revision <= space.voided;
+        let text = |text: String| if is_void { String::new() } else { text };
+        // Whether it has ended is for etcd to say, not for this server's clock.
+        let ends_ms =
+            if alive.contains(&self.worker_id) && !is_void { self.ends_ms.max(store_ms + 1) } else { 0 };
+        Worker {
+            worker_id: self.worker_id,
+            begins_ms: self.begins_ms,
+            until_ms: self.until_ms,
+            ends_ms,
+            token: text(self.token),
+            released: text(self.released),
+            instance: text(self.instance),
+            renewals: self.renewals,
+            clock_ahead_ms: self.clock_ahead_ms,
+        }
+    }
+}
