@@ -102,7 +102,7 @@ fn the_page_of_versions_has_the_versions() {
     };
     let soname = after("bindings/c/build.rs", "-soname,");
     assert!(page.contains(&format!("now `{soname}`")), "{soname}");
-    let format = after("core/src/format/state.rs", "const FORMAT: u32 = ");
+    let format = after("core/src/format/state.rs", "const FORMAT: i64 = ");
     assert!(page.contains(&format!("The format of state files is {format}.")), "{format}");
 }
 
