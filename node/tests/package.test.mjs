@@ -22,7 +22,8 @@ test('one version: the addon, package.json and the workspace', () => {
 })
 
 test('the names, by import and by require', () => {
-  const names = ['LeafidError', 'Segments', 'Snowflake', 'compose', 'decode', 'metrics', 'setLogger', 'version']
+  const classes = ['LeafidError', 'Segments', 'Snowflake']
+  const names = [...classes, 'compose', 'decode', 'firstIdAt', 'lastIdAt', 'metrics', 'setLogger', 'version']
   assert.deepEqual(Object.keys(leafid).filter(name => !['default', 'module.exports'].includes(name)), names)
   assert.deepEqual(Object.keys(require('leafid')).sort(), names)
   const types = readFileSync(join(folder, 'index.d.ts'), 'utf8')
