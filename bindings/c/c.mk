@@ -34,6 +34,7 @@ c-small:
 	@CARGO_PROFILE_RELEASE_PANIC=immediate-abort RUSTC_BOOTSTRAP=1 \
 	    RUSTFLAGS="-Z unstable-options -Z location-detail=none -C force-unwind-tables=no" \
 	    cargo rustc --release --quiet --target $(c_small_host) --target-dir build/c-small-target \
+	    --config 'profile.release.package.leafid.opt-level="z"' --config 'profile.release.package.leafid-core.opt-level="s"' \
 	    -Z build-std=std -Z build-std-features=optimize_for_size -Z panic-immediate-abort \
 	    --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
 	@sh bindings/c/stage.sh build/c-small-target/$(c_small_host)/release/libleafid_c.$(C_SHARED) \

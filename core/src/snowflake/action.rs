@@ -46,7 +46,7 @@ pub struct Run {
 
 impl Run {
     /// Writes the ids to the front of `out`, which has room for at least `count`.
-    // Inlined into the bindings, which are optimised for speed; this crate and the host are for size.
+    // Inlined into the bindings, which are optimised for speed in every build.
     #[inline]
     pub fn write(&self, out: &mut [i64]) {
         let mut id = self.first;
