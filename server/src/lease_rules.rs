@@ -28,10 +28,12 @@ pub(crate) struct Pool {
     pub(crate) lease_ms: i64,
     /// How far a client's clock may be ahead of the database's.
     pub(crate) threshold_ms: i64,
+    /// How many names may have worker ids.
+    pub(crate) most_names: i64,
 }
 
 /// What is stored of a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Space {
     /// Every worker id counts as granted up to here.
     pub(crate) floor_ms: i64,
@@ -77,6 +79,17 @@ pub(crate) struct Claim {
 }
 
 impl Pool {
+    /// Whether one more name may get worker ids. Errors: `worker_in_use`.
+    pub(crate) fn check_names(&self, names: i64) -> Result<()> {
+        if names < self.most_names {
+            return Ok(());
+        }
+        let message = format!(
+            "worker ids of {names} names were leased, and no more names are allowed: use one of these, or see --max-names"
+        );
+        Err(Error::new(Code::WorkerInUse, message))
+    }
+
     /// The largest time that a grant may be ahead of the database's clock.
     fn ahead_ms(&self) -> i64 {
         self.lease_ms + self.threshold_ms

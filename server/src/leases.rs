@@ -112,7 +112,7 @@ impl Leases {
     ) -> Result<T> {
         for _ in 0..MOST_TRIES {
             let step = self.step(name, decide());
-            match self.store.change_workers(name, only, self.pool.lease_ms, step).await? {
+            match self.store.change_workers(name, only, &self.pool, step).await? {
                 Some(Outcome::Done(value, space)) => {
                     self.saw(name, space);
                     return Ok(value);

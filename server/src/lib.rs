@@ -10,6 +10,7 @@ mod http;
 mod lease_rules;
 mod leases;
 mod options;
+mod pem;
 mod scope;
 mod snowflake;
 mod store;

@@ -125,6 +125,12 @@ pub(crate) struct Options {
     /// The largest number of tags that are held
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_TAGS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tags: u32,
+    /// At the start, the tags that were used within a day get their first ids at once, so many at most
+    #[arg(long, global = true, env = "LEAFID_SERVER_WARM_TAGS", default_value_t = 1000)]
+    pub(crate) warm_tags: u32,
+    /// The largest number of names whose worker ids are leased
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_NAMES", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_names: u32,
     /// The largest number of connections
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_CONNECTIONS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_connections: u32,
@@ -141,7 +147,12 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn pool(&self) -> Pool {
-        Pool { ids: self.workers.clone(), lease_ms: self.lease_ms, threshold_ms: self.clock_threshold_ms }
+        Pool {
+            ids: self.workers.clone(),
+            lease_ms: self.lease_ms,
+            threshold_ms: self.clock_threshold_ms,
+            most_names: self.max_names.into(),
+        }
     }
 
     pub(crate) fn timeout(&self) -> Duration {

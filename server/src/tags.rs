@@ -11,6 +11,7 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// All tags. Tags that the store does not know are not kept.
 pub(crate) struct Tags {
@@ -33,6 +34,14 @@ impl Tags {
         let taken = tag.take(n, patience).await;
         self.forget_unknown(&tag, taken.as_ref().err());
         taken
+    }
+
+    /// Fetches the first range of a tag, and waits for it. A tag that is in use has one.
+    pub(crate) async fn warm(&self, name: &str, limit: Duration) -> Result<()> {
+        let tag = self.tag(name)?;
+        let warmed = tag.warm(limit).await;
+        self.forget_unknown(&tag, warmed.as_ref().err());
+        warmed
     }
 
     /// Takes a range of a tag straight from the store, at or above `after`. Errors: as [`Tags::take`], and

@@ -9,6 +9,7 @@ use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
 use crate::store::Store;
 use leafid_core::{BackOff, Code, Error, Result};
+use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -50,6 +51,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         tokio::spawn(async move { own.run(stop).await })
     });
     tokio::spawn(look_at_store(app.clone()));
+    tokio::spawn(warm(app.clone()));
     reload_at_hangups(app.clone(), tls.clone())?;
     if let Some(listener) = &admin_listener {
         log::info!("the admin API listens on {}", shown(listener));
@@ -79,6 +81,36 @@ pub(super) async fn run(options: Options) -> Result<()> {
     store.close().await;
     log::info!("leafid-server has stopped");
     Ok(())
+}
+
+/// Fetches ids of the tags that were used within a day, before somebody asks for them.
+async fn warm(app: Arc<App>) {
+    let most = app.options.warm_tags as usize;
+    if most == 0 || app.options.no_segment {
+        return;
+    }
+    let names = match app.store.tags_of_a_day(most).await {
+        Ok(names) => names,
+        Err(error) => return log::warn!("no ids are fetched in advance: {error}"),
+    };
+    let (count, names) = (names.len(), Arc::new(Mutex::new(names.into_iter())));
+    let limit = app.limit();
+    // The other half of the connections serves requests.
+    let tasks = (0..app.options.store_connections.div_ceil(2)).map(|_| {
+        let (app, names) = (app.clone(), names.clone());
+        tokio::spawn(async move {
+            while !app.is_stopping.load(Relaxed) {
+                let Some(name) = names.lock().next() else { break };
+                if let Err(error) = app.tags.warm(&name, limit).await {
+                    log::debug!("no ids of {name:?} in advance: {error}");
+                }
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        let _ = task.await;
+    }
+    log::info!("ids were fetched for {count} tags that were used within a day");
 }
 
 /// What is not given back in time becomes a gap.

@@ -57,7 +57,7 @@ impl App {
     }
 
     /// No request takes longer: a wait for an id, or a transaction and the wait for its connection.
-    pub(super) fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         self.options.timeout() + 2 * self.options.store_timeout() + Duration::from_secs(1)
     }
 }

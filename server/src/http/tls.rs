@@ -1,16 +1,15 @@
 //! TLS: the server's certificate, and which clients' certificates it takes.
 
 use crate::options::Options;
+use crate::pem::{authorities, certificates, private_key};
 use leafid_core::{Error, Result};
 use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 /// What connections are encrypted with. The files can be read again.
 pub(crate) struct Tls {
@@ -47,8 +46,7 @@ impl Tls {
 
 fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Arc<ServerConfig>> {
     let chain = certificates(certificate, "tls-cert")?;
-    let private = PrivateKeyDer::from_pem_file(key)
-        .map_err(|error| Error::invalid("tls-key", format!("{}: {error}", key.display()), "a key in PEM"))?;
+    let private = private_key(key, "tls-key")?;
     let provider = Arc::new(default_provider());
     let wrong = |option: &str, path: &Path, error: &dyn std::fmt::Display| {
         Error::invalid(option, format!("{}: {error}", path.display()), "a certificate and its key in PEM")
@@ -59,11 +57,8 @@ fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Arc<
     let builder = match client_ca {
         None => builder.with_no_client_auth(),
         Some(path) => {
-            let mut roots = RootCertStore::empty();
-            for authority in certificates(path, "tls-client-ca")? {
-                roots.add(authority).map_err(|error| wrong("tls-client-ca", path, &error))?;
-            }
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            let roots = Arc::new(authorities(path, "tls-client-ca")?);
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
             builder.with_client_cert_verifier(verifier.map_err(|error| wrong("tls-client-ca", path, &error))?)
         }
     };
@@ -71,16 +66,4 @@ fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Arc<
         builder.with_single_cert(chain, private).map_err(|error| wrong("tls-cert", certificate, &error))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
-}
-
-fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateDer<'static>>> {
-    let wrong =
-        |what: String| Error::invalid(option, format!("{}: {what}", path.display()), "certificates in PEM");
-    let found =
-        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
-    match found {
-        Ok(found) if found.is_empty() => Err(wrong("no certificate in it".to_owned())),
-        Ok(found) => Ok(found),
-        Err(error) => Err(wrong(error.to_string())),
-    }
 }

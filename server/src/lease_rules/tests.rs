@@ -3,7 +3,7 @@ use super::*;
 const NOW_MS: i64 = 1_800_000_000_000;
 
 fn pool() -> Pool {
-    Pool { ids: 0..=1, lease_ms: 30_000, threshold_ms: 10_000 }
+    Pool { ids: 0..=1, lease_ms: 30_000, threshold_ms: 10_000, most_names: 100 }
 }
 
 fn space() -> Space {

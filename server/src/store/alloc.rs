@@ -16,7 +16,7 @@ pub(crate) struct Allocated {
 /// Takes a range of a tag, at or above `after`: `step` ids, or as many as the row says. `None`: there is no such tag.
 ///
 /// It is Leaf's own transaction, so that stock servers can share the table. The UPDATE comes first and takes the lock
-/// of the row, so the SELECT reads what this UPDATE has stored.
+/// of the row, so the SELECT reads what this UPDATE has stored. In Leaf's MySQL table `update_time` changes by itself.
 pub(super) async fn take_range(
     store: &Sql,
     tag: &str,
@@ -44,11 +44,11 @@ pub(crate) async fn give_back(sql: &Sql, tag: &str, first: i64, end: i64) -> Res
 async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) -> Result<Option<Fetched>> {
     let raised = match step {
         None => {
-            let raise = "UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = ?";
+            let raise = "UPDATE leaf_alloc SET max_id = max_id + step, update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?";
             tx.execute(raise, &[Value::Text(tag)]).await?
         }
         Some(step) => {
-            let raise = "UPDATE leaf_alloc SET max_id = max_id + ? WHERE biz_tag = ?";
+            let raise = "UPDATE leaf_alloc SET max_id = max_id + ?, update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?";
             tx.execute(raise, &[Value::Int(step), Value::Text(tag)]).await?
         }
     };

@@ -13,6 +13,8 @@ pub(crate) struct Dialect {
     pub(super) numbered: bool,
     /// An expression: Unix milliseconds of the database's clock, now and not when the transaction began.
     pub(super) now_ms: &'static str,
+    /// A condition: the row of `leaf_alloc` was changed within the last day.
+    pub(super) within_a_day: &'static str,
     /// Behind the type of a text that is compared byte by byte.
     pub(super) binary: &'static str,
     /// At the end of a CREATE TABLE.

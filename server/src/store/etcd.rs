@@ -9,18 +9,18 @@
 //! | a node is cut off from the others | it cannot answer a linearizable read; the next node is asked |
 //! | an answer comes after its time-out | each request has a connection of its own, which is closed |
 
+mod address;
 pub(super) mod counters;
 mod gateway;
 pub(super) mod worker_keys;
 
 use crate::clock::unix_ms;
+use address::Address;
 use gateway::Gateway;
 use leafid_core::{Error, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-
-const ALLOWED: &str = "etcd://HOST:PORT,HOST:PORT/PREFIX, without a password";
 
 /// A client of a cluster. Cloning shares it.
 #[derive(Clone)]
@@ -41,18 +41,8 @@ struct Read {
 impl Etcd {
     /// `address`: what follows `etcd://`. Errors: `invalid_argument`.
     pub(super) fn new(address: &str, limit: Duration) -> Result<Etcd> {
-        let (nodes, path) = address.split_once('/').unwrap_or((address, "leafid"));
-        let nodes: Vec<String> = nodes.split(',').map(str::to_owned).collect();
-        let is_node = |node: &String| {
-            node.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
-        };
-        if address.contains(['@', '?', '#']) || !nodes.iter().all(is_node) {
-            // A password may be in it.
-            return Err(Error::invalid("store", "an etcd:// address", ALLOWED));
-        }
-        let prefix = format!("{}/", path.trim_matches('/'));
-        let shown = format!("etcd://{}/{}", nodes.join(","), path.trim_matches('/'));
-        Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, limit)), prefix, shown })
+        let Address { nodes, prefix, login, tls, shown } = Address::parse(address)?;
+        Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, login, tls, limit)), prefix, shown })
     }
 
     pub(super) fn shown(&self) -> &str {
@@ -89,22 +79,5 @@ impl Etcd {
 
     fn failed(&self, error: Error) -> Error {
         error.context(&self.shown)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_names_nodes_and_a_prefix() {
-        let parsed = |address| {
-            Etcd::new(address, Duration::from_secs(1)).map(|etcd| (etcd.prefix, etcd.shown)).map_err(|_| ())
-        };
-        assert_eq!(parsed("a:1,b:2"), Ok(("leafid/".to_owned(), "etcd://a:1,b:2/leafid".to_owned())));
-        assert_eq!(parsed("[::1]:1/x/y/"), Ok(("x/y/".to_owned(), "etcd://[::1]:1/x/y".to_owned())));
-        for wrong in ["", "a", "a:1,", "a:b", "user:secret@a:1"] {
-            assert_eq!(parsed(wrong), Err(()), "{wrong}");
-        }
     }
 }

@@ -8,7 +8,9 @@ use super::tag_rows::{TagChange, TagRow};
 use super::workers;
 use super::workers::{Step, Tried};
 use super::workers_table;
+use crate::lease_rules::Pool;
 use leafid_core::{Fetched, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A store. Cloning shares it.
@@ -118,6 +120,14 @@ impl Store {
         }
     }
 
+    /// The tags that were used or changed within the last day, the latest first, at most `most` of them.
+    pub(crate) async fn tags_of_a_day(&self, most: usize) -> Result<Vec<String>> {
+        match self {
+            Store::Sql(sql) => tag_rows::tags_of_a_day(sql, most).await,
+            Store::Etcd(etcd) => counters::tags_of_a_day(etcd, most).await,
+        }
+    }
+
     /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
     /// caller had them.
     pub(crate) async fn give_back(&self, tag: &str, first: i64, end: i64) -> Result<()> {
@@ -140,17 +150,17 @@ impl Store {
         &self,
         name: &str,
         only: Option<i64>,
-        lease_ms: i64,
+        pool: &Arc<Pool>,
         step: Step<T>,
     ) -> Result<Option<T>> {
         let tried = match self {
             Store::Sql(sql) => Some(workers::change(sql, name, only, step).await?),
-            Store::Etcd(etcd) => worker_keys::change_workers(etcd, name, only, lease_ms, step).await?,
+            Store::Etcd(etcd) => worker_keys::change_workers(etcd, name, only, pool, step).await?,
         };
         match (tried, self) {
             (Some(Tried::Done(value)), _) => Ok(Some(value)),
             (Some(Tried::NoSpace), Store::Sql(sql)) => {
-                workers_table::make_space(sql, name).await.map(|()| None)
+                workers_table::make_space(sql, name, pool.clone()).await.map(|()| None)
             }
             _ => Ok(None),
         }

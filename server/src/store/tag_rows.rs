@@ -67,6 +67,15 @@ pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<
     rows.iter().map(tag_row).collect()
 }
 
+/// The tags whose rows were changed within the last day, the latest first, at most `most` of them.
+pub(crate) async fn tags_of_a_day(sql: &Sql, most: usize) -> Result<Vec<String>> {
+    let within = sql.dialect().within_a_day;
+    let select =
+        format!("SELECT biz_tag FROM leaf_alloc WHERE {within} ORDER BY update_time DESC LIMIT {most}");
+    let rows = sql.transaction(move |tx| Box::pin(async move { tx.rows(&select, &[]).await })).await?;
+    rows.iter().map(|row| text(row, 0)).collect()
+}
+
 /// The bizType and token of each row of tinyid's table, if there is such a table.
 pub(crate) async fn tinyid_tokens(sql: &Sql) -> Result<Vec<(String, String)>> {
     if !sql.has("tiny_id_token").await {

@@ -35,6 +35,10 @@ pub(super) async fn change<T: Send + 'static>(
         .transaction(move |tx| {
             Box::pin(async move {
                 let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? else {
+                    // Only a claim makes a row: a renewal of a name that nobody has is refused.
+                    if only.is_some() {
+                        step(&Space::default(), &[], tx.now_ms().await?)?;
+                    }
                     return Ok(Tried::NoSpace);
                 };
                 let store_ms = table.now_ms().await?;

@@ -3,8 +3,9 @@
 
 use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
-use crate::lease_rules::{Space, Worker};
+use crate::lease_rules::{Pool, Space, Worker};
 use leafid_core::Result;
+use std::sync::Arc;
 
 const SPACE: &str = "floor_ms, latest_ms, longest_ms, revision";
 const WORKER: &str =
@@ -113,12 +114,13 @@ impl<'t> WorkersTable<'t> {
     }
 }
 
-/// Makes the row of a name, unless it is there.
-pub(super) async fn make_space(store: &Sql, name: &str) -> Result<()> {
+/// Makes the row of a name, unless it is there. Errors: too many names.
+pub(super) async fn make_space(store: &Sql, name: &str, pool: Arc<Pool>) -> Result<()> {
     let name = name.to_owned();
     store
         .transaction(move |tx| {
             Box::pin(async move {
+                pool.check_names(tx.number("SELECT COUNT(*) FROM leafid_space", &[]).await?)?;
                 let (insert, ignore) = tx.dialect().insert_new;
                 let make = format!("{insert} leafid_space (name, {SPACE}) VALUES (?, 0, 0, 0, 0) {ignore}");
                 tx.execute(&make, &[Value::Text(&name)]).await?;

@@ -207,6 +207,18 @@ impl Tag {
         self.poll();
     }
 
+    /// Fetches the first range, unless ids are there, and waits for it. Errors: that of the fetch.
+    pub(crate) async fn warm(self: &Arc<Self>, limit: Duration) -> Result<()> {
+        let mut fetched = std::pin::pin!(self.fetched.notified());
+        fetched.as_mut().enable();
+        if self.stats().left > 0 {
+            return Ok(());
+        }
+        self.poll();
+        let _ = timeout_at(Instant::now() + limit, fetched).await;
+        self.state.lock().fetches.error().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
     /// Takes a range straight from the store.
     pub(crate) async fn range(&self, step: Option<i64>, after: i64) -> Result<Fetched> {
         let mark = self.state.lock().guard.mark();

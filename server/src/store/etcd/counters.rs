@@ -1,15 +1,18 @@
 //! The counters of tags: a key for each.
 
 use super::{Etcd, gateway};
+use crate::clock::unix_ms;
 use crate::store::alloc::{continue_at, out_of_ids};
 use crate::store::tag_rows::{TagChange, TagRow};
-use leafid_core::{Code, Error, Fetched, Result, Segment};
+use leafid_core::{Code, Error, Fetched, Result, Segment, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
 
 /// Other servers may win this often in a row.
 const MOST_TRIES: u32 = 100;
+const DAY_MS: i64 = 86_400_000;
+const PAGE: usize = 1_000;
 
 /// As a row of `leaf_alloc`.
 #[derive(Clone, Serialize, Deserialize)]
@@ -18,6 +21,9 @@ struct Counter {
     step: i64,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     description: String,
+    /// When it was changed, by the clock of the server that did it.
+    #[serde(default)]
+    changed_ms: i64,
 }
 
 pub(crate) async fn take_range(
@@ -42,7 +48,7 @@ pub(crate) async fn take_range(
         let segment =
             Segment::new(start, end, 1).map_err(|error| error.context(format!("etcd, tag {tag:?}")))?;
         let next = (counter.step > 0).then_some(counter.step);
-        let raised = Counter { max_id: end, ..counter };
+        let raised = Counter { max_id: end, changed_ms: unix_ms(), ..counter };
         if etcd.write_if(&read, &[gateway::put(&read.key, &text(&raised)?)]).await? {
             return Ok(Some(Fetched { segment, step: next }));
         }
@@ -54,9 +60,10 @@ pub(crate) async fn take_range(
 pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
     let TagChange { step, first, description } = change;
     let changed = |found: Option<Counter>| {
-        let new = Counter { max_id: 1, step: 1_000, description: String::new() };
+        let new = Counter { max_id: 1, step: 1_000, description: String::new(), changed_ms: 0 };
         let mut counter = found.unwrap_or(new);
         counter.max_id = counter.max_id.max(first.unwrap_or(1));
+        counter.changed_ms = unix_ms();
         counter.step = step.unwrap_or(counter.step);
         counter.description = description.clone().unwrap_or(counter.description);
         Some(counter)
@@ -74,6 +81,25 @@ pub(crate) async fn give_back(etcd: &Etcd, tag: &str, first: i64, end: i64) -> R
 }
 
 pub(crate) async fn tag_rows(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<TagRow>> {
+    let counters = counters_behind(etcd, after, most).await?;
+    Ok(counters.into_iter().map(|(tag, counter)| row(tag, counter)).collect())
+}
+
+pub(crate) async fn tags_of_a_day(etcd: &Etcd, most: usize) -> Result<Vec<String>> {
+    let since_ms = unix_ms() - DAY_MS;
+    let (mut found, mut after) = (Vec::new(), String::new());
+    loop {
+        let counters = counters_behind(etcd, &after, PAGE).await?;
+        let Some((last, _)) = counters.last() else { break };
+        after.clone_from(last);
+        found.extend(counters.into_iter().filter(|(_, counter)| counter.changed_ms > since_ms));
+    }
+    found.sort_unstable_by_key(|(_, counter)| std::cmp::Reverse(counter.changed_ms));
+    Ok(found.into_iter().take(most).map(|(tag, _)| tag).collect())
+}
+
+/// The counters of the tags behind `after`, by tag.
+async fn counters_behind(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<(String, Counter)>> {
     // The next key in order, and the first one behind all that begin with the prefix.
     let (from, end) = (counter_key(etcd, after) + "\0", format!("{}tag0", etcd.prefix));
     let request = json!({
@@ -83,11 +109,11 @@ pub(crate) async fn tag_rows(etcd: &Etcd, after: &str, most: usize) -> Result<Ve
     });
     let prefix = counter_key(etcd, "");
     let reads = etcd.read_all(&request).await?;
-    let rows = reads.iter().map(|read| {
+    let counters = reads.iter().map(|read| {
         let tag = read.key.strip_prefix(&prefix).unwrap_or(&read.key);
-        Ok(row(tag.to_owned(), parse(tag, &read.value)?))
+        Ok((tag.to_owned(), parse(tag, &read.value)?))
     });
-    rows.collect()
+    counters.collect()
 }
 
 /// Stores what `change` makes of a counter, unless that is nothing. Returns it, and whether there was none before.
@@ -113,10 +139,9 @@ fn counter_key(etcd: &Etcd, tag: &str) -> String {
     format!("{}tag/{tag}", etcd.prefix)
 }
 
-/// etcd does not know when a key was changed.
 fn row(tag: String, counter: Counter) -> TagRow {
-    let Counter { max_id, step, description } = counter;
-    TagRow { tag, max_id, step, description, update_time: String::new() }
+    let Counter { max_id, step, description, changed_ms } = counter;
+    TagRow { tag, max_id, step, description, update_time: Utc(changed_ms).to_string() }
 }
 
 /// Two servers that were in each other's way do not meet again.

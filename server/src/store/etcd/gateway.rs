@@ -6,30 +6,47 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use hyper::{Request, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use leafid_core::{Code, Error, Result};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
 
 const MOST_BYTES: usize = 16 << 20;
 
 pub(super) struct Gateway {
     nodes: Vec<String>,
+    login: Option<(String, String)>,
+    tls: Option<TlsConnector>,
     limit: Duration,
     /// The node that is asked first.
     first: AtomicUsize,
+    /// etcd's answer to the login.
+    token: Mutex<Option<String>>,
 }
 
 impl Gateway {
-    pub(super) fn new(nodes: Vec<String>, limit: Duration) -> Gateway {
-        Gateway { nodes, limit, first: AtomicUsize::new(0) }
+    pub(super) fn new(
+        nodes: Vec<String>,
+        login: Option<(String, String)>,
+        tls: Option<Arc<ClientConfig>>,
+        limit: Duration,
+    ) -> Gateway {
+        let tls = tls.map(TlsConnector::from);
+        Gateway { nodes, login, tls, limit, first: AtomicUsize::new(0), token: Mutex::default() }
     }
 
     /// Asks one node after the other.
     pub(super) async fn read(&self, path: &str, request: &Value) -> Result<Value> {
         let mut last = failed("no node");
-        for _ in &self.nodes {
+        // Once more than there are nodes: a token may have ended.
+        for _ in 0..=self.nodes.len() {
             match self.write(path, request).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => last = error,
@@ -43,7 +60,7 @@ impl Gateway {
         let at = self.first.load(Relaxed);
         let node = &self.nodes[at % self.nodes.len()];
         let share = self.limit / u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let done = match timeout(share, exchange(node, path, request.to_string())).await {
+        let done = match timeout(share, self.with_token(node, path, request)).await {
             Ok(done) => done,
             Err(_) => Err(failed(&format!("no answer within {} ms", share.as_millis()))),
         };
@@ -52,17 +69,57 @@ impl Gateway {
             error.context(format!("node {node}"))
         })
     }
+
+    async fn with_token(&self, node: &str, path: &str, request: &Value) -> Result<Value> {
+        let known = self.token.lock().clone();
+        let token = match (&self.login, known) {
+            (Some((user, password)), None) => {
+                let login = json!({ "name": user, "password": password });
+                let answer = self.exchange(node, "/v3/auth/authenticate", &login, None).await?;
+                let token =
+                    answer["token"].as_str().ok_or_else(|| failed("a login without a token"))?.to_owned();
+                *self.token.lock() = Some(token.clone());
+                Some(token)
+            }
+            (_, known) => known,
+        };
+        let done = self.exchange(node, path, request, token.as_deref()).await;
+        if done.is_err() {
+            // It may have ended.
+            *self.token.lock() = None;
+        }
+        done
+    }
+
+    async fn exchange(&self, node: &str, path: &str, body: &Value, token: Option<&str>) -> Result<Value> {
+        let stream = TcpStream::connect(node).await.map_err(|error| failed(&error.to_string()))?;
+        let mut request = Request::post(path).header("host", node).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", token);
+        }
+        let request =
+            request.body(Body::from(body.to_string())).map_err(|error| failed(&error.to_string()))?;
+        match &self.tls {
+            None => send(stream, request).await,
+            Some(tls) => {
+                let host = node.rsplit_once(':').map_or(node, |(host, _)| host).trim_matches(['[', ']']);
+                let name =
+                    ServerName::try_from(host.to_owned()).map_err(|error| failed(&error.to_string()))?;
+                let stream =
+                    tls.connect(name, stream).await.map_err(|error| failed(&format!("TLS: {error}")))?;
+                send(stream, request).await
+            }
+        }
+    }
 }
 
-async fn exchange(node: &str, path: &str, body: String) -> Result<Value> {
-    let stream = TcpStream::connect(node).await.map_err(|error| failed(&error.to_string()))?;
+/// A connection of its own for each request: an answer that comes too late is nobody's.
+async fn send<S>(stream: S, request: Request<Body>) -> Result<Value>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error.to_string()))?;
-    let request = Request::post(path)
-        .header("host", node)
-        .header("content-type", "application/json")
-        .body(Body::from(body))
-        .map_err(|error| failed(&error.to_string()))?;
     let answer = async {
         let answer = sender.send_request(request).await.map_err(|error| failed(&error.to_string()))?;
         let status = answer.status();

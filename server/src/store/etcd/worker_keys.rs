@@ -5,7 +5,7 @@
 use super::counters::{parse, text};
 use super::{Etcd, Read, gateway};
 use crate::clock::unix_ms;
-use crate::lease_rules::{Space, Worker};
+use crate::lease_rules::{Pool, Space, Worker};
 use crate::store::workers::{Step, Tried};
 use leafid_core::Result;
 use serde::{Deserialize, Serialize};
@@ -42,12 +42,15 @@ pub(crate) async fn change_workers<T>(
     etcd: &Etcd,
     name: &str,
     only: Option<i64>,
-    lease_ms: i64,
+    pool: &Pool,
     step: Step<T>,
 ) -> Result<Option<Tried<T>>> {
     let read = read_name(etcd, name, only).await?;
     let (value, writes) = step(&read.space, &read.workers, read.store_ms)?;
     let Some(space) = writes.space else { return Ok(Some(Tried::Done(value))) };
+    if read.key.revision == 0 {
+        pool.check_names(names(etcd).await?)?;
+    }
     let voided = if writes.voids_tokens { space.revision } else { read.voided };
     let stored = StoredSpace {
         floor_ms: space.floor_ms,
@@ -61,12 +64,22 @@ pub(crate) async fn change_workers<T>(
         let key = format!("{}{:020}", of_name(etcd, "alive", name), worker.worker_id);
         puts.push(match worker.token.is_empty() {
             true => json!({ "request_delete_range": { "key": gateway::encode(key.as_bytes()) } }),
-            false => alive(etcd, &key, lease_ms).await?,
+            false => alive(etcd, &key, pool.lease_ms).await?,
         });
         let key = format!("{}{:020}", of_name(etcd, "worker", name), worker.worker_id);
         puts.push(gateway::put(&key, &text(&StoredWorker::new(worker, space.revision))?));
     }
     Ok(etcd.write_if(&read.key, &puts).await?.then_some(Tried::Done(value)))
+}
+
+/// How many names have worker ids.
+async fn names(etcd: &Etcd) -> Result<i64> {
+    let [key, end] =
+        ["space/", "space0"].map(|end| gateway::encode(format!("{}{end}", etcd.prefix).as_bytes()));
+    let request = json!({ "key": key, "range_end": end, "count_only": true });
+    let answer = etcd.gateway.read("/v3/kv/range", &request).await.map_err(|error| etcd.failed(error))?;
+    // A count of zero is left out.
+    Ok(answer["count"].as_str().map_or(Ok(0), str::parse).unwrap_or(i64::MAX))
 }
 
 /// The key of a holder, with an etcd lease that is not shorter than the holder's.

@@ -1,0 +1,40 @@
+//! Certificates and keys in PEM files.
+
+use leafid_core::{Error, Result};
+use std::path::Path;
+use tokio_rustls::rustls::RootCertStore;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// `option` names the file in errors: `invalid_argument`.
+pub(crate) fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateDer<'static>>> {
+    let wrong =
+        |what: String| Error::invalid(option, format!("{}: {what}", path.display()), "certificates in PEM");
+    let found =
+        CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
+    match found {
+        Ok(found) if found.is_empty() => Err(wrong("no certificate in it".to_owned())),
+        Ok(found) => Ok(found),
+        Err(error) => Err(wrong(error.to_string())),
+    }
+}
+
+pub(crate) fn private_key(path: &Path, option: &str) -> Result<PrivateKeyDer<'static>> {
+    PrivateKeyDer::from_pem_file(path)
+        .map_err(|error| Error::invalid(option, format!("{}: {error}", path.display()), "a key in PEM"))
+}
+
+/// The authorities of a file.
+pub(crate) fn authorities(path: &Path, option: &str) -> Result<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(path, option)? {
+        roots.add(authority).map_err(|error| {
+            Error::invalid(
+                option,
+                format!("{}: {error}", path.display()),
+                "certificates of authorities in PEM",
+            )
+        })?;
+    }
+    Ok(roots)
+}
