@@ -1,12 +1,16 @@
-"""A proxy in front of a database that can lose the answer to a commit: the database has done it, nobody is told."""
+"""Proxies in front of a database."""
 
+import re
 import socket
 import threading
 
 
 class Proxy:
-    def __init__(self, port):
+    """Can lose the answer to a commit: the database has done it, nobody is told. `commit` is in the request for it."""
+
+    def __init__(self, port, commit=b"COMMIT"):
         self.port = port
+        self.commit = commit
         self.losing = threading.Event()
         self.lost = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -30,7 +34,7 @@ class Proxy:
             threading.Thread(target=self.answers, args=[client, database, commits], daemon=True).start()
             try:
                 while words := client.recv(65536):
-                    if b"COMMIT" in words and self.losing.is_set():
+                    if self.commit in words and self.losing.is_set():
                         commits.set()
                     database.sendall(words)
             except OSError:
@@ -53,3 +57,30 @@ class Proxy:
 
     def close(self):
         self.listener.close()
+
+
+class SlowNetwork(Proxy):
+    """HTTP, a request a connection. While `holding` is set, a commit waits until `go` is, and connects only then."""
+
+    def __init__(self, port, commit):
+        self.holding, self.held, self.go = threading.Event(), threading.Event(), threading.Event()
+        super().__init__(port, commit)
+
+    def connection(self, client):
+        with client:
+            words = b""
+            while not is_whole(words):
+                if not (more := client.recv(65536)):
+                    return
+                words += more
+            if self.commit in words and self.holding.is_set():
+                self.held.set()
+                self.go.wait(60)
+            with socket.create_connection(("127.0.0.1", self.port)) as database:
+                database.sendall(words)
+                self.answers(client, database, threading.Event())
+
+
+def is_whole(request):
+    head, end, body = request.partition(b"\r\n\r\n")
+    return bool(end) and len(body) >= int(re.search(rb"content-length: (\d+)", head.lower())[1])

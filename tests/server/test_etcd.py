@@ -1,18 +1,30 @@
-"""Ranges and worker ids on etcd, of one node and of three, while servers and nodes die."""
+"""Ranges and worker ids on etcd, of one node and of three, while servers and nodes die, and the network fails."""
+
+import shutil
+import tempfile
+import threading
+from pathlib import Path
 
 import pytest
 import test_leases
+import test_segments
+from certificates import Authority
 from databases import Missing
-from etcd import Cluster
-from servers import Server, check_unique, in_threads, until
+from etcd import Cluster, Encrypted, Network
+from proxy import Proxy, SlowNetwork
+from servers import Server, check_unique, in_threads, make_tag, until
 from test_segments import all_go_on, run_clients
 
 QUICK = ("--store-timeout-ms", "3000")
 
 
-def opened(size):
+# In each write, and in no read.
+WRITE = b'"request_put"'
+
+
+def opened(size, hosts=(), tls=None):
     try:
-        return Cluster(size)
+        return Cluster(size, hosts, tls)
     except Missing as missing:
         pytest.skip(str(missing))
 
@@ -27,6 +39,13 @@ def etcd(request):
 @pytest.fixture(scope="module")
 def three():
     cluster = opened(3)
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture(scope="module")
+def one():
+    cluster = opened(1)
     yield cluster
     cluster.remove()
 
@@ -103,3 +122,185 @@ def test_a_worker_id_is_claimed_once(etcd, name):
     finally:
         for server in servers:
             server.kill()
+
+
+def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
+    """Each node in turn is cut off from the others, the leader included; servers still reach it. Then all are."""
+    try:
+        network = Network(3)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    cluster = servers = None
+    try:
+        cluster = opened(3, network.hosts)
+        tag = new_tag(cluster, 50)
+        servers = [Server(cluster.url, *QUICK, "--no-snowflake") for _ in range(3)]
+        granted, ends = [], threading.Event()
+
+        def claim(at):
+            clients, one = [server.client() for server in servers], test_leases.instance()
+            while not ends.is_set():
+                at += 1
+                status, lease = clients[at % 3].claim(one, name)
+                assert status in (200, 503), lease
+                if status == 200:
+                    granted.append(lease["worker_id"])
+                    one = test_leases.instance()
+
+        def cut(found):
+            for node in cluster.nodes:
+                node.host.cut()
+                all_go_on(found, 60)
+                before = len(granted)
+                until(lambda before=before: len(granted) > before, "worker ids are claimed")
+                node.host.join()
+            for node in cluster.nodes:
+                node.host.cut()
+            client = servers[0].client()
+            until(lambda: client.get("/ready")[0] == 503, "the server is not ready")
+            for node in cluster.nodes:
+                node.host.join()
+            all_go_on(found, 60)
+
+        def meanwhile(found):
+            def then_end():
+                try:
+                    cut(found)
+                finally:
+                    ends.set()
+
+            in_threads(then_end, *[lambda at=at: claim(at) for at in range(2)])
+
+        check_unique(run_clients(servers, tag, meanwhile), 2_000)
+        check_unique(granted, 10)
+    finally:
+        for server in servers or ():
+            server.kill()
+        if cluster:
+            cluster.remove()
+        network.remove()
+
+
+def test_writes_whose_answer_is_lost_give_nothing_twice(one, new_tag, name):
+    port = one.nodes[0].port
+    test_leases.check_lost_commits(one.url, port, Proxy(port, WRITE), new_tag(one, 10), name)
+
+
+def test_a_counter_of_an_old_copy_is_refused(one, new_tag):
+    tag = new_tag(one, 100)
+    node = one.nodes[0]
+    node.store_copy()
+    test_segments.check_rewound(one.url, tag, node.restore, lambda: make_tag(one.url, tag, 100, 2_000_000))
+
+
+def test_an_old_copy_grants_no_worker_id_until_all_is_over(one, name):
+    node = one.nodes[0]
+    test_leases.check_rewound(one.url, name, node.store_copy, lambda _: node.restore())
+
+
+def test_a_late_write_does_not_meet_its_revision_in_another_history(one, new_tag):
+    """A server has read. Then an old copy is restored, another server's write gets the same revision, and the first
+    one's write comes: it would set the counter back."""
+    tag = new_tag(one, 10)
+    node = one.nodes[0]
+    node.store_copy()
+    network = SlowNetwork(node.port, WRITE)
+    slow = Server(one.url.replace(str(node.port), str(network.own_port)), "--store-timeout-ms", "60000", "--no-snowflake")
+    late = []
+    try:
+        with Server(one.url, "--no-snowflake") as server:
+            assert server.client().range(tag, 10) == (1, 11)
+        read_at = node.revision()
+        network.holding.set()
+        client = slow.client(timeout=90)
+        asking = threading.Thread(target=lambda: late.append(client.range(tag, 10)))
+        asking.start()
+        assert network.held.wait(20)
+        node.restore()
+        with Server(one.url, "--no-snowflake") as server:
+            given = server.client().range(tag, 100)
+            assert given == (1, 101) and node.revision() == read_at
+        network.holding.clear()
+        network.go.set()
+        asking.join(60)
+        assert late == [(101, 111)]
+    finally:
+        network.go.set()
+        slow.kill()
+        network.close()
+
+
+def test_a_compaction_changes_nothing(one, new_tag):
+    tag = new_tag(one, 50)
+    node = one.nodes[0]
+    servers = [Server(one.url, *QUICK) for _ in range(2)]
+
+    def compact(found):
+        for _ in range(10):
+            all_go_on(found)
+            node.ask("/v3/kv/compaction", {"revision": node.revision(), "physical": True})
+            node.ask("/v3/maintenance/defragment", {})
+        all_go_on(found)
+
+    try:
+        check_unique(run_clients(servers, tag, compact), 2_000)
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def test_servers_whose_clocks_are_apart_never_grant_one_span_twice(one, name):
+    """Far more than they may be: a span still begins where the last one ended."""
+    options = ("--workers", "0-5", "--lease-ms", "1000", "--clock-threshold-ms", "6000", "--no-snowflake")
+    apart = ("-2s", "+2s")
+    test_leases.check_holders(
+        [Server(one.url, *options, environment=test_leases.clock_off_by(seconds)) for seconds in apart], name
+    )
+
+
+def test_tags_of_the_last_day_have_ids_when_a_server_starts(one, new_tag):
+    tag = new_tag(one, 50)
+    with Server(one.url, environment={"LEAFID_SERVER_WARM_TAGS": "100000"}) as server:
+        until(lambda: "tags that were used within a day" in server.log(), "ids are fetched")
+        assert server.client().range(tag, 1) == (51, 52)
+
+
+def test_names_are_bounded(one, name):
+    with Server(f"{one.url}/{name}", *test_leases.LEASE, "--max-names", "1") as server:
+        client = server.client()
+        assert client.claim(test_leases.instance(), name)[0] == 200
+        status, answer = client.claim(test_leases.instance(), f"{name}-other")
+        assert (status, answer["error"]) == (409, "worker_in_use"), answer
+
+
+def test_a_cluster_with_tls_and_a_password(new_tag, name):
+    folder = Path(tempfile.mkdtemp(prefix="leafid-authority-"))
+    cluster = None
+    try:
+        authority = Authority(folder, "ours")
+        pair = authority.sign("etcd", folder / "cert.pem", folder / "cert-key.pem")
+        for path in (folder, *pair):
+            path.chmod(0o755)
+        cluster = opened(1, tls=Encrypted(pair, authority.trust()))
+        node = cluster.nodes[0]
+        node.ask("/v3/auth/user/add", {"name": "root", "password": "p@ss:w+rd"})
+        node.ask("/v3/auth/user/grant", {"user": "root", "role": "root"})
+        node.ask("/v3/auth/enable", {})
+        hosts = cluster.url.removeprefix("etcd://")
+        url = f"etcd://root:p%40ss:w+rd@{hosts}?ca={authority.certificate}"
+        tag = new_tag(type("Store", (), {"url": url}), 10)
+        with Server(url, *test_leases.LEASE) as server:
+            client = server.client()
+            assert client.ids(tag, 25) == list(range(1, 26))
+            assert client.claim(test_leases.instance(), name)[0] == 200
+            assert "p%40ss" not in server.log() and "p@ss" not in server.log()
+        others = Authority(folder, "other").certificate
+        for wrong, why in ((f"etcd://{hosts}?ca={authority.certificate}", "user"), (f"etcd://{hosts}?ca={others}", "TLS"),
+                           (f"etcd://root:wrong@{hosts}?ca={authority.certificate}", "password")):  # fmt: skip
+            with Server(wrong, "--start-timeout-ms", "300", wait=False) as server:
+                assert server.process.wait(20) == 1
+                assert why in server.log(), server.log()
+    finally:
+        if cluster:
+            cluster.remove()
+        shutil.rmtree(folder)

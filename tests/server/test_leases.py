@@ -21,6 +21,13 @@ def holder(name, lease, until_ms, token=None):
     return {"name": name, "worker_id": lease["worker_id"], "token": token or lease["token"], "until": until_ms}
 
 
+def clock_off_by(seconds):
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if not library:
+        pytest.skip("libfaketime is missing: apt install faketime")
+    return {"LD_PRELOAD": str(library), "FAKETIME": seconds, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
 def check_spans(spans):
     """No two spans of one worker id overlap."""
     spans = sorted(spans)
@@ -31,8 +38,11 @@ def check_spans(spans):
 
 
 def test_two_servers_never_grant_one_span_twice(store, name):
+    check_holders([Server(store.url, "--workers", "0-5", *LEASE) for _ in range(2)], name)
+
+
+def check_holders(servers, name):
     """Holders claim, renew, release or vanish, each call by another server. Their clocks differ."""
-    servers = [Server(store.url, "--workers", "0-5", *LEASE) for _ in range(2)]
     spans, ends = [], time.monotonic() + 8
 
     def hold(apart_ms):
@@ -157,17 +167,29 @@ def test_wrong_bodies_are_refused(file):
 
 
 def test_a_table_that_was_rewound_grants_nothing_until_all_is_over(store, name):
-    with Server(store.url, *LEASE) as server:
+    copy = name.replace("-", "_")
+    rows = "begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms"
+
+    def store_copy():
+        store.sql(f"DROP TABLE IF EXISTS {copy}")
+        store.sql(f"CREATE TABLE {copy} AS SELECT {rows} FROM leafid_worker WHERE name = '{name}'")
+
+    def rewind(lost):
+        # The copy knows nothing of the second claim.
+        store.sql(f"DELETE FROM leafid_worker WHERE name = '{name}' AND worker_id = {lost}")
+        store.sql(f"UPDATE leafid_space SET revision = revision - 1 WHERE name = '{name}'")
+
+    check_rewound(store.url, name, store_copy, rewind)
+
+
+def check_rewound(url, name, store_copy, rewind):
+    with Server(url, *LEASE) as server:
         client = server.client()
         old = client.claim(instance(), name)[1]
-        rows = "begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms"
-        store.sql(f"DROP TABLE IF EXISTS {name.replace('-', '_')}")
-        store.sql(f"CREATE TABLE {name.replace('-', '_')} AS SELECT {rows} FROM leafid_worker WHERE name = '{name}'")
+        store_copy()
         lost = client.claim(instance(), name)[1]
         assert lost["worker_id"] != old["worker_id"]
-        # The copy knows nothing of the second claim.
-        store.sql(f"DELETE FROM leafid_worker WHERE name = '{name}' AND worker_id = {lost['worker_id']}")
-        store.sql(f"UPDATE leafid_space SET revision = revision - 1 WHERE name = '{name}'")
+        rewind(lost["worker_id"])
         status, answer = client.claim(instance(), name)
         assert status == 409 and "old one" in answer["message"]
         status, answer = client.post("/api/worker/renew", holder(name, old, now_ms() + 500))
@@ -179,9 +201,12 @@ def test_a_table_that_was_rewound_grants_nothing_until_all_is_over(store, name):
 def test_commits_whose_answer_is_lost_give_nothing_twice(engine, new_tag, name):
     """Ranges become gaps; a claim that is repeated gets the id, the span and the token that were stored."""
     tag = new_tag(engine, 10)
-    proxy = Proxy(engine.port)
+    check_lost_commits(engine.url, engine.port, Proxy(engine.port), tag, name)
+
+
+def check_lost_commits(url, port, proxy, tag, name):
     ids, spans, ends = [], [], threading.Event()
-    with Server(engine.url.replace(str(engine.port), str(proxy.own_port)), *LEASE, "--timeout-ms", "500") as server:
+    with Server(url.replace(str(port), str(proxy.own_port)), *LEASE, "--timeout-ms", "500") as server:
 
         def take():
             client = server.client()
@@ -212,7 +237,8 @@ def test_commits_whose_answer_is_lost_give_nothing_twice(engine, new_tag, name):
         in_threads(take, take, lose)
     proxy.close()
     assert proxy.lost > 10
-    given = int(engine.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'")[0]) - 1
+    with Server(url, *LEASE) as server:
+        given = server.client().range(tag, 1)[0] - 1
     assert given > len(ids), "what was lost is a gap"
     check_unique(ids, 200)
     check_spans(spans)
@@ -256,14 +282,10 @@ def test_own_snowflakes_of_servers_that_die_and_restart_are_unique(store, name):
 
 def test_one_fixed_worker_id_after_a_server_whose_clock_was_ahead(file, name):
     """The second server waits until the span of the first is over, although its own clock is behind."""
-    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-    if not library:
-        pytest.skip("libfaketime is missing: apt install faketime")
     options = ("--lease-ms", "1000", "--clock-threshold-ms", "4000", "--snowflake-name", name,
                "--snowflake-worker", "7", "--timeout-ms", "100")  # fmt: skip
     ids = []
-    ahead = {"LD_PRELOAD": str(library), "FAKETIME": "+2s", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    with Server(file.url, *options, environment=ahead) as first:
+    with Server(file.url, *options, environment=clock_off_by("+2s")) as first:
         client = first.client()
         until(lambda: client.ids("any", mode="snowflake"), "it has its worker id")
         ids += client.ids("any", 500, "snowflake")
@@ -286,3 +308,18 @@ def test_a_clean_stop_gives_the_worker_id_back(file, name):
         assert server.end() == 0, server.log()
     (row,) = file.sql(f"SELECT token || ' ' || (until_ms < {now_ms() + 1000}) FROM leafid_worker WHERE name = '{name}'")
     assert row == " 1", "nobody holds it, and its span ends now"
+
+
+def test_names_are_bounded_and_only_a_claim_makes_one(file, name):
+    with Server(file.url, *LEASE, "--max-names", "2") as server:
+        client = server.client()
+        stranger = {"name": f"{name}-x", "worker_id": 3, "token": "none", "until": now_ms()}
+        for call in ("renew", "release"):
+            status, answer = client.post(f"/api/worker/{call}", stranger)
+            assert (status, answer["error"]) == (409, "worker_lost")
+        for at in range(2):
+            assert client.claim(instance(), f"{name}-{at}")[0] == 200
+        status, answer = client.claim(instance(), f"{name}-2")
+        assert (status, answer["error"]) == (409, "worker_in_use") and "--max-names" in answer["message"]
+        assert client.claim(instance(), f"{name}-1")[0] == 200
+    assert len(file.sql("SELECT name FROM leafid_space")) == 2

@@ -120,17 +120,26 @@ def test_a_start_waits_for_a_store_that_is_down(engine, new_tag):
 
 def test_a_counter_that_was_rewound_is_refused(store, new_tag):
     tag = new_tag(store, 100)
-    with Server(store.url, "--timeout-ms", "500") as server:
+    check_rewound(
+        store.url,
+        tag,
+        lambda: store.sql(f"UPDATE leaf_alloc SET max_id = 1 WHERE biz_tag = '{tag}'"),
+        lambda: store.sql(f"UPDATE leaf_alloc SET max_id = 2000000 WHERE biz_tag = '{tag}'"),
+    )
+
+
+def check_rewound(url, tag, rewind, mend):
+    with Server(url, "--timeout-ms", "500") as server:
         client = server.client()
         first = client.range(tag, 500, after=1_000_000)
         ids = client.ids(tag, 5)
-        store.sql(f"UPDATE leaf_alloc SET max_id = 1 WHERE biz_tag = '{tag}'")
+        rewind()
         status, answer = client.post(f"/api/segment/range/{tag}?step=500&nonce=1")
         assert (status, answer["error"]) == (409, "segment_regressed"), answer
         # What the buffers hold was given before; the next range is refused as well.
         while more := client.ids(tag, 50):
             ids += more
-        store.sql(f"UPDATE leaf_alloc SET max_id = 2000000 WHERE biz_tag = '{tag}'")
+        mend()
         ids += until(lambda: client.ids(tag, 50), "ids come again")
         check_unique([*range(*first), *ids])
 
@@ -185,3 +194,31 @@ def test_two_files_of_one_host_share_by_their_path(file):
     finally:
         for server in servers:
             server.kill()
+
+
+def test_tags_of_the_last_day_have_ids_when_a_server_starts(new_tag, file):
+    """They are served although the store is gone by then."""
+    fresh, old = new_tag(file, 50), new_tag(file, 50, suffix="-old")
+    file.sql(f"UPDATE leaf_alloc SET update_time = datetime('now', '-25 hours') WHERE biz_tag = '{old}'")
+    with Server(file.url, "--timeout-ms", "300", environment={"LEAFID_SERVER_WARM_TAGS": "10"}) as server:
+        until(lambda: "for 1 tags that were used within a day" in server.log(), "ids are fetched")
+        assert file.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{fresh}'") == ["51"]
+        file.sql("ALTER TABLE leaf_alloc RENAME TO gone")
+        client = server.client()
+        assert client.ids(fresh, 5) == [1, 2, 3, 4, 5]
+        assert client.ids(old) == []
+
+
+def test_each_store_knows_which_tags_were_used(store, new_tag):
+    tag = new_tag(store, 50)
+    store.sql(f"UPDATE leaf_alloc SET update_time = '2020-01-01 00:00:00' WHERE biz_tag = '{tag}'")
+
+    def warm():
+        with Server(store.url, environment={"LEAFID_SERVER_WARM_TAGS": "100000"}) as server:
+            until(lambda: "tags that were used within a day" in server.log(), "ids are fetched")
+        return store.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'")[0]
+
+    assert warm() == "1", "it is old"
+    with Server(store.url) as server:
+        assert server.client().ids(tag) == [1]
+    assert warm() == "101"
