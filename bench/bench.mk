@@ -5,12 +5,13 @@
 #                          SECONDS=60 for this long a look at the tail of next under a slow source
 #   make bench-report      the tables and the plots of the last run again
 #   make bench-wasm        leafid/wasm in Node, beside its floors
+#   make bench-server      leafid-server beside an axum handler that returns a constant
 #   make bench-criterion   the hot paths of Rust under Criterion; FILTER=tag for some
 
 BENCH_LANGS ?= rust c python node
 PEERS ?= 1
 
-.PHONY: bench bench-wasm bench-report bench-criterion bench-tools
+.PHONY: bench bench-wasm bench-server bench-report bench-criterion bench-tools
 
 bench: bench-tools c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
@@ -21,6 +22,12 @@ bench-wasm: wasm
 	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm BENCH_STATE=$(CURDIR)/build/bench/wasm/state \
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench
+
+bench-server: server-tools
+	@sh tests/debian.sh wrk:wrk
+	@cargo build --quiet --release -p leafid-server --bins --examples
+	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/leafid-server SECONDS=$(SECONDS) \
+	    python3 bench/server/bench.py
 
 bench-tools:
 	@for tool in bash cargo cc python3 node npm; do command -v $$tool >/dev/null || { \

@@ -1,0 +1,193 @@
+"""The speed of leafid-server beside an axum handler that returns a constant, in one run; its memory and its start with
+many tags; several servers on one store, and how often they ask it.
+
+Client and server have a core each, if there are two.
+
+    make bench-server SECONDS=10
+"""
+
+import itertools
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/server"))
+
+from databases import KINDS, Missing  # noqa: E402
+from servers import Server, make_tag, until  # noqa: E402
+
+SECONDS = int(os.environ.get("SECONDS") or 5)
+CONSTANT = Path(os.environ["LEAFID_SERVER_BINARY"]).with_name("examples") / "constant"
+CONNECTIONS = 64
+ROUNDS = 3
+TAGS = 100_000
+CORES = sorted(os.sched_getaffinity(0))
+
+
+def main():
+    os.sched_setaffinity(0, CORES[:1])
+    beside_a_constant()
+    with_many_tags()
+    servers_of_one_store()
+
+
+def beside_a_constant():
+    print(f"{CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS} s in turn, medians")
+    with tempfile.TemporaryDirectory() as folder, Constant() as constant:
+        store = f"{folder}/ids.db"
+        make_tag(store, "order", 1_000_000)
+        with on_the_last_core(lambda: Server(store)) as server:
+            client = server.client()
+            until(lambda: client.ids("order") and client.ids("any", mode="snowflake"), "ids come")
+            subjects = {
+                "a constant": f"{constant.url}/constant",
+                "segment": f"{server.url}/api/segment/get/order",
+                "snowflake": f"{server.url}/api/snowflake/get/order",
+                "1,000 segment ids": f"{server.url}/api/segment/get/order?n=1000",
+            }
+            found = {name: [] for name in subjects}
+            for _, (name, url) in itertools.product(range(ROUNDS), subjects.items()):
+                found[name].append(wrk(url))
+    floor = medians(found["a constant"])
+    for name, runs in found.items():
+        at = medians(runs)
+        print(f"{name:18} {at['rate']:9,.0f} requests/s, {at['rate'] / floor['rate']:.2f} of the constant; p50 "
+              f"{at['p50_us']:,.0f} us, p99 {at['p99_us']:,.0f} us, p99.9 {at['p99_9_us']:,.0f} us, "
+              f"{at['p99_9_us'] / floor['p99_9_us']:.2f} times the constant's; errors {at['errors']:.0f}")  # fmt: skip
+
+
+def medians(runs):
+    rates = [{**run, "rate": run["requests"] / run["us"] * 1e6} for run in runs]
+    return {key: median(run[key] for run in rates) for key in rates[0]}
+
+
+def wrk(url, seconds=SECONDS):
+    command = ["wrk", "--threads", "1", "--connections", str(CONNECTIONS), "--duration", f"{seconds}s", "--timeout", "10s",
+               "--script", str(Path(__file__).with_name("percentiles.lua")), url]  # fmt: skip
+    shown = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(next(line for line in shown.splitlines() if line.startswith("{")))
+
+
+class Constant:
+    def __enter__(self):
+        self.process = on_the_last_core(lambda: subprocess.Popen([CONSTANT], stdout=subprocess.PIPE, text=True))
+        self.url = f"http://127.0.0.1:{self.process.stdout.readline().strip()}"
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def on_the_last_core(start):
+    """What is started inherits the core."""
+    os.sched_setaffinity(0, CORES[-1:])
+    try:
+        return start()
+    finally:
+        os.sched_setaffinity(0, CORES[:1])
+
+
+def with_many_tags():
+    """In memory: it is not the disk that is measured."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        store = f"{folder}/ids.db"
+        make_tag(store, "first")
+        with sqlite3.connect(store) as connection:
+            connection.executemany(
+                "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, 1, 1000)",
+                ((f"tag-{at:06}",) for at in range(TAGS)),
+            )
+        connection.close()
+        begun = time.monotonic()
+        with Server(store, "--no-snowflake") as server:
+            client = server.client()
+            until(lambda: client.get("/ready")[0] == 200, "it is ready")
+            assert client.ids("first") == [1]
+            print(f"{TAGS:,} tags in the store: ready, and the first id, after {time.monotonic() - begun:.2f} s")
+            before = memory(server)
+            begun = time.monotonic()
+            tags = iter(range(TAGS))
+            lock = threading.Lock()
+
+            def touch():
+                own = server.client()
+                while True:
+                    with lock:
+                        at = next(tags, None)
+                    if at is None:
+                        return
+                    # SQLite lets one write at a time, and the others wait without an order.
+                    assert until(lambda: own.ids(f"tag-{at:06}"), "an id") == [1]
+
+            threads = [threading.Thread(target=touch) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            print(f"{TAGS:,} tags, an id of each: {time.monotonic() - begun:.0f} s, "
+                  f"{(memory(server) - before) / TAGS:,.0f} bytes a tag")  # fmt: skip
+
+
+def memory(server):
+    """The resident set, bytes."""
+    pages = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def servers_of_one_store():
+    for name, kind in KINDS.items():
+        try:
+            store = kind()
+        except Missing as missing:
+            print(f"{name}: {missing}")
+            continue
+        try:
+            for count in (1, 2, 4):
+                several(store, name, count)
+        finally:
+            store.remove()
+
+
+def several(store, name, count):
+    """Each has clients of its own that take 1,000 ids a request, of one tag."""
+    tag = f"order-{count}"
+    make_tag(store.url, tag, 1_000)
+    servers = [on_the_last_core(lambda: Server(store.url, "--no-snowflake")) for _ in range(count)]
+    taken = [0] * count
+    ends = time.monotonic() + SECONDS
+
+    def take(at):
+        client = servers[at].client()
+        while time.monotonic() < ends:
+            taken[at] += len(client.ids(tag, 1_000))
+
+    try:
+        threads = [threading.Thread(target=take, args=[at]) for at in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        fetches = sum(fetches_of(server) for server in servers)
+    finally:
+        for server in servers:
+            server.kill()
+    ids = sum(taken)
+    print(f"{name:10} {count} servers: {ids / SECONDS:11,.0f} ids/s, {fetches / ids * 1e6:7,.1f} requests to the store per "
+          "million ids")  # fmt: skip
+
+
+def fetches_of(server):
+    lines = server.client().get("/metrics")[1].splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("leafid_server_tag_fetches_total"))
+
+
+main()
