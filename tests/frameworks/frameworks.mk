@@ -7,7 +7,7 @@ frameworks := build/frameworks
 
 test-frameworks: tools $(frameworks)/installed
 	@cp tests/frameworks/*.mjs tests/frameworks/test_ids.py $(frameworks)/
-	@python3 tests/frameworks/recipes.py docs/JAVASCRIPT.md $(frameworks)
+	@python3 tests/blocks.py docs/JAVASCRIPT.md $(frameworks)
 	@cd $(frameworks) && node --test --test-reporter=spec ids.test.mjs && venv/bin/python -m unittest test_ids
 
 $(frameworks)/installed: tests/frameworks/package.json tests/frameworks/requirements.txt

@@ -1,10 +1,14 @@
 """The stores: each kind is started once, and the tests of it use tags and names of their own."""
 
 import itertools
+import sys
+from pathlib import Path
 
 import pytest
-from databases import KINDS, Missing, SQLite
-from servers import make_tag
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "databases"))
+from databases import KINDS, Missing, SQLite  # noqa: E402
+from servers import make_tag  # noqa: E402
 
 numbers = itertools.count(1)
 

@@ -1,7 +1,7 @@
 """Real databases in temporary folders, on loopback and free ports, run by an unprivileged user.
 
-Each has `url`, `start()`, `kill()` (as a machine that loses power, but for its disk), `stop()` and `sql(text)`, which
-returns the first column of the rows as text. `servers()` returns where a server of the store may run.
+Each has `url`, `start()`, `kill()` (as a machine that loses power, but for its disk), `stop()`, `sql(text)`, which
+returns the first column of the rows as text, and `cut()`, which ends the connections of all clients.
 """
 
 import contextlib
@@ -68,12 +68,16 @@ class Database:
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                self.sql("SELECT 1")
+                self.ready()
                 return self
             except Exception:
                 if time.monotonic() > deadline or self.process.poll() is not None:
                     raise
                 time.sleep(0.1)
+
+    def ready(self):
+        """Raises what the server answers until it serves."""
+        self.sql("SELECT 1")
 
     def end(self, number):
         if self.process and self.process.poll() is None:
@@ -122,6 +126,11 @@ class MariaDB(Database):
                          "--skip-column-names", self.database, "--execute", text, timeout=PATIENCE)  # fmt: skip
         return [line.split("\t")[0] for line in shown.splitlines()]
 
+    def cut(self):
+        for number in self.sql("SELECT id FROM information_schema.processlist WHERE id <> connection_id()"):
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self.sql(f"KILL {number}")
+
 
 class PostgreSQL(Database):
     name = "postgresql"
@@ -151,6 +160,10 @@ class PostgreSQL(Database):
                          "--dbname", self.database, "--tuples-only", "--no-align", "--command", text,
                          timeout=PATIENCE)  # fmt: skip
         return [line.split("|")[0] for line in shown.splitlines()]
+
+    def cut(self):
+        self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+                 "AND pid <> pg_backend_pid()")  # fmt: skip
 
 
 class SQLite:

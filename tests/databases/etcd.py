@@ -47,12 +47,12 @@ class Node(Database):
             assert answer.status == 200, answer.read()
             return json.loads(answer.read())
 
-    def sql(self, _):
-        """Whether the cluster has a quorum. `start()` waits for it."""
+    def ready(self):
+        """Raises until the cluster has a quorum."""
         return self.ask("/v3/kv/range", {"key": base64.b64encode(b"a").decode()})
 
     def revision(self):
-        return self.sql("")["header"]["revision"]
+        return self.ready()["header"]["revision"]
 
     def store_copy(self):
         self.stop()
@@ -69,7 +69,7 @@ class Node(Database):
 
 
 class Encrypted:
-    """The certificate and key of a node, copied to where it may read them, and what its clients trust."""
+    """The certificate and key of a node, and what its clients trust."""
 
     def __init__(self, pair, context):
         (self.certificate, self.key), self.context = pair, context
