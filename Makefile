@@ -32,6 +32,7 @@ help:
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make test-server   the id server on SQLite, MariaDB and PostgreSQL; installs them from Debian's packages when root"
 	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
+	@echo "make test-recipes  the callbacks of docs/RECIPES.md on PostgreSQL, MariaDB, SQLite and Redis, which are killed"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
@@ -65,6 +66,7 @@ help:
 -include fuzz/fuzz.mk
 -include server/server.mk
 -include tests/frameworks/frameworks.mk
+-include tests/recipes/recipes.mk
 -include packaging/packaging.mk
 
 # Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.
