@@ -4,23 +4,23 @@ from databases import Database, need, signal
 
 
 class Redis(Database):
-    """Its settings are the lines of a file, and those given."""
+    """Its settings are the lines of a file."""
 
     name = "redis"
     polite = signal.SIGTERM
 
-    def __init__(self, file, *settings):
+    def __init__(self, file):
         self.server = need("redis-server", "redis-server")
         self.client = need("redis-cli", "redis-tools")
         super().__init__()
         self.file = self.folder / "redis.conf"
         self.file.write_bytes(file.read_bytes())
-        self.settings = settings
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.start()
 
     def command(self):
-        return [self.server, self.file, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.folder, *self.settings]
+        address = ["--port", self.port, "--bind", "127.0.0.1"]
+        return [self.server, self.file, *address, "--dir", self.folder]
 
     def ask(self, *words):
         answer = self.run(self.client, "-e", "-p", self.port, *words, timeout=10).strip()

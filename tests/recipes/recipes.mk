@@ -8,7 +8,8 @@ recipes := build/recipes
 
 test-recipes: tools build/wheels/done node-package $(recipes)/installed
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
-	    mariadbd:mariadb-server postgres:postgresql redis-server:redis-server || echo "tests that need them are skipped" >&2
+	    mariadbd:mariadb-server postgres:postgresql redis-server:redis-server || \
+	    echo "tests that need them are skipped" >&2
 	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(recipes)/project
 	@python3 tests/blocks.py docs/RECIPES.md $(recipes)/project
 	@$(recipes)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
