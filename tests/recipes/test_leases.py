@@ -1,0 +1,55 @@
+"""The objects of docs/RECIPES.md that lease worker ids, as several processes of two languages use them at once."""
+
+import pytest
+from databases import Missing, PostgreSQL
+from redis_server import Redis
+from takers import PROJECT, Takers, broken, hammer, wait_for_duplicates
+
+# What is free is read without a lock, or the end of a span is not stored.
+BREAKS = {
+    "postgresql_workers.py": [(" FOR UPDATE SKIP LOCKED", "")],
+    "postgresql_workers.mjs": [(" FOR UPDATE SKIP LOCKED", "")],
+    "redis_claim.lua": [("redis.call('ZADD', KEYS[1], ARGV[2], free[1])", "")],
+}
+RECIPES = {
+    "postgresql": ["postgresql_workers.py", "postgresql_workers.mjs"],
+    "redis": ["redis_workers.py", "redis_workers.mjs"],
+}
+
+
+def opened(kind):
+    if kind == "redis":
+        store = Redis(PROJECT / "redis.conf")
+        store.ask(*(PROJECT / "redis_workers.txt").read_text().split())
+        return store, {"REDIS_URL": store.url}
+    store = PostgreSQL()
+    store.sql((PROJECT / "postgresql_workers.sql").read_text())
+    return store, {"POSTGRES_URL": store.url}
+
+
+@pytest.fixture(params=RECIPES)
+def store(request):
+    try:
+        store, environment = opened(request.param)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    yield store, environment, RECIPES[request.param]
+    store.remove()
+
+
+@pytest.mark.timeout(300)
+def test_no_span_overlaps(store):
+    store, environment, recipes = store
+    with Takers("take_leases", [PROJECT / recipe for recipe in recipes], environment) as takers:
+        hammer(takers, store, 10_000)
+
+
+@pytest.mark.timeout(300)
+def test_a_recipe_that_claims_without_a_lock_is_noticed(store):
+    store, environment, recipes = store
+    for recipe in recipes:
+        broken(recipe)
+        # The scripts last: each copy brings the ones of the page.
+        folder = [broken(name, *changes) for name, changes in sorted(BREAKS.items())][-1].parent
+        with Takers("take_leases", [folder / recipe] * 2, environment) as takers:
+            assert wait_for_duplicates(takers, 40), recipe
