@@ -4,13 +4,30 @@
 # Quickly built: nothing here measures speed.
 server_build := CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_INCREMENTAL=0
 
-.PHONY: test-server server-tools
+.PHONY: test-server test-monitor server-tools
 
 test-server: tools server-tools build/venv-schemathesis/done
 	@$(server_build) cargo test --quiet -p leafid-server
 	@$(server_build) cargo build --quiet -p leafid-server
 	@$(server_build) LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
 	    $(MAKE) --no-print-directory pytest_of=tests/server pytest
+
+# The monitor page in a real browser.
+server_browser := build/monitor
+
+test-monitor: tools $(server_browser)/installed
+	@sh tests/debian.sh chromium:chromium
+	@$(server_build) cargo build --quiet -p leafid-server
+	@cp tests/server/monitor.test.mjs $(server_browser)/
+	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
+	    $(retries) node node --test --test-reporter=spec $(server_browser)/monitor.test.mjs
+
+# The same driver of browsers as that of tests/wasm_js.
+$(server_browser)/installed: tests/wasm_js/package.json
+	@mkdir -p $(server_browser) && echo '{ "private": true }' >$(server_browser)/package.json
+	@cd $(server_browser) && npm install --loglevel=error --no-save --no-package-lock --no-audit --no-fund \
+	    playwright-core@$$(sed -n 's/.*"playwright-core": "\(.*\)".*/\1/p' $(CURDIR)/$<)
+	@touch $@
 
 server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \

@@ -12,6 +12,7 @@ mod connection;
 mod dialect;
 mod etcd;
 mod handle;
+mod lease_rows;
 mod mysql;
 mod postgres;
 mod schema;
@@ -23,5 +24,6 @@ mod workers;
 mod workers_table;
 
 pub(crate) use handle::Store;
+pub(crate) use lease_rows::LeaseRow;
 pub(crate) use tag_rows::TagChange;
 pub(crate) use workers::{Step, Writes};

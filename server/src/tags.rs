@@ -1,7 +1,9 @@
 //! The tags that this server has used: each with a double buffer and a guard.
 
+mod rates;
 mod tag;
 
+pub(crate) use rates::{Rate, Rates};
 pub(crate) use tag::{Patience, Tag, TagStats};
 
 use crate::store::Store;

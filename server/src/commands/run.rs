@@ -194,7 +194,9 @@ async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool
 
 async fn look_at_store(app: Arc<App>) {
     loop {
+        let begun = Instant::now();
         let error = app.store.now_ms().await.err();
+        *app.store_time.lock() = Some(begun.elapsed());
         let was_down = app.store_error.lock().is_some();
         match &error {
             Some(error) if !was_down => {

@@ -1,8 +1,11 @@
 //! What all requests share.
 
 use super::counts::RequestCounts;
+use super::monitor_leases::LeaseLooks;
+use super::monitor_tags::TagLooks;
 use super::tinyid_tokens::TinyidTokens;
 use crate::access::Tokens;
+use crate::clock::running;
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
@@ -26,8 +29,14 @@ pub(crate) struct App {
     pub(crate) snowflake: Option<Arc<OwnSnowflake>>,
     /// The error of the last look at the store; `None` if it has answered.
     pub(crate) store_error: Mutex<Option<Error>>,
+    /// How long that look took.
+    pub(crate) store_time: Mutex<Option<Duration>>,
     pub(crate) is_stopping: AtomicBool,
+    /// When it began, by the running clock.
+    pub(super) started: Duration,
     pub(super) counts: RequestCounts,
+    pub(super) monitor_leases: Arc<LeaseLooks>,
+    pub(super) monitor_tags: TagLooks,
     pub(super) tinyid_tokens: TinyidTokens,
     /// The requests at a time.
     pub(super) room: Semaphore,
@@ -45,8 +54,12 @@ impl App {
             tags: Tags::new(store.clone(), options.max_tags as usize),
             room: Semaphore::new(options.max_requests as usize),
             store_error: Mutex::default(),
+            store_time: Mutex::default(),
             is_stopping: AtomicBool::new(false),
+            started: running(),
             counts: RequestCounts::default(),
+            monitor_leases: Arc::default(),
+            monitor_tags: TagLooks::default(),
             tinyid_tokens: TinyidTokens::default(),
             options,
             access,

@@ -7,6 +7,7 @@ use super::guard::{MOST_BODY, guard};
 use super::leaf;
 use super::lease;
 use super::metrics;
+use super::monitor;
 use super::pages;
 use super::range;
 use super::status;
@@ -70,11 +71,14 @@ fn watching(app: &Arc<App>) -> Router<Arc<App>> {
     let watched = Router::new()
         .route("/metrics", get(metrics::metrics))
         .route("/cache", get(pages::cache))
-        .route("/db", get(pages::db));
+        .route("/db", get(pages::db))
+        .route("/monitor/state", get(monitor::state));
     Router::new()
         .route("/health", get(status::health))
         .route("/ready", get(status::ready))
         .route("/openapi.json", get(status::openapi))
+        .route("/monitor", get(monitor::page))
+        .route("/monitor/{file}", get(monitor::file))
         .merge(guarded(app, Scope::Metrics, watched))
 }
 

@@ -2,6 +2,8 @@
 
 use super::alloc;
 use super::etcd::{Etcd, counters, worker_keys};
+use super::lease_rows;
+use super::lease_rows::LeaseRow;
 use super::sql::Sql;
 use super::tag_rows;
 use super::tag_rows::{TagChange, TagRow};
@@ -142,6 +144,15 @@ impl Store {
         match self {
             Store::Sql(sql) => tag_rows::tinyid_tokens(sql).await,
             Store::Etcd(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The worker ids that are held, by name and id, at most `most` of them, and the clock that judges leases. It locks
+    /// nothing, and is to be shown only.
+    pub(crate) async fn lease_rows(&self, most: usize) -> Result<(i64, Vec<LeaseRow>)> {
+        match self {
+            Store::Sql(sql) => lease_rows::lease_rows(sql, most).await,
+            Store::Etcd(etcd) => worker_keys::lease_rows(etcd, most).await,
         }
     }
 

@@ -1,6 +1,6 @@
 //! One tag: its double buffer, its fetches, and the guard of its ranges.
 
-use crate::clock::{running_ms, seed};
+use crate::clock::{running, running_ms, seed};
 use crate::store::Store;
 use leafid_core::{
     AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
@@ -43,6 +43,12 @@ struct State {
     fetches: FetchState,
     /// Refuses a range that lies below one that this process has seen.
     guard: Guard,
+    /// The last two ranges of the buffer, whole.
+    ranges: [Option<Segment>; 2],
+    /// How long the last fetch took.
+    fetch_time: Option<Duration>,
+    /// Ids that went out in ranges, past the buffer.
+    ranged: u64,
     waiting: usize,
 }
 
@@ -51,11 +57,19 @@ pub(crate) struct TagStats {
     pub(crate) name: Arc<str>,
     /// The rest of the segment that ids come from, and the next one.
     pub(crate) segments: Vec<Segment>,
+    /// Where each of these began.
+    pub(crate) starts: Vec<i64>,
     pub(crate) left: u64,
     pub(crate) taken: u64,
+    /// Ids that went out in ranges, past the buffer.
+    pub(crate) ranged: u64,
     pub(crate) step: i64,
     pub(crate) fetches: u64,
     pub(crate) failures: u64,
+    /// How long the last fetch took.
+    pub(crate) fetch_time: Option<Duration>,
+    /// Why the last fetch failed.
+    pub(crate) error: Option<String>,
 }
 
 /// Counts a caller that waits, while it lives.
@@ -74,6 +88,9 @@ impl Tag {
             filler,
             fetches: FetchState::new(AdaptiveStep::new(0, true)),
             guard: Guard::resume(IdOrder::Ascending, 0, Vec::new(), SPANS),
+            ranges: [None, None],
+            fetch_time: None,
+            ranged: 0,
             waiting: 0,
         };
         Tag { name: name.into(), store, buffer, state: Mutex::new(state), fetched: Notify::new() }
@@ -179,19 +196,22 @@ impl Tag {
         // A batch may need more, in several ranges.
         let step = plan.step.min(LARGEST_STEP.max(own_step));
         // The row's own step is taken from the row, as it is by then. The first range is as long, whatever a batch needs.
+        let begun = running();
         let fetched = self.fetch_range((step != own_step && step > 0).then_some(step), 0, mark).await;
         {
             let mut state = self.state.lock();
+            state.fetch_time = Some(running().saturating_sub(begun));
             let now_ms = running_ms();
             match fetched {
                 Ok(Fetched { segment, step }) => {
-                    if let Err(lost) = self.buffer.offer(&mut state.filler, segment, PREFETCH) {
-                        log::error!(
+                    match self.buffer.offer(&mut state.filler, segment, PREFETCH) {
+                        Ok(()) => state.ranges = [state.ranges[1], Some(segment)],
+                        Err(lost) => log::error!(
                             "the range from {} to {} of {:?} is lost",
                             lost.start(),
                             lost.end(),
                             self.name
-                        );
+                        ),
                     }
                     state.fetches.succeeded(plan.wanted, step, None, now_ms);
                 }
@@ -222,7 +242,9 @@ impl Tag {
     /// Takes a range straight from the store.
     pub(crate) async fn range(&self, step: Option<i64>, after: i64) -> Result<Fetched> {
         let mark = self.state.lock().guard.mark();
-        self.fetch_range(step, after, mark).await
+        let fetched = self.fetch_range(step, after, mark).await?;
+        self.state.lock().ranged += fetched.segment.len();
+        Ok(fetched)
     }
 
     /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
@@ -255,14 +277,21 @@ impl Tag {
 
     pub(crate) fn stats(&self) -> TagStats {
         let state = self.state.lock();
+        let segments = self.buffer.segments(&state.filler);
+        let whole = |rest: &Segment| state.ranges.iter().flatten().find(|range| range.end() == rest.end());
+        let starts = segments.iter().map(|rest| whole(rest).unwrap_or(rest).start()).collect();
         TagStats {
             name: self.name.clone(),
-            segments: self.buffer.segments(&state.filler),
+            segments,
+            starts,
             left: self.buffer.left(&state.filler),
             taken: self.buffer.taken(&state.filler),
+            ranged: state.ranged,
             step: state.fetches.step().step(),
             fetches: state.fetches.ended(),
             failures: state.fetches.failures(),
+            fetch_time: state.fetch_time,
+            error: state.fetches.error().map(|error| error.message().to_owned()),
         }
     }
 }

@@ -6,11 +6,12 @@ use super::counters::{parse, text};
 use super::{Etcd, Read, gateway};
 use crate::clock::unix_ms;
 use crate::lease_rules::{Pool, Space, Worker};
+use crate::store::lease_rows::LeaseRow;
 use crate::store::workers::{Step, Tried};
 use leafid_core::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Default, Serialize, Deserialize)]
 struct StoredSpace {
@@ -118,7 +119,11 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
         reads(2)?.iter().filter_map(|read| read.key.get(prefix..)?.parse().ok()).collect();
     let workers = reads(1)?
         .iter()
-        .map(|read| Ok(parse::<StoredWorker>(name, &read.value)?.worker(&stored, &alive, store_ms)))
+        .map(|read| {
+            let worker: StoredWorker = parse(name, &read.value)?;
+            let is_alive = alive.contains(&worker.worker_id);
+            Ok(worker.worker(&stored, is_alive, store_ms))
+        })
         .collect::<Result<_>>()?;
     let space = Space {
         floor_ms: stored.floor_ms,
@@ -127,6 +132,50 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
         revision: stored.revision,
     };
     Ok(ReadName { key, space, workers, voided: stored.voided, store_ms })
+}
+
+/// The worker ids that are held, of all names, at most `most` keys of each kind.
+pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<LeaseRow>)> {
+    let prefix = |kind: &str| format!("{}{kind}/", etcd.prefix);
+    let all = |kind: &str| {
+        // 0 is behind the slash: the first key behind all that begin with the prefix.
+        let end = format!("{}{kind}0", etcd.prefix);
+        json!({ "request_range": {
+            "key": gateway::encode(prefix(kind).as_bytes()), "range_end": gateway::encode(end.as_bytes()),
+            "limit": most.to_string()
+        } })
+    };
+    let request = json!({ "success": [all("space"), all("worker"), all("alive")] });
+    let answer = etcd.gateway.read("/v3/kv/txn", &request).await.map_err(|error| etcd.failed(error))?;
+    let of_kind = |at: usize, kind: &str| -> Result<Vec<Read>> {
+        let mut reads = gateway::reads(&answer["responses"][at]["response_range"])?;
+        let start = prefix(kind).len();
+        reads.iter_mut().for_each(|read| read.key = read.key.get(start..).unwrap_or_default().to_owned());
+        Ok(reads)
+    };
+    let store_ms = unix_ms();
+    let mut spaces = HashMap::new();
+    for Read { key, value, .. } in of_kind(0, "space")? {
+        let space: StoredSpace = parse(&key, &value)?;
+        spaces.insert(key, space);
+    }
+    let alive: HashSet<String> = of_kind(2, "alive")?.into_iter().map(|read| read.key).collect();
+    let mut rows = Vec::new();
+    for Read { key, value, .. } in of_kind(1, "worker")? {
+        let name = key.split('\n').next().unwrap_or_default();
+        let Some(space) = spaces.get(name).filter(|_| alive.contains(&key)) else { continue };
+        let worker = parse::<StoredWorker>(name, &value)?.worker(space, true, store_ms);
+        if !worker.token.is_empty() {
+            rows.push(LeaseRow {
+                name: name.to_owned(),
+                worker_id: worker.worker_id,
+                instance: worker.instance,
+                ends_ms: worker.ends_ms,
+                clock_ahead_ms: worker.clock_ahead_ms,
+            });
+        }
+    }
+    Ok((store_ms, rows))
 }
 
 /// A name has no line break, so no name's keys begin with another's.
@@ -169,12 +218,11 @@ impl StoredWorker {
         }
     }
 
-    fn worker(self, space: &StoredSpace, alive: &HashSet<i64>, store_ms: i64) -> Worker {
+    fn worker(self, space: &StoredSpace, is_alive: bool, store_ms: i64) -> Worker {
         let is_void = self.revision <= space.voided;
         let text = |text: String| if is_void { String::new() } else { text };
         // Whether it has ended is for etcd to say, not for this server's clock.
-        let ends_ms =
-            if alive.contains(&self.worker_id) && !is_void { self.ends_ms.max(store_ms + 1) } else { 0 };
+        let ends_ms = if is_alive && !is_void { self.ends_ms.max(store_ms + 1) } else { 0 };
         Worker {
             worker_id: self.worker_id,
             begins_ms: self.begins_ms,

@@ -1,0 +1,165 @@
+//! The leases of worker ids as the monitor page shows them.
+
+use crate::access::Grant;
+use crate::clock::running;
+use crate::options::Options;
+use crate::store::{LeaseRow, Store};
+use parking_lot::Mutex;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// Within this time all viewers share one look at the store.
+const FRESH: Duration = Duration::from_millis(900);
+/// How long a viewer waits for a new look before it gets the last one.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// The leases of a look, of all names.
+const MOST: usize = 10_000;
+/// The characters of an instance that are shown. The whole one is a secret: until the first renewal, a claim that repeats
+/// it is answered with the token of the lease.
+const SHOWN: usize = 12;
+
+/// Looks at the store, never two at a time.
+#[derive(Default)]
+pub(super) struct LeaseLooks {
+    last: Mutex<LeaseLook>,
+    is_looking: AtomicBool,
+    looked: Notify,
+}
+
+/// What the last look has found.
+#[derive(Clone, Default)]
+pub(super) struct LeaseLook {
+    at: Option<Duration>,
+    store_ms: i64,
+    rows: Arc<Vec<LeaseRow>>,
+    /// Why it has found nothing new.
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct LeasesView {
+    /// The id space whose leases these are.
+    name: String,
+    /// All id spaces that have leases and that the viewer may see.
+    names: Vec<NameView>,
+    first_worker_id: i64,
+    last_worker_id: i64,
+    lease_ms: i64,
+    /// That of this server's own snowflakes.
+    own_worker_id: Option<i64>,
+    held: Vec<LeaseFigures>,
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct NameView {
+    name: String,
+    held: usize,
+}
+
+#[derive(Serialize)]
+struct LeaseFigures {
+    worker_id: i64,
+    holder: String,
+    /// By the clock of the store.
+    ends_ms: i64,
+    left_ms: i64,
+    clock_ahead_ms: i64,
+}
+
+impl LeaseLooks {
+    /// A look that is fresh, or the last one if the store is slow.
+    pub(super) async fn look(self: &Arc<Self>, store: &Store) -> LeaseLook {
+        // Before the last one is read: one that ends in between is not missed.
+        let mut looked = pin!(self.looked.notified());
+        looked.as_mut().enable();
+        let last = self.last.lock().clone();
+        if last.at.is_some_and(|at| running().saturating_sub(at) < FRESH) {
+            return last;
+        }
+        if !self.is_looking.swap(true, Ordering::AcqRel) {
+            let (looks, store) = (self.clone(), store.clone());
+            tokio::spawn(async move { looks.look_now(&store).await });
+        }
+        let _ = timeout(PATIENCE, looked).await;
+        self.last.lock().clone()
+    }
+
+    async fn look_now(&self, store: &Store) {
+        let found = store.lease_rows(MOST).await;
+        {
+            let mut last = self.last.lock();
+            let at = Some(running());
+            match found {
+                Ok((store_ms, rows)) => {
+                    *last = LeaseLook { at, store_ms, rows: Arc::new(rows), error: None };
+                }
+                Err(error) => last.error = Some(error.message().to_owned()),
+            }
+        }
+        self.is_looking.store(false, Ordering::Release);
+        self.looked.notify_waiters();
+    }
+}
+
+impl LeaseLook {
+    /// The leases of the id space `name`, or of this server's own, or of the first one. `own`: the worker id of this
+    /// server's snowflakes.
+    pub(super) fn view(
+        &self,
+        options: &Options,
+        grant: &Grant,
+        name: Option<&str>,
+        own: Option<i64>,
+    ) -> LeasesView {
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| grant.check_tag(&row.name).is_ok()) {
+            *names.entry(&row.name).or_default() += 1;
+        }
+        let default = options.snowflake_name.as_str();
+        let known = |name: &str| names.contains_key(name) || (name == default && names.is_empty());
+        let first = names.keys().next().copied().unwrap_or(default);
+        let name = name.filter(|name| known(name)).unwrap_or(if known(default) { default } else { first });
+        let passed = running().saturating_sub(self.at.unwrap_or_default());
+        let now_ms = self.store_ms + i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+        let is_seen = names.contains_key(name);
+        let held = self.rows.iter().filter(|row| is_seen && row.name == name);
+        LeasesView {
+            name: name.to_owned(),
+            first_worker_id: *options.workers.start(),
+            last_worker_id: *options.workers.end(),
+            lease_ms: options.lease_ms,
+            own_worker_id: own.filter(|_| is_seen && name == default),
+            held: held
+                .filter(|row| row.ends_ms > now_ms)
+                .map(|row| LeaseFigures {
+                    worker_id: row.worker_id,
+                    holder: holder(&row.instance),
+                    ends_ms: row.ends_ms,
+                    left_ms: row.ends_ms - now_ms,
+                    clock_ahead_ms: row.clock_ahead_ms,
+                })
+                .collect(),
+            names: names
+                .iter()
+                .map(|(name, held)| NameView { name: (*name).to_owned(), held: *held })
+                .collect(),
+            error: self.error.clone(),
+        }
+    }
+}
+
+/// The beginning of an instance.
+fn holder(instance: &str) -> String {
+    let mut shown: String = instance.chars().take(SHOWN).collect();
+    if shown.len() < instance.len() {
+        shown.push('…');
+    }
+    shown
+}
