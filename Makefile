@@ -31,6 +31,7 @@ help:
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED=… replays a run"
 	@echo "make test-rust test-c test-python test-node   the tests of one language"
 	@echo "make test-server   the id server on SQLite, MariaDB and PostgreSQL; installs them from Debian's packages when root"
+	@echo "make test-monitor  the monitor page of the id server in Chromium"
 	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
 	@echo "make test-recipes  the callbacks of docs/RECIPES.md on PostgreSQL, MariaDB, SQLite and Redis, which are killed"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
