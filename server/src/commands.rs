@@ -1,7 +1,8 @@
-//! The commands: serve, check, tags and tokens.
+//! The commands: serve, check, health, tags and tokens.
 
 mod check;
 mod exposure;
+mod health;
 mod logging;
 mod opening;
 mod run;
@@ -18,6 +19,7 @@ pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
     let done = match cli.command {
         None => run::run(cli.options).await,
         Some(Command::Check) => return check::check(&cli.options).await,
+        Some(Command::Health) => return health::health(&cli.options).await,
         Some(Command::Tag { tag, step, first }) => set_tag(&cli.options, &tag, step, first).await,
         Some(Command::Token { name, scopes, tags }) => token::token(&name, &scopes, &tags),
     };
