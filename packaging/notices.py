@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The licences of the crates that the binaries contain, which ask to be named wherever a binary goes.
 
-`notices.py` writes them to LICENSE-THIRD-PARTY, `notices.py --check` fails where that file is an old one. Cargo has
-the sources of all of them, of every platform, after `cargo fetch`.
+`notices.py` writes them to LICENSE-THIRD-PARTY, and those of the server to server/LICENSE-THIRD-PARTY.
+`notices.py --check` fails where such a file is an old one. Cargo has the sources of all crates, of every platform,
+after `cargo fetch`.
 """
 
 import json
@@ -12,20 +13,23 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILE = ROOT / "LICENSE-THIRD-PARTY"
-BINARIES = ["leafid-c", "leafid-node", "leafid-python"]
+#: Each file, and the binaries that go with it.
+BINARIES = {
+    "LICENSE-THIRD-PARTY": ["leafid-c", "leafid-node", "leafid-python"],
+    "server/LICENSE-THIRD-PARTY": ["leafid-server"],
+}
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 HEAD = "leafid's binaries contain the following crates. Each text below is preceded by the crates whose package has it.\n"
 
 
-def crates():
-    """What is linked into a binary: normal dependencies, on any platform; no macros, and nothing that builds."""
+def crates(binaries):
+    """What is linked into the binaries: normal dependencies, on any platform; no macros, and nothing that builds."""
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--all-features"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     macro = {key for key, package in packages.items() if any("proc-macro" in target["kind"] for target in package["targets"])}
-    found, left = set(), [key for key, package in packages.items() if package["name"] in BINARIES]
+    found, left = set(), [key for key, package in packages.items() if package["name"] in binaries]
     while left:
         key = left.pop()
         if key in found or key in macro:
@@ -45,10 +49,10 @@ def texts(package):
     return ["\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines()) for path in files]
 
 
-def notices():
+def notices(binaries):
     users = {}
     without = []
-    for package in crates():
+    for package in crates(binaries):
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = texts(package)
         for text in found:
@@ -63,8 +67,9 @@ def notices():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--check"]:
-        if not FILE.exists() or FILE.read_text() != notices():
-            sys.exit(f"{FILE.name} is not of these dependencies: run python3 packaging/notices.py")
-    else:
-        FILE.write_text(notices())
+    for name, binaries in BINARIES.items():
+        file, text = ROOT / name, notices(binaries)
+        if sys.argv[1:] != ["--check"]:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            sys.exit(f"{name} is not of these dependencies: run python3 packaging/notices.py")
