@@ -42,6 +42,7 @@ help:
 	@echo "make cross         other kinds of Linux: glibc 2.17, musl, aarch64 under qemu-user; TARGETS=musl limits"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
+	@echo "make dist-server   the id server's packages: a static program and a Debian package, in build/dist"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
 	@echo "make clean         removes build/ and target/"
 

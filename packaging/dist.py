@@ -295,6 +295,8 @@ def expected(version):
             yield f"{package}_{package_version()}_{architecture}.deb", "make dist-c"
         for package in ("leafid", "leafid-devel"):
             yield f"{package}-{package_version()}.{machine}.rpm", "make dist-c"
+        yield f"leafid-server-{version}-{machine}-linux-musl.tar.gz", "make dist-server, on such a machine"
+        yield f"leafid-server_{package_version()}_{architecture}.deb", "make dist-server, on such a machine"
     yield f"leafid-{version}.tgz", here
     ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
     for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:

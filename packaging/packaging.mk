@@ -4,15 +4,16 @@
 #   make dist-python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
 #   make dist-node       the npm packages; TARGETS as above
 #   make dist-c          archives for C and C++, Debian packages and RPMs; TARGETS as above
+#   make dist-server     leafid-server for this machine's kind of processor: an archive and a Debian package
 #   make check-crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
 #   make check-workflows actionlint over .github/workflows
 
 packaging_tools := build/venv-packaging
 actionlint_version := v1.7.12
 
-.PHONY: dist dist-python dist-node dist-c check-version check-crates check-workflows
+.PHONY: dist dist-python dist-node dist-c dist-server check-version check-crates check-workflows
 
-dist: dist-python dist-node dist-c
+dist: dist-python dist-node dist-c dist-server
 	@$(packaging_tools)/bin/python packaging/dist.py summary
 
 dist-python: $(packaging_tools)/done
@@ -23,6 +24,9 @@ dist-node: $(packaging_tools)/done node-tools wasm
 
 dist-c: $(packaging_tools)/done
 	@$(packaging_tools)/bin/python packaging/dist_c.py $(TARGETS)
+
+dist-server: tools
+	@python3 packaging/dist_server.py
 
 $(packaging_tools)/done: packaging/requirements.txt
 	$(call python_make_venv,$(python_base),$(packaging_tools))

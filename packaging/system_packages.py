@@ -20,7 +20,7 @@ DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 def make(target, folder):
     """`folder`: the content of the archive."""
     made_for, machine = f"packages for {target}", target.split("-")[0]
-    for old in (*DIST.glob(f"*_{DEBIAN_ARCHITECTURES[machine]}.deb"), *DIST.glob(f"*.{machine}.rpm")):
+    for old in (*DIST.glob(f"libleafid*_{DEBIAN_ARCHITECTURES[machine]}.deb"), *DIST.glob(f"*.{machine}.rpm")):
         old.unlink()
     if have(f"NOT MADE: Debian {made_for}", "dpkg-deb:dpkg"):
         debian(target, folder)
@@ -39,9 +39,9 @@ def debian(target, folder):
     machine = target.split("-")[0]
     architecture, libdir = DEBIAN_ARCHITECTURES[machine], f"lib/{machine}-linux-gnu"
     values = {"VERSION": package_version(), "ARCHITECTURE": architecture, "GLIBC": TARGETS[target][0]}
-    control = (ROOT / "packaging/debian/control").read_text()
-    for name, value in values.items():
-        control = control.replace(f"@{name}@", value)
+    control = filled(ROOT / "packaging/debian/control", values)
+    # What dpkg-shlibdeps gives a program that is linked with it. Functions are added, so the version counts.
+    linked = {"shlibs": f"libleafid 0 libleafid0 (>= {package_version().removesuffix('-1')})\n", "triggers": "activate-noawait ldconfig\n"}
     with tempfile.TemporaryDirectory() as work:
         library, development = pathlib.Path(work, "libleafid0"), pathlib.Path(work, "libleafid-dev")
         lay_out(folder, development / "usr", libdir)
@@ -49,15 +49,28 @@ def debian(target, folder):
         for file in sorted((development / "usr" / libdir).glob("libleafid.so.*")):
             file.rename(library / "usr" / libdir / file.name)
         for root, paragraph in zip((library, development), control.strip().split("\n\n")):
-            package(root, paragraph, shared=root == library)
+            package(root, paragraph, ROOT / "LICENSE-THIRD-PARTY", linked if root == library else {})
 
 
-def package(root, control, shared):
-    """Adds what each Debian package has to the files in `root`, and packs it."""
+def filled(template, values):
+    text = template.read_text()
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def manual(page, root):
+    folder = root / "usr/share/man" / f"man{page.suffix[1:]}"
+    folder.mkdir(parents=True)
+    (folder / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+
+
+def package(root, control, notices, more):
+    """Adds what each Debian package has to the files in `root`, and packs it; `more`: further files for dpkg."""
     name = root.name
     documents = root / "usr/share/doc" / name
     documents.mkdir(parents=True)
-    mit, others = ((ROOT / f"LICENSE-{kind}").read_text() for kind in ("MIT", "THIRD-PARTY"))
+    mit, others = (ROOT / "LICENSE-MIT").read_text(), notices.read_text()
     choice = "leafid may be used under the Apache License 2.0, /usr/share/common-licenses/Apache-2.0, or under this one:"
     (documents / "copyright").write_text(f"{choice}\n\n{mit}\n{others}")
     maintainer = next(line for line in control.splitlines() if line.startswith("Maintainer: ")).removeprefix("Maintainer: ")
@@ -67,16 +80,17 @@ def package(root, control, shared):
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     meta = root / "DEBIAN"
     meta.mkdir()
-    sums = (f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files)
+    # Those of /etc are changed by their owner, and dpkg knows them by itself.
+    kept = (path for path in files if root / "etc" not in path.parents)
+    sums = (f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in kept)
     (meta / "md5sums").write_text("".join(sums))
     size = sum(-(-path.stat().st_size // 1024) for path in files)
     (meta / "control").write_text(f"{control}\n".replace("Section:", f"Installed-Size: {size}\nSection:"))
-    if shared:
-        # What dpkg-shlibdeps gives a program that is linked with it. Functions are added, so the version counts.
-        (meta / "shlibs").write_text(f"libleafid 0 {name} (>= {package_version().removesuffix('-1')})\n")
-        (meta / "triggers").write_text("activate-noawait ldconfig\n")
+    for file, text in more.items():
+        (meta / file).write_text(text)
+    scripts = [meta / file for file in ("postinst", "prerm", "postrm")]
     for path in root.rglob("*"):
-        if path.is_dir():
+        if path.is_dir() or path.parent == root / "usr/bin" or path in scripts:
             path.chmod(0o755)
         elif not path.is_symlink():
             path.chmod(0o644)

@@ -143,12 +143,16 @@ def debian(target):
     if not packages:
         return
     what = f"Debian packages, {architecture}"
+    lintian(what, packages)
+    installed(what, target, packages)
+
+
+def lintian(what, packages):
     if have(what, "lintian:lintian"):
         said = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", NOT_OURS, *packages], stdout=subprocess.PIPE, text=True)
         check(f"{what}: lintian", said.returncode == 0, said.stdout)
     else:
         c_tests.say(f"skipped - {what}: lintian")
-    installed(what, target, packages)
 
 
 def rpm(target):
@@ -178,21 +182,26 @@ def conan(target):
 
 
 def installed(what, target, packages):
-    """Installs packages in a copy of this system, which lies in memory and vanishes."""
     if not target.startswith(platform.machine()):
         c_tests.say(f"skipped - {what}: not installed, for they are for another machine")
         return
+    in_a_copy(f"{what}: installed, used by cc and pkg-config, and removed", f"packaging/try-packages.sh {packages[0].suffix[1:]}", packages)
+
+
+def in_a_copy(what, script, packages):
+    """Runs a script, with the folder of the packages as its last word, in a copy of this system that lies in memory and
+    vanishes."""
     if os.geteuid() != 0 or not have(what, "apt-get:apt"):
-        c_tests.say(f"skipped - {what}: not installed, for that takes root and a Debian")
+        c_tests.say(f"skipped - {what}: that takes root and a Debian")
         return
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["unshare", "--mount", "sh", "-euc", COPY, "copy", packages[0].suffix[1:], folder, ROOT, *packages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    check(f"{what}: installed, used by cc and pkg-config, and removed", done.returncode == 0, done.stdout)
+        done = subprocess.run(["unshare", "--mount", "sh", "-euc", COPY, "copy", script, folder, ROOT, *packages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check(what, done.returncode == 0, done.stdout)
 
 
-#: deb|rpm FOLDER ROOT PACKAGE…
+#: SCRIPT FOLDER ROOT PACKAGE…
 COPY = """
-kind=$1 folder=$2 root=$3
+script=$1 folder=$2 root=$3
 shift 3
 mount -t tmpfs leafid "$folder"
 mkdir "$folder/changed" "$folder/work" "$folder/packages" "$folder/copy"
@@ -201,5 +210,6 @@ mount -t overlay leafid -o "lowerdir=/,upperdir=$folder/changed,workdir=$folder/
 for each in /proc /dev "$root"; do mount --rbind "$each" "$folder/copy$each"; done
 mkdir -p "$folder/copy/packages"
 mount --bind "$folder/packages" "$folder/copy/packages"
-chroot "$folder/copy" sh "$root/packaging/try-packages.sh" "$kind" /packages
+# The script is several words.
+chroot "$folder/copy" sh "$root/"$script /packages
 """
