@@ -50,6 +50,7 @@ mod segment;
 mod server;
 mod snowflake;
 mod sorted;
+mod text_form;
 mod time;
 mod utc;
 #[cfg(feature = "wire")]
@@ -90,6 +91,7 @@ pub use snowflake::rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS, OnClockBackwards, OnE
 pub use snowflake::span::{Span, next_until};
 pub use snowflake::start::{Start, StartAction};
 pub use snowflake::tick_runs::TickRuns;
+pub use text_form::TextForm;
 pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
 pub use time::clock_filter::{ClockFilter, LeapEvent};
 pub use time::poll_pause::PollPause;

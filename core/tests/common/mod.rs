@@ -85,6 +85,10 @@ pub(crate) fn snowflake_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/snowflake.json"))
 }
 
+pub(crate) fn text_form_vectors() -> Value {
+    parse(include_str!("../../../tests/vectors/text_forms.json"))
+}
+
 pub(crate) fn error_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/errors.json"))
 }

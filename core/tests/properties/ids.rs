@@ -1,7 +1,7 @@
 //! Layouts and ids.
 
 use crate::cases::holds;
-use leafid_core::{Code, Layout, LayoutFields, Order, Parts, parse_id};
+use leafid_core::{Code, Layout, LayoutFields, Order, Parts, TextForm, parse_id};
 use proptest::prelude::*;
 
 const LATEST_MS: i64 = 1 << 53;
@@ -152,4 +152,24 @@ fn a_layout_is_accepted_when_its_ids_and_times_fit_and_only_then() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn an_id_has_one_text_in_each_form() {
+    let form = prop::sample::select(TextForm::ALL.to_vec());
+    holds(4_000, (form.clone(), any::<i64>(), 0..64u32), |(form, number, shift)| {
+        let id = (number & i64::MAX) >> shift;
+        prop_assert_eq!(form.parse_id(&form.format_id(id).unwrap()), Ok(id));
+        Ok(())
+    });
+    holds(
+        4_000,
+        (form, "[0-9A-Za-z]{0,20}|[0-7][0-9A-HJKMNP-TV-Z]{12}|[0-9A][0-9A-Za-z]{10}"),
+        |(form, text)| {
+            if let Ok(id) = form.parse_id(&text) {
+                prop_assert_eq!(form.format_id(id), Ok(text));
+            }
+            Ok(())
+        },
+    );
 }
