@@ -6,7 +6,7 @@ mod common;
 
 use common::Place;
 use common::programs::command;
-use leafid::{Layout, OnClockBackwards, Segment, Segments};
+use leafid::{Layout, OnClockBackwards, Segment, Segments, TextForm};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -144,6 +144,23 @@ fn ids_are_new_and_the_worker_id_is_let_go() {
     let complaint = on(&place, &["next", "--worker", "7"]);
     let pid = format!("pid {}", std::process::id());
     assert!(refused(&complaint).contains("worker_in_use") && refused(&complaint).contains(&pid));
+}
+
+#[test]
+fn ids_are_printed_in_a_form() {
+    let place = Place::new();
+    let mut last = 0;
+    for form in TextForm::ALL {
+        let output = on(&place, &["next", "-n", "5000", "--worker", "7", "--form", form.name()]);
+        let texts: Vec<&str> = done(&output).lines().collect();
+        assert_eq!(texts.len(), 5_000);
+        for text in &texts {
+            let id = form.parse_id(text).unwrap();
+            assert!(id > last && Layout::LEAF.decode(id).unwrap().worker_id == 7, "{text}");
+            last = id;
+        }
+        assert!(form == TextForm::Decimal || texts.is_sorted(), "{form:?}");
+    }
 }
 
 #[test]

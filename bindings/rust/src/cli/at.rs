@@ -1,6 +1,6 @@
 //! `leafid at`: the ids of a time.
 
-use super::options::Bits;
+use super::options::{Bits, Form};
 use super::streams::{Outcome, Streams};
 use crate::{Layout, Result};
 use clap::Args;
@@ -16,6 +16,8 @@ pub(super) struct AtArguments {
     times: Vec<i64>,
     #[command(flatten)]
     bits: Bits,
+    #[command(flatten)]
+    form: Form,
     /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
@@ -25,7 +27,7 @@ pub(super) fn at(arguments: &AtArguments, streams: &mut Streams<'_>) -> Outcome 
     let layout = arguments.bits.layout()?;
     let mut all = true;
     for &time in &arguments.times {
-        match line(time, &layout, arguments.json) {
+        match line(time, &layout, arguments) {
             Ok(line) => writeln!(streams.stdout, "{line}")?,
             Err(error) => {
                 all = false;
@@ -36,9 +38,10 @@ pub(super) fn at(arguments: &AtArguments, streams: &mut Streams<'_>) -> Outcome 
     Ok(all)
 }
 
-fn line(time: i64, layout: &Layout, json: bool) -> Result<String> {
-    let (first, last) = (layout.first_id_at(time)?, layout.last_id_at(time)?);
-    Ok(match json {
+fn line(time: i64, layout: &Layout, arguments: &AtArguments) -> Result<String> {
+    let first = arguments.form.format_id(layout.first_id_at(time)?)?;
+    let last = arguments.form.format_id(layout.last_id_at(time)?)?;
+    Ok(match arguments.json {
         true => format!("{{\"timestamp_ms\":{time},\"first\":\"{first}\",\"last\":\"{last}\"}}"),
         false => format!("{time}\t{first}\t{last}"),
     })

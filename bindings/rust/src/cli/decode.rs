@@ -1,8 +1,8 @@
 //! `leafid decode`: shows the parts of ids.
 
-use super::options::Bits;
+use super::options::{Bits, Form};
 use super::streams::{Outcome, Streams};
-use crate::{Layout, Result, Utc, parse_id};
+use crate::{Layout, Result, TextForm, Utc};
 use clap::Args;
 use std::io;
 
@@ -19,6 +19,11 @@ pub(super) struct DecodeArguments {
     ids: Vec<String>,
     #[command(flatten)]
     bits: Bits,
+    #[command(flatten)]
+    form: Form,
+    /// The form in which ids are printed [default: as they are read]
+    #[arg(long, value_name = "FORM", value_parser = TextForm::parse)]
+    to: Option<TextForm>,
     /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
@@ -29,7 +34,7 @@ pub(super) fn decode(arguments: &DecodeArguments, streams: &mut Streams<'_>) -> 
     let mut all = true;
     if !arguments.ids.is_empty() {
         for text in &arguments.ids {
-            match line(text, &layout, arguments.json) {
+            match line(text, &layout, arguments) {
                 Ok(line) => writeln!(streams.stdout, "{line}")?,
                 Err(error) => {
                     all = false;
@@ -53,7 +58,7 @@ pub(super) fn decode(arguments: &DecodeArguments, streams: &mut Streams<'_>) -> 
             if text.is_empty() {
                 continue;
             }
-            match line(&String::from_utf8_lossy(text), &layout, arguments.json) {
+            match line(&String::from_utf8_lossy(text), &layout, arguments) {
                 Ok(line) => writeln!(streams.stdout, "{line}")?,
                 Err(error) => {
                     all = false;
@@ -69,11 +74,15 @@ pub(super) fn decode(arguments: &DecodeArguments, streams: &mut Streams<'_>) -> 
     }
 }
 
-fn line(text: &str, layout: &Layout, json: bool) -> Result<String> {
-    let id = parse_id(text)?;
+fn line(text: &str, layout: &Layout, arguments: &DecodeArguments) -> Result<String> {
+    let id = arguments.form.parse_id(text)?;
     let parts = layout.decode(id)?;
+    let id = match arguments.to {
+        Some(form) => form.format_id(id)?,
+        None => arguments.form.format_id(id)?,
+    };
     let (time, worker_id, sequence) = (Utc(parts.timestamp_ms), parts.worker_id, parts.sequence);
-    if !json {
+    if !arguments.json {
         return Ok(format!("{id}\t{time}\tworker {worker_id}\tsequence {sequence}"));
     }
     Ok(format!(

@@ -1,6 +1,6 @@
 //! `leafid next`: prints new ids.
 
-use super::options::{Bits, ClaimOptions, Space};
+use super::options::{Bits, ClaimOptions, Form, Space};
 use super::streams::{End, Outcome, Streams};
 use clap::Args;
 
@@ -19,6 +19,8 @@ pub(super) struct NextArguments {
     space: Space,
     #[command(flatten)]
     bits: Bits,
+    #[command(flatten)]
+    form: Form,
 }
 
 pub(super) fn next(arguments: &NextArguments, streams: &mut Streams<'_>) -> Outcome {
@@ -30,7 +32,7 @@ pub(super) fn next(arguments: &NextArguments, streams: &mut Streams<'_>) -> Outc
             let ids = flake.take(left.min(AT_ONCE) as usize)?;
             left -= ids.len() as u64;
             for id in ids {
-                writeln!(streams.stdout, "{id}")?;
+                writeln!(streams.stdout, "{}", arguments.form.format_id(id)?)?;
             }
             streams.stdout.flush()?;
         }

@@ -1,7 +1,7 @@
 //! The options that several commands share, with the library's names.
 
 use crate::worker::settings::SnowflakeSettings;
-use crate::{Layout, Result, Snowflake, SnowflakeBuilder};
+use crate::{Layout, Result, Snowflake, SnowflakeBuilder, TextForm, parse_id};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,6 +22,24 @@ impl Bits {
             Some(epoch_ms) => self.layout.with_epoch_ms(epoch_ms),
             None => Ok(self.layout),
         }
+    }
+}
+
+#[derive(Args)]
+pub(super) struct Form {
+    /// How ids are written: decimal, base32 (Crockford's, 13 characters) or base62 (11 characters) [default: decimal]
+    #[arg(long, value_name = "FORM", value_parser = TextForm::parse)]
+    form: Option<TextForm>,
+}
+
+impl Form {
+    pub(super) fn format_id(&self, id: i64) -> Result<String> {
+        self.form.unwrap_or(TextForm::Decimal).format_id(id)
+    }
+
+    /// Without a form, decimal digits may have leading zeros.
+    pub(super) fn parse_id(&self, text: &str) -> Result<i64> {
+        self.form.map_or_else(|| parse_id(text), |form| form.parse_id(text))
     }
 }
 
