@@ -35,7 +35,9 @@ async function server(t, ...options) {
   const url = `http://127.0.0.1:${await freePort()}`
   let child
   const start = async () => {
-    child = spawn(binary, ['--store', store, '--listen', url.slice(7), ...options], { stdio: 'ignore' })
+    // No tag is held before a test asks for its ids.
+    const words = ['--store', store, '--listen', url.slice(7), '--warm-tags', '0', ...options]
+    child = spawn(binary, words, { stdio: 'ignore' })
     while (!(await fetch(`${url}/health`).catch(() => null))?.ok) await new Promise(done => setTimeout(done, 50))
   }
   const stop = () =>
