@@ -83,6 +83,11 @@
 #define LEAFID_VERSION "0.1.0"
 
 /**
+ * Bytes that hold any text of leafid_format_id, its NUL included.
+ */
+#define LEAFID_ID_TEXT_SIZE 20
+
+/**
  * Bytes of a lease's token, its NUL included.
  */
 #define LEAFID_TOKEN_SIZE 256
@@ -343,6 +348,35 @@ enum leafid_protocol
 typedef enum leafid_protocol leafid_protocol;
 #else
 typedef int32_t leafid_protocol;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How an id is written as text. Each form has one text for an id, and leafid_parse_id accepts no other.
+ */
+enum leafid_text_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Decimal digits without leading zeros. Their order as text is not the order of the ids.
+   */
+  LEAFID_TEXT_FORM_DECIMAL = 0,
+  /**
+   * Crockford's base32 in upper case: 13 characters, whose order as bytes is the order of the ids.
+   */
+  LEAFID_TEXT_FORM_BASE32 = 1,
+  /**
+   * 11 characters of 0-9, A-Z and a-z, whose order as bytes is the order of the ids.
+   */
+  LEAFID_TEXT_FORM_BASE62 = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum leafid_text_form leafid_text_form;
+#else
+typedef int32_t leafid_text_form;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -829,6 +863,22 @@ leafid_status leafid_first_id_at(int64_t timestamp_ms, const struct leafid_layou
  * The largest id of the tick that contains this time. Otherwise as leafid_first_id_at.
  */
 leafid_status leafid_last_id_at(int64_t timestamp_ms, const struct leafid_layout *layout, int64_t *out);
+
+/**
+ * Writes the text of an id and a NUL. `form` is a leafid_text_form. `cap` is the size of `buf`: LEAFID_ID_TEXT_SIZE
+ * is enough. A text that does not fit is not cut.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for a negative id, and for a `buf` that is too small.
+ */
+leafid_status leafid_format_id(int64_t id, int32_t form, char *buf, size_t cap);
+
+/**
+ * Reads the text of an id. `form` is a leafid_text_form. leafid_decode_text reads decimal text, with leading zeros
+ * too.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for all but the text that leafid_format_id writes.
+ */
+leafid_status leafid_parse_id(const char *text, int32_t form, int64_t *out);
 
 /**
  * Creates options with all defaults. Free them with leafid_snowflake_options_free.

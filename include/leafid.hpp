@@ -602,6 +602,20 @@ inline std::int64_t last_id_at(std::int64_t timestamp_ms, const leafid_layout *l
     return id;
 }
 
+/// The text of an id.
+inline std::string format_id(std::int64_t id, leafid_text_form form) {
+    char text[LEAFID_ID_TEXT_SIZE];
+    detail::check(leafid_format_id(id, form, text, sizeof text));
+    return text;
+}
+
+/// The id of a text that format_id made.
+inline std::int64_t parse_id(const std::string &text, leafid_text_form form) {
+    std::int64_t id;
+    detail::check(leafid_parse_id(text.c_str(), form, &id));
+    return id;
+}
+
 /// Parses a preset's name, or bits such as "35|5|23".
 inline leafid_layout layout(const std::string &text) {
     leafid_layout layout;

@@ -44,6 +44,11 @@
 #define LEAFID_CORE_VERSION "0.1.0"
 
 /**
+ * Bytes that hold any text of leafid_core_format_id, its NUL included.
+ */
+#define LEAFID_CORE_ID_TEXT_SIZE 20
+
+/**
  * The result of a function: 0 is success. The numbers never change.
  */
 enum leafid_core_status
@@ -168,6 +173,35 @@ enum leafid_core_on_exhausted
 typedef enum leafid_core_on_exhausted leafid_core_on_exhausted;
 #else
 typedef int32_t leafid_core_on_exhausted;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How an id is written as text. Each form has one text for an id, and leafid_core_parse_formatted_id accepts no other.
+ */
+enum leafid_core_text_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Decimal digits without leading zeros. Their order as text is not the order of the ids.
+   */
+  LEAFID_CORE_TEXT_FORM_DECIMAL = 0,
+  /**
+   * Crockford's base32 in upper case: 13 characters, whose order as bytes is the order of the ids.
+   */
+  LEAFID_CORE_TEXT_FORM_BASE32 = 1,
+  /**
+   * 11 characters of 0-9, A-Z and a-z, whose order as bytes is the order of the ids.
+   */
+  LEAFID_CORE_TEXT_FORM_BASE62 = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum leafid_core_text_form leafid_core_text_form;
+#else
+typedef int32_t leafid_core_text_form;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -329,6 +363,26 @@ leafid_core_status leafid_core_last_id_at(int64_t timestamp_ms,
  * Reads an id from decimal text: ASCII digits only, no sign, no space, 0 to 9223372036854775807.
  */
 leafid_core_status leafid_core_parse_id(const char *text, int64_t *out, char *error, size_t error_cap);
+
+/**
+ * Writes the text of an id and a NUL. `form` is a leafid_core_text_form. `cap` is the size of `buf`:
+ * LEAFID_CORE_ID_TEXT_SIZE is enough. A text that does not fit is not cut.
+ */
+leafid_core_status leafid_core_format_id(int64_t id,
+                                         int32_t form,
+                                         char *buf,
+                                         size_t cap,
+                                         char *error,
+                                         size_t error_cap);
+
+/**
+ * Reads the text of an id: only that which leafid_core_format_id writes. `form` is a leafid_core_text_form.
+ */
+leafid_core_status leafid_core_parse_formatted_id(const char *text,
+                                                  int32_t form,
+                                                  int64_t *out,
+                                                  char *error,
+                                                  size_t error_cap);
 
 /**
  * Makes a generator that has no span yet. Free it with leafid_core_generator_free.

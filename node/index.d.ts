@@ -667,6 +667,26 @@ export declare function firstIdAt(timestamp: number | Date, layout?: Layout | nu
 /** The largest id of the tick that contains a time. Otherwise as `firstIdAt`. */
 export declare function lastIdAt(timestamp: number | Date, layout?: Layout | null): bigint
 
+/** How an id is written as text: see `formatId`. */
+export type TextForm = 'decimal' | 'base32' | 'base62'
+
+/**
+ * The text of an id. `'base32'` is Crockford's, in upper case, with 13 characters; `'base62'` has 11 characters of 0-9, A-Z
+ * and a-z. The order of these texts, as bytes, is the order of the ids.
+ *
+ * @param id a bigint, its decimal digits, or an integer number up to 2^53-1
+ * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+ */
+export declare function formatId(id: bigint | string | number, form: TextForm): string
+
+/**
+ * The id of a text: the reverse of `formatId`. Every other text is refused: another width, case or character, and leading
+ * zeros of decimal text.
+ *
+ * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+ */
+export declare function parseId(text: string, form: TextForm): bigint
+
 /**
  * The statistics of everything open in this process and its `worker_threads`, in the OpenMetrics text format of Prometheus.
  * Serve it as `application/openmetrics-text; version=1.0.0; charset=utf-8`. Reads memory only.

@@ -1,7 +1,7 @@
 'use strict'
 
 const { LeafidError } = require('./lib/errors.js')
-const { compose, decode, firstIdAt, lastIdAt } = require('./lib/ids.js')
+const { compose, decode, firstIdAt, formatId, lastIdAt, parseId } = require('./lib/ids.js')
 const { Snowflake } = require('./lib/snowflake.js')
 const { setLogger } = require('./lib/logger.js')
 const { metrics, version } = require('./lib/native.js')
@@ -10,7 +10,20 @@ const { metrics, version } = require('./lib/native.js')
 const Segments = undefined
 
 // One literal, so that `import { Snowflake } from 'leafid'` finds the names.
-module.exports = { Snowflake, Segments, LeafidError, decode, compose, firstIdAt, lastIdAt, metrics, setLogger, version: version() }
+module.exports = {
+  Snowflake,
+  Segments,
+  LeafidError,
+  decode,
+  compose,
+  firstIdAt,
+  lastIdAt,
+  formatId,
+  parseId,
+  metrics,
+  setLogger,
+  version: version(),
+}
 
 // Under another name: names of `module.exports` with a getter are not found by `import`.
 const names = module.exports

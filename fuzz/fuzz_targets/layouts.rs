@@ -1,14 +1,16 @@
 //! Layouts, ids and their texts, and a generator of whatever layout under whatever clock.
 #![no_main]
 
-use leafid::{Layout, LayoutFields, Order, Utc, parse_id};
+use leafid::{Layout, LayoutFields, Order, TextForm, Utc, parse_id};
 use leafid_core::{OnClockBackwards, OnExhausted, Rules, Snowflake, Span};
 use leafid_fuzz::{Input, check};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
-    texts(&input.text());
+    let text = input.text();
+    texts(&text);
+    text_forms(&text);
     let Some(layout) = layout(&mut input) else { return };
     composes(&layout, &mut input);
     decodes(&layout, input.number());
@@ -64,6 +66,16 @@ fn texts(text: &str) {
         Err(error) => {
             assert_eq!(expected, None, "{text:?}");
             check(&error);
+        }
+    }
+}
+
+/// A text in each form: only the one that the form makes of an id.
+fn text_forms(text: &str) {
+    for form in TextForm::ALL {
+        match form.parse_id(text) {
+            Ok(id) => assert_eq!(form.format_id(id).as_deref(), Ok(text)),
+            Err(error) => check(&error),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 const { guarded } = require('./errors.js')
 const native = require('./native.js')
-const { existing, integer, layoutArgument } = require('./options.js')
+const { existing, integer, layoutArgument, text: string } = require('./options.js')
 const { Date } = require('./time.js')
 
 function decode(id, layout) {
@@ -32,9 +32,21 @@ function lastIdAt(timestamp, layout) {
   return guarded(() => native.lastIdAt(time, bits))
 }
 
+function formatId(id, form) {
+  const whole = existing(id, 'id')
+  const name = string(form, 'form')
+  return guarded(() => native.formatId(whole, name))
+}
+
+function parseId(text, form) {
+  const given = string(text, 'text')
+  const name = string(form, 'form')
+  return guarded(() => native.parseId(given, name))
+}
+
 /** A time, in Unix milliseconds or as a Date. */
 function milliseconds(timestamp) {
   return integer(typeof timestamp?.getTime === 'function' ? timestamp.getTime() : timestamp, 'timestampMs')
 }
 
-module.exports = { decode, compose, firstIdAt, lastIdAt }
+module.exports = { decode, compose, firstIdAt, lastIdAt, formatId, parseId }

@@ -1,11 +1,24 @@
 // What every entry exports.
 
 import { LeafidError } from './errors.js'
-import { compose, decode, firstIdAt, lastIdAt } from './ids.js'
+import { compose, decode, firstIdAt, formatId, lastIdAt, parseId } from './ids.js'
 import { setLogger } from './logger.js'
 import { metrics } from './metrics.js'
 import { Segments } from './segments.js'
 import { Snowflake } from './snowflake.js'
 import { version } from './version.js'
 
-export { LeafidError, Segments, Snowflake, compose, decode, firstIdAt, lastIdAt, metrics, setLogger, version }
+export {
+  LeafidError,
+  Segments,
+  Snowflake,
+  compose,
+  decode,
+  firstIdAt,
+  formatId,
+  lastIdAt,
+  metrics,
+  parseId,
+  setLogger,
+  version,
+}

@@ -1,5 +1,5 @@
 import { wasm } from './module.js'
-import { existing, integer, withLayout } from './options.js'
+import { existing, integer, text as string, withLayout } from './options.js'
 import { Date } from './time.js'
 
 export function decode(id, layout) {
@@ -27,6 +27,18 @@ export function firstIdAt(timestamp, layout) {
 export function lastIdAt(timestamp, layout) {
   const time = milliseconds(timestamp)
   return withLayout(layout, handle => wasm().call('last_id_at', handle, time))
+}
+
+export function formatId(id, form) {
+  const whole = existing(id, 'id')
+  const module = wasm()
+  module.call('id_format', string(form, 'form'), whole)
+  return module.text()
+}
+
+export function parseId(text, form) {
+  const given = string(text, 'text')
+  return wasm().call('id_parse_form', string(form, 'form'), given)
 }
 
 /** A time, in Unix milliseconds or as a Date. */

@@ -45,8 +45,10 @@ from ._leafid import (
     compose,
     decode,
     first_id_at,
+    format_id,
     last_id_at,
     metrics,
+    parse_id,
 )
 
 __all__ = [
@@ -81,6 +83,8 @@ __all__ = [
     "compose",
     "decode",
     "first_id_at",
+    "format_id",
     "last_id_at",
     "metrics",
+    "parse_id",
 ]

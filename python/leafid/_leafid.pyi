@@ -43,8 +43,10 @@ __all__ = [
     "compose",
     "decode",
     "first_id_at",
+    "format_id",
     "last_id_at",
     "metrics",
+    "parse_id",
 ]
 
 # Before 3.12 classes cannot say that they are buffers, and NumPy's arrays do not.
@@ -55,6 +57,7 @@ if sys.version_info >= (3, 12):
 else:
     _B = TypeVar("_B")
 _Order: TypeAlias = Literal["worker-sequence", "sequence-worker"]
+_TextForm: TypeAlias = Literal["decimal", "base32", "base62"]
 
 __version__: str
 
@@ -374,6 +377,8 @@ def compose(
 ) -> int: ...
 def first_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layout | None = "leaf") -> int: ...
 def last_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layout | None = "leaf") -> int: ...
+def format_id(id: SupportsIndex | str, form: _TextForm) -> str: ...
+def parse_id(text: str, form: _TextForm) -> int: ...
 def metrics() -> str: ...
 
 def cli(arguments: list[str], /) -> int: ...

@@ -73,5 +73,24 @@ def test_bad_layouts_are_refused(layout):
             call()
 
 
+@pytest.mark.parametrize("bad", [None, 7, 1.0, b"0", True, ["0"]])
+def test_bad_texts_and_forms_are_refused_by_name(bad):
+    with pytest.raises(leafid.InvalidArgumentError, match="^text is .+; allowed: the text of an id, as a string"):
+        leafid.parse_id(bad, "base32")
+    for call in (lambda: leafid.format_id(1, bad), lambda: leafid.parse_id("1", bad)):
+        with pytest.raises(leafid.InvalidArgumentError, match='^form is .+; allowed: "decimal", "base32" or "base62"'):
+            call()
+
+
+@pytest.mark.parametrize("id", [True, 1.0, None, b"1", -1, 2**63, "", "-1", "9" * 30])
+def test_what_is_no_id_has_no_text(id):
+    with pytest.raises(leafid.InvalidArgumentError, match=r"^id is .*; allowed: .*9223372036854775807"):
+        leafid.format_id(id, "base62")
+
+
+def test_a_numpy_integer_has_a_text():
+    assert leafid.format_id(numpy.int64(LEAFS_OWN), "base32") == "10EZA6N444ZBR"
+
+
 def test_none_is_the_default_layout():
     assert leafid.decode(LEAFS_OWN, None) == leafid.decode(LEAFS_OWN, "leaf") == leafid.decode(LEAFS_OWN)

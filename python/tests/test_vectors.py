@@ -8,6 +8,7 @@ import leafid
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 END_OF_DATETIME_MS = 253_402_300_800_000
+FORMS = ("decimal", "base32", "base62")
 PRESETS = ("leaf", "uid-generator", "yitter", "sonyflake", "js-safe")
 
 
@@ -68,6 +69,30 @@ def test_the_ids_of_a_tick_have_ends(table, layouts):
 def test_a_datetime_needs_a_time_zone():
     with pytest.raises(leafid.InvalidArgumentError, match=r"timestamp is datetime\.datetime\(2026, 1, 1, 0, 0\)"):
         leafid.first_id_at(datetime.datetime(2026, 1, 1))
+
+
+def test_text_forms(vectors):
+    table = vectors("text_forms")
+    for row in table["valid"]:
+        for form in FORMS:
+            for id in (int(row["id"]), row["id"]):
+                assert leafid.format_id(id, form) == row[form]
+            assert leafid.parse_id(row[form], form=form) == int(row["id"])
+    for form in ("base32", "base62"):
+        texts = [row[form] for row in table["valid"]]
+        assert texts == sorted(texts)
+    for row in table["refused"] + table["refused_counted_text"]:
+        with pytest.raises(leafid.InvalidArgumentError) as error:
+            leafid.parse_id(row["text"], row["form"])
+        assert str(error.value) == row["message"]
+    for id in table["format_refused"]:
+        for form in FORMS:
+            with pytest.raises(leafid.InvalidArgumentError, match=f"^id is {id}; allowed: 0 to 9223372036854775807"):
+                leafid.format_id(int(id), form)
+    for name in table["form_refused"]:
+        for call in (lambda name: leafid.format_id(0, name), lambda name: leafid.parse_id("0", name)):
+            with pytest.raises(leafid.InvalidArgumentError, match='^form is ".*"; allowed: "decimal", "base32" or "base62"'):
+                call(name)
 
 
 def test_refused_parts(table, layouts):

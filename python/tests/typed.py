@@ -52,6 +52,8 @@ with leafid.Snowflake(
 parts: leafid.Parts = leafid.decode("1169786042799259000", layout="leaf")
 assert_type(parts.time, datetime.datetime)
 assert_type(leafid.compose(parts.timestamp_ms, parts.worker_id, parts.sequence, layout), int)
+assert_type(leafid.format_id(stats.worker_id, "base62"), str)
+assert_type(leafid.parse_id("10EZA6N444ZBR", "base32"), int)
 leafid.Snowflake(7).close()
 leafid.Snowflake("0-31").close()
 leafid.Snowflake("hostname:orders*8").close()

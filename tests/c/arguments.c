@@ -54,6 +54,9 @@ static void null_pointers(void) {
     REFUSES_NULL("id", leafid_decode_text(NULL, NULL, &parts));
     REFUSES_NULL("out", leafid_decode_text("1", NULL, NULL));
     REFUSES_NULL("out", leafid_compose(1600000000000, 1, 1, NULL, NULL));
+    REFUSES_NULL("buf", leafid_format_id(1, LEAFID_TEXT_FORM_BASE32, NULL, LEAFID_ID_TEXT_SIZE));
+    REFUSES_NULL("text", leafid_parse_id(NULL, LEAFID_TEXT_FORM_BASE32, &id));
+    REFUSES_NULL("out", leafid_parse_id("0", LEAFID_TEXT_FORM_DECIMAL, NULL));
     REFUSES_NULL("out", leafid_snowflake_options_new(NULL));
     REFUSES_NULL("options", leafid_snowflake_options_set_worker(NULL, "1"));
     REFUSES_NULL("options", leafid_snowflake_options_set_worker_id(NULL, 1));
@@ -193,7 +196,29 @@ static void parts(void) {
     memset(huge, '9', (1 << 20) - 1);
     huge[(1 << 20) - 1] = '\0';
     CHECK_STATUS(leafid_decode_text(huge, NULL, &parts), LEAFID_INVALID_ARGUMENT);
+    CHECK_STATUS(leafid_parse_id(huge, LEAFID_TEXT_FORM_BASE62, &id), LEAFID_INVALID_ARGUMENT);
+    CHECK_SAYS("which has 1048575 characters; allowed: 11 characters of 0-9, A-Z and a-z");
     free(huge);
+}
+
+static void text_forms(void) {
+    const int32_t wrong[] = {-1, 3, INT32_MAX, INT32_MIN};
+    char text[LEAFID_ID_TEXT_SIZE] = "x";
+    int64_t id = 42;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_STATUS(leafid_format_id(1, wrong[i], text, sizeof text), LEAFID_INVALID_ARGUMENT);
+        CHECK_SAYS("form is ");
+        CHECK_SAYS("\"decimal\", \"base32\" or \"base62\"");
+        CHECK_STATUS(leafid_parse_id("1", wrong[i], &id), LEAFID_INVALID_ARGUMENT);
+        CHECK_SAYS("form is ");
+    }
+    CHECK_STATUS(leafid_format_id(1, LEAFID_TEXT_FORM_BASE32, text, 13), LEAFID_INVALID_ARGUMENT);
+    CHECK_SAYS("cap is 13; allowed: at least 14");
+    CHECK_STATUS(leafid_format_id(1, LEAFID_TEXT_FORM_BASE32, text, 0), LEAFID_INVALID_ARGUMENT);
+    CHECK_STATUS(leafid_parse_id("\377\376", LEAFID_TEXT_FORM_BASE32, &id), LEAFID_INVALID_ARGUMENT);
+    CHECK_SAYS("UTF-8");
+    CHECK(strcmp(text, "x") == 0);
+    CHECK_NUMBER(id, 42);
 }
 
 static void layouts(void) {
@@ -302,6 +327,7 @@ int main(void) {
     test("numbers of ids that are no numbers of ids", counts);
     test("no ids: nothing is written, and nothing refused", no_ids);
     test("parts and ids out of range", parts);
+    test("texts and forms that are none", text_forms);
     test("layouts that are none", layouts);
     test("stats of callers compiled with another header", stats_of_other_versions);
     test("leases of callers compiled with another header", leases_of_other_versions);

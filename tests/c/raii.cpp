@@ -45,6 +45,8 @@ void composes() {
     CHECK_NUMBER(leafid::compose(1567733700834, 39, 3448), INT64_C(1169786042799259000));
     CHECK_NUMBER(leafid::first_id_at(1567733700834), INT64_C(1169786042799095808));
     CHECK_NUMBER(leafid::last_id_at(1567733700834), INT64_C(1169786042803290111));
+    CHECK(leafid::format_id(INT64_C(1169786042799259000), LEAFID_TEXT_FORM_BASE62) == "1OPdDHFpsF6");
+    CHECK_NUMBER(leafid::parse_id("10EZA6N444ZBR", LEAFID_TEXT_FORM_BASE32), INT64_C(1169786042799259000));
     leafid_layout sonyflake = leafid::layout("sonyflake");
     CHECK_NUMBER(leafid::decode(leafid::compose(1600000000000, 1, 2, &sonyflake), &sonyflake).sequence, 2);
 }

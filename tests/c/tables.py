@@ -6,6 +6,7 @@ from pathlib import Path
 
 vectors, out = Path(sys.argv[1]), Path(sys.argv[2])
 snowflake = json.loads((vectors / "snowflake.json").read_text())
+text_forms = json.loads((vectors / "text_forms.json").read_text())
 errors = json.loads((vectors / "errors.json").read_text())["errors"]
 adaptive_step = json.loads((vectors / "adaptive_step.json").read_text())["cases"]
 prefetch = json.loads((vectors / "prefetch.json").read_text())["cases"]
@@ -66,6 +67,13 @@ ranges = [
 ranges_refused = [
     f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {status(v['error'])}" for v in snowflake["id_ranges_refused"]
 ]
+forms = {name: f"LEAFID_TEXT_FORM_{name.upper()}" for name in ("decimal", "base32", "base62")}
+formatted = [
+    f"{number(v['id'])}, {forms[form]}, {text(v[form])}" for form in forms for v in text_forms["valid"]
+]
+forms_refused = [f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in text_forms["refused"]]
+# C has no literal for INT64_MIN.
+ids_refused = [f"INT64_MIN + {number(int(id) + 2**63)}" for id in text_forms["format_refused"]]
 refused_in_layout = [
     f"{text(v['layout'])}, {number(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused_in_layout"]
 ]
@@ -128,6 +136,9 @@ issued = [
         "static const struct { const char *layout; int64_t timestamp_ms; leafid_status error; } ranges_refused[]",
         ranges_refused,
     )
+    + rows("static const struct { int64_t id; int32_t form; const char *text; } formatted[]", formatted)
+    + rows("static const struct { int32_t form; const char *text, *message; } forms_refused[]", forms_refused)
+    + rows("static const struct { int64_t id; } ids_refused[]", ids_refused)
 )
 (out / "errors.inc").write_text(
     rows(

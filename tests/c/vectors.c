@@ -84,6 +84,37 @@ static void ends_of_ticks(void) {
     }
 }
 
+static void text_forms(void) {
+    for (size_t i = 0; i < LENGTH(formatted); i++) {
+        char text[LEAFID_ID_TEXT_SIZE];
+        int64_t id = -1;
+        size_t size = strlen(formatted[i].text) + 1;
+        CHECK_STATUS(leafid_format_id(formatted[i].id, formatted[i].form, text, sizeof text), LEAFID_OK);
+        CHECK(strcmp(text, formatted[i].text) == 0);
+        CHECK_STATUS(leafid_parse_id(formatted[i].text, formatted[i].form, &id), LEAFID_OK);
+        CHECK_NUMBER(id, formatted[i].id);
+        /* Exact room is enough; with less nothing is written. */
+        strcpy(text, "x");
+        CHECK_STATUS(leafid_format_id(id, formatted[i].form, text, size - 1), LEAFID_INVALID_ARGUMENT);
+        CHECK(strcmp(text, "x") == 0);
+        CHECK_STATUS(leafid_format_id(id, formatted[i].form, text, size), LEAFID_OK);
+        CHECK(strcmp(text, formatted[i].text) == 0);
+    }
+    for (size_t i = 0; i < LENGTH(forms_refused); i++) {
+        int64_t id = 42;
+        CHECK_STATUS(leafid_parse_id(forms_refused[i].text, forms_refused[i].form, &id), LEAFID_INVALID_ARGUMENT);
+        CHECK_SAYS(forms_refused[i].message);
+        CHECK_NUMBER(id, 42);
+    }
+    for (size_t i = 0; i < LENGTH(ids_refused); i++) {
+        for (int32_t form = LEAFID_TEXT_FORM_DECIMAL; form <= LEAFID_TEXT_FORM_BASE62; form++) {
+            char text[LEAFID_ID_TEXT_SIZE] = "x";
+            CHECK_STATUS(leafid_format_id(ids_refused[i].id, form, text, sizeof text), LEAFID_INVALID_ARGUMENT);
+            CHECK(strcmp(text, "x") == 0);
+        }
+    }
+}
+
 static void refusals(void) {
     for (size_t i = 0; i < LENGTH(refused); i++) {
         leafid_layout layout = layout_of(refused[i].layout);
@@ -144,6 +175,7 @@ int main(void) {
     test("layouts by name are those of the vectors, and end when they say", parsed_layouts);
     test("valid vectors compose and decode", composed_and_decoded);
     test("the ids of a tick have ends", ends_of_ticks);
+    test("ids in each form of text", text_forms);
     test("refused vectors are refused and write nothing", refusals);
     test("ids in text", texts);
     test("times are floored to the tick", floored);

@@ -14,6 +14,9 @@
 #define LEAFID_INVALID_ARGUMENT LEAFID_CORE_INVALID_ARGUMENT
 #define LEAFID_BEFORE_EPOCH LEAFID_CORE_BEFORE_EPOCH
 #define LEAFID_TIME_EXHAUSTED LEAFID_CORE_TIME_EXHAUSTED
+#define LEAFID_TEXT_FORM_DECIMAL LEAFID_CORE_TEXT_FORM_DECIMAL
+#define LEAFID_TEXT_FORM_BASE32 LEAFID_CORE_TEXT_FORM_BASE32
+#define LEAFID_TEXT_FORM_BASE62 LEAFID_CORE_TEXT_FORM_BASE62
 #define LEAFID_ORDER_WORKER_SEQUENCE LEAFID_CORE_ORDER_WORKER_SEQUENCE
 #define LEAFID_ORDER_SEQUENCE_WORKER LEAFID_CORE_ORDER_SEQUENCE_WORKER
 #include "vectors.inc"
@@ -114,6 +117,43 @@ static void ends_of_ticks(void) {
         NUMBER(leafid_core_last_id_at(ranges_refused[i].timestamp_ms, layout, &id, why, sizeof why), ranges_refused[i].error);
         NUMBER(id, 42);
     }
+}
+
+static leafid_core_status format_id(int64_t id, int32_t form, char *text, size_t cap) {
+    return leafid_core_format_id(id, form, text, cap, why, sizeof why);
+}
+
+static leafid_core_status parse_id(const char *text, int32_t form, int64_t *id) {
+    return leafid_core_parse_formatted_id(text, form, id, why, sizeof why);
+}
+
+static void text_forms(void) {
+    int64_t id = -1;
+    char text[LEAFID_CORE_ID_TEXT_SIZE];
+    for (size_t i = 0; i < LENGTH(formatted); i++) {
+        NUMBER(format_id(formatted[i].id, formatted[i].form, text, sizeof text), LEAFID_CORE_OK);
+        CHECK(strcmp(text, formatted[i].text) == 0);
+        NUMBER(parse_id(formatted[i].text, formatted[i].form, &id), LEAFID_CORE_OK);
+        NUMBER(id, formatted[i].id);
+        strcpy(text, "x");
+        NUMBER(format_id(id, formatted[i].form, text, strlen(formatted[i].text)), LEAFID_CORE_INVALID_ARGUMENT);
+        CHECK(strcmp(text, "x") == 0);
+        NUMBER(format_id(id, formatted[i].form, text, strlen(formatted[i].text) + 1), LEAFID_CORE_OK);
+    }
+    id = 42;
+    for (size_t i = 0; i < LENGTH(forms_refused); i++) {
+        NUMBER(parse_id(forms_refused[i].text, forms_refused[i].form, &id), LEAFID_CORE_INVALID_ARGUMENT);
+        CHECK(says(forms_refused[i].message));
+    }
+    for (size_t i = 0; i < LENGTH(ids_refused); i++) {
+        NUMBER(format_id(ids_refused[i].id, 1, text, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
+    }
+    NUMBER(format_id(1, 3, text, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
+    CHECK(says("form is 3; allowed: a leafid_core_text_form: 0, 1 or 2"));
+    NUMBER(format_id(1, 1, NULL, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
+    NUMBER(parse_id(NULL, 1, &id), LEAFID_CORE_INVALID_ARGUMENT);
+    NUMBER(parse_id("0", 0, NULL), LEAFID_CORE_INVALID_ARGUMENT);
+    NUMBER(id, 42);
 }
 
 static void parsed_layouts(void) {
@@ -411,6 +451,7 @@ static void texts_are_cut(void) {
 int main(void) {
     test("composed and decoded as the vectors say", composed_and_decoded);
     test("the ids of a tick have ends", ends_of_ticks);
+    test("ids in each form of text", text_forms);
     test("layouts are read as the vectors say", parsed_layouts);
     test("refused as the vectors say", vectors_refused);
     test("ids lie within the spans", only_within_spans);

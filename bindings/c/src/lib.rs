@@ -34,6 +34,7 @@ mod stats;
 mod status;
 mod tag;
 mod text;
+mod text_form;
 
 pub use callback::leafid_free_fn;
 pub use clock_options::{
@@ -111,3 +112,4 @@ pub use tag::{
     leafid_tag, leafid_tag_fill, leafid_tag_fill_within, leafid_tag_free, leafid_tag_next,
     leafid_tag_next_within, leafid_tag_take, leafid_tag_try_next,
 };
+pub use text_form::{LEAFID_ID_TEXT_SIZE, leafid_format_id, leafid_parse_id, leafid_text_form};

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 /// In the order in which they stand in the header.
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 22] = [
     "status.rs",
     "last_error.rs",
     "layout.rs",
     "id.rs",
+    "text_form.rs",
     "options.rs",
     "state_options.rs",
     "server_options.rs",

@@ -19,6 +19,7 @@ mod pointer;
 #[cfg(panic = "abort")]
 mod runtime;
 mod status;
+mod text_form;
 
 pub use generator::{
     leafid_core_generator, leafid_core_generator_first_unused, leafid_core_generator_free,
@@ -32,3 +33,6 @@ pub use id::{
 };
 pub use layout::{leafid_core_layout, leafid_core_layout_parse, leafid_core_order, leafid_core_tick_at};
 pub use status::leafid_core_status;
+pub use text_form::{
+    LEAFID_CORE_ID_TEXT_SIZE, leafid_core_format_id, leafid_core_parse_formatted_id, leafid_core_text_form,
+};

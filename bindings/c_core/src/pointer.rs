@@ -54,7 +54,15 @@ pub(crate) unsafe fn write_error(error: &Error, to: *mut c_char, cap: usize) {
     if to.is_null() || cap == 0 {
         return;
     }
-    let text = error.to_string();
+    // SAFETY: the caller's duty; neither NULL nor empty.
+    unsafe { write_text(&error.to_string(), to, cap) };
+}
+
+/// Writes `text`, cut between characters, and a NUL.
+///
+/// # Safety
+/// `to` has `cap` writable bytes, and `cap` is not 0.
+pub(crate) unsafe fn write_text(text: &str, to: *mut c_char, cap: usize) {
     let most = text.len().min(cap - 1);
     // 0 is a character boundary of every text.
     let fits = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// In the order in which they stand in the header.
-const SOURCES: [&str; 4] = ["status.rs", "layout.rs", "id.rs", "generator.rs"];
+const SOURCES: [&str; 5] = ["status.rs", "layout.rs", "id.rs", "text_form.rs", "generator.rs"];
 
 fn generated() -> Result<String, Box<dyn Error>> {
     let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -26,13 +26,18 @@ pub fn decode(
 ) -> napi::Result<Parts> {
     let parts = || {
         let layout = layout(layout_argument)?;
-        layout.decode(match id {
-            Either::A(id) => whole(&id)?,
-            Either::B(text) => parse_id(&text)?,
-        })
+        layout.decode(given_id(id)?)
     };
     let leafid::Parts { timestamp_ms, worker_id, sequence } = parts().map_err(|error| thrown(env, &error))?;
     Ok(Parts { timestamp_ms, worker_id, sequence })
+}
+
+/// An id that is a BigInt, or decimal text.
+pub(crate) fn given_id(id: Either<BigInt, String>) -> Result<i64> {
+    match id {
+        Either::A(id) => whole(&id),
+        Either::B(text) => parse_id(&text),
+    }
 }
 
 /// The id of `startAfter`.

@@ -26,6 +26,7 @@ mod segments;
 mod snowflake;
 mod source;
 mod tag;
+mod text_form;
 mod wake;
 
 pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};
@@ -57,3 +58,4 @@ pub use tag::{
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
+pub use text_form::{format_id, parse_id};

@@ -19,6 +19,7 @@ mod segments;
 mod snowflake;
 mod source;
 mod stats;
+mod text_form;
 
 use pyo3::prelude::*;
 
@@ -43,6 +44,8 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parts::compose, module)?)?;
     module.add_function(wrap_pyfunction!(parts::first_id_at, module)?)?;
     module.add_function(wrap_pyfunction!(parts::last_id_at, module)?)?;
+    module.add_function(wrap_pyfunction!(text_form::format_id, module)?)?;
+    module.add_function(wrap_pyfunction!(text_form::parse_id, module)?)?;
     module.add_function(wrap_pyfunction!(cli::cli, module)?)?;
     module.add_function(wrap_pyfunction!(stats::metrics, module)?)?;
     errors::add_to(module)?;

@@ -58,13 +58,16 @@ impl Parts {
 #[pyo3(signature = (id, layout=None), text_signature = "(id, layout='leaf')")]
 pub(crate) fn decode(id: &Bound<'_, PyAny>, layout: Option<&Bound<'_, PyAny>>) -> PyResult<Parts> {
     let py = id.py();
-    let raise = |error| errors::raise(py, &error);
     let layout = given_layout(layout)?;
-    let id = match id.cast::<PyString>() {
-        Ok(_) => parse_id(&text("id", id)?).map_err(raise)?,
-        Err(_) => int("id", id)?,
-    };
-    layout.decode(id).map(Parts).map_err(raise)
+    layout.decode(given_id(id)?).map(Parts).map_err(|error| errors::raise(py, &error))
+}
+
+/// An id that is an int, or decimal text.
+pub(crate) fn given_id(id: &Bound<'_, PyAny>) -> PyResult<i64> {
+    match id.cast::<PyString>() {
+        Ok(_) => parse_id(&text("id", id)?).map_err(|error| errors::raise(id.py(), &error)),
+        Err(_) => int("id", id),
+    }
 }
 
 /// Makes the id of these parts: the reverse of decode.

@@ -33,4 +33,6 @@ mod source;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod start;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
+mod text_form;
+#[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod wire;

@@ -70,6 +70,29 @@ test('the ids of a tick have ends', () => {
   }
 })
 
+test('ids in each form of text', () => {
+  const { valid, refused, refused_counted_text, format_refused, form_refused } = vectors('text_forms.json')
+  const full = new Module()
+  const { id_format, id_parse_form } = full.exports
+  const format = (form, id) => {
+    full.ok(id_format(...full.input(form), BigInt(id)))
+    return full.text()
+  }
+  const parse = (form, text) => full.ok(id_parse_form(...full.input(form, text)))
+  assert.ok(valid.length > 0 && refused.length > 0)
+  for (const row of valid) {
+    for (const form of ['decimal', 'base32', 'base62']) {
+      assert.equal(format(form, row.id), row[form])
+      assert.equal(parse(form, row[form]), BigInt(row.id))
+    }
+  }
+  for (const { form, text, message } of [...refused, ...refused_counted_text]) {
+    assert.throws(() => parse(form, text), { code: 'invalid_argument', message })
+  }
+  for (const id of format_refused) assert.throws(() => format('base32', id), { code: 'invalid_argument' })
+  for (const form of form_refused) assert.throws(() => format(form, 0), { code: 'invalid_argument' })
+})
+
 test('floors times to the tick', () => {
   assert.ok(given.compose_floors.length > 0)
   for (const { layout, timestamp_ms, worker_id, sequence, id, floored_ms } of given.compose_floors) {

@@ -2,7 +2,7 @@
 
 use crate::{Layout, OnClockBackwards, OnExhausted, Order};
 #[cfg(any(feature = "format", feature = "wire"))]
-use crate::{Lease, options::clock_source::ClockSource};
+use crate::{Lease, TextForm, options::clock_source::ClockSource};
 
 /// The allowed values of the option or argument `name`, for [`crate::Error::invalid`].
 ///
@@ -65,6 +65,8 @@ fn of_host(name: &str) -> &'static str {
         "ca_file" => "the path of a PEM file of certificates",
         "connections" => "1 to 64",
         "prewarm" => "at most 1000 tags, or those of the last day",
+        "form" => TextForm::ALLOWED,
+        "text" => "the text of an id, as a string",
         "tag" => "1 to 128 bytes of UTF-8 without control characters",
         "tags" => "tags with their start and step",
         "start" => "0 to 9223372036854775806",
