@@ -222,3 +222,19 @@ def test_each_store_knows_which_tags_were_used(store, new_tag):
     with Server(store.url) as server:
         assert server.client().ids(tag) == [1]
     assert warm() == "101"
+
+
+def test_a_table_without_a_time_of_change_is_used_as_it_is(store, tag):
+    """As docs/SEGMENTS.md has it."""
+    Server(store.url).kill()
+    store.sql("ALTER TABLE leaf_alloc RENAME TO leaf_alloc_whole")
+    try:
+        store.sql("CREATE TABLE leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint NOT NULL, step int NOT NULL)")
+        store.sql(f"INSERT INTO leaf_alloc VALUES ('{tag}', 1, 10)")
+        with Server(store.url, environment={"LEAFID_SERVER_WARM_TAGS": "10"}) as server:
+            client = server.client()
+            assert client.range(tag, 5) == (1, 6)
+            assert client.ids(tag, 10) == list(range(6, 16))
+        store.sql("DROP TABLE leaf_alloc")
+    finally:
+        store.sql("ALTER TABLE leaf_alloc_whole RENAME TO leaf_alloc")

@@ -24,7 +24,8 @@ pub(super) async fn take_range(
     after: i64,
 ) -> Result<Option<Fetched>> {
     let tag = tag.to_owned();
-    store.transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after).await })).await
+    let touch = if store.has_update_time() { store.dialect().touch } else { "" };
+    store.transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after, touch).await })).await
 }
 
 /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
@@ -41,15 +42,21 @@ pub(crate) async fn give_back(sql: &Sql, tag: &str, first: i64, end: i64) -> Res
     .await
 }
 
-async fn take(tx: &mut Transaction, tag: &str, step: Option<i64>, after: i64) -> Result<Option<Fetched>> {
+async fn take(
+    tx: &mut Transaction,
+    tag: &str,
+    step: Option<i64>,
+    after: i64,
+    touch: &str,
+) -> Result<Option<Fetched>> {
     let raised = match step {
         None => {
-            let raise = "UPDATE leaf_alloc SET max_id = max_id + step, update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?";
-            tx.execute(raise, &[Value::Text(tag)]).await?
+            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + step{touch} WHERE biz_tag = ?");
+            tx.execute(&raise, &[Value::Text(tag)]).await?
         }
         Some(step) => {
-            let raise = "UPDATE leaf_alloc SET max_id = max_id + ?, update_time = CURRENT_TIMESTAMP WHERE biz_tag = ?";
-            tx.execute(raise, &[Value::Int(step), Value::Text(tag)]).await?
+            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + ?{touch} WHERE biz_tag = ?");
+            tx.execute(&raise, &[Value::Int(step), Value::Text(tag)]).await?
         }
     };
     if raised == 0 {

@@ -13,6 +13,8 @@ pub(crate) struct Dialect {
     pub(super) numbered: bool,
     /// An expression: Unix milliseconds of the database's clock, now and not when the transaction began.
     pub(super) now_ms: &'static str,
+    /// What a statement that raises `max_id` sets as well, unless the database does so by itself.
+    pub(super) touch: &'static str,
     /// A condition: the row of `leaf_alloc` was changed within the last day.
     pub(super) within_a_day: &'static str,
     /// Behind the type of a text that is compared byte by byte.

@@ -9,6 +9,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: "FOR UPDATE",
     numbered: false,
     now_ms: "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000 AS SIGNED)",
+    touch: "",
     within_a_day: "update_time > NOW() - INTERVAL 1 DAY",
     binary: "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     // Another engine may have no transactions.

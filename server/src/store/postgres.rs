@@ -10,6 +10,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: "FOR UPDATE",
     numbered: true,
     now_ms: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+    touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > LOCALTIMESTAMP - INTERVAL '1 day'",
     binary: "",
     table_options: "",

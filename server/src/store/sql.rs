@@ -7,6 +7,8 @@ use super::transaction::{Transaction, Work, failed, is_failure};
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyPool, Executor};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -17,6 +19,8 @@ pub(crate) struct Sql {
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
+    /// Whether `leaf_alloc` has the column: a table that was made by hand may lack it.
+    has_update_time: Arc<AtomicBool>,
 }
 
 impl Sql {
@@ -39,7 +43,7 @@ impl Sql {
                 })
             })
             .connect_lazy_with(options);
-        Ok(Sql { pool, dialect, limit, shown })
+        Ok(Sql { pool, dialect, limit, shown, has_update_time: Arc::default() })
     }
 
     /// The store's address, without a password.
@@ -74,12 +78,23 @@ impl Sql {
                 return made;
             }
         }
+        let has_update_time =
+            self.answers("SELECT COUNT(update_time) FROM leaf_alloc WHERE 1 = 0".to_owned()).await;
+        self.has_update_time.store(has_update_time, Relaxed);
         Ok(())
+    }
+
+    /// Whether rows of `leaf_alloc` say when they were changed.
+    pub(super) fn has_update_time(&self) -> bool {
+        self.has_update_time.load(Relaxed)
     }
 
     /// Whether a table is there.
     pub(crate) async fn has(&self, table: &'static str) -> bool {
-        let query = format!("SELECT COUNT(*) FROM {table} WHERE 1 = 0");
+        self.answers(format!("SELECT COUNT(*) FROM {table} WHERE 1 = 0")).await
+    }
+
+    async fn answers(&self, query: String) -> bool {
         self.transaction(move |tx| Box::pin(async move { tx.number(&query, &[]).await })).await.is_ok()
     }
 

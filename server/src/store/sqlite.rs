@@ -11,6 +11,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: "",
     numbered: false,
     now_ms: "CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
+    touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > datetime('now', '-1 day')",
     binary: "",
     table_options: "",

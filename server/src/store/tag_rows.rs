@@ -67,8 +67,12 @@ pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<
     rows.iter().map(tag_row).collect()
 }
 
-/// The tags whose rows were changed within the last day, the latest first, at most `most` of them.
+/// The tags whose rows were changed within the last day, the latest first, at most `most` of them; none if the rows do
+/// not say.
 pub(crate) async fn tags_of_a_day(sql: &Sql, most: usize) -> Result<Vec<String>> {
+    if !sql.has_update_time() {
+        return Ok(Vec::new());
+    }
     let within = sql.dialect().within_a_day;
     let select =
         format!("SELECT biz_tag FROM leaf_alloc WHERE {within} ORDER BY update_time DESC LIMIT {most}");
