@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the packages of leafid-server for this machine's kind of processor, checks them, and tries them.
 
-It writes into build/dist an archive with the program, which is static, and a Debian package. `make dist-server` calls it. The program is
-built with musl-gcc, as by `make TARGETS=musl cross`.
+It writes into build/dist an archive with the program, which is static, a Debian package, and a container image. `make
+dist-server` calls it. The program is built with musl-gcc, as by `make TARGETS=musl cross`.
 """
 
 import os
@@ -17,6 +17,7 @@ import system_packages
 import try_server
 from dist import DIST, ROOT, built, have, package_version, run, version
 from dist_c import pack
+from dist_container import container
 
 MACHINE = platform.machine()
 TARGET = f"{MACHINE}-unknown-linux-musl"
@@ -83,7 +84,9 @@ def main():
     program = build()
     if not program:
         sys.exit(1)
-    sys.exit(try_server.all_of(archive(program), debian(program)))
+    packed = archive(program)
+    container(packed)
+    sys.exit(try_server.all_of(packed, debian(program)))
 
 
 if __name__ == "__main__":

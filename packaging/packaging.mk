@@ -4,14 +4,16 @@
 #   make dist-python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
 #   make dist-node       the npm packages; TARGETS as above
 #   make dist-c          archives for C and C++, Debian packages and RPMs; TARGETS as above
-#   make dist-server     leafid-server for this machine's kind of processor: an archive and a Debian package
+#   make dist-server     leafid-server for this machine's kind of processor: an archive, a Debian package and a container image
 #   make check-crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
 #   make check-workflows actionlint over .github/workflows
+#   make check-chart     helm lint over the chart of leafid-server, and its manifests
 
 packaging_tools := build/venv-packaging
 actionlint_version := v1.7.12
+helm_version := v3.22.0
 
-.PHONY: dist dist-python dist-node dist-c dist-server check-version check-crates check-workflows
+.PHONY: dist dist-python dist-node dist-c dist-server check-version check-crates check-workflows check-chart
 
 dist: dist-python dist-node dist-c dist-server
 	@$(packaging_tools)/bin/python packaging/dist.py summary
@@ -42,6 +44,17 @@ check-crates: check-version
 
 check-workflows: build/go/bin/actionlint
 	@build/go/bin/actionlint
+
+check-chart: chart := packaging/server/helm --set store.url=mysql://leaf:PASSWORD@db/leaf
+check-chart: build/go/bin/helm
+	@build/go/bin/helm lint --strict $(chart)
+	@build/go/bin/helm template ids $(chart) --set options.lease-ms=30000 --set serviceMonitor.enabled=true | \
+	    grep -A1 LEAFID_SERVER_LEASE_MS | grep -q '"30000"'
+	@! build/go/bin/helm template ids packaging/server/helm 2>/dev/null
+
+build/go/bin/helm:
+	@command -v go >/dev/null || { echo "helm needs Go: install it from go.dev" >&2; exit 1; }
+	@GOBIN=$(CURDIR)/build/go/bin go install helm.sh/helm/v3/cmd/helm@$(helm_version)
 
 build/go/bin/actionlint:
 	@command -v go >/dev/null || { echo "actionlint needs Go: install it from go.dev" >&2; exit 1; }

@@ -14,6 +14,7 @@ PLACES = [
     ("include/leafid_core.h", r'^#define LEAFID_CORE_VERSION "([^"]+)"'),
     ("packaging/vcpkg/leafid/vcpkg.json", r'^  "version-semver": "([^"]+)"'),
     ("server/openapi.json", r'^    "version": "([^"]+)"'),
+    ("packaging/server/helm/Chart.yaml", r'^(?:version|appVersion): "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
     ("node/wasm/version.js", r"^export const version = '([^']+)'"),
