@@ -3,8 +3,8 @@
 Every program streams its orders here, and this process inserts them; the id is the primary key, the number is unique in
 its shop, and what comes twice is refused by these and counted. One program is killed midway and started again. Then two
 hosts, each with a state directory of its own, lease their worker ids, and fetch their numbers, from tables that they
-share, and one of them is killed. Then the server of a third kind of number is killed, and at last one of two nodes of an
-existing Leaf. `make demo` runs it.
+share, and one of them is killed. Then the server of a third kind of number is killed, and at last one of three id servers
+on one store. `make demo` runs it.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 import time
 import typing
 
-import leaf
+import id_servers
 import outage
 from database import Database, show_processes, show_shops
 from orders import STEP as DATABASE_STEP
@@ -132,8 +132,8 @@ def two_hosts(orders):
         yield Plan(host, command, 4, ONLINE_SHOPS, 2 * DATABASE_STEP * 4, DIRECTORY / host)
 
 
-def existing_leaf(nodes):
-    """Programs in four languages, half of which prefer one node of a Leaf, and half the other one."""
+def of_servers(servers):
+    """Programs in four languages, each of which prefers one of the servers."""
     programs = [
         ("python", [sys.executable, str(HERE / "orders.py")], [], 4),
         ("node", [os.environ.get("NODE", "node"), str(BUILD / "node" / "orders.mjs")], ["2"], 1),
@@ -141,9 +141,10 @@ def existing_leaf(nodes):
         ("rust", [str(BUILD / "examples" / "orders-rust")], [], 1),
     ]
     for number, (name, program, threads, processes) in enumerate(programs):
-        command = [*program, str(leaf.ORDERS), str(3 * SEED + number), *threads, nodes.urls(number % 2), leaf.SHOP]
-        nodes.expected += processes * leaf.ORDERS
-        yield Plan(name, command, processes, [leaf.SHOP], 0, DIRECTORY / f"leaf-{name}")
+        seed, urls = str(3 * SEED + number), servers.urls(number % 3)
+        command = [*program, str(id_servers.ORDERS), seed, *threads, urls, id_servers.SHOP]
+        servers.expected += processes * id_servers.ORDERS
+        yield Plan(name, command, processes, [id_servers.SHOP], 0, DIRECTORY / f"server-{name}")
 
 
 def take_in(database, started, plans, orders, kill, timeout, watch=None):
@@ -189,14 +190,14 @@ def take_in(database, started, plans, orders, kill, timeout, watch=None):
             raise SystemExit(f"not done after {timeout} s")
 
 
-def from_leaf(database, timeout):
+def from_servers(database, timeout):
     """Answers what was not as it must be, in words."""
-    nodes, started = leaf.Leaf(DIRECTORY, database), []
+    servers, started = id_servers.Servers(DIRECTORY, database), []
     try:
-        take_in(database, started, existing_leaf(nodes), leaf.ORDERS, None, timeout, nodes.watch)
-        return [*nodes.show(), *(told for program in started for told in program.complaints(leaf.ORDERS))]
+        take_in(database, started, of_servers(servers), id_servers.ORDERS, None, timeout, servers.watch)
+        return [*servers.show(), *(told for program in started for told in program.complaints(id_servers.ORDERS))]
     finally:
-        nodes.end()
+        servers.end()
         for program in started:
             program.end()
 
@@ -243,8 +244,8 @@ def main():
     print("\nA server of segments is killed: invoice numbers go on from what is at hand\n")
     complaints += outage.run(DIRECTORY)
 
-    print("\nAn existing Leaf: four languages take numbers from two nodes, and one of them is killed\n")
-    complaints += from_leaf(database, options.timeout)
+    print("\nThree id servers on one store: four languages take numbers from them, and one is killed\n")
+    complaints += from_servers(database, options.timeout)
     print()
 
     (rows,) = database.one("SELECT count(*) FROM orders")

@@ -1,13 +1,14 @@
-"""An existing Leaf: two nodes on one database, played by tests/fake_servers. One of them is killed, and started again,
-while programs in four languages take numbers from them."""
+"""Three id servers on one store. One of them is killed, and started again, while programs in four languages take numbers
+from them."""
 
 import collections
 import pathlib
+import socket
 import subprocess
-import sys
 import time
+import urllib.request
 
-FAKE_SERVER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "fake_servers" / "fake_server.py"
+SERVER = pathlib.Path(__file__).resolve().parents[2] / "build" / "examples" / "leafid-server"
 SHOP = "market"
 ORDERS = 4_000  # of each process
 # When that share of the orders has come.
@@ -15,34 +16,56 @@ KILLED_AT, STARTED_AT = 0.3, 0.7
 FORM = "{:<8} {:>9} {:>11} {:>14}"
 
 
-class Node:
-    def __init__(self, database, port=0):
-        # Sixty seconds are the most that it lives, whoever ends.
-        command = [sys.executable, str(FAKE_SERVER), "--database", str(database), "--port", str(port), "--seconds", "60"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.database, self.port = database, int(self.process.stdout.readline().split()[1])
+class Server:
+    def __init__(self, store, port=None):
+        self.store, self.port = store, port or free_port()
+        command = [SERVER, "--store", store, "--listen", f"127.0.0.1:{self.port}"]
+        with open(store.with_suffix(".log"), "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.wait()
+
+    def wait(self):
+        """Until it is ready."""
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                return urllib.request.urlopen(f"{self.url}/ready", timeout=5).close()
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def kill(self):
         self.process.kill()
         self.process.wait()
 
     def again(self):
-        return Node(self.database, self.port)
+        return Server(self.store, self.port)
 
 
-class Leaf:
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Servers:
     """Watches what the programs send, and does its actions by that."""
 
     def __init__(self, directory, database):
         self.database, self.expected = database, 0
-        self.nodes = [Node(directory / "leaf.db") for _ in range(2)]
+        store = directory / "server.db"
+        # A tag that is there already is left as it is.
+        subprocess.run([SERVER, "--store", store, "tag", SHOP], check=True, stdout=subprocess.DEVNULL)
+        self.servers = [Server(store) for _ in range(3)]
+        print(f"They show what they do at {self.servers[1].url}/monitor")
         self.begun, self.killed, self.back = time.monotonic(), False, False
         self.seen, self.pauses, self.rows = {}, collections.Counter(), collections.Counter()
 
     def urls(self, first):
         """As a program names them that prefers this one."""
-        nodes = self.nodes if first == 0 else self.nodes[::-1]
-        return ",".join(f"http://127.0.0.1:{node.port}" for node in nodes)
+        return ",".join(server.url for server in self.servers[first:] + self.servers[:first])
 
     def watch(self, program, rows):
         """A pause is the longest time in which a process sent nothing."""
@@ -53,11 +76,11 @@ class Leaf:
         self.rows[program] += len(rows)
         share = self.rows.total() / self.expected
         if not self.killed and share >= KILLED_AT:
-            self.nodes[0].kill()
+            self.servers[0].kill()
             self.killed = True
-            self.tell("one node is killed")
+            self.tell("one server is killed")
         if not self.back and share >= STARTED_AT:
-            self.nodes[0] = self.nodes[0].again()
+            self.servers[0] = self.servers[0].again()
             self.back = True
             self.tell("it is started again")
 
@@ -72,8 +95,8 @@ class Leaf:
         duplicates = self.database.duplicates(SHOP)
         print(FORM.format("together", f"{self.rows.total():,}", f"{duplicates:,}", ""))
         if not self.back:
-            yield f"{SHOP}: no node was killed and started again"
+            yield f"{SHOP}: no server was killed and started again"
 
     def end(self):
-        for node in self.nodes:
-            node.kill()
+        for server in self.servers:
+            server.kill()
