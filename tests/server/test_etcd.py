@@ -61,11 +61,7 @@ def test_servers_that_are_killed_give_nothing_twice(etcd, new_tag):
             servers[at] = Server(etcd.url, *QUICK)
         all_go_on(found)
 
-    try:
-        check_unique(run_clients(servers, tag, kill_each), 2_000)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, tag, kill_each), 2_000)
 
 
 def test_a_node_that_is_killed_stops_nothing(three, new_tag):
@@ -79,11 +75,7 @@ def test_a_node_that_is_killed_stops_nothing(three, new_tag):
             node.start()
         all_go_on(found)
 
-    try:
-        check_unique(run_clients(servers, tag, kill_each), 2_000)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, tag, kill_each), 2_000)
 
 
 def test_without_a_quorum_buffered_ids_go_on_and_ready_says_so(three, new_tag):
@@ -242,11 +234,7 @@ def test_a_compaction_changes_nothing(one, new_tag):
             node.ask("/v3/maintenance/defragment", {})
         all_go_on(found)
 
-    try:
-        check_unique(run_clients(servers, tag, compact), 2_000)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, tag, compact), 2_000)
 
 
 def test_servers_whose_clocks_are_apart_never_grant_one_span_twice(one, name):

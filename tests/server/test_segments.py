@@ -29,6 +29,7 @@ def take(servers, at, tag, ids, ends, with_range):
 
 
 def run_clients(servers, tag, meanwhile):
+    """The ids of eight clients, while something happens to the servers. In the end the servers are killed."""
     ends, found = threading.Event(), [[] for _ in range(8)]
 
     def then_end():
@@ -38,7 +39,11 @@ def run_clients(servers, tag, meanwhile):
             ends.set()
 
     tasks = [lambda at=at: take(servers, at, tag, found[at], ends, at % 4 == 3) for at in range(len(found))]
-    in_threads(then_end, *tasks)
+    try:
+        in_threads(then_end, *tasks)
+    finally:
+        for server in servers:
+            server.kill()
     return [id for ids in found for id in ids]
 
 
@@ -59,11 +64,7 @@ def test_servers_that_are_killed_give_nothing_twice(store, new_tag):
             servers[at] = Server(store.url)
         all_go_on(found)
 
-    try:
-        check_unique(run_clients(servers, tag, kill_each), 2_000)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, tag, kill_each), 2_000)
 
 
 def test_a_store_that_is_killed_gives_nothing_twice(engine, new_tag):
@@ -78,11 +79,7 @@ def test_a_store_that_is_killed_gives_nothing_twice(engine, new_tag):
             engine.start()
         all_go_on(found)
 
-    try:
-        check_unique(run_clients(servers, tag, kill_store), 2_000)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, tag, kill_store), 2_000)
 
 
 def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
@@ -189,11 +186,7 @@ def test_two_files_of_one_host_share_by_their_path(file):
     """Several servers of one SQLite file, all of them busy."""
     make_tag(file.url, "order", 5)
     servers = [Server(file.url, "--no-snowflake") for _ in range(SERVERS)]
-    try:
-        check_unique(run_clients(servers, "order", lambda found: [all_go_on(found) for _ in range(5)]), 500)
-    finally:
-        for server in servers:
-            server.kill()
+    check_unique(run_clients(servers, "order", lambda found: [all_go_on(found) for _ in range(5)]), 500)
 
 
 def test_tags_of_the_last_day_have_ids_when_a_server_starts(new_tag, file):
