@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::str::FromStr;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -13,10 +14,10 @@ use serde_json::value::RawValue;
 const SHOWN: usize = 100;
 
 /// What was wrong: it completes the sentence "it is not as expected: …".
-pub(crate) type JsonResult<T> = core::result::Result<T, String>;
+pub type JsonResult<T> = core::result::Result<T, String>;
 
 /// The fields of an object. Their values are checked to be JSON, and not parsed yet.
-pub(crate) struct Object<'a>(Vec<(String, &'a RawValue)>);
+pub struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 /// The text of a value.
 #[derive(Clone, Copy)]
@@ -55,19 +56,19 @@ impl<'a> Object<'a> {
     }
 
     /// The integer of a field.
-    pub(crate) fn integer(&self, name: &str) -> JsonResult<i64> {
+    pub fn integer(&self, name: &str) -> JsonResult<i64> {
         self.get(name)?.integer()
     }
 
-    /// As [`Object::integer`], of a smaller type.
+    /// As [`Object::integer`], of another type.
     #[cfg(feature = "format")]
-    pub(crate) fn number<N: TryFrom<i64>>(&self, name: &str) -> JsonResult<N> {
+    pub fn number<N: FromStr>(&self, name: &str) -> JsonResult<N> {
         let value = self.get(name)?;
-        value.integer()?.try_into().map_err(|_| value.wrong("an integer with fewer bits"))
+        value.parsed().ok_or_else(|| value.wrong("an integer with fewer bits"))
     }
 
     /// The text of a field.
-    pub(crate) fn text(&self, name: &str) -> JsonResult<String> {
+    pub fn text(&self, name: &str) -> JsonResult<String> {
         self.get(name)?.text()
     }
 }
@@ -75,8 +76,11 @@ impl<'a> Object<'a> {
 impl<'a> JsonValue<'a> {
     /// An integer, written as one: `7.0` and `-0` are none.
     pub(crate) fn integer(self) -> JsonResult<i64> {
-        let number = self.0.parse().ok().filter(|_| self.0 != "-0");
-        number.ok_or_else(|| self.wrong("an integer from -2^63 to 2^63-1"))
+        self.parsed().ok_or_else(|| self.wrong("an integer from -2^63 to 2^63-1"))
+    }
+
+    fn parsed<N: FromStr>(self) -> Option<N> {
+        self.0.parse().ok().filter(|_| self.0 != "-0")
     }
 
     pub(crate) fn text(self) -> JsonResult<String> {

@@ -8,9 +8,17 @@ use core::fmt::{self, Write};
 /// `{:?}` decides by tables of all of Unicode, which are larger than the rest of a small program's formatting.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
+/// As [`Quoted`], without the quotes around it.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_char('"')?;
+        write!(to, "\"{}\"", Escaped(self.0))
+    }
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         for char in self.0.chars() {
             match char {
                 '"' | '\\' | '\n' | '\r' | '\t' | '\0' => write!(to, "\\{}", short(char))?,
@@ -32,7 +40,7 @@ impl fmt::Display for Quoted<'_> {
                 char => to.write_char(char)?,
             }
         }
-        to.write_char('"')
+        Ok(())
     }
 }
 

@@ -2,9 +2,11 @@
 
 use alloc::boxed::Box;
 #[cfg(feature = "wire")]
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 #[cfg(feature = "wire")]
 use alloc::string::String;
+#[cfg(feature = "wire")]
+use alloc::vec::Vec;
 #[cfg(feature = "wire")]
 use leafid_core::{CircuitBreaker, DoubleBuffer, FailOver, Filler, RenewalAnswer, ServersHealth, SingleIds};
 use leafid_core::{Layout, Rules, Snowflake};
@@ -74,7 +76,7 @@ pub(crate) type TagsIds = SingleIds<i32, ()>;
 pub(crate) struct Servers {
     pub(crate) health: ServersHealth,
     pub(crate) count: usize,
-    pub(crate) requests: BTreeMap<i32, FailOver<String>>,
+    pub(crate) requests: Vec<(i32, FailOver<String>)>,
     pub(crate) number: i32,
 }
 

@@ -3,8 +3,8 @@
 use crate::fetch::given_error;
 use crate::machine::Servers;
 use crate::module::{CallFailed, Module, Result, call, duration, with_ids};
-use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 use leafid_core::wire::{Response, Verdict};
 use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
 
@@ -14,7 +14,7 @@ extern "C" fn servers_new(count: i32) -> i32 {
     call(|module| {
         let count = count.clamp(1, 64) as usize;
         let health = ServersHealth::new(count);
-        Ok(module.add(Servers { health, count, requests: BTreeMap::new(), number: 0 }))
+        Ok(module.add(Servers { health, count, requests: Vec::new(), number: 0 }))
     })
 }
 
@@ -65,7 +65,7 @@ extern "C" fn request_new(
         let request = FailOver::new(tag, urgent != 0, once != 0, nonce, servers.count, connect);
         // Nobody makes 2^31 requests and ends none.
         servers.number = servers.number.wrapping_add(1) & i32::MAX;
-        servers.requests.insert(servers.number, request);
+        servers.requests.push((servers.number, request));
         Ok(servers.number)
     })
 }
@@ -78,7 +78,7 @@ fn with_request<R>(
     change: impl FnOnce(&mut FailOver<String>, &mut ServersHealth) -> R,
 ) -> Result<R> {
     let Servers { health, requests, .. } = module.get_mut::<Servers>(servers)?;
-    let request = requests.get_mut(&request).ok_or_else(|| {
+    let (_, request) = requests.iter_mut().find(|(number, _)| *number == request).ok_or_else(|| {
         Error::new(Code::Closed, alloc::format!("request {request} has ended, or was not made"))
     })?;
     Ok(change(request, health))
@@ -171,8 +171,8 @@ extern "C" fn request_unanswered(
 extern "C" fn request_end(servers: i32, request: i32) -> i32 {
     call(|module| {
         let Servers { health, requests, .. } = module.get_mut::<Servers>(servers)?;
-        if let Some(mut ended) = requests.remove(&request) {
-            ended.cancelled(health);
+        if let Some(at) = requests.iter().position(|(number, _)| *number == request) {
+            requests.swap_remove(at).1.cancelled(health);
         }
         Ok(0)
     })

@@ -16,18 +16,19 @@
 
 use crate::Lease;
 use crate::format::shared::{Content, Found, is_stamp_of};
+use crate::json::{JsonResult, JsonValue, Object};
 use crate::sorted::sorted;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The largest size of the servers' URLs: with the longest token they fit into a slot.
 const MOST_SERVERS_BYTES: usize = 1_200;
 
 /// The content of a cache file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeaseFile {
     /// The id space.
     pub name: String,
@@ -36,17 +37,32 @@ pub struct LeaseFile {
     /// The URLs of the lease servers.
     pub servers: Vec<String>,
     /// The lease, if one is held.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<CachedLease>,
 }
 
 impl Content for LeaseFile {
     const KIND: &'static str = "lease";
     const ADVICE: &'static str = "Move it away by hand: then a start needs a lease server";
+
+    fn read(slot: &Object<'_>) -> JsonResult<LeaseFile> {
+        let held = slot.optional("held")?.map(JsonValue::object).transpose()?;
+        Ok(LeaseFile {
+            name: slot.text("name")?,
+            worker_id: slot.number("worker_id")?,
+            servers: slot
+                .get("servers")?
+                .list()?
+                .into_iter()
+                .map(JsonValue::text)
+                .collect::<JsonResult<_>>()?,
+            held: held.map(|held| CachedLease::read(&held)).transpose()?,
+        })
+    }
 }
 
 /// A lease and the facts that it depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CachedLease {
     from_ms: i64,
     until_ms: i64,
@@ -134,6 +150,21 @@ impl LeaseFile {
 }
 
 impl CachedLease {
+    fn read(object: &Object<'_>) -> JsonResult<CachedLease> {
+        Ok(CachedLease {
+            from_ms: object.integer("from_ms")?,
+            until_ms: object.integer("until_ms")?,
+            lease_ms: object.integer("lease_ms")?,
+            token: object.text("token")?,
+            ends_ms: object.integer("ends_ms")?,
+            boot: object.text("boot")?,
+            owner: object.text("owner")?,
+            written_ms: object.integer("written_ms")?,
+            device: object.number("device")?,
+            inode: object.number("inode")?,
+        })
+    }
+
     /// Whether this lease can be cached: it has an end and a token, and the start of the machine is known.
     pub fn is_cacheable(lease: &Lease, boot: &str) -> bool {
         lease.lease_ms.is_some() && lease.token.is_some() && !boot.is_empty()

@@ -3,18 +3,19 @@
 use crate::format::decimal::Decimal;
 use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
-use crate::quoted::Quoted;
+use crate::json::{JsonResult, Object};
+use crate::quoted::{Escaped, Quoted};
 use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The largest number of ids of one fetch. If the latest fetch is unreadable, this number of ids is skipped.
 pub const MOST_STEP: i64 = 1 << 24;
 
 /// The counter of one tag of `file:DIR`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counter {
     /// The id of the directory in which it was created.
     directory: String,
@@ -29,10 +30,19 @@ impl Content for Counter {
     const KIND: &'static str = "counter";
     const ADVICE: &'static str = "Put it back as it was, or move it away by hand and make it anew by: leafid file create DIR --tag TAG --start \
          N, where N is above every id in use";
+
+    fn read(slot: &Object<'_>) -> JsonResult<Counter> {
+        Ok(Counter {
+            directory: slot.text("directory")?,
+            tag: slot.text("tag")?,
+            next: Decimal::read(slot.get("next")?)?,
+            step: slot.integer("step")?,
+        })
+    }
 }
 
 /// The content of the file that identifies a directory of counters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Marker {
     /// The id of the directory.
     pub id: String,
@@ -46,6 +56,14 @@ impl Content for Marker {
     const KIND: &'static str = "marker";
     const ADVICE: &'static str =
         "Put it back as it was, or use another directory, with counters above every id in use";
+
+    fn read(slot: &Object<'_>) -> JsonResult<Marker> {
+        Ok(Marker {
+            id: slot.text("id")?,
+            created: slot.text("created")?,
+            counters: slot.number("counters")?,
+        })
+    }
 }
 
 impl Counter {
@@ -103,7 +121,7 @@ impl Counter {
         let what = format!(
             "the counter of tag {} of file:{}, not of {} of file:{directory}",
             Quoted(&self.tag),
-            self.directory.escape_debug(),
+            Escaped(&self.directory),
             Quoted(tag)
         );
         Err(corrupt::<Counter>(path, what))

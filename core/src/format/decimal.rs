@@ -1,8 +1,8 @@
 //! Ids in JSON, as decimal text, because many JSON readers have no 64-bit integers.
 
+use crate::json::{JsonResult, JsonValue};
 use crate::{Segment, parse_id};
-use alloc::string::String;
-use serde::de::{Deserialize, Deserializer, Error};
+use alloc::string::ToString;
 use serde::ser::{Serialize, Serializer};
 
 /// An id or a bound of ids, written as text.
@@ -18,10 +18,9 @@ impl Serialize for Decimal {
     }
 }
 
-impl<'de> Deserialize<'de> for Decimal {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Decimal, D::Error> {
-        let text = String::deserialize(from)?;
-        parse_id(&text).map(Decimal).map_err(D::Error::custom)
+impl Decimal {
+    pub(crate) fn read(value: JsonValue<'_>) -> JsonResult<Decimal> {
+        parse_id(&value.text()?).map(Decimal).map_err(|error| error.to_string())
     }
 }
 
@@ -38,9 +37,15 @@ impl Serialize for Triple {
     }
 }
 
-impl<'de> Deserialize<'de> for Triple {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Triple, D::Error> {
-        let [start, end, stride] = <[Decimal; 3]>::deserialize(from)?;
-        Segment::new(start.0, end.0, stride.0).map(Triple).map_err(D::Error::custom)
+impl Triple {
+    pub(crate) fn read(value: JsonValue<'_>) -> JsonResult<Triple> {
+        match value.list()?[..] {
+            [start, end, stride] => {
+                let [start, end, stride] =
+                    [Decimal::read(start)?, Decimal::read(end)?, Decimal::read(stride)?];
+                Segment::new(start.0, end.0, stride.0).map(Triple).map_err(|error| error.to_string())
+            }
+            _ => Err("not a start, an end and a stride".into()),
+        }
     }
 }

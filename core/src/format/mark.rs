@@ -5,18 +5,19 @@ use crate::format::file_names::inside;
 use crate::format::shared::{Content, corrupt};
 use crate::format::span_text;
 use crate::format::unused::UnusedSegments;
-use crate::quoted::Quoted;
+use crate::json::{JsonResult, JsonValue, Object};
+use crate::quoted::{Escaped, Quoted};
 use crate::{Guard, IdOrder, MOST_SPANS_IN_MEMORY, Result};
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The largest number of spans for a source with ascending ids. All but the last few are joined into one.
 pub const MOST_SPANS: usize = 32;
 
 /// The stored state of a tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
     /// The name of the source.
     pub source: String,
@@ -28,7 +29,7 @@ pub struct Mark {
     spans: String,
     /// The time of the clock at the last fetch.
     pub fetched_ms: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     /// The unused ids of a clean close.
     pub kept: Option<UnusedSegments>,
 }
@@ -37,6 +38,18 @@ impl Content for Mark {
     const KIND: &'static str = "mark";
     const ADVICE: &'static str = "Put it back as it was, or move it away by hand: then a range that was given before is \
                                   no longer refused, so see first that the source's counter is above every id in use";
+
+    fn read(slot: &Object<'_>) -> JsonResult<Mark> {
+        let kept = slot.optional("kept")?.map(JsonValue::object).transpose()?;
+        Ok(Mark {
+            source: slot.text("source")?,
+            tag: slot.text("tag")?,
+            mark: Decimal::read(slot.get("mark")?)?,
+            spans: slot.text("spans")?,
+            fetched_ms: slot.integer("fetched_ms")?,
+            kept: kept.map(|kept| UnusedSegments::read(&kept)).transpose()?,
+        })
+    }
 }
 
 impl Mark {
@@ -51,7 +64,7 @@ impl Mark {
         if self.source == inside(source) && self.tag == inside(tag) {
             return Ok(());
         }
-        let whose = self.source.escape_debug();
+        let whose = Escaped(&self.source);
         let what =
             format!("the mark of tag {} of {whose}, not of {} of {source}", Quoted(&self.tag), Quoted(tag));
         Err(corrupt::<Mark>(path, &what))
@@ -113,7 +126,7 @@ mod tests {
             mark.check_whose(&name, &name, "x").unwrap();
             let bytes = shared::seal(u64::MAX, &mark).unwrap();
             let text = two_slots::checked(&bytes).unwrap();
-            assert_eq!(serde_json::from_str::<Mark>(text).unwrap(), mark);
+            assert_eq!(Mark::read(&Object::parse(text.as_bytes()).unwrap()), Ok(mark));
         }
     }
 }

@@ -1,15 +1,14 @@
 //! The format of a file that processes share: a head with its kind, and a content of that kind.
 
-use crate::format::two_slots::{self, Head, Newest, SLOT_BYTES};
-use crate::json::{JsonResult, Object};
+use crate::format::two_slots::{self, Newest, SLOT_BYTES};
 use crate::quoted::Quoted;
 use crate::{Code, Error, Result};
 use alloc::format;
-use alloc::string::String;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+
+pub use crate::json::{JsonResult, Object};
 
 const FORMAT: i64 = 1;
 
@@ -24,11 +23,14 @@ pub fn is_stamp_of(changed_ms: i64, written_ms: i64) -> bool {
 }
 
 /// The content of a shared file. Every value fits into a slot.
-pub trait Content: Serialize + DeserializeOwned {
+pub trait Content: Serialize + Sized {
     /// The name of this kind of file, in its slots and in messages.
     const KIND: &'static str;
     /// What to do when the file is damaged.
     const ADVICE: &'static str;
+
+    /// Reads its fields. What else a slot has is ignored.
+    fn read(slot: &Object<'_>) -> JsonResult<Self>;
 }
 
 /// The content that was read from a file.
@@ -38,27 +40,6 @@ pub struct Found<C> {
     pub content: C,
     /// Whether the other slot is unreadable. It may have held a later write.
     pub damaged: bool,
-}
-
-/// The first fields of every slot, in all formats.
-struct SharedHead {
-    leafid: String,
-    format: i64,
-    number: u64,
-}
-
-impl Head for SharedHead {
-    fn read(slot: &Object<'_>) -> JsonResult<SharedHead> {
-        Ok(SharedHead {
-            leafid: slot.text("leafid")?,
-            format: slot.integer("format")?,
-            number: slot.number("number")?,
-        })
-    }
-
-    fn number(&self) -> u64 {
-        self.number
-    }
 }
 
 #[derive(Serialize)]
@@ -79,12 +60,14 @@ pub fn seal<C: Content>(number: u64, content: &C) -> Result<[u8; SLOT_BYTES]> {
 ///
 /// Errors: `state_corrupt`, also for another kind of file; `state_mismatch` for another format.
 pub fn read<C: Content>(path: impl Display, bytes: &[u8]) -> Result<(Found<C>, u64, usize)> {
-    let Newest { head, text, spare, damaged } =
-        two_slots::newest::<SharedHead>(bytes, C::KIND).map_err(|what| corrupt::<C>(&path, what))?;
-    let SharedHead { leafid, format, number } = head;
+    let Newest { number, slot, spare, damaged } =
+        two_slots::newest(bytes, C::KIND).map_err(|what| corrupt::<C>(&path, what))?;
+    let foreign = |why| corrupt::<C>(&path, format_args!("not as it was written: {why}"));
+    let leafid = slot.text("leafid").map_err(foreign)?;
+    let format = slot.integer("format").map_err(foreign)?;
     if leafid != C::KIND {
         return Err(corrupt::<C>(
-            path,
+            &path,
             format_args!("a leafid {} file, not a {} file", Quoted(&leafid), C::KIND),
         ));
     }
@@ -94,8 +77,7 @@ pub fn read<C: Content>(path: impl Display, bytes: &[u8]) -> Result<(Found<C>, u
         );
         return Err(Error::new(Code::StateMismatch, message));
     }
-    let content = serde_json::from_str(text)
-        .map_err(|error| corrupt::<C>(path, format_args!("not as it was written: {error}")))?;
+    let content = C::read(&slot).map_err(foreign)?;
     Ok((Found { content, damaged }, number, spare))
 }
 

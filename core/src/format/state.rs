@@ -1,6 +1,6 @@
 //! The format of a worker id's record in a slot of its state file.
 
-use crate::format::two_slots::{self, FILE_BYTES, Head, SLOT_BYTES};
+use crate::format::two_slots::{self, FILE_BYTES, SLOT_BYTES};
 use crate::json::{JsonResult, JsonValue, Object};
 use crate::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use alloc::format;
@@ -73,22 +73,6 @@ struct RecordJson {
     burnt_ms: Vec<(i64, i64)>,
     former_ms: Vec<(i64, i64)>,
     writer: Writer,
-}
-
-/// The first fields of every slot, in all formats.
-struct RecordHead {
-    leafid_state: i64,
-    number: u64,
-}
-
-impl Head for RecordHead {
-    fn read(slot: &Object<'_>) -> JsonResult<RecordHead> {
-        Ok(RecordHead { leafid_state: slot.integer("leafid_state")?, number: slot.number("number")? })
-    }
-
-    fn number(&self) -> u64 {
-        self.number
-    }
 }
 
 /// The fields of a slot.
@@ -186,16 +170,17 @@ pub fn read_file(path: impl Display, bytes: &[u8]) -> Result<SlotPair> {
         );
         Error::new(Code::StateCorrupt, message)
     };
-    let newest = two_slots::newest::<RecordHead>(bytes, "state").map_err(|what| corrupt(&what))?;
-    if newest.head.leafid_state != FORMAT {
+    let newest = two_slots::newest(bytes, "state").map_err(|what| corrupt(&what))?;
+    let foreign = || corrupt("not a leafid state file: its fields are not as written");
+    let format = newest.slot.integer("leafid_state").map_err(|_| foreign())?;
+    if format != FORMAT {
         let message = format!(
-            "{path} was written in format {}, this leafid reads {FORMAT}; use the version that wrote it, or another name",
-            newest.head.leafid_state
+            "{path} was written in format {format}, this leafid reads {FORMAT}; use the version that wrote it, or \
+             another name"
         );
         return Err(Error::new(Code::StateMismatch, message));
     }
-    let stored = parse(newest.text)
-        .ok_or_else(|| corrupt("not a leafid state file: its fields are not as written"))?;
+    let stored = read(&newest.slot).ok().flatten().ok_or_else(foreign)?;
     Ok(SlotPair { newest: stored, spare: newest.spare, damaged: newest.damaged })
 }
 
@@ -206,13 +191,12 @@ pub fn read_slot(bytes: &[u8], slot: usize) -> Option<StoredRecord> {
 }
 
 fn parse(text: &str) -> Option<StoredRecord> {
-    let slot = Object::parse(text.as_bytes()).ok()?;
-    slot.check_names(&FIELDS).ok()?;
-    read(&slot).ok()?
+    read(&Object::parse(text.as_bytes()).ok()?).ok()?
 }
 
 /// `None` for values that no record has.
 fn read(slot: &Object<'_>) -> JsonResult<Option<StoredRecord>> {
+    slot.check_names(&FIELDS)?;
     let fields = LayoutFields {
         epoch_ms: slot.integer("epoch_ms")?,
         tick_ms: slot.integer("tick_ms")?,

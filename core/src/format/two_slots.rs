@@ -1,6 +1,6 @@
 //! The format of a file with two slots of readable JSON. Each has a number and a checksum; writes use them in turns.
 
-use crate::json::{JsonResult, Object};
+use crate::json::Object;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,20 +18,12 @@ const CHECKSUM: &str = ",\"crc32\":\"";
 /// As in zip files. A table would be larger than all else that a WebAssembly module needs.
 const CRC32: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
-/// The first fields of every slot of one kind of file, in all formats. The slot with the higher number is the newest.
-pub(crate) trait Head: Sized {
-    /// Reads its fields.
-    fn read(slot: &Object<'_>) -> JsonResult<Self>;
+/// The newest slot of a file: the one with the higher number.
+pub(crate) struct Newest<'f> {
     /// The number of the slot.
-    fn number(&self) -> u64;
-}
-
-/// The newest slot of a file.
-pub(crate) struct Newest<'f, H> {
-    /// Its first fields.
-    pub head: H,
-    /// The JSON, checksum included.
-    pub text: &'f str,
+    pub number: u64,
+    /// Its fields.
+    pub slot: Object<'f>,
     /// The slot to write next: the one that does not hold the newest.
     pub spare: usize,
     /// Whether the other slot is unreadable, so that the newest may be lost.
@@ -69,29 +61,25 @@ pub fn new_file(mut slot: impl FnMut(u64) -> Result<[u8; SLOT_BYTES]>) -> Result
 }
 
 /// Finds the newest slot of a `kind` of file, such as "state". The error says what the file is if no slot is valid.
-pub(crate) fn newest<'f, H: Head>(
-    bytes: &'f [u8],
-    kind: &str,
-) -> core::result::Result<Newest<'f, H>, String> {
+pub(crate) fn newest<'f>(bytes: &'f [u8], kind: &str) -> core::result::Result<Newest<'f>, String> {
     if bytes.len() != FILE_BYTES {
         let size = if bytes.len() > FILE_BYTES { "more".into() } else { bytes.len().to_string() };
         return Err(format!("not a leafid {kind} file: {size} bytes instead of {FILE_BYTES}"));
     }
     let read = |slot| {
-        let text = checked(slot)?;
-        let head = H::read(&Object::parse(text.as_bytes()).ok()?).ok()?;
-        (head.number() < NUMBER_LIMIT).then_some(())?;
-        Some((head, text))
+        let slot = Object::parse(checked(slot)?.as_bytes()).ok()?;
+        let number = slot.number("number").ok().filter(|&number| number < NUMBER_LIMIT)?;
+        Some((number, slot))
     };
     let (first, second) = bytes.split_at(SLOT_BYTES);
     let (newest, spare, other) = match (read(first), read(second)) {
-        (Some(first), Some(second)) if second.0.number() > first.0.number() => (second, 0, Some(first)),
+        (Some(first), Some(second)) if second.0 > first.0 => (second, 0, Some(first)),
         (Some(first), second) => (first, 1, second),
         (None, Some(second)) => (second, 0, None),
         (None, None) => return Err(format!("damaged in both slots, or not a leafid {kind} file")),
     };
-    let (head, text) = newest;
-    Ok(Newest { head, text, spare, damaged: other.is_none() })
+    let (number, slot) = newest;
+    Ok(Newest { number, slot, spare, damaged: other.is_none() })
 }
 
 /// The JSON of a slot, if every byte of the slot is as it was written.

@@ -3,9 +3,10 @@
 use crate::Segment;
 use crate::format::decimal::Triple;
 use crate::format::shared;
+use crate::json::{JsonResult, JsonValue, Object};
 use alloc::string::String;
 use alloc::vec::Vec;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A day in milliseconds: unused ids that are older are dropped.
 pub const DAY_MS: i64 = 86_400_000;
@@ -13,17 +14,17 @@ pub const DAY_MS: i64 = 86_400_000;
 pub const MOST_SEGMENTS: usize = 8;
 
 /// A start of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineStart {
     /// The id of the machine.
     pub machine: String,
     /// The start. Empty in files of an earlier version: then it matches no start.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub boot: String,
 }
 
 /// Unused segments and the facts that they depend on. A copy is another file, or a file of another machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnusedSegments {
     segments: Vec<Triple>,
     /// The time of the clock when the oldest of them were stored.
@@ -37,6 +38,25 @@ pub struct UnusedSegments {
 }
 
 impl UnusedSegments {
+    pub(crate) fn read(object: &Object<'_>) -> JsonResult<UnusedSegments> {
+        Ok(UnusedSegments {
+            segments: object
+                .get("segments")?
+                .list()?
+                .into_iter()
+                .map(Triple::read)
+                .collect::<JsonResult<_>>()?,
+            kept_ms: object.integer("kept_ms")?,
+            written_ms: object.integer("written_ms")?,
+            start: MachineStart {
+                machine: object.text("machine")?,
+                boot: object.find("boot")?.map_or(Ok(String::new()), JsonValue::text)?,
+            },
+            device: object.number("device")?,
+            inode: object.number("inode")?,
+        })
+    }
+
     /// Joins the unused segments with `others`, which may still be used. Segments that do not fit are dropped. `file` is
     /// the device and the inode of the file.
     pub fn new(

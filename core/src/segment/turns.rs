@@ -14,7 +14,7 @@
 //! | as many of its requests run as may | `ended` | ready, if more are planned |
 //! | ready | `want` of 0 | nothing planned |
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 
 /// The planned and the running requests of each tag.
 #[derive(Debug)]
@@ -25,8 +25,6 @@ pub struct Turns<T> {
     /// The number of planned requests, of all tags.
     wanted: u64,
     lines: BTreeMap<T, Line>,
-    /// The tags with a request that may begin, the next one first.
-    ready: BTreeSet<(Rank, T)>,
     number: u64,
 }
 
@@ -55,7 +53,7 @@ impl<T: Ord + Clone> Turns<T> {
     /// With this number of concurrent requests, at least one.
     pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
-        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeSet::new(), number: 0 }
+        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), number: 0 }
     }
 
     /// Plans `wanted` requests for a tag, at most `most` of them at the same time.
@@ -65,7 +63,11 @@ impl<T: Ord + Clone> Turns<T> {
 
     /// Begins a request and returns its tag. `None` if no request is planned, or if as many run as may.
     pub fn begin(&mut self) -> Option<T> {
-        let tag = if self.under_way < self.most { self.ready.first()?.1.clone() } else { return None };
+        if self.under_way >= self.most {
+            return None;
+        }
+        let ready = self.lines.iter().filter_map(|(tag, line)| Some((line.rank()?, tag)));
+        let tag = ready.min()?.1.clone();
         self.number += 1;
         self.under_way += 1;
         let number = self.number;
@@ -105,14 +107,9 @@ impl<T: Ord + Clone> Turns<T> {
             self.lines.insert(tag.clone(), line);
         }
         let Some(line) = self.lines.get_mut(tag) else { return };
-        let (rank, wanted) = (line.rank(), line.wanted);
+        let wanted = line.wanted;
         change(line);
         self.wanted = self.wanted - wanted + line.wanted;
-        let now = line.rank();
-        if rank != now {
-            rank.map(|rank| self.ready.remove(&(rank, tag.clone())));
-            now.map(|rank| self.ready.insert((rank, tag.clone())));
-        }
     }
 }
 

@@ -25,13 +25,14 @@
 //!
 //! An id is only a candidate: its claim checks everything again under the locks of the id.
 
+use crate::quoted::Quoted;
+use crate::sorted::sorted;
 use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OfflineRefusal, OnClockBackwards, Record, Rules};
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::mem::replace;
+use core::mem::{replace, take};
 use core::ops::RangeInclusive;
 use core::slice;
 use core::time::Duration;
@@ -167,8 +168,9 @@ struct Search {
     names_holder: bool,
     /// The ids at which nobody has peeked yet.
     unseen: RangeInclusive<u32>,
-    /// The ids that come afterwards, in this order.
-    later: BTreeSet<(i64, u32)>,
+    /// The ids that come afterwards, by their first number; the next one is the last, once all are known.
+    later: Vec<(i64, u32)>,
+    is_later_sorted: bool,
     step: Option<Step>,
     warning: Option<ClaimAction>,
     in_use: usize,
@@ -267,7 +269,7 @@ impl ClaimSearch {
             None => 0,
         };
         search.step = if free_ms > now_ms {
-            search.later.insert((free_ms, worker_id));
+            search.later.push((free_ms, worker_id));
             None
         } else {
             Some(Step::Claim(worker_id))
@@ -323,14 +325,14 @@ impl ClaimSearch {
             ClaimCandidates::Within { first, last } => (*first..=*last, &[]),
             ClaimCandidates::Cached { worker_ids, .. } => (none, worker_ids),
         };
-        let mut later = BTreeSet::new();
-        later.extend((0..).zip(cached.iter().copied()));
+        let later = (0..).zip(cached.iter().copied()).collect();
         let names_holder = is_last && matches!(self.candidates, ClaimCandidates::One(_));
         Search {
             is_last,
             names_holder,
             unseen,
             later,
+            is_later_sorted: false,
             step: None,
             warning: None,
             in_use: 0,
@@ -364,10 +366,10 @@ impl ClaimSearch {
 
     fn full_warning(&self) -> String {
         format!(
-            "every worker id of the range of {:?} is held; waiting up to {} ms for one to come free. With twice as many \
+            "every worker id of the range of {} is held; waiting up to {} ms for one to come free. With twice as many \
              ids as processes none waits, also while processes are replaced",
-            self.space,
-            self.patience.as_millis()
+            Quoted(&self.space),
+            self.patience.as_millis() as u64
         )
     }
 
@@ -382,11 +384,11 @@ impl ClaimSearch {
             false => "; a lazy handle does not wait longer, `await Snowflake.open` without lazy does",
         };
         let message = format!(
-            "every worker id of {ids} of {:?} that can be used is held, by other processes or by generators of this one \
+            "every worker id of {ids} of {} that can be used is held, by other processes or by generators of this one \
              ({in_use} held){also}; none came free within {} ms: widen the range to twice as many ids as processes, or \
              end a process{advice}",
-            self.space,
-            self.patience.as_millis()
+            Quoted(&self.space),
+            self.patience.as_millis() as u64
         );
         Error::new(Code::WorkerInUse, message)
     }
@@ -398,9 +400,7 @@ impl Search {
             return Some(warning);
         }
         if self.step.is_none() {
-            let unseen = self.unseen.next().map(Step::Peek);
-            self.step =
-                unseen.or_else(|| self.later.pop_first().map(|(_, worker_id)| Step::ClaimLater(worker_id)));
+            self.step = self.unseen.next().map(Step::Peek).or_else(|| self.next_later());
         }
         Some(match self.step? {
             Step::Peek(worker_id) => ClaimAction::Peek(worker_id),
@@ -408,5 +408,13 @@ impl Search {
                 ClaimAction::Claim { worker_id, names_holder: self.names_holder }
             }
         })
+    }
+
+    fn next_later(&mut self) -> Option<Step> {
+        if !replace(&mut self.is_later_sorted, true) {
+            self.later = sorted(take(&mut self.later));
+            self.later.reverse();
+        }
+        self.later.pop().map(|(_, worker_id)| Step::ClaimLater(worker_id))
     }
 }

@@ -170,9 +170,10 @@ pub(crate) fn rewrite<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::{Deserialize, Serialize};
+    use leafid_core::format::shared::{JsonResult, Object};
+    use serde::Serialize;
 
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, PartialEq, Serialize)]
     struct Count {
         count: u64,
     }
@@ -180,6 +181,10 @@ mod tests {
     impl Content for Count {
         const KIND: &'static str = "count";
         const ADVICE: &'static str = "";
+
+        fn read(slot: &Object<'_>) -> JsonResult<Count> {
+            Ok(Count { count: slot.number("count")? })
+        }
     }
 
     impl Stored for Count {}
