@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { LeaseSource, SlowLeaseSource, run, sleep } from './lease_source.mjs'
+import { LeaseSource, PACE, SlowLeaseSource, run, sleep } from './lease_source.mjs'
 import { space } from './support.mjs'
 
 const timeout = 60_000
@@ -59,7 +59,7 @@ test('the time of a lease counts from when it was asked for', { timeout }, async
 })
 
 test('two hosts with one lease source never have the same id', { timeout }, async () => {
-  const leaseSource = new SlowLeaseSource({ ids: [1, 2], spanMs: 250 })
+  const leaseSource = new SlowLeaseSource({ ids: [1, 2], spanMs: 250 * PACE })
   const { name } = space()
   const ids = []
   for (let round = 0; round < 3; round++) {
@@ -93,13 +93,13 @@ test('a renewal that misbehaves is a failure: the span is used to its end, then 
   }
   await Promise.all(
     Object.entries(lies).map(async ([what, lie]) => {
-      const leaseSource = new LeaseSource({ spanMs: 1000, once: true })
+      const leaseSource = new LeaseSource({ spanMs: 1000 * PACE, once: true })
       leaseSource.renew = lie
       const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
-      const { ids, codes } = await run(flake, 8000, recovered)
+      const { ids, codes } = await run(flake, 8000 * PACE, recovered)
       assert.ok(recovered(ids), `${what}: not recovered, ${flake.stats().lastError}`)
       const [first, { timestampMs }] = [leaseSource.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
-      assert.ok(timestampMs > first.fromMs + 550, `${what}: the span was given up early`)
+      assert.ok(timestampMs > first.fromMs + 550 * PACE, `${what}: the span was given up early`)
       leaseSource.assertGave(ids)
       assert.ok(ascending(ids), what)
       assert.equal(flake.stats().claims, 2, what)
@@ -120,10 +120,10 @@ test('null, or a LeafidError worker_lost, is a loss: another id is claimed at on
     () => Promise.reject(new LeafidError(LOST, 'taken away')),
   ]
   for (const loss of losses) {
-    const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
+    const leaseSource = new LeaseSource({ spanMs: 1500 * PACE, once: true })
     leaseSource.renew = loss
     const flake = new Snowflake({ ...space(), worker: leaseSource })
-    const { ids } = await run(flake, 5000, recovered)
+    const { ids } = await run(flake, 5000 * PACE, recovered)
     assert.ok(recovered(ids))
     assert.ok(Date.now() < leaseSource.spans[0].untilMs, 'it did not wait for the span to end')
     assert.equal(flake.workerId, decode(ids.at(-1)).workerId)

@@ -12,7 +12,7 @@ const started = new Date(nowMs()).toISOString().replace(/\.\d+Z$/, 'Z')
 function store(settings) {
   const why = missing()
   if (why === null) return indexedDbStore(settings)
-  if (settings.workers.urls) return noStore(settings)
+  if (settings.leases) return noStore(settings)
   throw fault('invalid_argument', `worker ids are not kept apart here, because ${why}; lease the worker id from a server`)
 }
 

@@ -6,19 +6,20 @@ import { random64, wasm } from './module.js'
 import { platform } from './platform.js'
 import { RecordFile, owner } from './record.js'
 import { nowMs, sleep } from './time.js'
+import { atOnce, inTime } from './user_calls.js'
 
 /** The longest wait for the clock on a thread that has an event loop. */
 export const MAX_WAIT_MS = 2
 const SLICE_MS = 100
 
-/** How the caller of a claim waits: without the event loop, or by it. */
-export const BLOCKING = { pause: ms => platform().block(ms), mayWait: false }
-export const AWAITING = { pause: sleep, mayWait: true }
+/** How the caller of a claim waits, and calls user callbacks: without the event loop, or by it. */
+export const BLOCKING = { pause: ms => platform().block(ms), mayWait: false, ask: atOnce }
+export const AWAITING = { pause: sleep, mayWait: true, ask: inTime }
 
 /**
- * Claims a free worker id of the settings, or the one of a lease.
+ * Claims a free worker id of the settings, or the one of a grant.
  *
- * @param {{ workerId: number, lease: number } | null} granted a lease, and its handle
+ * @param {{ workerId: number, lease: number } | null} granted see acquire.js
  */
 export function* claim(settings, waits, granted = null) {
   const module = wasm()
@@ -85,7 +86,7 @@ function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits
   for (;;) {
     const now = nowMs()
     let [leaseFrom, leaseUntil] = [NaN, NaN]
-    if (granted) {
+    if (granted?.lease) {
       module.call('lease_span', granted.lease, layout, rules, now)
       ;[leaseFrom, leaseUntil] = module.numbers(2)
     }
@@ -104,7 +105,7 @@ export const waitsTooLong = left =>
 
 function inUse({ name, persist, store, workers }, workerId, holder) {
   const record = persist ? ` (${store.path(workerId)})` : ''
-  const advice = workers.urls
+  const advice = workers.source?.urls
     ? 'its lease has ended, as the server says: end that one, or let it continue'
     : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a range "0-31"'
   return fault('worker_in_use', `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`)

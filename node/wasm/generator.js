@@ -1,15 +1,17 @@
 // An open generator: the module's, its record, its lock, and its lease if it has one. The module decides; here are the
 // clock, the writes and the timers.
 
-import { LeafidError, codeOf, fault, numberOf } from './errors.js'
+import { acquire, giveBack } from './acquire.js'
+import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
 import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
-import { claimLease, releaseLease, renewLease, returnLease } from './leases.js'
-import { log, warn } from './logger.js'
+import { failedRenewal } from './lease_calls.js'
+import { warn } from './logger.js'
 import { NEED_SPAN, WAIT_UNTIL, wasm } from './module.js'
 import { platform } from './platform.js'
 import { fields } from './record.js'
 import { now as runNow, soon } from './steps.js'
 import { clearTimeout, elapsed, nowMs } from './time.js'
+import { inTime } from './user_calls.js'
 
 const [NOT_NEEDED, EXTEND, NO_ROOM, LEASE_SHORT] = [0, 1, 2, 3]
 /** How long `ready` and an opening wait for the end of a wait without a record. */
@@ -20,18 +22,17 @@ const CLOCK_BACKWARDS = codeOf('clock_backwards')
 const WORKER_LOST = codeOf('worker_lost')
 
 /** Claims a worker id without the event loop. */
-export function openNow(settings) {
-  return new Generator(settings, runNow(claim(settings, BLOCKING)), null)
-}
+export const openNow = settings => runNow(opening(settings, BLOCKING, null))
 
-/** Claims a worker id, from a lease server if the settings name one. */
-export async function openSoon(settings) {
-  if (!settings.workers.urls) return begun(new Generator(settings, await soon(claim(settings, AWAITING)), null))
-  const granted = await claimLease(settings)
+/** Claims a worker id, and waits for what that needs. `previous` is the worker id whose lease was lost. */
+export const openSoon = async (settings, previous = null) => begun(await soon(opening(settings, AWAITING, previous)))
+
+function* opening(settings, waits, previous) {
+  const granted = yield* acquire(settings, waits.ask, previous)
   try {
-    return new Generator(settings, await soon(claim(settings, AWAITING, granted)), granted)
+    return new Generator(settings, yield* claim(settings, waits, granted), granted)
   } catch (error) {
-    returnLease(settings, granted.lease)
+    if (granted) giveBack(settings, granted, error)
     throw error
   }
 }
@@ -55,6 +56,8 @@ class Generator {
   #extension
   /** The schedule of the lease, a handle; 0 without one. */
   #held = 0
+  /** What leased the worker id, or null. */
+  #source = null
   /** The result of a renewal that is under way, a promise; null without one. */
   #asking = null
   /** No id is issued before this time, because no record was found; NaN without that. */
@@ -86,9 +89,11 @@ class Generator {
     this.#flake = module.call('snowflake_new', layout, rules, claimed.workerId, claimed.from, claimed.seed)
     if (claimed.until > claimed.from) module.call('snowflake_grant', this.#flake, claimed.from, claimed.until)
     this.#extension = module.call('extension_new', platform().bootMs())
-    if (granted) {
-      const { lease, asked, patienceMs } = granted
-      this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, nowMs(), patienceMs)
+    if (granted?.lease) {
+      const { lease, asked } = granted
+      this.#source = settings.workers.source
+      this.#source.use()
+      this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, nowMs(), patienceOf(settings))
       module.free(lease)
     }
     this.#schedule()
@@ -273,29 +278,27 @@ class Generator {
     const lease = module.call('held_begin_call', this.#held, asked, nowMs(), waitedFor)
     if (lease === 0) return this.#checkLease()
     const wish = module.number()
-    const asking = this.#askForRenewal(lease, wish)
+    // Never inside a call for ids.
+    await null
+    if (this.#closed) return module.free(lease)
+    const asking = this.#source.renew(this.#settings, lease, wish).finally(() => module.free(lease))
     this.#asking = asking
-    const result = await asking
+    // An abandoned one is answered all the same, later.
+    const late = result => {
+      if (this.#asking !== asking) module.free(result)
+      else if (!this.#closed) {
+        this.#asking = null
+        module.free(result)
+      }
+    }
+    const { value: result, error } = await inTime(() => asking, '', patienceOf(this.#settings), late, platform().background)
     // The close in between needs it.
     if (this.#closed) return
-    if (this.#asking === asking) this.#asking = null
-    const ended = module.call('held_take', this.#held, result, layout, asked, platform().bootMs(), nowMs())
+    if (!error && this.#asking === asking) this.#asking = null
+    const taken = error ? failedRenewal(error) : result
+    const ended = module.call('held_take', this.#held, taken, layout, asked, platform().bootMs(), nowMs())
     this.#renewing(ended)
-    module.free(result)
-  }
-
-  /** The result of a renewal, a handle. */
-  async #askForRenewal(lease, wish) {
-    const module = wasm()
-    try {
-      return await renewLease(this.#settings, lease, wish)
-    } catch (error) {
-      // Only a server that answers it says that a lease is lost.
-      const number = numberOf(error.unreachable ? { code: codeOf('segment_unavailable') } : error)
-      return module.call('renewal_failed', number, error.message)
-    } finally {
-      module.free(lease)
-    }
+    module.free(taken)
   }
 
   #renewing(ended) {
@@ -354,7 +357,7 @@ class Generator {
       leaseUntilMs: this.leaseUntilMs,
       renewals: this.renewals,
       renewalFailures: this.failures,
-      lastError: (this.#failure ?? this.leaseError)?.message ?? null,
+      lastError: shownError(this.#failure ?? this.leaseError),
     }
   }
 
@@ -394,7 +397,7 @@ class Generator {
     } finally {
       this.#file.close()
       this.#lock.release()
-      if (held) this.#release(held, firstUnused, lost).catch(warn)
+      if (held) this.#release(held, firstUnused, lost)
       module.free(this.#flake, this.#extension)
       // The number may be another's now.
       this.#flake = this.#extension = 0
@@ -402,16 +405,24 @@ class Generator {
   }
 
   /** Releases the lease, once no renewal is under way: that may change its token. */
-  async #release(held, firstUnused, lost) {
+  #release(held, firstUnused, lost) {
     const module = wasm()
-    const { layout } = this.#settings
-    const untilMs = firstUnused === null ? 0 : module.call('layout_tick_start_ms', layout, firstUnused)
-    const late = (await this.#asking) ?? 0
-    const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, late)
-    module.free(held, late)
-    if (lease !== 0) await releaseLease(this.#settings, lease, untilMs)
+    const untilMs = firstUnused === null ? 0 : module.call('layout_tick_start_ms', this.#settings.layout, firstUnused)
+    const release = late => {
+      const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, late)
+      module.free(held, late)
+      if (lease !== 0) this.#source.release(this.#settings, lease, untilMs)
+      this.#source.drop()
+    }
+    if (this.#asking) this.#asking.then(release).catch(warn)
+    else release(0)
   }
 }
+
+/** A call of a lease source that takes longer counts as hanging. */
+const patienceOf = ({ timeoutMs }) => Math.max(timeoutMs, 1000)
+
+const shownError = error => (error ? `${nameOf(error.code)}: ${error.message}` : null)
 
 function waitUntil(target, deadline) {
   const left = target - nowMs()
@@ -431,11 +442,11 @@ export async function recover(settings, workerId, why, losses, wanted, told) {
   const loss = module.call('loss_new', workerId, numberOf(why), why.message, losses, bootMs())
   try {
     while (wanted()) {
-      const action = module.call('loss_poll', loss, bootMs(), Math.max(settings.timeoutMs, 1000), true)
+      const action = module.call('loss_poll', loss, bootMs(), patienceOf(settings), true)
       const [first, second] = module.numbers(2)
       if (action === 0) {
         try {
-          return await openSoon(settings)
+          return await openSoon(settings, workerId)
         } catch (error) {
           if (!(error instanceof LeafidError)) throw error
           module.call('loss_claim_failed', loss, first, numberOf(error), error.message, bootMs())

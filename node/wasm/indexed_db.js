@@ -19,9 +19,11 @@ export function missing() {
 
 /** The store of these settings. Throws for a range that others may have, too. */
 export function indexedDbStore(settings) {
-  const { stateDir, storage, isRange, exclusiveRange, persist } = settings
-  const isLeased = settings.workers.urls !== undefined
-  if (!persist && !isLeased) wasm().refuse('persist', persist, 'true in a browser: without a record a page does not see that its lock was cleared with the storage')
+  const { stateDir, storage, isRange, exclusiveRange, persist, leases } = settings
+  if (!persist && !leases) {
+    const why = 'true in a browser: without a record a page does not see that its lock was cleared with the storage'
+    wasm().refuse('persist', persist, why)
+  }
   if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
   if (isRange && !exclusiveRange) {

@@ -37,7 +37,7 @@ export function server(name, flock) {
     store(settings) {
       if (settings.storage !== undefined) return refuseStorage(name)
       if (isLinux) return fileStore(settings, { flock, variable, lockDir: variable('LEAFID_LOCK_DIR') })
-      if (settings.workers.urls) return noStore(settings)
+      if (settings.leases) return noStore(settings)
       const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here, or lease the worker id from a server`
       throw fault('invalid_argument', message)
     },

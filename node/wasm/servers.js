@@ -72,10 +72,10 @@ export class ServerPool {
    * @param {string} tag of the request; '' if all requests are alike
    * @param {boolean} urgent whether a caller waits
    * @param {{ make: (high: bigint, low: bigint) => void, judge: (response: number, high: bigint, low: bigint) => number,
-   *   read: () => unknown, isSelfEvident: boolean }} dialect calls of the module: for a request and for its judgement;
-   *   `read` gets the answer from the module
+   *   read: () => unknown, seen?: (status: number) => void, isSelfEvident: boolean }} dialect calls of the module: for a
+   *   request and for its judgement; `read` gets the answer from the module, `seen` the status of each response
    */
-  async ask(tag, urgent, { make, judge, read, isSelfEvident }) {
+  async ask(tag, urgent, { make, judge, read, seen = () => {}, isSelfEvident }) {
     const module = wasm()
     const deadline = elapsed() + this.#requestTimeoutMs
     make(0n, 0n)
@@ -92,6 +92,7 @@ export class ServerPool {
         const asked = requestOf()
         const response = await this.#send(this.#urls[at], asked, withinMs, isSelfEvident).catch(error => ({ error }))
         this.#check()
+        if (!response.error) seen(response.status)
         const done = response.error
           ? this.#unanswered(request, this.#urls[at], asked, response.error)
           : this.#judged(request, this.#urls[at], asked, response, handle => judge(handle, ...nonce), read)
@@ -149,17 +150,22 @@ export class ServerPool {
     return wasm().call('servers_deny', this.#servers, tag) === 1
   }
 
-  /** `{ url, lastError }` of each server. */
-  stats() {
-    return this.#urls.map((url, at) => {
+  /** The last error of each server, or null. */
+  lastErrors() {
+    return this.#urls.map((_, at) => {
       try {
         wasm().call('servers_error', this.#servers, at)
-        return { url, lastError: null }
+        return null
       } catch (error) {
         if (!(error instanceof LeafidError)) throw error
-        return { url, lastError: error.message }
+        return error
       }
     })
+  }
+
+  /** `{ url, lastError }` of each server. */
+  stats() {
+    return this.lastErrors().map((error, at) => ({ url: this.#urls[at], lastError: error?.message ?? null }))
   }
 
   /** Ends the requests under way; later ones are `closed`. */

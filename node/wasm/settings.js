@@ -1,18 +1,27 @@
 // The checked options of a snowflake.
 
+import { leaseServers } from './lease_servers.js'
 import { wasm } from './module.js'
-import { existing, headers, integer, isRecord, isText, layoutOf, milliseconds, record, resolved, text, truth } from './options.js'
+import {
+  existing, headers, integer, isRecord, isText, layoutOf, milliseconds, record, resolved, text, truth,
+} from './options.js'
 import { platform } from './platform.js'
+import { checkedHeaders, checkedUrls } from './servers.js'
 import { nowMs } from './time.js'
+import { userSource } from './user_source.js'
 
 const rangeEnds = { first: value => value, last: value => value }
-const SOURCE = 'in leafid/wasm a worker id, a range, or URLs of lease servers; callbacks need the native package'
+const SOURCE = 'an object with the methods claim, renew and release, or a function for worker ids without leases'
+const isSource = value => typeof value === 'function' || (isRecord(value) && 'claim' in value)
 
-/** As text, or an array of URLs. */
+/** As text, as an array of URLs, or what the user gave as a source. */
 function worker(value, name) {
-  if (typeof value === 'string') return value
+  if (typeof value === 'string' || typeof value === 'function') return value
   if (Array.isArray(value) && value.length > 0 && value.every(isText)) return [...value]
-  if (typeof value === 'function' || (isRecord(value) && 'claim' in value)) return wasm().refuse(name, value, SOURCE)
+  if (isSource(value)) {
+    const missing = ['claim', 'renew', 'release'].filter(method => typeof value[method] !== 'function')
+    return missing.length === 0 ? value : wasm().refuseText(name, `an object without ${missing.join(' and ')}`, SOURCE)
+  }
   if (!isRecord(value)) return String(integer(value, name))
   const { first, last } = record(value, rangeEnds, () => wasm().refuse(name, value))
   if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last)) wasm().refuse(name, value)
@@ -23,6 +32,9 @@ const refused = why => (value, name) => wasm().refuse(name, value, `nothing in l
 
 /** A text that is not empty: that would be the default. */
 const choice = (value, name) => text(value, name) || wasm().refuse(name, value)
+
+const TIMES = 'a function that answers an array of Unix milliseconds, as integers, or a promise of it'
+const peerTimes = (value, name) => (typeof value === 'function' ? value : wasm().refuse(name, value, TIMES))
 
 const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
 
@@ -45,18 +57,18 @@ const options = {
   lazy: truth,
   clockSource: (value, name) => (value === 'system' ? value : wasm().refuse(name, value, value === 'coarse' ? NO_COARSE : '')),
   startAfter: existing,
-  peerTimes: refused('lease servers tell the clocks of peers'),
+  peerTimes,
   token: text,
   headers,
   caFile: refused('the platform chooses whom it trusts'),
   requestTimeoutMs: milliseconds,
-  connectTimeoutMs: refused('fetch does not say when it is connected; see requestTimeoutMs'),
+  connectTimeoutMs: milliseconds,
   storage: value => value,
 }
 
 /** No span ends further ahead of the clock than this and a tick, where none may run ahead of it. */
 const LONGEST_SPAN_MS = 3000
-const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs']
+const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs', 'connectTimeoutMs']
 
 /** The options with their types checked. */
 export function snowflakeOptions(given) {
@@ -65,15 +77,9 @@ export function snowflakeOptions(given) {
   return record(given, options)
 }
 
-const urlsOf = worker => (Array.isArray(worker) ? worker : /^\s*https?:\/\//i.test(worker) ? worker.split(',').map(url => url.trim()) : null)
-
-function checkedUrl(url) {
-  const wrong = allowed => wasm().refuse('worker', url, allowed)
-  if (!URL.canParse(url)) wrong('URLs of lease servers, such as https://ids-1:8443')
-  const { protocol, search, hash, username, password } = new URL(url)
-  if (!/^https?:$/.test(protocol) || search || hash) wrong('URLs with http or https, and without a query')
-  if (username || password) wrong('URLs without a user; use the option token')
-  return url.replace(/\/+$/, '')
+function urlsOf(worker) {
+  if (Array.isArray(worker)) return worker
+  return /^\s*https?:\/\//i.test(worker) ? worker.split(',').map(url => url.trim()) : null
 }
 
 function layoutWith(given, epochMs) {
@@ -93,11 +99,17 @@ function checkEpoch({ layout: given, epochMs }, layout) {
   }
 }
 
-function workersOf(worker, layout) {
+/** The worker ids: `{ first, last }`, or `{ source }`, which is described in acquire.js. */
+function workersOf(worker, name, given, layout) {
   const module = wasm()
   if (worker === undefined) module.refuseText('worker', 'not set, nor is LEAFID_WORKER')
+  if (isSource(worker)) return { source: userSource(worker) }
   const urls = urlsOf(worker)
-  if (urls) return { urls: urls.map(checkedUrl) }
+  if (urls) {
+    const { token, requestTimeoutMs = 1000, connectTimeoutMs = 300 } = given
+    const checked = { urls: checkedUrls(urls, 'worker'), headers: checkedHeaders(given.headers, token) }
+    return { source: leaseServers({ name, ...checked, requestTimeoutMs, connectTimeoutMs }) }
+  }
   module.call('worker_range', layout, worker, platform().host)
   const [first, last] = module.numbers(2)
   return { first, last }
@@ -116,16 +128,24 @@ export function settingsOf(given, opens = true) {
   const layout = layoutWith(given.layout, given.epochMs)
   checkEpoch(given, layout)
   const { fields, text: layoutText, mostWorker, expiresAtMs } = resolved(layout)
-  const workers = workersOf(given.worker ?? platform().variable('LEAFID_WORKER'), layout)
+  const workers = workersOf(given.worker ?? platform().variable('LEAFID_WORKER'), name, given, layout)
+  const { source } = workers
   for (const option of OF_SERVERS) {
-    if (!workers.urls && given[option] !== undefined) module.refuse(option, given[option], 'only with the URL of a lease server as worker')
+    if (source?.urls || given[option] === undefined) continue
+    module.refuse(option, given[option], 'only with the URL of a lease server as worker')
   }
   const { onClockBackwards = '', onExhausted = '', maxBackwardsMs, randomStart } = given
   const rules = module.call('rules_new', onClockBackwards, onExhausted, maxBackwardsMs, randomStart)
   const persist = given.persist ?? true
-  const isRange = !workers.urls && workers.first !== workers.last
-  if (!persist && isRange) module.refuse('persist', false, 'true with a range of worker ids: without records two processes would take the same one')
-  if (!persist && onExhausted === 'borrow' && !workers.urls) module.refuse('onExhausted', 'borrow', '"wait" with persist: false, which never runs ahead of the clock')
+  const isRange = !source && workers.first !== workers.last
+  if (!persist && isRange) {
+    const why = 'true with a range of worker ids: without records two processes would take the same one'
+    module.refuse('persist', false, why)
+  }
+  const leases = Boolean(source?.leases)
+  if (!persist && onExhausted === 'borrow' && !leases) {
+    module.refuseText('on_exhausted', '"borrow"', '"wait" with persist = false, which never runs ahead of the clock')
+  }
   const after = given.startAfter === undefined ? 0 : module.call('start_after', layout, given.startAfter)
   const settings = {
     name,
@@ -135,14 +155,16 @@ export function settingsOf(given, opens = true) {
     mostWorker,
     expiresAtMs,
     workers,
+    leases,
+    /** Whether an opening cannot end without the event loop, and whether it calls user callbacks. */
+    awaits: Boolean(source?.urls),
+    asks: Boolean(source) || given.peerTimes !== undefined,
+    peerTimes: given.peerTimes,
     isRange,
     persist,
     after,
-    noRecordWaitMs: workers.urls ? leasedWait(given) : (given.noRecordWaitMs ?? 0),
+    noRecordWaitMs: leases ? leasedWait(given) : (given.noRecordWaitMs ?? 0),
     timeoutMs: given.timeoutMs ?? 2000,
-    requestTimeoutMs: given.requestTimeoutMs ?? 1000,
-    token: given.token,
-    headers: given.headers,
     stateDir: given.stateDir,
     sharedFs: given.sharedFs ?? false,
     storage: given.storage,
@@ -151,11 +173,14 @@ export function settingsOf(given, opens = true) {
   }
   settings.rules = rules
   settings.borrows = onExhausted === 'borrow'
+  source?.use()
   if (!opens) return settings
   settings.store = platform().store(settings)
-  if (!workers.urls && settings.store.mayVanish) settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)
-  // Spans of leases are stored by the server: no start repeats them.
-  settings.forgets = !workers.urls && (!persist || settings.store.forgets)
+  if (!leases && settings.store.mayVanish) {
+    settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)
+  }
+  // Spans of leases are stored by their source: no start repeats them.
+  settings.forgets = !leases && (!persist || settings.store.forgets)
   if (settings.forgets) {
     settings.rules = module.call('rules_never_ahead', rules)
     settings.borrows = false
@@ -163,7 +188,7 @@ export function settingsOf(given, opens = true) {
   }
   const { store } = settings
   settings.key = JSON.stringify([
-    name, layoutText, fields, workers, persist, after, store.key,
+    name, layoutText, fields, source?.key ?? workers, persist, after, store.key,
     onClockBackwards, onExhausted, maxBackwardsMs, randomStart,
   ])
   return settings
@@ -173,6 +198,7 @@ function leasedWait({ noRecordWaitMs = 0 }) {
   return noRecordWaitMs === 0 ? 0 : wasm().refuse('noRecordWaitMs', noRecordWaitMs, '0 with leases, which give no span twice')
 }
 
-export function freeSettings({ layout, rules }) {
+export function freeSettings({ layout, rules, workers }) {
   wasm().free(layout, rules)
+  workers.source?.drop()
 }

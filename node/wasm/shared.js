@@ -107,7 +107,13 @@ export class Shared {
       if (found) return found
       const other = all.get(settings.key)
       if (!other) break
-      await other.busy.catch(() => {})
+      // Openings of the same settings fail as one.
+      try {
+        await other.busy
+      } catch (error) {
+        freeSettings(settings)
+        throw error
+      }
     }
     const shared = new Shared(settings)
     all.set(settings.key, shared)

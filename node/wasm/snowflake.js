@@ -10,6 +10,9 @@ const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'clo
 const LATER = 'this needs the event loop: use await Snowflake.open(options), or lazy: true'
 const UNDER_WAY = 'the worker id is being claimed; await ready(), or return to the event loop, and call again'
 const MOST_RESERVED = 4096
+/** Closes a snowflake that nobody holds any more: a lease would be renewed for ever. Not every workerd has it. */
+const { FinalizationRegistry } = globalThis
+const collected = FinalizationRegistry ? new FinalizationRegistry(shared => shared.release()) : null
 
 export class Snowflake {
   #shared = null
@@ -30,10 +33,15 @@ export class Snowflake {
     const { timestampBits, workerBits, sequenceBits } = this.#layout
     this.#exact = timestampBits + workerBits + sequenceBits <= 53
     if (settings.lazy) freeSettings(settings)
-    else this.#shared = attach(settings)
+    else this.#use(attach(settings))
     for (const name of BOUND) {
       Object.defineProperty(this, name, { value: this[name].bind(this), configurable: true, writable: true })
     }
+  }
+
+  #use(shared) {
+    this.#shared = shared
+    collected?.register(this, shared, this)
   }
 
   static async open(options) {
@@ -71,8 +79,8 @@ export class Snowflake {
       throw error
     }
     const settings = settingsOf(this.#options)
-    if (settings.store.sync && !settings.workers.urls) {
-      this.#shared = Shared.now(settings)
+    if (settings.store.sync && !settings.asks) {
+      this.#use(Shared.now(settings))
       return this.#shared.generator
     }
     this.#claimSoon(settings).catch(error => (this.#failed = error))
@@ -84,10 +92,12 @@ export class Snowflake {
       freeSettings(settings)
       return this.#claiming
     }
-    this.#claiming = Shared.soon(settings)
+    // No user callback is called inside of a call for an id.
+    this.#claiming = Promise.resolve()
+      .then(() => Shared.soon(settings))
       .then(shared => {
         if (this.#closed) shared.release()
-        else this.#shared = shared
+        else this.#use(shared)
       })
       .finally(() => (this.#claiming = null))
     return this.#claiming
@@ -197,6 +207,7 @@ export class Snowflake {
     const self = Snowflake.#ours(this)
     if (self.#closed) return
     self.#closed = true
+    collected?.unregister(self)
     self.#shared?.release()
     self.#end = self.#shared?.busy ?? null
     self.#shared = null
@@ -229,7 +240,7 @@ export class Snowflake {
 function attach(settings) {
   const found = Shared.find(settings)
   if (found) return found
-  if (settings.store.sync && !settings.workers.urls) return Shared.now(settings)
+  if (settings.store.sync && !settings.awaits) return Shared.now(settings)
   freeSettings(settings)
   throw fault('would_block', LATER)
 }

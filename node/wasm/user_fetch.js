@@ -1,7 +1,8 @@
 // The user callback that fetches segments, and its results.
 
-import { LeafidError, fault, shown } from './errors.js'
+import { fault, shown } from './errors.js'
 import { isRecord } from './options.js'
+import { failure, outside } from './user_calls.js'
 
 const SEGMENT = 'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag that it does not know'
 const ENDS = ['start', 'end', 'stride']
@@ -27,35 +28,11 @@ function segment(value) {
   return ENDS.map(name => BigInt(read[name]))
 }
 
-/**
- * What keeps the user callback out of the asynchronous context of the call that asks for an id: a transaction that the
- * caller has open there is not leafid's. Node, Bun, Deno and workerd have such contexts, browsers have none.
- */
-const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
-const outside = hooks?.AsyncLocalStorage?.snapshot?.() ?? (call => call())
-
 /** Asks the user callback for a segment of a tag; rejected with a LeafidError. */
 export async function askUser(fetch, tag, step, after) {
   try {
     return segment(await outside(() => fetch.call(undefined, tag, step, after)))
   } catch (error) {
-    throw failure(error)
+    throw failure(error, 'segment_unavailable', 'the fetch of a segment')
   }
-}
-
-/** What was thrown, or what a promise was rejected with. A LeafidError keeps its code. */
-function failure(error) {
-  if (error instanceof LeafidError) return withCause(new LeafidError(error.code, error.message), error)
-  let failed = 'it threw a value without a text'
-  try {
-    failed = String(error instanceof Error && error.message ? error.message : error)
-  } catch {
-    // An object without a prototype, or one whose toString throws.
-  }
-  return withCause(fault('segment_unavailable', `the fetch of a segment failed: ${failed}`), error)
-}
-
-function withCause(error, cause) {
-  error.cause = cause
-  return error
 }

@@ -71,6 +71,17 @@ extern "C" fn lease_check_peers(lease: i32, now_ms: f64) -> i32 {
     })
 }
 
+/// Compares the clock with those of peers. The input is their readings, each an i64 of Unix milliseconds.
+#[unsafe(no_mangle)]
+extern "C" fn peers_check(length: i32, now_ms: f64) -> i32 {
+    call(|module| {
+        let [bytes] = module.input([length])?;
+        let times: Vec<i64> = bytes.as_chunks().0.iter().map(|&time| i64::from_le_bytes(time)).collect();
+        peers_agree(now_ms as i64, &times, PEERS_THRESHOLD_MS)?;
+        Ok(0)
+    })
+}
+
 /// The schedule of a lease whose ticks end at `until`. `asked_ms` is the boot time before the claim. A call that takes
 /// longer than `patience_ms` counts as hanging.
 #[unsafe(no_mangle)]
@@ -112,12 +123,13 @@ extern "C" fn renewal_new(until_ms: f64, lease_ms: f64, token_length: i32) -> i3
 }
 
 /// What the host's own source answered: that another holder has the id (number 0), or an error, which is `worker_lost`
-/// if it says so.
+/// if it says so. A negative number is an error that says nothing about the lease.
 #[unsafe(no_mangle)]
 extern "C" fn renewal_failed(number: i32, message_length: i32) -> i32 {
     call(|module| {
         let answer = match number {
             0 => RenewalAnswer::NotHeld,
+            ..0 => RenewalAnswer::Failed(given_error(module, -number, message_length)?),
             number => match given_error(module, number, message_length)? {
                 error if error.code() == Code::WorkerLost => RenewalAnswer::Lost(error),
                 error => RenewalAnswer::Failed(error),

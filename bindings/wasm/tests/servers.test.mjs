@@ -11,7 +11,8 @@ const {
   free, held_begin_call, held_bound, held_due_in_ms, held_is_over, held_lease, held_new, held_released, held_take,
   leaf_check_tag, leaf_judge, leaf_request, lease_check_peers, lease_claim_judge, lease_claim_request, lease_fields, lease_new,
   lease_release_judge, lease_release_request, lease_renewal_judge, lease_renewal_request, lease_span, loss_claim_failed, loss_new,
-  loss_poll, range_judge, range_request, renewal_failed, renewal_new, response_new, tinyid_judge, tinyid_judge_reason, tinyid_request,
+  loss_poll, peers_check, range_judge, range_request, renewal_failed, renewal_new, response_new, tinyid_judge,
+  tinyid_judge_reason, tinyid_request,
 } = module.exports
 
 /** The request that a call has made. */
@@ -118,6 +119,9 @@ test('a lease is claimed, renewed and released', () => {
   assert.deepEqual(module.numbers(2), [tickOf(NOW), tickOf(NOW) + 30_000])
   assert.equal(module.ok(lease_check_peers(lease, NOW + 9_999)), 0)
   assert.throws(() => module.ok(lease_check_peers(lease, NOW + 10_000)), { code: 'clock_backwards' })
+  const peers = new Uint8Array(BigInt64Array.of(BigInt(NOW), BigInt(NOW), 0n).buffer)
+  assert.equal(module.ok(peers_check(...module.input(peers), NOW + 9_999)), 0)
+  assert.throws(() => module.ok(peers_check(...module.input(peers), NOW + 10_000)), { code: 'clock_backwards' })
 
   const held = module.ok(held_new(lease, tickOf(NOW) + 30_000, 1_000, NOW, 300))
   assert.equal(module.ok(held_begin_call(held, 5_999, NOW + 4_999, 0)), 0)
@@ -155,6 +159,9 @@ test('a lease that is lost is claimed anew, with pauses', () => {
   assert.equal(module.ok(held_is_over(held, 600, tickOf(NOW) + 600)), 0)
   assert.equal(module.ok(held_is_over(held, 1_500, tickOf(NOW) + 1_500)), 1)
   assert.match(module.text(), /could not be renewed \(down\)/)
+  const unknown = module.ok(renewal_failed(-4, ...module.input('away')))
+  assert.equal(module.ok(held_take(held, unknown, layout, 700, 700, NOW + 700)), 1)
+  assert.deepEqual([module.numbers(1), module.text()], [[4], 'away'])
   const other = module.ok(renewal_failed(0, ...module.input('')))
   assert.equal(module.ok(held_take(held, other, layout, 700, 700, NOW + 700)), 2)
   const why = module.text()

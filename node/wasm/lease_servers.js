@@ -1,0 +1,127 @@
+// Worker ids that servers lease, by HTTP: docs/LEASES.md.
+
+import { LeafidError, codeOf, fault } from './errors.js'
+import { WISH_MS, failedRenewal, fromMs } from './lease_calls.js'
+import { warn } from './logger.js'
+import { random128, wasm } from './module.js'
+import { platform } from './platform.js'
+import { ServerPool } from './servers.js'
+import { nowMs } from './time.js'
+import { failure } from './user_calls.js'
+
+const [UNAVAILABLE, CLOSED, IN_USE, INVALID] = ['segment_unavailable', 'closed', 'worker_in_use', 'invalid_argument'].map(codeOf)
+const SOURCE_INVALID = codeOf('source_invalid')
+
+/** By their options; of those that are in use. */
+const all = new Map()
+/** Claims without an answer, by servers and id space: the same one is sent again, and takes no second worker id. */
+const unanswered = new Map()
+
+/** The servers of an id space with these options: `{ name, urls, headers, requestTimeoutMs, connectTimeoutMs }`. */
+export function leaseServers(options) {
+  const key = JSON.stringify(options)
+  return all.get(key) ?? new LeaseServers(key, options)
+}
+
+class LeaseServers {
+  leases = true
+  key
+  urls
+  /** Whether the last claim got a response, a correct one or not. */
+  #isReached = false
+  #pool
+  #users = 0
+
+  constructor(key, options) {
+    this.key = key
+    this.urls = options.urls
+    this.#pool = new ServerPool({ ...options, option: 1 })
+    all.set(key, this)
+  }
+
+  /** Keeps the servers, until as many calls of `drop`. */
+  use() {
+    this.#users++
+  }
+
+  drop() {
+    this.#users--
+    if (this.#users > 0) return
+    all.delete(this.key)
+    this.#pool.close()
+  }
+
+  /** Steps to a worker id: a grant, see acquire.js. */
+  *claim(settings, previous, ask) {
+    const late = ({ lease }) => this.release(settings, lease, fromMs(lease))
+    const answer = yield ask(() => this.#claim(settings), 'the lease server', settings.timeoutMs, late)
+    if (!('error' in answer)) return answer.value
+    const { error } = answer
+    throw error instanceof LeafidError ? error : failure(error, 'worker_lost', 'the claim of a worker id')
+  }
+
+  async #claim({ name }) {
+    const module = wasm()
+    const key = `${name} ${this.urls.join(' ')}`
+    const claim = unanswered.get(key) ?? { instance: random128(), asked: platform().bootMs() }
+    // Two claims with one instance would get one lease.
+    unanswered.delete(key)
+    this.#isReached = false
+    const make = () => {
+      const now = nowMs()
+      module.call('lease_claim_request', name, claim.instance, now, now + WISH_MS)
+    }
+    try {
+      const judge = response => module.call('lease_claim_judge', response, name, claim.instance)
+      const lease = await this.#ask(make, judge, () => module.number())
+      module.call('lease_fields', lease)
+      return { workerId: module.number(), lease, asked: claim.asked }
+    } catch (error) {
+      // These are answers, and no id is leased.
+      if (error.code !== IN_USE && error.code !== INVALID) unanswered.set(key, claim)
+      throw error.code === UNAVAILABLE || error.code === CLOSED ? fault('worker_lost', error.message, error) : error
+    }
+  }
+
+  /** Whether the last claim failed because no server was reachable: none responded to it, nor to its last request before. */
+  get isUnreachable() {
+    return !this.#isReached && this.#pool.lastErrors().every(error => error === null || error.code === UNAVAILABLE)
+  }
+
+  /** Renews a lease: the handle of a result. It throws nothing. */
+  async renew({ name }, lease, wishMs) {
+    const module = wasm()
+    const nonce = random128()
+    const make = () => module.call('lease_renewal_request', lease, wishMs, name, nonce)
+    try {
+      return await this.#ask(make, response => module.call('lease_renewal_judge', response, nonce), () => module.number())
+    } catch (error) {
+      // Only a server's answer says that the lease is lost.
+      return failedRenewal(error.code === SOURCE_INVALID ? error : error.message)
+    }
+  }
+
+  /** Releases a lease, and frees its handle. An error is logged: the lease ends by itself. */
+  async release({ name }, lease, untilMs) {
+    const module = wasm()
+    try {
+      const make = () => module.call('lease_release_request', lease, untilMs, name)
+      await this.#ask(make, response => module.call('lease_release_judge', response), () => {})
+    } catch (error) {
+      warn(error)
+    } finally {
+      module.free(lease)
+    }
+  }
+
+  async #ask(make, judge, read) {
+    this.use()
+    try {
+      // A proxy answers these in place of a server that is down.
+      const seen = status => (this.#isReached ||= status < 502 || status > 504)
+      return await this.#pool.ask('', true, { make, judge, read, seen, isSelfEvident: true })
+    } finally {
+      this.drop()
+    }
+  }
+}
