@@ -273,7 +273,7 @@ test('a server that failed comes last, and serves again when another one fails',
   flake.close()
 })
 
-test('without its server a process goes on only inside the span that was left to it', { timeout, skip: wasm }, async t => {
+test('without its server a process goes on only inside the span that was left to it', { timeout }, async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
   const program = `

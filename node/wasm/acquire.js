@@ -11,13 +11,15 @@
 //   use(), drop()            by those who may call it later
 //
 // A grant is `{ workerId, lease, asked, peerTimesMs? }`: the handle of a lease, or 0, and boot time before it was asked
-// for.
+// for. While no server can be reached, it is `{ lease: 0, offline: { why, ids } }`: the error, and the worker ids whose
+// leases are cached.
 
 import { times } from './answers.js'
 import { codeOf, fault } from './errors.js'
 import { fromMs } from './lease_calls.js'
 import { log } from './logger.js'
 import { wasm } from './module.js'
+import { platform } from './platform.js'
 import { nowMs } from './time.js'
 import { textOf } from './user_calls.js'
 
@@ -44,7 +46,12 @@ function* claimOf(source, settings, ask, previous) {
     return yield* source.claim(settings, previous, ask)
   } catch (error) {
     if (error.code !== LOST || !source.isUnreachable) throw error
-    throw fault('worker_lost', `no lease server can be reached, and leafid/wasm caches no lease: ${error.message}`, error)
+    const { leases } = settings.store
+    if (leases) return { lease: 0, offline: { why: error, ids: leases.candidates() } }
+    const why = settings.persist
+      ? `no lease is cached in ${platform().name}, which does not show whether the machine was started again or the storage was copied`
+      : 'with persist = false no lease is cached'
+    throw fault('worker_lost', `no lease server can be reached, and ${why}: ${error.message}`, error)
   }
 }
 

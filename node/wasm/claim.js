@@ -24,10 +24,13 @@ export const AWAITING = { pause: sleep, mayWait: true, ask: inTime }
 export function* claim(settings, waits, granted = null) {
   const module = wasm()
   const { name, workers, timeoutMs, noRecordWaitMs, lazy } = settings
+  const offline = granted?.offline
   const first = granted ? granted.workerId : workers.first
   const last = granted ? granted.workerId : workers.last
   const cannotWait = lazy && !waits.mayWait
-  const search = module.call('search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs, platform().bootMs())
+  const search = offline
+    ? module.call('search_cached', name, offline.why.message, idBytes(offline.ids), numberOf(offline.why), platform().bootMs())
+    : module.call('search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs, platform().bootMs())
   try {
     for (;;) {
       const action = module.call('search_poll', search, platform().bootMs())
@@ -54,6 +57,8 @@ export function* claim(settings, waits, granted = null) {
   }
 }
 
+const idBytes = ids => new Uint8Array(BigInt64Array.from(ids, BigInt).buffer)
+
 const peek = (settings, workerId) => (settings.persist ? RecordFile.peek(settings, workerId) : nothing())
 
 // eslint-disable-next-line require-yield
@@ -68,16 +73,25 @@ function* claimOne(settings, workerId, waits, granted) {
   let file
   try {
     file = yield* RecordFile.open(settings, workerId, lock.file)
+    if (granted?.offline) granted = cached(settings, workerId, file.record, granted.offline)
     const first = yield* begin(settings, file.record, waits, granted)
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
     log('info', `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
-    return { lock, file, workerId, seed: random64(), ...first }
+    return { lock, file, workerId, granted, seed: random64(), ...first }
   } catch (error) {
     file?.close()
     lock.release()
     throw error
   }
+}
+
+/** The grant of a cached lease, whose record is locked. */
+function cached({ store }, workerId, record, { why }) {
+  const found = store.leases.find(workerId, record)
+  if (!found) throw fault('worker_lost', `no lease server can be reached, and no cached lease is still valid here: ${why.message}`)
+  log('warn', `${why.message}; worker id ${workerId} continues with the lease that it still holds`)
+  return found
 }
 
 /** The first span, from the record, the lease and the clock. */

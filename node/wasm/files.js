@@ -27,7 +27,10 @@ export function fileStore(settings, system) {
   if (!settings.persist) return new FileStore(settings, system, place, true)
   const kind = openDirectory(place, settings)
   if (settings.isRange && !settings.exclusiveRange) refuseRange(place, named, system)
-  return new FileStore(settings, system, place, EPHEMERAL.test(kind))
+  const store = new FileStore(settings, system, place, EPHEMERAL.test(kind))
+  // In the layers of a container a copy of a file can have its identity; a network has a clock of its own.
+  store.tellsCopies = kind === 'tmpfs' || !(EPHEMERAL.test(kind) || NETWORK.test(kind))
+  return store
 }
 
 /** The sub-directory of an id space in the state directory, which is made if it is missing. */
@@ -116,6 +119,8 @@ function fileSystem(directory) {
 class FileStore {
   sync = true
   others = 'another process of this host'
+  /** Whether a copy of a file in this directory is noticed. */
+  tellsCopies = false
   #settings
   #system
 
@@ -293,6 +298,13 @@ export class LockedFile {
       filled += more
     }
     return bytes.subarray(0, filled)
+  }
+
+  /** Which file it is, when the kernel changed it last, and what other users may do with it. */
+  facts() {
+    const found = fs.fstatSync(this.#fd, { bigint: true })
+    const [device, inode] = [found.dev, found.ino].map(number => BigInt.asIntN(64, number))
+    return { id: identity(found), device, inode, changedMs: Number(found.ctimeMs), others: Number(found.mode) & 0o077 }
   }
 
   write(slot, bytes, check) {

@@ -5,7 +5,7 @@ import { acquire, giveBack } from './acquire.js'
 import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
 import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
 import { failedRenewal } from './lease_calls.js'
-import { warn } from './logger.js'
+import { log, warn } from './logger.js'
 import { NEED_SPAN, WAIT_UNTIL, wasm } from './module.js'
 import { platform } from './platform.js'
 import { fields } from './record.js'
@@ -30,7 +30,7 @@ export const openSoon = async (settings, previous = null) => begun(await soon(op
 function* opening(settings, waits, previous) {
   const granted = yield* acquire(settings, waits.ask, previous)
   try {
-    return new Generator(settings, yield* claim(settings, waits, granted), granted)
+    return new Generator(settings, yield* claim(settings, waits, granted))
   } catch (error) {
     if (granted) giveBack(settings, granted, error)
     throw error
@@ -56,8 +56,9 @@ class Generator {
   #extension
   /** The schedule of the lease, a handle; 0 without one. */
   #held = 0
-  /** What leased the worker id, or null. */
+  /** What leased the worker id, and where that lease is cached; or null. */
   #source = null
+  #cache = null
   /** The result of a renewal that is under way, a promise; null without one. */
   #asking = null
   /** No id is issued before this time, because no record was found; NaN without that. */
@@ -71,6 +72,7 @@ class Generator {
   #failure = null
   #restsUntil = 0
   #closed = false
+  #keepsLease = false
   /** Called with an error when the lease is lost. */
   onLoss = () => {}
   renewals = 0
@@ -78,9 +80,10 @@ class Generator {
   leaseError = null
   workerId
 
-  constructor(settings, claimed, granted) {
+  constructor(settings, claimed) {
     const module = wasm()
     const { layout, rules } = settings
+    const { granted } = claimed
     this.#settings = settings
     this.#lock = claimed.lock
     this.#file = claimed.file
@@ -95,6 +98,8 @@ class Generator {
       this.#source.use()
       this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, nowMs(), patienceOf(settings))
       module.free(lease)
+      this.#cache = settings.store.leases?.cacheOf(this.workerId)
+      this.#cache?.store(this.#held, this.#file.record)
     }
     this.#schedule()
   }
@@ -307,6 +312,7 @@ class Generator {
       this.leaseError = null
       this.kept = true
       this.#schedule()
+      this.#cache?.store(this.#held, this.#file.record)
       return
     }
     const error = module.errorOf(module.number(), module.text())
@@ -363,11 +369,13 @@ class Generator {
 
   /**
    * Ends it: seals it, writes its end, unlocks, in this order; then releases the lease. Returns a promise if the store
-   * answers later. `lost`: the lease is another's.
+   * answers later. `lost`: the lease is another's. `isEnding`: so is the process, and no request is made any more; then a
+   * lease of servers stays in its cache, for the next process.
    */
-  close(lost = false) {
+  close(lost = false, isEnding = false) {
     if (this.#closed) return undefined
     this.#closed = true
+    this.#keepsLease = isEnding && Boolean(this.#source?.urls)
     clearTimeout(this.#timer)
     const firstUnused = wasm().maybe('snowflake_seal', this.#flake)
     if (this.#settings.store.sync && !this.#writing) {
@@ -395,12 +403,26 @@ class Generator {
         yield* this.#file.write(module.call('record_closed', this.#file.record, firstUnused, nowMs()))
       }
     } finally {
+      // While the record is locked: no process may use a lease that was released.
+      const isUnused = this.#keepsLease || this.#invalidate()
       this.#file.close()
       this.#lock.release()
-      if (held) this.#release(held, firstUnused, lost)
+      if (held) this.#release(held, firstUnused, lost || this.#keepsLease || !isUnused)
       module.free(this.#flake, this.#extension)
       // The number may be another's now.
       this.#flake = this.#extension = 0
+    }
+  }
+
+  /** Whether no start can use the lease from its cache any more. */
+  #invalidate() {
+    try {
+      this.#cache?.invalidate(this.#file.record)
+      return true
+    } catch (error) {
+      const message = `worker id ${this.workerId} is not released, because its lease is still cached: ${error.message}; it ends by itself`
+      log('warn', message)
+      return false
     }
   }
 

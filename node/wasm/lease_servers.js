@@ -17,7 +17,10 @@ const all = new Map()
 /** Claims without an answer, by servers and id space: the same one is sent again, and takes no second worker id. */
 const unanswered = new Map()
 
-/** The servers of an id space with these options: `{ name, urls, headers, requestTimeoutMs, connectTimeoutMs }`. */
+/**
+ * The servers of an id space with these options: `{ name, urls, checked, headers, requestTimeoutMs, connectTimeoutMs }`;
+ * the URLs as the user wrote them, and checked.
+ */
 export function leaseServers(options) {
   const key = JSON.stringify(options)
   return all.get(key) ?? new LeaseServers(key, options)
@@ -35,7 +38,7 @@ class LeaseServers {
   constructor(key, options) {
     this.key = key
     this.urls = options.urls
-    this.#pool = new ServerPool({ ...options, option: 1 })
+    this.#pool = new ServerPool({ ...options, urls: options.checked, option: 1 })
     all.set(key, this)
   }
 

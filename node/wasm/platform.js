@@ -25,6 +25,8 @@
 //                        `file`, the record (record.js), `release()`, and `lost`: why it is lost, or null
 //   peek(id)             the record's bytes without the lock, or null
 //   others               who else may hold an id, for messages
+//   leases               the cached leases of servers, as LeaseFiles of lease_files.js, or undefined: a start without a
+//                        server is then refused
 
 let current = null
 

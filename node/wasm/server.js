@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import { fault } from './errors.js'
 import { fileStore } from './files.js'
+import { LeaseFiles } from './lease_files.js'
 import { fileMarks } from './mark_files.js'
 import { setTimeout, suspendCountingClock } from './time.js'
 import { noStore } from './no_store.js'
@@ -24,8 +25,8 @@ const boot = uptime && isLinux ? tried(() => fs.readFileSync('/proc/sys/kernel/r
 const host = tried(() => os.hostname(), '')
 const started = new Date(Date.now() - process.uptime() * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
 
-/** A platform with files. `flock` is as files.js describes it. */
-export function server(name, flock) {
+/** A platform with files. `flock` is as files.js describes it. `seesChanges`: it tells when a file was changed, in ms. */
+export function server(name, flock, seesChanges = true) {
   const variable = name => tried(() => process.env[name], undefined) || undefined
   return {
     name,
@@ -36,7 +37,11 @@ export function server(name, flock) {
     writer: () => ({ pid: process.pid, host: host.slice(0, 64), started, boot, counted_ms: Math.trunc(bootMs()) }),
     store(settings) {
       if (settings.storage !== undefined) return refuseStorage(name)
-      if (isLinux) return fileStore(settings, { flock, variable, lockDir: variable('LEAFID_LOCK_DIR') })
+      if (isLinux) {
+        const files = fileStore(settings, { flock, variable, lockDir: variable('LEAFID_LOCK_DIR') })
+        if (settings.workers.source?.urls && settings.persist && seesChanges) files.leases = new LeaseFiles(settings, files, boot)
+        return files
+      }
       if (settings.leases) return noStore(settings)
       const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here, or lease the worker id from a server`
       throw fault('invalid_argument', message)

@@ -107,8 +107,8 @@ function workersOf(worker, name, given, layout) {
   const urls = urlsOf(worker)
   if (urls) {
     const { token, requestTimeoutMs = 1000, connectTimeoutMs = 300 } = given
-    const checked = { urls: checkedUrls(urls, 'worker'), headers: checkedHeaders(given.headers, token) }
-    return { source: leaseServers({ name, ...checked, requestTimeoutMs, connectTimeoutMs }) }
+    const checked = { checked: checkedUrls(urls, 'worker'), headers: checkedHeaders(given.headers, token) }
+    return { source: leaseServers({ name, urls, ...checked, requestTimeoutMs, connectTimeoutMs }) }
   }
   module.call('worker_range', layout, worker, platform().host)
   const [first, last] = module.numbers(2)

@@ -57,7 +57,7 @@ export class Shared {
     const { generator } = this
     this.lost = fault('closed', 'this snowflake is closed: the process ends')
     this.generator = null
-    generator.close()
+    generator.close(false, true)
   }
 
   release() {

@@ -1,6 +1,7 @@
 // Worker ids leased from a server by URL: in Node without the addon, Bun, Deno, and a page.
 
 import assert from 'node:assert/strict'
+import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake as Native } from 'leafid'
@@ -77,6 +78,50 @@ for (const runtime of Object.keys(RUNTIMES)) {
   })
 }
 
+// Deno cuts the time of a file's change to seconds, so a copy is not noticed.
+for (const runtime of ['node', 'bun']) {
+  test(`${runtime}: a start without a server uses the lease of a killed process, native or not`, { timeout }, async t => {
+    const { url, tell } = await server(t)
+    const options = { ...space(), worker: url }
+    const runs = []
+    for (const given of [{}, { package: 'leafid' }, {}]) {
+      const run = issue(t, given.package ? 'node' : runtime, { options, ms: 60_000, ...given })
+      assert.equal((await run.opened).workerId, 0, JSON.stringify(await run.opened))
+      await until('ids', () => run.ids.length >= 100)
+      run.kill()
+      await run.ended
+      runs.push(run.ids)
+      await tell({ do: 'dead', how: 'refused' })
+    }
+    const last = issue(t, runtime, { options, ms: 100 })
+    assert.equal((await last.opened).workerId, 0)
+    await last.ended
+    assertDistinct(...runs, last.ids)
+    // It was closed: the server may have leased the id to another one.
+    const refused = await issue(t, runtime, { options }).opened
+    assert.equal(refused.code, 'ERR_LEAFID_WORKER_LOST')
+    assert.match(refused.message, /no lease server can be reached, and no cached lease is still valid here/)
+  })
+}
+
+test('a cached lease that was copied, or is of other servers, is not used', { timeout }, async t => {
+  const { url, tell } = await server(t)
+  const options = { ...space(), worker: url }
+  const run = issue(t, 'node', { options, ms: 60_000 })
+  await run.opened
+  run.kill()
+  await run.ended
+  await tell({ do: 'dead', how: 'refused' })
+  const none = { code: 'ERR_LEAFID_WORKER_LOST', message: /no cached lease is still valid here/ }
+  await assert.rejects(Snowflake.open({ ...options, worker: [url, url] }), none)
+  const file = join(options.stateDir, options.name, 'worker-0.lease')
+  copyFileSync(file, `${file}.copy`)
+  renameSync(`${file}.copy`, file)
+  await assert.rejects(Snowflake.open(options), none)
+  assert.match((await issue(t, 'deno', { options }).opened).message, /no lease is cached in Deno, which does not show/)
+  await assert.rejects(Snowflake.open({ ...options, persist: false }), { message: /with persist = false no lease is cached/ })
+})
+
 test('a lease that another holder got is claimed anew', { timeout }, async t => {
   const { url, tell, leases } = await server(t, 600)
   const options = { ...space(), worker: url }
@@ -122,7 +167,7 @@ test('a server that is down, answers of others, and the next server', { timeout 
   const down = await Snowflake.open({ ...options, worker: 'http://127.0.0.1:9' }).catch(error => error)
   assert.ok(down instanceof LeafidError)
   assert.equal(down.code, 'ERR_LEAFID_WORKER_LOST')
-  assert.match(down.message, /no lease server can be reached, and leafid\/wasm caches no lease: http:\/\/127.0.0.1:9\S* cannot be reached/)
+  assert.match(down.message, /no lease server can be reached, and no cached lease is still valid here: http:\/\/127.0.0.1:9\S* cannot be reached/)
   const flake = await Snowflake.open({ ...options, worker: ['http://127.0.0.1:9', url] })
   const other = await Snowflake.open({ ...options, stateDir: space().stateDir, worker: url })
   assert.notEqual(flake.workerId, other.workerId)
@@ -156,6 +201,8 @@ test('the native package and pages have other ids of one server', { timeout }, a
     }
     const { claims, renewalFailures } = flake.stats()
     flake.close()
+    const down = await Snowflake.open({ name, worker: 'http://localhost:9' }).catch(error => error)
+    if (!/no lease is cached in a browser, which/.test(down.message)) throw down
     return { ids, claims, renewalFailures, workerId: flake.layout && ids.length }
   }, name)
   assert.deepEqual([found.claims, found.renewalFailures], [1, 0])

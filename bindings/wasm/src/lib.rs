@@ -14,6 +14,8 @@ mod format;
 mod layout;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod lease;
+#[cfg(all(target_arch = "wasm32", feature = "format", feature = "wire"))]
+mod lease_file;
 #[cfg(target_arch = "wasm32")]
 mod machine;
 #[cfg(all(target_arch = "wasm32", feature = "format", feature = "wire"))]

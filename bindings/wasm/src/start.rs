@@ -1,7 +1,7 @@
 //! The start of a generator: which worker id, and from which tick.
 
 use crate::fetch::given_error;
-use crate::module::{call, duration, ms, optional, whole, write};
+use crate::module::{call, code, duration, ms, optional, utf8, whole, write};
 use core::time::Duration;
 use leafid_core::options::{MOST_MS, WorkerOption, WorkerRange, allowed, id_space, start_tick};
 use leafid_core::{
@@ -81,6 +81,15 @@ extern "C" fn start_poll(
     })
 }
 
+/// That of a claim of one worker id.
+const PATIENCE: ClaimPatience = ClaimPatience {
+    is_range: false,
+    inherited: false,
+    lazy: false,
+    limits_waits: false,
+    timeout: Duration::ZERO,
+};
+
 /// A search for a free worker id. It lasts as long as `timeout_ms` for a range. `cannot_wait` 1: the caller may not
 /// wait for the end of a holder.
 #[unsafe(no_mangle)]
@@ -102,13 +111,33 @@ extern "C" fn search_new(
         };
         let patience = ClaimPatience {
             is_range: first != last,
-            inherited: false,
             lazy: cannot_wait != 0,
             limits_waits: cannot_wait != 0,
             timeout: Duration::from_millis(whole("timeout_ms", timeout_ms)?.clamp(1, MOST_MS) as u64),
+            ..PATIENCE
         };
         let begun = duration(boot_ms);
         let search = ClaimSearch::new(space, candidates, &patience, no_record_wait_ms, begun);
+        Ok(module.add(search))
+    })
+}
+
+/// A search among the worker ids whose leases are cached, in this order. The input is the id space, the message of the
+/// error with this number, why no lease server was reachable, and the ids, an i64 each.
+#[unsafe(no_mangle)]
+extern "C" fn search_cached(
+    space_length: i32,
+    why_length: i32,
+    ids_length: i32,
+    number: i32,
+    boot_ms: f64,
+) -> i32 {
+    call(|module| {
+        let [space, why, ids] = module.input([space_length, why_length, ids_length])?;
+        let ids = ids.as_chunks().0.iter().map(|&id| i64::from_le_bytes(id) as u32);
+        let why = Error::new(code(number)?, utf8(why)?);
+        let candidates = ClaimCandidates::Cached { worker_ids: ids.collect(), why };
+        let search = ClaimSearch::new(utf8(space)?, candidates, &PATIENCE, 0, duration(boot_ms));
         Ok(module.add(search))
     })
 }
