@@ -15,12 +15,12 @@
 // leases are cached.
 
 import { times } from './answers.js'
+import { filteredMs } from './clock.js'
 import { codeOf, fault } from './errors.js'
 import { fromMs } from './lease_calls.js'
 import { log } from './logger.js'
 import { wasm } from './module.js'
 import { platform } from './platform.js'
-import { nowMs } from './time.js'
 import { textOf } from './user_calls.js'
 
 const [IN_USE, INVALID, LOST] = ['worker_in_use', 'invalid_argument', 'worker_lost'].map(codeOf)
@@ -58,10 +58,10 @@ function* claimOf(source, settings, ask, previous) {
 /** Checks whether a lease can be used. */
 function check({ layout, rules, workers }, { lease, peerTimesMs }) {
   const module = wasm()
-  if (peerTimesMs) agree(peerTimesMs, nowMs())
-  else module.call('lease_check_peers', lease, nowMs())
+  if (peerTimesMs) agree(peerTimesMs, filteredMs())
+  else module.call('lease_check_peers', lease, filteredMs())
   try {
-    module.call('lease_span', lease, layout, rules, nowMs())
+    module.call('lease_span', lease, layout, rules, filteredMs())
   } catch (error) {
     const { urls } = workers.source
     if (!urls || error.code !== INVALID) throw error
@@ -84,7 +84,7 @@ export function giveBack(settings, { lease, peerTimesMs }, error) {
 /** Another possible reason is that its span begins too far ahead. */
 function isUsable(lease, layout, rules) {
   try {
-    wasm().call('lease_span', lease, layout, rules, nowMs())
+    wasm().call('lease_span', lease, layout, rules, filteredMs())
     return true
   } catch {
     return false
@@ -94,7 +94,7 @@ function isUsable(lease, layout, rules) {
 /** Compares the clock with those of peers, if the options say how. Peers that cannot be asked do not prevent a start. */
 function* checkPeers({ peerTimes, timeoutMs }, ask) {
   if (!peerTimes) return
-  const before = nowMs()
+  const before = filteredMs()
   const answer = yield ask(() => peerTimes.call(undefined), 'peerTimes', timeoutMs, () => {})
   if ('error' in answer) {
     log('warn', `the clocks of the peers are not known: ${textOf(answer.error)}; the start continues without them`)
@@ -105,7 +105,7 @@ function* checkPeers({ peerTimes, timeoutMs }, ask) {
     agree(found, before)
   } catch {
     // Either reading may fit, because a slow callback is not a wrong clock.
-    agree(found, nowMs())
+    agree(found, filteredMs())
   }
 }
 

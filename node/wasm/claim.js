@@ -1,11 +1,12 @@
 // The claim of a worker id: its lock, its record, and its first span, durable.
 
+import { filteredMs, markUsed } from './clock.js'
 import { fault, numberOf } from './errors.js'
 import { log } from './logger.js'
 import { random64, wasm } from './module.js'
 import { platform } from './platform.js'
 import { RecordFile, owner } from './record.js'
-import { nowMs, sleep } from './time.js'
+import { sleep } from './time.js'
 import { atOnce, inTime } from './user_calls.js'
 
 /** The longest wait for the clock on a thread that has an event loop. */
@@ -46,7 +47,7 @@ export function* claim(settings, waits, granted = null) {
       try {
         if (action === 0) return yield* claimOne(settings, number, waits, granted)
         const found = yield* peek(settings, number)
-        module.call('search_peeked', search, found, nowMs())
+        module.call('search_peeked', search, found, filteredMs())
         module.free(found)
       } catch (error) {
         module.call('search_refused', search, numberOf(error), error.message)
@@ -77,6 +78,7 @@ function* claimOne(settings, workerId, waits, granted) {
     const first = yield* begin(settings, file.record, waits, granted)
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
+    markUsed()
     log('info', `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
     return { lock, file, workerId, granted, seed: random64(), ...first }
   } catch (error) {
@@ -98,7 +100,7 @@ function cached({ store }, workerId, record, { why }) {
 function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits, granted) {
   const module = wasm()
   for (;;) {
-    const now = nowMs()
+    const now = filteredMs()
     let [leaseFrom, leaseUntil] = [NaN, NaN]
     if (granted?.lease) {
       module.call('lease_span', granted.lease, layout, rules, now)
@@ -108,7 +110,7 @@ function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits
       const [from, until, beginsMs] = module.numbers(3)
       return { from, until, beginsMs, leaseUntil, nowMs: now }
     }
-    const left = Math.max(0, module.number() - nowMs())
+    const left = Math.max(0, module.number() - filteredMs())
     if (!waits.mayWait && left > MAX_WAIT_MS) throw waitsTooLong(left)
     yield waits.pause(Math.min(Math.max(left, 1), SLICE_MS))
   }

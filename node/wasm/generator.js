@@ -2,6 +2,7 @@
 // clock, the writes and the timers.
 
 import { acquire, giveBack } from './acquire.js'
+import { filteredMs } from './clock.js'
 import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
 import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
 import { failedRenewal } from './lease_calls.js'
@@ -96,7 +97,7 @@ class Generator {
       const { lease, asked } = granted
       this.#source = settings.workers.source
       this.#source.use()
-      this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, nowMs(), patienceOf(settings))
+      this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, filteredMs(), patienceOf(settings))
       module.free(lease)
       this.#cache = settings.store.leases?.cacheOf(this.workerId)
       this.#cache?.store(this.#held, this.#file.record)
@@ -104,14 +105,14 @@ class Generator {
     this.#schedule()
   }
 
-  /** What the module returned for the next id: below 0 it is none, and `wait` is next. */
-  next() {
-    return wasm().exports.snowflake_next(this.#flake, nowMs())
+  /** What the module returned for the next id at this time: below 0 it is none, and `wait` is next. */
+  next(now) {
+    return wasm().exports.snowflake_next(this.#flake, now)
   }
 
   /** As `next`, for up to `most` ids, which are then in the module's memory. */
-  reserve(most) {
-    return wasm().exports.snowflake_reserve(this.#flake, nowMs(), most)
+  reserve(now, most) {
+    return wasm().exports.snowflake_reserve(this.#flake, now, most)
   }
 
   /** Where a tick is longer than a call may wait, a batch fits into one tick; otherwise no id of it is taken. */
@@ -120,7 +121,7 @@ class Generator {
     if ((tickMs <= MAX_WAIT_MS && platform().waits) || this.#settings.borrows) return
     const most = 2 ** sequenceBits
     if (n > most && tickMs > MAX_WAIT_MS) wasm().refuse('n', n, `1 to ${most} with this layout: a call does not wait for a tick of ${tickMs} ms`)
-    const left = wasm().call('snowflake_left_in_tick', this.#flake, nowMs())
+    const left = wasm().call('snowflake_left_in_tick', this.#flake, filteredMs())
     if (left > 0 && n > left && n <= most) throw waitsTooLong(tickMs)
   }
 
@@ -132,13 +133,13 @@ class Generator {
       const module = wasm()
       const action = Number(returned)
       const target = action === WAIT_UNTIL ? module.number() : 0
-      if (this.#beginsMs > nowMs()) {
-        if (this.#beginsMs - nowMs() > this.#settings.timeoutMs) throw this.#notYet()
+      const error = action > -100 ? module.errorOf(-action, module.text()) : null
+      if (this.#beginsMs > filteredMs()) {
+        if (this.#beginsMs - filteredMs() > this.#settings.timeoutMs) throw this.#notYet()
         return waitUntil(this.#beginsMs, deadline)
       }
       if (action === WAIT_UNTIL) return waitUntil(target, deadline)
       if (action === NEED_SPAN) return this.#needSpan(deadline)
-      const error = module.errorOf(-action, module.text())
       // The thread may have been stopped since it read the clock.
       if (error.code !== CLOCK_BACKWARDS || refused) throw error
       refused = true
@@ -146,12 +147,12 @@ class Generator {
   }
 
   get beginsSoon() {
-    const left = this.#beginsMs - nowMs()
+    const left = this.#beginsMs - filteredMs()
     return left > 0 && left <= LONGEST_BEGIN_MS
   }
 
   #notYet() {
-    const left = Math.ceil(this.#beginsMs - nowMs())
+    const left = Math.ceil(this.#beginsMs - filteredMs())
     const message = `no record of worker id ${this.workerId} was found at the start, so nothing is issued for ${left} ms more (noRecordWaitMs); call again then`
     return fault('clock_backwards', message)
   }
@@ -161,7 +162,7 @@ class Generator {
     if (this.#settings.store.sync) {
       const action = runNow(this.#extend())
       if (action === LEASE_SHORT) throw this.#leaseIsShort()
-      if (action === NO_ROOM) waitUntil(nowMs() + this.#settings.layoutFields.tickMs, deadline)
+      if (action === NO_ROOM) waitUntil(filteredMs() + this.#settings.layoutFields.tickMs, deadline)
       return
     }
     if (!this.#writing && this.#failure && platform().bootMs() < this.#restsUntil) throw this.#failure
@@ -179,7 +180,7 @@ class Generator {
 
   /** Fulfilled when a call for an id finds a span. */
   async ready() {
-    const left = this.#beginsMs - nowMs()
+    const left = this.#beginsMs - filteredMs()
     if (left > LONGEST_BEGIN_MS) throw this.#notYet()
     if (left > 0) await AWAITING.pause(left)
     const deadline = elapsed() + this.#settings.timeoutMs
@@ -195,9 +196,9 @@ class Generator {
   /** Whether the clock is in a granted span, and its tick has ids; ahead of the clock the rules say when. */
   #hasSpan() {
     const module = wasm()
-    const now = module.maybe('layout_tick_at', this.#settings.layout, nowMs())
-    if (now === null || this.#beginsMs > nowMs() || module.call('snowflake_until', this.#flake) <= now + 1) return false
-    if (module.call('snowflake_left_in_tick', this.#flake, nowMs()) > 0) return true
+    const now = module.maybe('layout_tick_at', this.#settings.layout, filteredMs())
+    if (now === null || this.#beginsMs > filteredMs() || module.call('snowflake_until', this.#flake) <= now + 1) return false
+    if (module.call('snowflake_left_in_tick', this.#flake, filteredMs()) > 0) return true
     const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
     return first > now + 1 && !this.#settings.forgets
   }
@@ -210,7 +211,7 @@ class Generator {
   /** Writes the next span if it is time, and grants it, in this order. */
   *#extend() {
     const module = wasm()
-    const [now, boot] = [nowMs(), platform().bootMs()]
+    const [now, boot] = [filteredMs(), platform().bootMs()]
     if (this.#beginsMs > now) return NOT_NEEDED
     if (this.#lock.lost) throw (this.#ended = fault('worker_lost', `worker id ${this.workerId}: ${this.#lock.lost}; close, then open again`))
     const leaseUntil = this.#held ? module.call('held_bound', this.#held, boot) : Infinity
@@ -258,11 +259,11 @@ class Generator {
     clearTimeout(this.#timer)
     if (this.#closed) return
     const module = wasm()
-    const due = [module.maybe('extension_due_in_ms', this.#flake, nowMs())]
+    const due = [module.maybe('extension_due_in_ms', this.#flake, filteredMs())]
     if (this.#ended) due[0] = null
     else if (this.#failure && due[0] !== null) due[0] = Math.max(this.#restsUntil - platform().bootMs(), 1)
     // No span is written for a time in which no id is issued.
-    if (this.#beginsMs > nowMs()) due[0] = this.#beginsMs - nowMs()
+    if (this.#beginsMs > filteredMs()) due[0] = this.#beginsMs - filteredMs()
     if (this.#held) due.push(module.call('held_due_in_ms', this.#held, platform().bootMs()))
     const soonest = Math.min(...due.filter(each => each !== null))
     if (soonest === Infinity) return
@@ -280,7 +281,7 @@ class Generator {
     const module = wasm()
     const { layout } = this.#settings
     const asked = platform().bootMs()
-    const lease = module.call('held_begin_call', this.#held, asked, nowMs(), waitedFor)
+    const lease = module.call('held_begin_call', this.#held, asked, filteredMs(), waitedFor)
     if (lease === 0) return this.#checkLease()
     const wish = module.number()
     // Never inside a call for ids.
@@ -301,7 +302,7 @@ class Generator {
     if (this.#closed) return
     if (!error && this.#asking === asking) this.#asking = null
     const taken = error ? failedRenewal(error) : result
-    const ended = module.call('held_take', this.#held, taken, layout, asked, platform().bootMs(), nowMs())
+    const ended = module.call('held_take', this.#held, taken, layout, asked, platform().bootMs(), filteredMs())
     this.#renewing(ended)
     module.free(taken)
   }
@@ -328,7 +329,7 @@ class Generator {
   /** Whether the lease is used up and was not renewed. */
   #checkLease() {
     const module = wasm()
-    const tick = module.maybe('layout_tick_at', this.#settings.layout, nowMs()) ?? 0
+    const tick = module.maybe('layout_tick_at', this.#settings.layout, filteredMs()) ?? 0
     if (module.call('held_is_over', this.#held, platform().bootMs(), tick) !== 1) return
     this.#lose(module.errorOf(module.number(), module.text()))
   }
@@ -354,7 +355,7 @@ class Generator {
   stats() {
     const module = wasm()
     const { layout, layoutFields } = this.#settings
-    const now = module.maybe('layout_tick_at', layout, nowMs()) ?? 0
+    const now = module.maybe('layout_tick_at', layout, filteredMs()) ?? 0
     const last = Math.max((module.maybe('snowflake_first_unused', this.#flake) ?? 0) - 1, 0)
     const { until } = fields(this.#file.record)
     return {
@@ -400,7 +401,7 @@ class Generator {
     this.#held = 0
     try {
       if (firstUnused !== null && !this.#lock.lost && this.#ended?.code !== WORKER_LOST) {
-        yield* this.#file.write(module.call('record_closed', this.#file.record, firstUnused, nowMs()))
+        yield* this.#file.write(module.call('record_closed', this.#file.record, firstUnused, filteredMs()))
       }
     } finally {
       // While the record is locked: no process may use a lease that was released.
@@ -447,10 +448,13 @@ const patienceOf = ({ timeoutMs }) => Math.max(timeoutMs, 1000)
 const shownError = error => (error ? `${nameOf(error.code)}: ${error.message}` : null)
 
 function waitUntil(target, deadline) {
-  const left = target - nowMs()
+  const now = filteredMs()
+  const left = target - now
   if (left > MAX_WAIT_MS || !platform().waits) throw waitsTooLong(left)
-  for (let readings = 0; nowMs() < target; readings++) {
-    if (readings > MOST_READINGS || elapsed() > deadline) throw waitsTooLong(target - nowMs())
+  // The filter takes longer than a reading.
+  const read = nowMs() - now > MAX_WAIT_MS ? filteredMs : nowMs
+  for (let readings = 0; read() < target; readings++) {
+    if (readings > MOST_READINGS || elapsed() > deadline) throw waitsTooLong(target - read())
   }
 }
 

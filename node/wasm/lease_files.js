@@ -3,13 +3,13 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { filteredMs } from './clock.js'
 import { codeOf } from './errors.js'
 import { LockedFile, create, syncDirectories } from './files.js'
 import { log } from './logger.js'
 import { wasm } from './module.js'
 import { platform } from './platform.js'
 import { failed } from './record.js'
-import { nowMs } from './time.js'
 
 /** Whoever has the token of a lease can renew and release it. */
 const MODE = 0o600
@@ -62,7 +62,7 @@ export class LeaseFiles {
       if (id === undefined) continue
       try {
         const input = this.input(id, fs.readFileSync(this.path(id)))
-        const ends = wasm().maybe('lease_file_hint', ...input, Number(id), platform().bootMs(), nowMs())
+        const ends = wasm().maybe('lease_file_hint', ...input, Number(id), platform().bootMs(), filteredMs())
         if (ends !== null) found.push([ends, Number(id)])
       } catch {
         // It is damaged or gone: there is no lease.
@@ -87,13 +87,13 @@ export class LeaseFiles {
   found(workerId, record, file) {
     const { device, inode, changedMs } = file.facts()
     const input = this.input(workerId, file.read())
-    return wasm().call('lease_file_find', ...input, record, device, inode, changedMs, platform().bootMs(), nowMs())
+    return wasm().call('lease_file_find', ...input, record, device, inode, changedMs, platform().bootMs(), filteredMs())
   }
 
   /** 1, and the slot to write so that the file holds this lease, or with 0 none; 0 if there is nothing to write. */
   slot(workerId, record, held, file) {
     const { device, inode } = file.facts()
-    return wasm().call('lease_file_slot', ...this.input(workerId, file.read()), record, held, device, inode, nowMs())
+    return wasm().call('lease_file_slot', ...this.input(workerId, file.read()), record, held, device, inode, filteredMs())
   }
 
   /** Opens the file of a worker id; null if there is none. */

@@ -1,12 +1,12 @@
 // Worker ids that servers lease, by HTTP: docs/LEASES.md.
 
+import { filteredMs } from './clock.js'
 import { LeafidError, codeOf, fault } from './errors.js'
 import { WISH_MS, failedRenewal, fromMs } from './lease_calls.js'
 import { warn } from './logger.js'
 import { random128, wasm } from './module.js'
 import { platform } from './platform.js'
 import { ServerPool } from './servers.js'
-import { nowMs } from './time.js'
 import { failure } from './user_calls.js'
 
 const [UNAVAILABLE, CLOSED, IN_USE, INVALID] = ['segment_unavailable', 'closed', 'worker_in_use', 'invalid_argument'].map(codeOf)
@@ -71,7 +71,7 @@ class LeaseServers {
     unanswered.delete(key)
     this.#isReached = false
     const make = () => {
-      const now = nowMs()
+      const now = filteredMs()
       module.call('lease_claim_request', name, claim.instance, now, now + WISH_MS)
     }
     try {

@@ -4,6 +4,7 @@
 //   name                 for messages: "a browser"
 //   waits                whether the clock moves while JavaScript runs, and a call may wait for it
 //   bootMs()             a clock that never goes back and counts suspended time, milliseconds
+//   filters              whether it is one of its own, by which a leap of the wall clock is noticed
 //   variable(name)       of the environment, or undefined
 //   host                 the name of the host, for records and `hostname:`
 //   writer()             who writes a record: { pid, host, started, boot, counted_ms }

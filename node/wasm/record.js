@@ -6,10 +6,10 @@
 //                                what `check` throws, and changes nothing then
 //   close()
 
+import { filteredMs, observe, writer } from './clock.js'
 import { LeafidError, codeOf, fault } from './errors.js'
 import { log } from './logger.js'
 import { random64, wasm } from './module.js'
-import { nowMs } from './time.js'
 import { platform } from './platform.js'
 
 export const SLOT_BYTES = 4096
@@ -48,6 +48,9 @@ export class RecordFile {
     const module = wasm()
     const stored = module.call('state_read', store.path(workerId), bytes)
     const record = module.call('stored_record', stored)
+    module.call('stored_fields', stored)
+    const [, written] = module.text().split('\n')
+    observe(fields(record).grantedAtMs, JSON.parse(written))
     module.free(stored)
     return record
   }
@@ -74,9 +77,10 @@ export class RecordFile {
       module.call('stored_fields', stored)
       const [spare, damaged] = module.numbers(2)
       this.#spare = spare
-      const [name] = module.text().split('\n')
+      const [name, written] = module.text().split('\n')
       this.record = module.call('stored_record', stored)
       const found = fields(this.record)
+      observe(found.grantedAtMs, JSON.parse(written))
       if (name !== this.#name || found.workerId !== workerId) {
         const message = `${this.#path} is the record of worker id ${found.workerId} of "${name}", not of ${workerId} of "${this.#name}": it was moved or copied here; nothing was changed, put it back`
         throw fault('state_corrupt', message)
@@ -84,7 +88,7 @@ export class RecordFile {
       this.#checkLayout(layout, layoutText)
       module.call('record_check', this.record)
       if (damaged) {
-        this.#replace(module.call('record_after_lost_slot', this.record, rules, nowMs()))
+        this.#replace(module.call('record_after_lost_slot', this.record, rules, filteredMs()))
         log('warn', `one slot of ${this.#path} is damaged; the other one is used, and ids continue above what it may have granted`)
       }
     } finally {
@@ -113,7 +117,7 @@ export class RecordFile {
     const module = wasm()
     this.#tried += 1n
     try {
-      module.call('state_slot', record, this.#tried, this.#name, JSON.stringify(platform().writer()))
+      module.call('state_slot', record, this.#tried, this.#name, JSON.stringify(writer()))
       yield this.#file.write(this.#spare, module.output(), bytes => this.#checkOurs(bytes))
     } catch (error) {
       module.free(record)

@@ -32,6 +32,7 @@ export function server(name, flock, seesChanges = true) {
     name,
     waits: true,
     bootMs,
+    filters: uptime !== null,
     host,
     variable,
     writer: () => ({ pid: process.pid, host: host.slice(0, 64), started, boot, counted_ms: Math.trunc(bootMs()) }),

@@ -1,5 +1,6 @@
 // The checked options of a snowflake.
 
+import { filteredMs } from './clock.js'
 import { leaseServers } from './lease_servers.js'
 import { wasm } from './module.js'
 import {
@@ -7,7 +8,6 @@ import {
 } from './options.js'
 import { platform } from './platform.js'
 import { checkedHeaders, checkedUrls } from './servers.js'
-import { nowMs } from './time.js'
 import { userSource } from './user_source.js'
 
 const rangeEnds = { first: value => value, last: value => value }
@@ -93,7 +93,7 @@ function layoutWith(given, epochMs) {
 /** An epoch of the user's is not ahead of the clock. */
 function checkEpoch({ layout: given, epochMs }, layout) {
   const { fields } = resolved(layout)
-  const now = nowMs()
+  const now = filteredMs()
   if ((epochMs !== undefined || isRecord(given)) && fields.epochMs > now) {
     wasm().refuse('epochMs', fields.epochMs, `Unix milliseconds from 0 to 2^53, not ahead of the clock, which reads ${now}`)
   }

@@ -1,9 +1,11 @@
 import { MOST, plainOf } from './arrays.js'
+import { filteredMs } from './clock.js'
 import { fault } from './errors.js'
 import { wasm } from './module.js'
 import { integer } from './options.js'
 import { freeSettings, settingsOf, snowflakeOptions } from './settings.js'
 import { Shared } from './shared.js'
+import { nowMs } from './time.js'
 
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close', 'ready']
@@ -105,19 +107,22 @@ export class Snowflake {
 
   static #next(self) {
     const ours = Snowflake.#ours(self)
-    let generator = ours.#shared?.generator ?? Snowflake.#generator(ours)
+    const generator = ours.#shared?.generator ?? Snowflake.#generator(ours)
     let waited = null
+    let now = nowMs()
     for (;;) {
       let id
       try {
-        id = generator.next()
+        id = generator.next(now)
       } catch (error) {
         throw wasm().trapped(error)
       }
       if (id >= 0n) return id
       if (ours.#shared.lost) throw ours.#shared.lost
+      // What the clock reads decides only within a span.
+      if (waited) waited(id)
       waited ??= generator.waiting()
-      waited(id)
+      now = filteredMs()
     }
   }
 
@@ -129,18 +134,21 @@ export class Snowflake {
     generator.checkBatch(view.length)
     let waited = null
     let done = 0
+    let now = nowMs()
     try {
       while (done < view.length) {
-        const count = generator.reserve(Math.min(view.length - done, MOST_RESERVED))
+        const count = generator.reserve(now, Math.min(view.length - done, MOST_RESERVED))
         if (count > 0) {
           view.set(wasm().ids(count), done)
           done += count
           waited = null
+          now = nowMs()
           continue
         }
         if (ours.#shared.lost) throw ours.#shared.lost
+        if (waited) waited(count)
         waited ??= generator.waiting()
-        waited(count)
+        now = filteredMs()
       }
     } catch (error) {
       // All of them, or none.

@@ -1,6 +1,7 @@
 // Worker ids from the user: from a function, or leased from an object.
 
 import { lease, renewal, workerId } from './answers.js'
+import { filteredMs } from './clock.js'
 import { fault } from './errors.js'
 import { WISH_MS, failedRenewal } from './lease_calls.js'
 import { log } from './logger.js'
@@ -8,7 +9,6 @@ import { random128, wasm } from './module.js'
 import { platform } from './platform.js'
 import { refuse } from './refuse.js'
 import { isThenable } from './steps.js'
-import { nowMs } from './time.js'
 import { failure, outside, textOf } from './user_calls.js'
 
 let count = 0
@@ -38,7 +38,7 @@ class UserSource {
   /** Steps to a worker id; `ask` calls the user callback. A grant: see acquire.js. */
   *claim(settings, previous, ask) {
     const { name, timeoutMs } = settings
-    const now = nowMs()
+    const now = filteredMs()
     const request = { name, instance: random128(), previous, nowMs: now, untilMs: now + WISH_MS }
     const call = () => (this.leases ? this.#given.claim(request) : this.#given.call(undefined, name, previous))
     const asked = platform().bootMs()

@@ -1,18 +1,21 @@
 // A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
 // with its worker id or its error, then lines of ids, then the error that ended it.
 //
-//   issue.mjs {"options", "ms", "package", "shiftMs", "stopMs", "patient"}
+//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopMs", "patient"}
 //
-// The clock is shifted by shiftMs. After the first ids the thread stops for stopMs, as a machine does that sleeps.
+// The clock is shifted by shiftMs, and leaps by leapMs for the second third of the time. After the first ids the thread
+// stops for stopMs, as a machine does that sleeps.
 // A patient one goes on after errors that pass.
 
 import { writeSync } from 'node:fs'
 
-const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, stopMs = 0, patient = false } = JSON.parse(process.argv[2])
+const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, leapMs = 0, ...more } = JSON.parse(process.argv[2])
+const { stopMs = 0, patient = false } = more
 const say = line => void writeSync(1, `${line}\n`)
 const { Date } = globalThis
 const realNow = Date.now.bind(Date)
-if (shiftMs) Date.now = () => realNow() + shiftMs
+let leap = 0
+if (shiftMs || leapMs) Date.now = () => realNow() + shiftMs + leap
 
 const { Snowflake } = await import(name)
 const sleep = time => new Promise(done => setTimeout(done, time))
@@ -20,9 +23,12 @@ const sleep = time => new Promise(done => setTimeout(done, time))
 async function issue() {
   const flake = await Snowflake.open(options)
   say(JSON.stringify({ workerId: flake.workerId }))
-  const end = realNow() + ms
+  const begun = realNow()
+  const end = begun + ms
   let stops = stopMs
   while (realNow() < end) {
+    const third = Math.floor((3 * (realNow() - begun)) / ms)
+    leap = third === 1 ? leapMs : 0
     try {
       say(flake.take(20).join(' '))
       if (stops) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stops)

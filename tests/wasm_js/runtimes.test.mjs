@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Snowflake as Native } from 'leafid'
+import { Snowflake as Native, decode } from 'leafid'
 import { RUNTIMES, assertDistinct, here, issue } from './support.mjs'
 import { record, space, vectors } from './node/support.mjs'
 
@@ -74,6 +74,26 @@ for (const runtime of runtimes) {
     assertDistinct(...runs)
     const refused = await issue(t, runtime, { options, shiftMs: -60_000 }).opened
     assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS')
+  })
+
+  test(`${runtime}: a clock that leaps ahead, while it runs and from its start on`, { timeout }, async t => {
+    const options = { ...space(), worker: 7 }
+    const DAY_MS = 86_400_000
+    const runs = []
+    // One that starts during a leap learns that from the record, here the native package's.
+    for (const given of [{ package: 'leafid' }, { shiftMs: DAY_MS }, { leapMs: DAY_MS, ms: 3000 }, {}]) {
+      const before = Date.now()
+      const run = issue(t, given.package ? 'node' : runtime, { options, ...given })
+      const { said } = await run.ended
+      assert.equal(said.code, undefined, JSON.stringify(said))
+      for (const id of run.ids) {
+        const { timestampMs } = decode(id)
+        assert.ok(timestampMs >= before - 5000 && timestampMs <= Date.now() + 5000, `${timestampMs} at ${Date.now()}`)
+      }
+      if (runs.length > 0) assert.ok(min(run.ids) > max(runs.at(-1)))
+      runs.push(run.ids)
+    }
+    assertDistinct(...runs)
   })
 
   test(`${runtime}: a record that is replaced, damaged, or of another layout`, { timeout }, async t => {

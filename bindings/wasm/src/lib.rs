@@ -6,6 +6,8 @@
 #[cfg(target_arch = "wasm32")]
 extern crate alloc;
 
+#[cfg(all(target_arch = "wasm32", feature = "record"))]
+mod clock;
 #[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod fetch;
 #[cfg(all(target_arch = "wasm32", feature = "format"))]

@@ -22,6 +22,8 @@ pub(crate) enum Machine {
     Record(Box<Record>),
     #[cfg(feature = "record")]
     SpanExtension(Box<SpanExtension>),
+    #[cfg(feature = "record")]
+    ClockFilter(Box<leafid_core::ClockFilter>),
     #[cfg(feature = "format")]
     Stored(Box<leafid_core::format::state::SlotPair>),
     #[cfg(feature = "wire")]
@@ -120,6 +122,8 @@ kind!(Snowflake, Snowflake, "a snowflake", |snowflake| Box::new(snowflake));
 kind!(Record, Record, "a record", |record| Box::new(record));
 #[cfg(feature = "record")]
 kind!(SpanExtension, SpanExtension, "a span extension", |extension| Box::new(extension));
+#[cfg(feature = "record")]
+kind!(leafid_core::ClockFilter, ClockFilter, "a clock", |clock| Box::new(clock));
 #[cfg(feature = "format")]
 kind!(leafid_core::format::state::SlotPair, Stored, "a stored record", |stored| Box::new(stored));
 
