@@ -18,7 +18,7 @@ export class LeaseSource {
   calls = []
 
   /** `ids`: the worker ids it gives; `spanMs`: how long each time; `once`: each only once, so that a loss shows. */
-  constructor({ ids = [3, 4, 5, 6], spanMs = 300, once = false } = {}) {
+  constructor({ ids = [3, 4, 5, 6], spanMs = 300 * PACE, once = false } = {}) {
     this.once = once
     this.#rows = new Map(ids.map(id => [id, { untilMs: 0, token: null }]))
     this.spanMs = spanMs
