@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
-import { LeaseSource, run, sleep } from './lease_source.mjs'
+import { LeaseSource, PACE, run, sleep } from './lease_source.mjs'
 import { space, start } from './support.mjs'
 
 const timeout = 60_000
@@ -173,7 +173,8 @@ test('a source of each worker thread; their ends release, also with a call under
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)
     const { workerData: { options, workerId, end }, parentPort } = require('node:worker_threads')
-    const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + 200, leaseMs: 200 })
+    const spanMs = ${200 * PACE}
+    const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs })
     const worker = {
       claim: lent,
       renew: () => end === 'hangs' ? new Promise(() => parentPort.postMessage('renewing')) : lent(),
@@ -187,7 +188,7 @@ test('a source of each worker thread; their ends release, also with a call under
       if (end === 'close') flake.close()
       if (end === 'exit') process.exit(0)
       if (end !== 'hangs') clearInterval(timer)
-    }, 400)`
+    }, ${400 * PACE})`
   const program = `
     const { Worker } = require('node:worker_threads')
     const { once } = require('node:events')

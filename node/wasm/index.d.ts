@@ -2,7 +2,10 @@ import * as native from '../index.js'
 
 export * from '../index.js'
 
-/** The options of the native package, and those of WebAssembly. docs/WASM.md says which of them each platform refuses. */
+/**
+ * The options of the native package, and those of WebAssembly. docs/WASM.md says which of them each platform refuses. A
+ * function as `worker` needs a place for records, as a number does; an object that leases worker ids needs none.
+ */
 export interface SnowflakeOptions extends native.SnowflakeOptions {
   /** In workerd: `ctx.storage` of a Durable Object, where the records are kept. */
   readonly storage?: unknown

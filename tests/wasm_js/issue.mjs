@@ -1,8 +1,9 @@
 // A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
 // with its worker id or its error, then lines of ids, then the error that ended it.
 //
-//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopMs", "patient"}
+//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopMs", "patient", "leaseMs"}
 //
+// With leaseMs an object leases worker id 7 for so long each time; it says in the end how often it was asked for what.
 // The clock is shifted by shiftMs, and leaps by leapMs for the second third of the time. After the first ids the thread
 // stops for stopMs, as a machine does that sleeps.
 // A patient one goes on after errors that pass.
@@ -10,7 +11,7 @@
 import { writeSync } from 'node:fs'
 
 const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, leapMs = 0, ...more } = JSON.parse(process.argv[2])
-const { stopMs = 0, patient = false } = more
+const { stopMs = 0, patient = false, leaseMs = 0 } = more
 const say = line => void writeSync(1, `${line}\n`)
 const { Date } = globalThis
 const realNow = Date.now.bind(Date)
@@ -19,6 +20,16 @@ if (shiftMs || leapMs) Date.now = () => realNow() + shiftMs + leap
 
 const { Snowflake } = await import(name)
 const sleep = time => new Promise(done => setTimeout(done, time))
+
+const called = { claim: 0, renew: 0, release: 0 }
+if (leaseMs) {
+  const until = () => Date.now() + leaseMs
+  options.worker = {
+    claim: async () => (called.claim++, { workerId: 7, fromMs: Date.now(), untilMs: until(), leaseMs, token: 'a' }),
+    renew: async ({ token }) => (called.renew++, { untilMs: until(), token: `${token}a` }),
+    release: ({ token }) => void (called.release += Number(token === 'a'.repeat(called.renew + 1))),
+  }
+}
 
 async function issue() {
   const flake = await Snowflake.open(options)
@@ -40,7 +51,7 @@ async function issue() {
   }
   const { claims } = flake.stats()
   flake.close()
-  say(JSON.stringify({ claims }))
+  say(JSON.stringify(leaseMs ? called : { claims }))
 }
 
 await issue().catch(({ code, message }) => say(JSON.stringify({ code, message })))

@@ -78,6 +78,16 @@ for (const runtime of Object.keys(RUNTIMES)) {
   })
 }
 
+for (const runtime of Object.keys(RUNTIMES)) {
+  test(`${runtime}: leases of an object, renewed with their last token and released`, { timeout }, async t => {
+    const run = issue(t, runtime, { options: space(), ms: 5000, leaseMs: 2000 })
+    const { said } = await run.ended
+    assert.ok(said.claim === 1 && said.renew >= 3 && said.release === 1, JSON.stringify(said))
+    assertDistinct(run.ids)
+    assert.ok(run.ids.every(id => decode(id).workerId === 7))
+  })
+}
+
 // Deno cuts the time of a file's change to seconds, so a copy is not noticed.
 for (const runtime of ['node', 'bun']) {
   test(`${runtime}: a start without a server uses the lease of a killed process, native or not`, { timeout }, async t => {
@@ -177,6 +187,41 @@ test('a server that is down, answers of others, and the next server', { timeout 
   await tell({ do: 'fault', fault: { answer: { instance: null } }, tag: 'claim' })
   const invalid = await Snowflake.open({ ...options, ...space(), worker: url }).catch(error => error)
   assert.equal(invalid.code, 'ERR_LEAFID_SOURCE_INVALID', invalid.message)
+})
+
+test('a page with an object that leases, and one with a function', { timeout }, async t => {
+  const browser = await launch()
+  t.after(() => browser.close())
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(await site(t, join(here, 'node_modules/leafid')))
+  const found = await page.evaluate(async () => {
+    const { Snowflake, decode } = await import('/wasm/browser.js')
+    const calls = []
+    const until = () => Date.now() + 1000
+    const worker = {
+      claim: async ({ name }) => (calls.push(name), { workerId: 5, fromMs: Date.now(), untilMs: until(), leaseMs: 1000 }),
+      renew: async () => (calls.push('renew'), until()),
+      release: async () => void calls.push('release'),
+    }
+    const flake = await Snowflake.open({ name: 'orders', worker, peerTimes: async () => [Date.now()] })
+    const ids = []
+    for (const end = performance.now() + 3000; performance.now() < end; ) {
+      await flake.ready()
+      ids.push(...flake.take(10))
+      await new Promise(done => setTimeout(done, 5))
+    }
+    flake.close()
+    while (!calls.includes('release')) await new Promise(done => setTimeout(done, 5))
+    const workers = [...new Set(ids.map(id => decode(id).workerId))]
+    const own = await Snowflake.open({ name: 'other', worker: async (name, previous) => (previous === null ? 9 : null) })
+    const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
+    const far = await Snowflake.open({ name: 'far', worker: 3, peerTimes: () => away }).catch(({ code }) => code)
+    return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }
+  })
+  assertDistinct(found.ids)
+  assert.deepEqual([found.workers, found.workerId, found.far], [[5], 9, 'ERR_LEAFID_CLOCK_BACKWARDS'])
+  assert.deepEqual([found.calls[0], found.calls.filter(call => call === 'orders').length, found.calls.at(-1)], ['orders', 1, 'release'])
+  assert.ok(found.calls.filter(call => call === 'renew').length >= 3, found.calls.join())
 })
 
 test('the native package and pages have other ids of one server', { timeout }, async t => {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { decode } from 'leafid'
 import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { vectors } from './node/support.mjs'
@@ -42,6 +43,18 @@ test('storage of an object that is deleted while it runs: no further span', { ti
   const after = await ask('object/a', { options: { worker: 7 }, count: 100, deletes: true, ms: 5000 })
   assert.equal(after.code, 'ERR_LEAFID_WORKER_LOST', JSON.stringify(after))
   assertDistinct(first.ids, after.ids)
+})
+
+test('an isolate with an object that leases, beyond its first span; a function is refused', { timeout }, async t => {
+  const { ask } = await workerd(t, await bundled(t))
+  const found = await ask('leases', { count: 100, ms: 2500 })
+  assert.deepEqual([found.code, found.released], [undefined, 1], JSON.stringify(found))
+  assertDistinct(found.ids)
+  assert.ok(found.ids.every(id => decode(id).workerId === 5))
+  assert.match((await ask('function', { options: {}, count: 1 })).message, /an isolate has no storage of its own/)
+  const down = await ask('isolate', { options: { worker: 'http://127.0.0.1:9' }, count: 1 })
+  assert.equal(down.code, 'ERR_LEAFID_WORKER_LOST')
+  assert.match(down.message, /no lease is cached in workerd, which does not show/)
 })
 
 test('an isolate with a lease; requests one after another, beyond its end', { timeout }, async t => {

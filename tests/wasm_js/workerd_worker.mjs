@@ -44,6 +44,14 @@ export class Ids extends DurableObject {
 }
 
 let isolate = null
+let released = 0
+
+/** Leases worker id 5 for a second each time. */
+const leases = {
+  claim: async () => ({ workerId: 5, fromMs: Date.now(), untilMs: Date.now() + 1000, leaseMs: 1000, token: 'a' }),
+  renew: async () => Date.now() + 1000,
+  release: () => void released++,
+}
 
 export default {
   async fetch(request, env) {
@@ -52,6 +60,13 @@ export default {
     const given = await request.json()
     if (what === 'vectors') return Response.json({ checked: checkVectors(leafid, given) })
     try {
+      if (what === 'leases') {
+        const flake = await leafid.Snowflake.open({ worker: leases })
+        const found = await issue(flake, given)
+        flake.close()
+        return Response.json({ ...found, released })
+      }
+      if (what === 'function') given.options.worker = () => 5
       isolate ??= await leafid.Snowflake.open(given.options)
       return Response.json(await issue(isolate, given))
     } catch (error) {
