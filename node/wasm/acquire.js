@@ -49,7 +49,8 @@ function* claimOf(source, settings, ask, previous) {
     const { leases } = settings.store
     if (leases) return { lease: 0, offline: { why: error, ids: leases.candidates() } }
     const why = settings.persist
-      ? `no lease is cached in ${platform().name}, which does not show whether the machine was started again or the storage was copied`
+      ? `no lease is cached in ${platform().name}, which does not show whether the machine was started again or ` +
+          'the storage was copied'
       : 'with persist = false no lease is cached'
     throw fault('worker_lost', `no lease server can be reached, and ${why}: ${error.message}`, error)
   }
@@ -71,8 +72,8 @@ function check({ layout, rules, workers }, { lease, peerTimesMs }) {
 }
 
 /**
- * Releases a lease that was not used because of an error. One of servers whose worker id is held here is left to end: the
- * same id would be leased again at once.
+ * Releases a lease that was not used because of an error. One of servers whose worker id is held here is left to end:
+ * the same id would be leased again at once.
  */
 export function giveBack(settings, { lease, peerTimesMs }, error) {
   if (!lease) return
@@ -91,7 +92,9 @@ function isUsable(lease, layout, rules) {
   }
 }
 
-/** Compares the clock with those of peers, if the options say how. Peers that cannot be asked do not prevent a start. */
+/**
+ * Compares the clock with those of peers, if the options say how. Peers that cannot be asked do not prevent a start.
+ */
 function* checkPeers({ peerTimes, timeoutMs }, ask) {
   if (!peerTimes) return
   const before = filteredMs()

@@ -32,7 +32,8 @@ function fields(value, needed) {
 
 const ID = "as the claim's answer an integer from 0 to the layout's largest worker id, or null when none is free"
 const LEASE_OR_NULL =
-  "as the source's answer a lease { workerId, fromMs, untilMs, leaseMs?, token?, peerTimesMs? }, or null when none is free"
+  "as the source's answer a lease { workerId, fromMs, untilMs, leaseMs?, token?, peerTimesMs? }, or null when none " +
+  "is free"
 const RENEWED = 'as the answer of renew { untilMs, leaseMs?, token? }, untilMs alone, or null for a lease that is lost'
 const TIMES = 'as its answer an array of Unix milliseconds, as integers'
 

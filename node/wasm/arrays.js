@@ -12,14 +12,16 @@ const own = name => {
   const { get } = Object.getOwnPropertyDescriptor(plain, name)
   return array => Reflect.apply(get, array, [])
 }
-const [bufferOf, offsetOf, lengthOf, kindOf] = [own('buffer'), own('byteOffset'), own('length'), own(Symbol.toStringTag)]
+const [bufferOf, offsetOf, lengthOf, kindOf] = ['buffer', 'byteOffset', 'length', Symbol.toStringTag].map(own)
 /** Throws for an array that lies outside of its memory, or whose memory was detached. */
 const { at } = plain
 
 /** A plain array over the memory of the caller's. Ids are never negative: both kinds of element have the same bits. */
 export function plainOf(array) {
   const kind = kindOf(array)
-  if ((kind !== 'BigInt64Array' && kind !== 'BigUint64Array') || lengthOf(array) > MOST) wasm().refuse('array', array, ARRAY)
+  if ((kind !== 'BigInt64Array' && kind !== 'BigUint64Array') || lengthOf(array) > MOST) {
+    wasm().refuse('array', array, ARRAY)
+  }
   try {
     Reflect.apply(at, array, [0])
     return new BigInt64Array(bufferOf(array), offsetOf(array), lengthOf(array))

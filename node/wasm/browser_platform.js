@@ -13,7 +13,8 @@ function store(settings) {
   const why = missing()
   if (why === null) return indexedDbStore(settings)
   if (settings.leases) return noStore(settings)
-  throw fault('invalid_argument', `worker ids are not kept apart here, because ${why}; lease the worker id from a server`)
+  const message = `worker ids are not kept apart here, because ${why}; lease the worker id from a server`
+  throw fault('invalid_argument', message)
 }
 
 export function useBrowser() {

@@ -13,7 +13,8 @@ let libc = null
 /** flock(2) of the C library: glibc's, or musl's. */
 function library() {
   const symbols = { flock: { args: ['int', 'int'], returns: 'int' } }
-  const names = ['libc.so.6', `libc.musl-${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch] ?? process.arch}.so.1`, 'libc.so']
+  const arch = { x64: 'x86_64', arm64: 'aarch64' }[process.arch] ?? process.arch
+  const names = ['libc.so.6', `libc.musl-${arch}.so.1`, 'libc.so']
   const failures = []
   for (const name of names) {
     try {

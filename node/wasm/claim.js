@@ -29,9 +29,10 @@ export function* claim(settings, waits, granted = null) {
   const first = granted ? granted.workerId : workers.first
   const last = granted ? granted.workerId : workers.last
   const cannotWait = lazy && !waits.mayWait
-  const search = offline
-    ? module.call('search_cached', name, offline.why.message, idBytes(offline.ids), numberOf(offline.why), platform().bootMs())
-    : module.call('search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs, platform().bootMs())
+  const given = offline
+    ? ['search_cached', name, offline.why.message, idBytes(offline.ids), numberOf(offline.why)]
+    : ['search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs]
+  const search = module.call(...given, platform().bootMs())
   try {
     for (;;) {
       const action = module.call('search_poll', search, platform().bootMs())
@@ -79,7 +80,10 @@ function* claimOne(settings, workerId, waits, granted) {
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
     markUsed()
-    log('info', `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", layout ${settings.layoutText}`)
+    const message =
+      `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", ` +
+      `layout ${settings.layoutText}`
+    log('info', message)
     return { lock, file, workerId, granted, seed: random64(), ...first }
   } catch (error) {
     file?.close()
@@ -91,7 +95,10 @@ function* claimOne(settings, workerId, waits, granted) {
 /** The grant of a cached lease, whose record is locked. */
 function cached({ store }, workerId, record, { why }) {
   const found = store.leases.find(workerId, record)
-  if (!found) throw fault('worker_lost', `no lease server can be reached, and no cached lease is still valid here: ${why.message}`)
+  if (!found) {
+    const message = `no lease server can be reached, and no cached lease is still valid here: ${why.message}`
+    throw fault('worker_lost', message)
+  }
   log('warn', `${why.message}; worker id ${workerId} continues with the lease that it still holds`)
   return found
 }
@@ -116,13 +123,17 @@ function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits
   }
 }
 
-export const waitsTooLong = left =>
-  fault('would_block', `the next id is available in ${Math.ceil(left)} ms, longer than this thread may wait; call again then`)
+export function waitsTooLong(left) {
+  const message = `the next id is available in ${Math.ceil(left)} ms, longer than this thread may wait; call again then`
+  return fault('would_block', message)
+}
 
 function inUse({ name, persist, store, workers }, workerId, holder) {
   const record = persist ? ` (${store.path(workerId)})` : ''
   const advice = workers.source?.urls
     ? 'its lease has ended, as the server says: end that one, or let it continue'
-    : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a range "0-31"'
-  return fault('worker_in_use', `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`)
+    : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a ' +
+        'range "0-31"'
+  const message = `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`
+  return fault('worker_in_use', message)
 }

@@ -1,6 +1,6 @@
-// The clock after the filter: a leap ahead by more than 60 s is followed only after it has lasted for 60 s. A clock that
-// leaps to 2036 for a second would otherwise put 2036 into the records. It is filtered where another clock tells a leap
-// from a suspended machine.
+// The clock after the filter: a leap ahead by more than 60 s is followed only after it has lasted for 60 s. A clock
+// that leaps to 2036 for a second would otherwise put 2036 into the records. It is filtered where another clock tells a
+// leap from a suspended machine.
 
 import { log } from './logger.js'
 import { wasm } from './module.js'

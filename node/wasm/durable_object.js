@@ -9,11 +9,17 @@ const held = new WeakMap()
 
 export function durableObjectStore(settings) {
   const { storage, stateDir, isRange, exclusiveRange, persist } = settings
-  if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing here, where records are in the storage of a Durable Object')
+  if (stateDir !== undefined) {
+    wasm().refuse('stateDir', stateDir, 'nothing here, where records are in the storage of a Durable Object')
+  }
   if (!persist) wasm().refuse('persist', persist, 'true with storage')
-  if (NEEDED.some(method => typeof storage?.[method] !== 'function')) wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+  if (NEEDED.some(method => typeof storage?.[method] !== 'function')) {
+    wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+  }
   if (isRange && !exclusiveRange) {
-    const why = '7, or another one of this object alone; or, if no other object was given this range, a range with exclusiveRange: true'
+    const why =
+      '7, or another one of this object alone; or, if no other object was given this range, a range with ' +
+      'exclusiveRange: true'
     wasm().refuse('worker', 'a range', why)
   }
   return new DurableObjectStore(settings)

@@ -39,10 +39,18 @@ const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCas
 export const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase())
 
 /** As in the native package's lib/errors.js: the names of options in the module's messages, in camel case. */
-const OPTIONS =
-  /(?<!"|\bhas the )\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id|shared_fs|shared_group|exclusive_range|no_record_wait_ms|request_timeout_ms|connect_timeout_ms|ca_file|block_size|keep_unused|ordered_source|clock_source|start_after|peer_times(_ms)?|from_ms|until_ms|lease_ms)\b/g
+const NAMES = [
+  'state_dir', 'epoch_ms', 'tick_ms', '(timestamp|worker|sequence)_bits', 'on_clock_backwards', 'max_backwards_ms',
+  'on_exhausted', 'random_start', 'timeout_ms', 'timestamp_ms', 'worker_id', 'shared_fs', 'shared_group',
+  'exclusive_range', 'no_record_wait_ms', 'request_timeout_ms', 'connect_timeout_ms', 'ca_file', 'block_size',
+  'keep_unused', 'ordered_source', 'clock_source', 'start_after', 'peer_times(_ms)?', 'from_ms', 'until_ms',
+  'lease_ms',
+]
+const OPTIONS = new RegExp(`(?<!"|\\bhas the )\\b(${NAMES.join('|')})\\b`, 'g')
 
-/** A message of the module with the names of options in camel case, but not in the text of a user callback at its end. */
+/**
+ * A message of the module with the names of options in camel case, but not in the text of a user callback at its end.
+ */
 export function named(message, theirs = 'failed: ') {
   const at = message.indexOf(theirs)
   return at < 0 ? message.replace(OPTIONS, camel) : message.slice(0, at).replace(OPTIONS, camel) + message.slice(at)

@@ -228,7 +228,9 @@ export class Fetcher {
     }
     const down = state.askedAt === null ? this.#whyDown() : null
     if (down) {
-      const what = `its source is down, so it was not asked for this tag; see the source, or raise timeoutMs; it failed for the tag ${JSON.stringify(down.name)}`
+      const what =
+        'its source is down, so it was not asked for this tag; see the source, or raise timeoutMs; it failed for the ' +
+        `tag ${JSON.stringify(down.name)}`
       return copyOf(down.error, `${late}: ${what}: ${down.error.message}`, UNAVAILABLE)
     }
     return fault('segment_unavailable', `${late}: ${this.#whySilent(state)}; see the source, or raise timeoutMs`)

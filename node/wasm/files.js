@@ -12,7 +12,10 @@ const LOCK_DIR = '/run/lock'
 const TRIES = 8
 /** What a restart of the machine or of the container may empty, and what other hosts write. */
 const EPHEMERAL = /^(overlay|aufs|tmpfs|ramfs|fuse\.fuse-overlayfs)$/
-const NETWORK = /^(nfs|cifs|smb|9p|ceph|lustre|gpfs|afs|coda|ncp|ocfs2|gfs2|acfs|beegfs|orangefs|panfs|snfs|vboxsf|prl_fs|vmhgfs|fuse\.)/
+const NETWORKS =
+  'nfs cifs smb 9p ceph lustre gpfs afs coda ncp ocfs2 gfs2 acfs beegfs orangefs panfs snfs vboxsf prl_fs vmhgfs ' +
+  'fuse\\.'
+const NETWORK = new RegExp(`^(${NETWORKS.replaceAll(' ', '|')})`)
 
 /**
  * The store of these settings.
@@ -45,11 +48,16 @@ function openDirectory(place, { sharedFs }) {
   makeDirectory(place)
   const kind = fileSystem(place)
   if (!EPHEMERAL.test(kind) && NETWORK.test(kind) && !sharedFs) {
-    const message = `${place} is on ${kind}, a network file system, where two hosts may both be given one lock; set sharedFs: true if its locks work between all hosts that use it, or set stateDir to a local disk`
+    const message =
+      `${place} is on ${kind}, a network file system, where two hosts may both be given one lock; set sharedFs: true ` +
+      'if its locks work between all hosts that use it, or set stateDir to a local disk'
     throw fault('state_io', message)
   }
   return kind
 }
+
+const BLIND = 'do not see which ids are held'
+const CONTAINED = 'this process has a process namespace of its own, as in a container'
 
 /** As in the native package: where others with the same range may not see which ids are held. */
 function refuseRange(place, named, { variable, lockDir = LOCK_DIR }) {
@@ -57,10 +65,12 @@ function refuseRange(place, named, { variable, lockDir = LOCK_DIR }) {
   const because =
     (around && `${around} is set: others that are given this range do not see which ids are held`) ||
     (!named && `no state directory was named, and others may have another one than ${place}`) ||
-    (!isHost() && 'this process has a process namespace of its own, as in a container: others of this machine do not see which ids are held') ||
-    (!isWritable(lockDir) && `no lock file can be made in ${lockDir}: processes with other state directories do not see which ids are held`)
+    (!isHost() && `${CONTAINED}: others of this machine ${BLIND}`) ||
+    (!isWritable(lockDir) && `no lock file can be made in ${lockDir}: processes with other state directories ${BLIND}`)
   if (!because) return
-  const message = `worker is a range, and ${because}; use one worker id, or a lease; or, if no other container or host was given this range, or all of them share ${place}, set exclusiveRange: true or LEAFID_EXCLUSIVE_RANGE=1`
+  const message =
+    `worker is a range, and ${because}; use one worker id, or a lease; or, if no other container or host was given ` +
+    `this range, or all of them share ${place}, set exclusiveRange: true or LEAFID_EXCLUSIVE_RANGE=1`
   throw fault('invalid_argument', message)
 }
 
@@ -89,7 +99,9 @@ function stateDir({ stateDir: given, persist }, { variable }) {
   const named = given ?? variable('LEAFID_STATE_DIR') ?? variable('STATE_DIRECTORY')?.split(':')[0]
   if (named !== undefined) return { directory: path.resolve(named), named: true }
   const shared = '/var/lib/leafid'
-  if (isWritable(shared) || (!fs.existsSync(shared) && isWritable(path.dirname(shared)))) return { directory: shared, named: false }
+  if (isWritable(shared) || (!fs.existsSync(shared) && isWritable(path.dirname(shared)))) {
+    return { directory: shared, named: false }
+  }
   const home = variable('XDG_STATE_HOME') ?? (variable('HOME') && path.join(variable('HOME'), '.local/state'))
   if (home) return { directory: path.join(home, 'leafid'), named: false }
   throw fault('state_io', `${shared} is not writable and the user has no home directory; set stateDir`)
@@ -111,7 +123,9 @@ function fileSystem(directory) {
     const [before, after] = line.split(' - ')
     const point = before.split(' ')[4]?.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
     if (!after || point === undefined || point.length < longest) continue
-    if (real === point || real.startsWith(point.endsWith('/') ? point : `${point}/`)) [best, longest] = [after.split(' ')[0], point.length]
+    if (real === point || real.startsWith(point.endsWith('/') ? point : `${point}/`)) {
+      [best, longest] = [after.split(' ')[0], point.length]
+    }
   }
   return best
 }
@@ -151,7 +165,9 @@ class FileStore {
     const { persist, name } = this.#settings
     const host = this.#hostLock(name, workerId, !persist)
     if (host === null) return null
-    if (!persist) return { lost: null, file: new Unrecorded(newFile(this.#settings, workerId)), release: () => host.release() }
+    if (!persist) {
+      return { lost: null, file: new Unrecorded(newFile(this.#settings, workerId)), release: () => host.release() }
+    }
     const held = this.#lockRecord(workerId)
     if (held === null) {
       host.release()

@@ -120,7 +120,9 @@ class Generator {
     const { tickMs, sequenceBits } = this.#settings.layoutFields
     if ((tickMs <= MAX_WAIT_MS && platform().waits) || this.#settings.borrows) return
     const most = 2 ** sequenceBits
-    if (n > most && tickMs > MAX_WAIT_MS) wasm().refuse('n', n, `1 to ${most} with this layout: a call does not wait for a tick of ${tickMs} ms`)
+    if (n > most && tickMs > MAX_WAIT_MS) {
+      wasm().refuse('n', n, `1 to ${most} with this layout: a call does not wait for a tick of ${tickMs} ms`)
+    }
     const left = wasm().call('snowflake_left_in_tick', this.#flake, filteredMs())
     if (left > 0 && n > left && n <= most) throw waitsTooLong(tickMs)
   }
@@ -153,7 +155,9 @@ class Generator {
 
   #notYet() {
     const left = Math.ceil(this.#beginsMs - filteredMs())
-    const message = `no record of worker id ${this.workerId} was found at the start, so nothing is issued for ${left} ms more (noRecordWaitMs); call again then`
+    const message =
+      `no record of worker id ${this.workerId} was found at the start, so nothing is issued for ${left} ms more ` +
+      '(noRecordWaitMs); call again then'
     return fault('clock_backwards', message)
   }
 
@@ -167,14 +171,18 @@ class Generator {
     }
     if (!this.#writing && this.#failure && platform().bootMs() < this.#restsUntil) throw this.#failure
     this.#renewSoon(true)
-    const message = `the next span of worker id ${this.workerId} is being written; await ready(), or return to the event loop, and call again`
+    const message =
+      `the next span of worker id ${this.workerId} is being written; await ready(), or return to the event loop, and ` +
+      'call again'
     throw fault('would_block', message)
   }
 
   #leaseIsShort() {
     this.#renewLease(true)
     const also = this.leaseError ? ` (before: ${this.leaseError.message})` : ''
-    const message = `the lease of worker id ${this.workerId} is being renewed, and its server has not answered yet${also}; return to the event loop and call again`
+    const message =
+      `the lease of worker id ${this.workerId} is being renewed, and its server has not answered yet${also}; return ` +
+      'to the event loop and call again'
     return fault('would_block', message)
   }
 
@@ -197,7 +205,9 @@ class Generator {
   #hasSpan() {
     const module = wasm()
     const now = module.maybe('layout_tick_at', this.#settings.layout, filteredMs())
-    if (now === null || this.#beginsMs > filteredMs() || module.call('snowflake_until', this.#flake) <= now + 1) return false
+    if (now === null || this.#beginsMs > filteredMs() || module.call('snowflake_until', this.#flake) <= now + 1) {
+      return false
+    }
     if (module.call('snowflake_left_in_tick', this.#flake, filteredMs()) > 0) return true
     const first = module.maybe('snowflake_first_unused', this.#flake) ?? 0
     return first > now + 1 && !this.#settings.forgets
@@ -205,7 +215,10 @@ class Generator {
 
   #late(action) {
     if (action === LEASE_SHORT) return this.#leaseIsShort()
-    return fault('would_block', `no id of worker id ${this.workerId} is available within timeoutMs (${this.#settings.timeoutMs}): the clock is behind, or the store is slow; call again`)
+    const message =
+      `no id of worker id ${this.workerId} is available within timeoutMs (${this.#settings.timeoutMs}): the clock is ` +
+      'behind, or the store is slow; call again'
+    return fault('would_block', message)
   }
 
   /** Writes the next span if it is time, and grants it, in this order. */
@@ -213,7 +226,10 @@ class Generator {
     const module = wasm()
     const [now, boot] = [filteredMs(), platform().bootMs()]
     if (this.#beginsMs > now) return NOT_NEEDED
-    if (this.#lock.lost) throw (this.#ended = fault('worker_lost', `worker id ${this.workerId}: ${this.#lock.lost}; close, then open again`))
+    if (this.#lock.lost) {
+      const message = `worker id ${this.workerId}: ${this.#lock.lost}; close, then open again`
+      throw (this.#ended = fault('worker_lost', message))
+    }
     const leaseUntil = this.#held ? module.call('held_bound', this.#held, boot) : Infinity
     const action = module.call('extension_poll', this.#extension, this.#flake, this.#file.record, leaseUntil, now, boot)
     if (action !== EXTEND) return action
@@ -297,7 +313,8 @@ class Generator {
         module.free(result)
       }
     }
-    const { value: result, error } = await inTime(() => asking, '', patienceOf(this.#settings), late, platform().background)
+    const patienceMs = patienceOf(this.#settings)
+    const { value: result, error } = await inTime(() => asking, '', patienceMs, late, platform().background)
     // The close in between needs it.
     if (this.#closed) return
     if (!error && this.#asking === asking) this.#asking = null
@@ -370,8 +387,8 @@ class Generator {
 
   /**
    * Ends it: seals it, writes its end, unlocks, in this order; then releases the lease. Returns a promise if the store
-   * answers later. `lost`: the lease is another's. `isEnding`: so is the process, and no request is made any more; then a
-   * lease of servers stays in its cache, for the next process.
+   * answers later. `lost`: the lease is another's. `isEnding`: so is the process, and no request is made any more; then
+   * a lease of servers stays in its cache, for the next process.
    */
   close(lost = false, isEnding = false) {
     if (this.#closed) return undefined
@@ -421,7 +438,9 @@ class Generator {
       this.#cache?.invalidate(this.#file.record)
       return true
     } catch (error) {
-      const message = `worker id ${this.workerId} is not released, because its lease is still cached: ${error.message}; it ends by itself`
+      const message =
+        `worker id ${this.workerId} is not released, because its lease is still cached: ${error.message}; it ends by ` +
+        'itself'
       log('warn', message)
       return false
     }
@@ -459,8 +478,8 @@ function waitUntil(target, deadline) {
 }
 
 /**
- * Claims a new lease after a loss, with pauses that grow; calls `told` with the errors that callers get meanwhile. Returns
- * the new generator, or null when `wanted` says no.
+ * Claims a new lease after a loss, with pauses that grow; calls `told` with the errors that callers get meanwhile.
+ * Returns the new generator, or null when `wanted` says no.
  */
 export async function recover(settings, workerId, why, losses, wanted, told) {
   const module = wasm()

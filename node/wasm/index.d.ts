@@ -22,8 +22,9 @@ export declare class Snowflake extends native.Snowflake {
   static open(this: void, options?: SnowflakeOptions | null): Promise<Snowflake>
 
   /**
-   * Fulfilled when {@link Snowflake.next} finds an id at once. Use it where records are stored asynchronously: before the
-   * first id after a pause of more than a minute, and after `ERR_LEAFID_WOULD_BLOCK`. Rejects with what `next` would throw.
+   * Fulfilled when {@link Snowflake.next} finds an id at once. Use it where records are stored asynchronously: before
+   * the first id after a pause of more than a minute, and after `ERR_LEAFID_WOULD_BLOCK`. Rejects with what `next`
+   * would throw.
    */
   ready(this: void): Promise<void>
 
@@ -56,6 +57,10 @@ export declare class Segments extends native.Segments {
     options?: ServerSegmentsOptions | null,
   ): Promise<InstanceType<T>>
   static open<T extends typeof native.Segments>(this: T, options: FetchSegmentsOptions): Promise<InstanceType<T>>
-  static open(this: void, servers: string | readonly string[], options?: ServerSegmentsOptions | null): Promise<Segments>
+  static open(
+    this: void,
+    servers: string | readonly string[],
+    options?: ServerSegmentsOptions | null,
+  ): Promise<Segments>
   static open(this: void, options: FetchSegmentsOptions): Promise<Segments>
 }

@@ -24,11 +24,15 @@ export function indexedDbStore(settings) {
     const why = 'true in a browser: without a record a page does not see that its lock was cleared with the storage'
     wasm().refuse('persist', persist, why)
   }
-  if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
+  if (stateDir !== undefined) {
+    wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
+  }
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
   if (isRange && !exclusiveRange) {
     const message =
-      'worker is a range, and a browser sees only the tabs and workers of its own profile: each visitor of this page would get the same worker ids; lease the worker id from a server, or, if no other profile or device was given this range, set exclusiveRange: true'
+      'worker is a range, and a browser sees only the tabs and workers of its own profile: each visitor of this page ' +
+      'would get the same worker ids; lease the worker id from a server, or, if no other profile or device was given ' +
+      'this range, set exclusiveRange: true'
     throw fault('invalid_argument', message)
   }
   return new IndexedDbStore(settings)
@@ -116,7 +120,8 @@ class IndexedDbStore {
 }
 
 /**
- * Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. The path is for messages.
+ * Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. The path is for
+ * messages.
  */
 export async function asked(path, doing, mode, requests) {
   try {
@@ -193,7 +198,9 @@ async function begun(mode) {
     }
     if (mode === 'readwrite' && transaction.durability !== 'strict') {
       transaction.abort()
-      throw new Error('this browser does not write durably (no IDBTransaction.durability): lease the worker id from a server')
+      const message =
+        'this browser does not write durably (no IDBTransaction.durability): lease the worker id from a server'
+      throw new Error(message)
     }
     return transaction
   }

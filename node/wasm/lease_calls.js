@@ -13,7 +13,9 @@ export function fromMs(lease) {
   return wasm().number(1)
 }
 
-/** The result of a renewal that failed, a handle. Only an error `worker_lost` of the source says that the lease is lost. */
+/**
+ * The result of a renewal that failed, a handle. Only an error `worker_lost` of the source says that the lease is lost.
+ */
 export function failedRenewal(error) {
   const { code, message } = failure(error, 'worker_lost', 'the renewal of the lease')
   const number = numberOf({ code })

@@ -1,5 +1,5 @@
-// Leases of servers, cached as files beside the records, for a start while no server can be reached: docs/LEASES.md. They
-// have the format of the native package. Who holds the lock of a worker id's record may use its file.
+// Leases of servers, cached as files beside the records, for a start while no server can be reached: docs/LEASES.md.
+// They have the format of the native package. Who holds the lock of a worker id's record may use its file.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -93,7 +93,8 @@ export class LeaseFiles {
   /** 1, and the slot to write so that the file holds this lease, or with 0 none; 0 if there is nothing to write. */
   slot(workerId, record, held, file) {
     const { device, inode } = file.facts()
-    return wasm().call('lease_file_slot', ...this.input(workerId, file.read()), record, held, device, inode, filteredMs())
+    const input = this.input(workerId, file.read())
+    return wasm().call('lease_file_slot', ...input, record, held, device, inode, filteredMs())
   }
 
   /** Opens the file of a worker id; null if there is none. */
@@ -162,7 +163,10 @@ class LeaseCache {
     if (this.#hasWarned) return
     this.#hasWarned = true
     const mode = others.toString(8).padStart(3, '0')
-    const message = `${this.#files.path(this.#workerId)} may be opened by other users of the host (its mode ends in ${mode}), so the lease of worker id ${this.#workerId} is not cached; delete the file, or see that the file system keeps the mode 0600`
+    const message =
+      `${this.#files.path(this.#workerId)} may be opened by other users of the host (its mode ends in ${mode}), so ` +
+      `the lease of worker id ${this.#workerId} is not cached; delete the file, or see that the file system keeps ` +
+      'the mode 0600'
     log('warn', message)
   }
 

@@ -9,8 +9,8 @@ import { platform } from './platform.js'
 import { ServerPool } from './servers.js'
 import { failure } from './user_calls.js'
 
-const [UNAVAILABLE, CLOSED, IN_USE, INVALID] = ['segment_unavailable', 'closed', 'worker_in_use', 'invalid_argument'].map(codeOf)
-const SOURCE_INVALID = codeOf('source_invalid')
+const [UNAVAILABLE, CLOSED] = ['segment_unavailable', 'closed'].map(codeOf)
+const [IN_USE, INVALID, SOURCE_INVALID] = ['worker_in_use', 'invalid_argument', 'source_invalid'].map(codeOf)
 
 /** By their options; of those that are in use. */
 const all = new Map()
@@ -18,8 +18,8 @@ const all = new Map()
 const unanswered = new Map()
 
 /**
- * The servers of an id space with these options: `{ name, urls, checked, headers, requestTimeoutMs, connectTimeoutMs }`;
- * the URLs as the user wrote them, and checked.
+ * The servers of an id space with these options: `{ name, urls, checked, headers, requestTimeoutMs, connectTimeoutMs
+ * }`; the URLs as the user wrote them, and checked.
  */
 export function leaseServers(options) {
   const key = JSON.stringify(options)
@@ -86,7 +86,10 @@ class LeaseServers {
     }
   }
 
-  /** Whether the last claim failed because no server was reachable: none responded to it, nor to its last request before. */
+  /**
+   * Whether the last claim failed because no server was reachable: none responded to it, nor to its last request
+   * before.
+   */
   get isUnreachable() {
     return !this.#isReached && this.#pool.lastErrors().every(error => error === null || error.code === UNAVAILABLE)
   }
@@ -97,7 +100,8 @@ class LeaseServers {
     const nonce = random128()
     const make = () => module.call('lease_renewal_request', lease, wishMs, name, nonce)
     try {
-      return await this.#ask(make, response => module.call('lease_renewal_judge', response, nonce), () => module.number())
+      const judge = response => module.call('lease_renewal_judge', response, nonce)
+      return await this.#ask(make, judge, () => module.number())
     } catch (error) {
       // Only a server's answer says that the lease is lost.
       return failedRenewal(error.code === SOURCE_INVALID ? error : error.message)

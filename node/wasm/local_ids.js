@@ -48,7 +48,9 @@ export class LocalIds {
     const held = this.#copyInto(array, 0, array.length)
     const end = held < array.length ? this.#state.fillFromMemory(array, held, 1) : held
     // What is left of the array is no ids.
-    if (end < array.length) throw fault('internal', `${array.length - end} ids were not in memory after all; please report it`)
+    if (end < array.length) {
+      throw fault('internal', `${array.length - end} ids were not in memory after all; please report it`)
+    }
     return 0
   }
 
@@ -102,7 +104,9 @@ export class LocalIds {
   }
 
   #hold(ids) {
-    if (this.ids.length < ids.length || this.ids.length > ids.length * TOO_LONG) this.ids = new BigInt64Array(ids.length)
+    if (this.ids.length < ids.length || this.ids.length > ids.length * TOO_LONG) {
+      this.ids = new BigInt64Array(ids.length)
+    }
     this.ids.set(ids)
     this.at = 0
     this.end = ids.length

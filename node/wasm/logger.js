@@ -35,4 +35,6 @@ export function log(level, message) {
   })
 }
 
-export const warn = error => log('warn', error instanceof LeafidError ? `${nameOf(error.code)}: ${error.message}` : String(error))
+export function warn(error) {
+  log('warn', error instanceof LeafidError ? `${nameOf(error.code)}: ${error.message}` : String(error))
+}

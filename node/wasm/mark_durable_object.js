@@ -11,13 +11,18 @@ const numbers = new WeakMap()
 let objects = 0
 
 export function durableObjectMarks({ name, stateDir, storage }) {
-  if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing here, where marks are in the storage of a Durable Object')
+  if (stateDir !== undefined) {
+    wasm().refuse('stateDir', stateDir, 'nothing here, where marks are in the storage of a Durable Object')
+  }
   if (storage === undefined) {
     const message =
-      'an isolate has no storage of its own for marks: set storage to ctx.storage of a Durable Object; or set persist: false, and then only this isolate notices a source that repeats itself'
+      'an isolate has no storage of its own for marks: set storage to ctx.storage of a Durable Object; or set ' +
+      'persist: false, and then only this isolate notices a source that repeats itself'
     throw fault('invalid_argument', message)
   }
-  if (NEEDED.some(method => typeof storage?.[method] !== 'function')) wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+  if (NEEDED.some(method => typeof storage?.[method] !== 'function')) {
+    wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+  }
   if (!numbers.has(storage)) numbers.set(storage, ++objects)
   const key = mark => `leafid/${name}/${mark}`
   const path = mark => `${key(mark)} in ${place}`

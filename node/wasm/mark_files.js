@@ -62,7 +62,9 @@ class MarkFiles {
       const lock = this.#tried('lock', name, () => this.#flock(this.path(name)))
       if (lock !== null) return lock
       if (elapsed() < end) continue
-      const message = `${this.path(name)} was locked by others for ${LOCK_TIMEOUT_MS} ms; try again, and see what holds it that long`
+      const message =
+        `${this.path(name)} was locked by others for ${LOCK_TIMEOUT_MS} ms; try again, and see what holds it that ` +
+        'long'
       throw fault('segment_unavailable', message)
     }
   }

@@ -10,7 +10,9 @@ export function indexedDbMarks({ name, stateDir, storage }) {
   if (stateDir !== undefined) wasm().refuse('stateDir', stateDir, 'nothing in a browser, where marks are in IndexedDB')
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where marks are in IndexedDB')
   if (!globalThis.indexedDB) {
-    const message = 'marks cannot be stored here, because there is no IndexedDB; set persist: false, and then only this page notices a source that repeats itself'
+    const message =
+      'marks cannot be stored here, because there is no IndexedDB; set persist: false, and then only this page ' +
+      'notices a source that repeats itself'
     throw fault('invalid_argument', message)
   }
   const key = mark => `${name}/${mark}`

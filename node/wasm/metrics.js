@@ -5,12 +5,15 @@ import { Shared } from './shared.js'
 import { version } from './version.js'
 
 const seconds = ms => ms / 1000
+const reservedUntil = stats => seconds(stats.reservedUntilMs)
+const expiresAt = (_, { settings }) => seconds(settings.expiresAtMs)
+const leaseUntil = ({ leaseUntilMs }) => (leaseUntilMs === null ? null : seconds(leaseUntilMs))
 /** Name, unit, description, kind, and value of each. */
 const SNOWFLAKES = [
-  ['reserved_until', '_seconds', 'Ids are durable up to here, exclusive, Unix time', 'gauge', stats => seconds(stats.reservedUntilMs)],
+  ['reserved_until', '_seconds', 'Ids are durable up to here, exclusive, Unix time', 'gauge', reservedUntil],
   ['lead', '_seconds', 'How far the logical clock is ahead of the clock', 'gauge', stats => seconds(stats.leadMs)],
-  ['expires_at', '_seconds', 'When the timestamp bits of the layout end, Unix time', 'gauge', (_, { settings }) => seconds(settings.expiresAtMs)],
-  ['lease_until', '_seconds', 'Where the lease of the worker id ends, Unix time', 'gauge', stats => (stats.leaseUntilMs === null ? null : seconds(stats.leaseUntilMs))],
+  ['expires_at', '_seconds', 'When the timestamp bits of the layout end, Unix time', 'gauge', expiresAt],
+  ['lease_until', '_seconds', 'Where the lease of the worker id ends, Unix time', 'gauge', leaseUntil],
   ['clock_lag', '_seconds', "How late the generator's clock may be", 'gauge', () => 0],
   ['claims', '', 'Worker ids claimed: more than one when leases were lost', 'counter', (_, { claims }) => claims],
   ['handles', '', 'Open handles of the generator', 'gauge', (_, { handles }) => handles],
@@ -44,10 +47,12 @@ function* ofTags() {
 }
 
 export function metrics() {
-  const lines = ['# HELP leafid_build_info The version.', '# TYPE leafid_build_info gauge', `leafid_build_info{version="${version}"} 1`]
+  const head = ['# HELP leafid_build_info The version.', '# TYPE leafid_build_info gauge']
+  const lines = [...head, `leafid_build_info{version="${version}"} 1`]
   const open = Shared.open().map(shared => ({ shared, stats: shared.generator.stats() }))
   for (const [name, unit, help, kind, value] of SNOWFLAKES) {
-    const samples = open.map(({ shared, stats }) => ({ shared, number: value(stats, shared) })).filter(({ number }) => number !== null)
+    const all = open.map(({ shared, stats }) => ({ shared, number: value(stats, shared) }))
+    const samples = all.filter(({ number }) => number !== null)
     if (samples.length === 0) continue
     const full = `leafid_snowflake_${name}${unit}`
     lines.push(`# HELP ${full} ${help}.`, `# TYPE ${full} ${kind}`)

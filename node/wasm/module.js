@@ -28,7 +28,8 @@ class Module {
     this.#memory = this.exports.memory
     const version = this.exports.abi_version()
     if (version !== ABI_VERSION) {
-      const message = `the WebAssembly module has the version ${version} of its exports, not ${ABI_VERSION}: install one leafid`
+      const message =
+        `the WebAssembly module has the version ${version} of its exports, not ${ABI_VERSION}: install one leafid`
       throw new LeafidError(codeOf('internal'), message)
     }
     this.#numbers = this.exports.numbers()
@@ -102,7 +103,8 @@ class Module {
   trapped(error) {
     if (error instanceof LeafidError) return error
     if (!(error instanceof WebAssembly.RuntimeError)) return error
-    this.#ended = fault('internal', `a defect of leafid ended its WebAssembly module: ${error.message}; please report it`, error)
+    const message = `a defect of leafid ended its WebAssembly module: ${error.message}; please report it`
+    this.#ended = fault('internal', message, error)
     return this.#ended
   }
 
@@ -179,7 +181,9 @@ export function begin(compiled) {
 
 /** The instance. Throws after a defect of it. */
 export function wasm() {
-  if (!module) throw fault('internal', 'the WebAssembly module of leafid is not loaded: import leafid/wasm, not a file of it')
+  if (!module) {
+    throw fault('internal', 'the WebAssembly module of leafid is not loaded: import leafid/wasm, not a file of it')
+  }
   if (module.ended) throw module.ended
   return module
 }

@@ -12,11 +12,14 @@ import { server } from './server.js'
 function flock(file) {
   const opened = openFor(file)
   const close = () => fs.closeSync(opened.fd)
-  const { status, stderr, error } = spawnSync('flock', ['-x', '-n', '3'], { stdio: ['ignore', 'ignore', 'pipe', opened.fd], encoding: 'utf8' })
+  const stdio = ['ignore', 'ignore', 'pipe', opened.fd]
+  const { status, stderr, error } = spawnSync('flock', ['-x', '-n', '3'], { stdio, encoding: 'utf8' })
   if (status === 0) return { id: opened.id, close }
   close()
   if (error?.code === 'ENOENT') {
-    const message = 'Node has no file locks, and the program flock is missing: install util-linux, or the native package, or lease the worker id from a server'
+    const message =
+      'Node has no file locks, and the program flock is missing: install util-linux, or the native package, or lease ' +
+      'the worker id from a server'
     throw fault('invalid_argument', message)
   }
   if (status === 1 && !stderr) return null

@@ -65,8 +65,10 @@ const layoutReaders = {
   order: text,
 }
 
-const LEAF = { timestampBits: 41, workerBits: 10, sequenceBits: 12, epochMs: 1288834974657, tickMs: 1, order: 'worker-sequence' }
 const ORDERS = ['worker-sequence', 'sequence-worker']
+const LEAF = {
+  timestampBits: 41, workerBits: 10, sequenceBits: 12, epochMs: 1288834974657, tickMs: 1, order: ORDERS[0],
+}
 
 /** A layout as a new handle, from a preset's name, bits, or fields. */
 export function layoutOf(value, name = 'layout') {
@@ -74,7 +76,8 @@ export function layoutOf(value, name = 'layout') {
   if (value === undefined || value === null) return module.call('layout_parse', 'leaf')
   if (typeof value === 'string') return module.call('layout_parse', value)
   if (!isRecord(value)) module.refuse(name, value)
-  const { epochMs, tickMs, timestampBits, workerBits, sequenceBits, order } = { ...LEAF, ...record(value, layoutReaders) }
+  const fields = { ...LEAF, ...record(value, layoutReaders) }
+  const { epochMs, tickMs, timestampBits, workerBits, sequenceBits, order } = fields
   return module.call('layout_new', epochMs, tickMs, timestampBits, workerBits, sequenceBits, order)
 }
 

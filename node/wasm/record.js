@@ -18,7 +18,10 @@ export class RecordFile {
   #file
   #path
   #name
-  /** The number of what was read or written last, and the highest that was tried: a failed write may have reached the disk. */
+  /**
+   * The number of what was read or written last, and the highest that was tried: a failed write may have reached the
+   * disk.
+   */
   #number
   #tried
   #spare
@@ -82,14 +85,19 @@ export class RecordFile {
       const found = fields(this.record)
       observe(found.grantedAtMs, JSON.parse(written))
       if (name !== this.#name || found.workerId !== workerId) {
-        const message = `${this.#path} is the record of worker id ${found.workerId} of "${name}", not of ${workerId} of "${this.#name}": it was moved or copied here; nothing was changed, put it back`
+        const message =
+          `${this.#path} is the record of worker id ${found.workerId} of "${name}", not of ${workerId} of ` +
+          `"${this.#name}": it was moved or copied here; nothing was changed, put it back`
         throw fault('state_corrupt', message)
       }
       this.#checkLayout(layout, layoutText)
       module.call('record_check', this.record)
       if (damaged) {
         this.#replace(module.call('record_after_lost_slot', this.record, rules, filteredMs()))
-        log('warn', `one slot of ${this.#path} is damaged; the other one is used, and ids continue above what it may have granted`)
+        const message =
+          `one slot of ${this.#path} is damaged; the other one is used, and ids continue above what it may have ` +
+          'granted'
+        log('warn', message)
       }
     } finally {
       module.free(stored)
@@ -103,7 +111,10 @@ export class RecordFile {
     module.free(theirs)
     const ours = layoutFields(layout)
     if (found.text === ours.text && found.numbers.every((number, at) => number === ours.numbers[at])) return
-    const message = `${this.#path} was written for the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ${found.numbers[1]}, not for ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; ids of two layouts in one column can be alike: use the same layout, or another name`
+    const message =
+      `${this.#path} was written for the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ` +
+      `${found.numbers[1]}, not for ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; ids ` +
+      'of two layouts in one column can be alike: use the same layout, or another name'
     throw fault('state_mismatch', message)
   }
 
@@ -147,7 +158,9 @@ export class RecordFile {
 
   #lost(what) {
     const { workerId } = fields(this.record)
-    const message = `${this.#path} ${what} while worker id ${workerId} was in use; no further ids are issued by this generator: find out what changed it, then close and open again`
+    const message =
+      `${this.#path} ${what} while worker id ${workerId} was in use; no further ids are issued by this generator: ` +
+      'find out what changed it, then close and open again'
     return fault('worker_lost', message)
   }
 

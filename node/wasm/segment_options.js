@@ -19,7 +19,9 @@ const only = (allowed, why) => (value, name) => (truth(value, name) === allowed 
 
 function prewarm(value, name) {
   if (value === 'last-day') return value
-  if (!Array.isArray(value) || !value.every(isText) || value.length > MOST_PREWARMED) wasm().refuse(name, value, PREWARM)
+  if (!Array.isArray(value) || !value.every(isText) || value.length > MOST_PREWARMED) {
+    wasm().refuse(name, value, PREWARM)
+  }
   return [...value]
 }
 
@@ -71,14 +73,17 @@ function serversOf(value) {
   const list = typeof value === 'string' ? [value] : value
   const fits = Array.isArray(list) && list.length > 0 && list.every(isText)
   if (!fits) wasm().refuse('servers', value, FROM)
-  if (list.some(url => url.startsWith('file:'))) wasm().refuse('servers', value, `${FROM}; file:DIR needs the native package`)
+  if (list.some(url => url.startsWith('file:'))) {
+    wasm().refuse('servers', value, `${FROM}; file:DIR needs the native package`)
+  }
   return [...list]
 }
 
 function sourceOf({ fetch, options: { protocol = 'leaf' } }) {
   if (fetch) return CALLBACK
   const number = SOURCES.indexOf(protocol)
-  return number > CALLBACK ? number : wasm().refuse('protocol', protocol, SOURCES.slice(1).map(name => `"${name}"`).join(', '))
+  const names = SOURCES.slice(1).map(name => `"${name}"`)
+  return number > CALLBACK ? number : wasm().refuse('protocol', protocol, names.join(', '))
 }
 
 /** The settings of checked types. */

@@ -25,7 +25,9 @@ const boot = uptime && isLinux ? tried(() => fs.readFileSync('/proc/sys/kernel/r
 const host = tried(() => os.hostname(), '')
 const started = new Date(Date.now() - process.uptime() * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
 
-/** A platform with files. `flock` is as files.js describes it. `seesChanges`: it tells when a file was changed, in ms. */
+/**
+ * A platform with files. `flock` is as files.js describes it. `seesChanges`: it tells when a file was changed, in ms.
+ */
 export function server(name, flock, seesChanges = true) {
   const variable = name => tried(() => process.env[name], undefined) || undefined
   return {
@@ -40,17 +42,23 @@ export function server(name, flock, seesChanges = true) {
       if (settings.storage !== undefined) return refuseStorage(name)
       if (isLinux) {
         const files = fileStore(settings, { flock, variable, lockDir: variable('LEAFID_LOCK_DIR') })
-        if (settings.workers.source?.urls && settings.persist && seesChanges) files.leases = new LeaseFiles(settings, files, boot)
+        if (settings.workers.source?.urls && settings.persist && seesChanges) {
+          files.leases = new LeaseFiles(settings, files, boot)
+        }
         return files
       }
       if (settings.leases) return noStore(settings)
-      const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here, or lease the worker id from a server`
+      const message =
+        `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here, ` +
+        'or lease the worker id from a server'
       throw fault('invalid_argument', message)
     },
     marks(settings) {
       if (settings.storage !== undefined) return refuseStorage(name)
       if (isLinux) return fileMarks(settings, { flock, variable })
-      const message = `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here; or set persist: false, and then only this process notices a source that repeats itself`
+      const message =
+        `leafid/wasm has file locks only on Linux, and this is ${process.platform}: install the native package here; ` +
+        'or set persist: false, and then only this process notices a source that repeats itself'
       throw fault('invalid_argument', message)
     },
     background(run, ms) {

@@ -8,7 +8,8 @@ import { elapsed } from './time.js'
 const decoder = new TextDecoder()
 const MOST_SERVERS = 64
 const LONGEST_URL = 2000
-const ALLOWED = 'http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid'
+const ALLOWED =
+  'http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid'
 
 /** The URLs, checked, without a slash at the end. `option` names them in messages. */
 export function checkedUrls(urls, option) {
@@ -29,7 +30,9 @@ export function checkedHeaders(headers = {}, token) {
   const module = wasm()
   const all = {}
   if (token !== undefined) all.Authorization = `Bearer ${token}`
-  if (token === '') module.refuseText('token', 'another text', 'at least one character, none of them a control character')
+  if (token === '') {
+    module.refuseText('token', 'another text', 'at least one character, none of them a control character')
+  }
   for (const [name, value] of Object.entries(headers)) {
     const known = Object.keys(all).some(other => other.toLowerCase() === name.toLowerCase())
     if (known) module.refuse('headers', name, 'each name once, and no Authorization besides `token`')
@@ -39,8 +42,11 @@ export function checkedHeaders(headers = {}, token) {
     new Headers(all)
   } catch {
     // The text may be a secret, so no message contains it.
-    if (token !== undefined) module.refuseText('token', 'or `headers` with a character that HTTP does not allow', 'other characters')
-    module.refuseText('headers', 'of a character that HTTP does not allow', 'letters, digits and - in names, no control characters')
+    if (token !== undefined) {
+      module.refuseText('token', 'or `headers` with a character that HTTP does not allow', 'other characters')
+    }
+    const allowed = 'letters, digits and - in names, no control characters'
+    module.refuseText('headers', 'of a character that HTTP does not allow', allowed)
   }
   return all
 }
@@ -71,9 +77,10 @@ export class ServerPool {
    *
    * @param {string} tag of the request; '' if all requests are alike
    * @param {boolean} urgent whether a caller waits
-   * @param {{ make: (high: bigint, low: bigint) => void, judge: (response: number, high: bigint, low: bigint) => number,
-   *   read: () => unknown, seen?: (status: number) => void, isSelfEvident: boolean }} dialect calls of the module: for a
-   *   request and for its judgement; `read` gets the answer from the module, `seen` the status of each response
+   * @param {{ make: (high: bigint, low: bigint) => void, read: () => unknown, seen?: (status: number) => void,
+   *   judge: (response: number, high: bigint, low: bigint) => number, isSelfEvident: boolean }} dialect calls of the
+   *   module: for a request and for its judgement; `read` gets the answer from the module, `seen` the status of each
+   *   response
    */
   async ask(tag, urgent, { make, judge, read, seen = () => {}, isSelfEvident }) {
     const module = wasm()
@@ -189,7 +196,10 @@ function requestOf() {
 }
 
 function whyUnanswered(url, error) {
-  if (error?.name === 'AbortError') return `${url} did not answer in time; see whether it is overloaded, or raise request_timeout_ms`
+  if (error?.name === 'AbortError') {
+    return `${url} did not answer in time; see whether it is overloaded, or raise request_timeout_ms`
+  }
   const cause = error?.cause?.message || error?.message || String(error)
-  return `${url} cannot be reached: ${cause}; see whether it runs, and in a browser whether it allows this origin (CORS)`
+  const advice = 'see whether it runs, and in a browser whether it allows this origin (CORS)'
+  return `${url} cannot be reached: ${cause}; ${advice}`
 }

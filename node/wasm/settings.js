@@ -36,7 +36,12 @@ const choice = (value, name) => text(value, name) || wasm().refuse(name, value)
 const TIMES = 'a function that answers an array of Unix milliseconds, as integers, or a promise of it'
 const peerTimes = (value, name) => (typeof value === 'function' ? value : wasm().refuse(name, value, TIMES))
 
+const NO_MODES = refused('it does not set the modes of files')
+const sharedGroup = (value, name) => (truth(value, name) ? NO_MODES(value, name) : value)
+
 const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
+const clockSource = (value, name) =>
+  value === 'system' ? value : wasm().refuse(name, value, value === 'coarse' ? NO_COARSE : '')
 
 const options = {
   worker,
@@ -51,11 +56,11 @@ const options = {
   timeoutMs: milliseconds,
   persist: truth,
   sharedFs: truth,
-  sharedGroup: (value, name) => (truth(value, name) ? refused('it does not set the modes of files')(value, name) : value),
+  sharedGroup,
   exclusiveRange: truth,
   noRecordWaitMs: integer,
   lazy: truth,
-  clockSource: (value, name) => (value === 'system' ? value : wasm().refuse(name, value, value === 'coarse' ? NO_COARSE : '')),
+  clockSource,
   startAfter: existing,
   peerTimes,
   token: text,
@@ -95,7 +100,8 @@ function checkEpoch({ layout: given, epochMs }, layout) {
   const { fields } = resolved(layout)
   const now = filteredMs()
   if ((epochMs !== undefined || isRecord(given)) && fields.epochMs > now) {
-    wasm().refuse('epochMs', fields.epochMs, `Unix milliseconds from 0 to 2^53, not ahead of the clock, which reads ${now}`)
+    const allowed = `Unix milliseconds from 0 to 2^53, not ahead of the clock, which reads ${now}`
+    wasm().refuse('epochMs', fields.epochMs, allowed)
   }
 }
 
@@ -118,8 +124,8 @@ function workersOf(worker, name, given, layout) {
 const flag = (given, name) => given ?? ['1', 'true'].includes(platform().variable(name))
 
 /**
- * The settings of checked options. Handles in it live as long as the generator: `freeSettings`. `opens`: whether the store
- * is needed, whose directory is then made.
+ * The settings of checked options. Handles in it live as long as the generator: `freeSettings`. `opens`: whether the
+ * store is needed, whose directory is then made.
  */
 export function settingsOf(given, opens = true) {
   const module = wasm()
@@ -195,7 +201,8 @@ export function settingsOf(given, opens = true) {
 }
 
 function leasedWait({ noRecordWaitMs = 0 }) {
-  return noRecordWaitMs === 0 ? 0 : wasm().refuse('noRecordWaitMs', noRecordWaitMs, '0 with leases, which give no span twice')
+  const allowed = '0 with leases, which give no span twice'
+  return noRecordWaitMs === 0 ? 0 : wasm().refuse('noRecordWaitMs', noRecordWaitMs, allowed)
 }
 
 export function freeSettings({ layout, rules, workers }) {

@@ -39,11 +39,14 @@ export class Shared {
   /** Claims anew. The old generator is sealed first: its worker id may have another holder. */
   async #lose(generator, why) {
     this.#losses = generator.kept ? 0 : this.#losses
-    this.lost = fault('would_block', `the lease of worker id ${generator.workerId} is lost, and another one is being claimed: ${why.message}`)
+    const message =
+      `the lease of worker id ${generator.workerId} is lost, and another one is being claimed: ${why.message}`
+    this.lost = fault('would_block', message)
     const wanted = () => this.handles > 0 && this.generator === generator
     try {
       await generator.close(true)
-      const next = await recover(this.settings, generator.workerId, why, this.#losses++, wanted, error => (this.lost = error))
+      const told = error => (this.lost = error)
+      const next = await recover(this.settings, generator.workerId, why, this.#losses++, wanted, told)
       if (next && wanted()) this.#begin(next)
       else await next?.close()
     } catch (error) {
@@ -89,7 +92,9 @@ export class Shared {
     if (found) return found
     const shared = new Shared(settings)
     try {
-      if (all.has(settings.key)) throw fault('would_block', 'this generator is being opened or closed; return to the event loop, and call again')
+      if (all.has(settings.key)) {
+        throw fault('would_block', 'this generator is being opened or closed; return to the event loop, and call again')
+      }
       shared.#begin(openNow(settings))
     } catch (error) {
       freeSettings(settings)

@@ -240,7 +240,9 @@ export class Snowflake {
       },
     }
     for (const [name, value] of Object.entries(disposals)) {
-      if (Symbol[name]) Object.defineProperty(this.prototype, Symbol[name], { value, configurable: true, writable: true })
+      if (Symbol[name]) {
+        Object.defineProperty(this.prototype, Symbol[name], { value, configurable: true, writable: true })
+      }
     }
   }
 }

@@ -12,8 +12,8 @@ export const elapsed = performance.now.bind(performance)
 const STEP_MS = 1000
 
 /**
- * A clock that never goes back and counts suspended time, from two that do one of both. A wall clock that is set forward
- * counts as suspended time too: a lease then ends early, never late.
+ * A clock that never goes back and counts suspended time, from two that do one of both. A wall clock that is set
+ * forward counts as suspended time too: a lease then ends early, never late.
  */
 export function suspendCountingClock(wall = nowMs, steady = elapsed) {
   let [suspended, offset] = [0, wall() - steady()]

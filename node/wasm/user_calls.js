@@ -1,4 +1,5 @@
-// Calls of user callbacks: of those that must return at once, and of those whose promises are awaited; and their errors.
+// Calls of user callbacks: of those that must return at once, and of those whose promises are awaited; and their
+// errors.
 
 import { LeafidError, fault } from './errors.js'
 import { isThenable } from './steps.js'
@@ -21,16 +22,21 @@ function outcome(call) {
   }
 }
 
-/** Calls a user callback: `{ value }` or `{ error }`. Throws if it returns a promise; what that brings goes to `late`. */
+/**
+ * Calls a user callback: `{ value }` or `{ error }`. Throws if it returns a promise; what that brings goes to `late`.
+ */
 export function atOnce(call, what, timeoutMs, late) {
   const begun = outcome(call)
   if (!begun.promise) return begun
   begun.promise.then(late, () => {})
-  const message = `${what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
+  const message =
+    `${what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true`
   throw fault('would_block', message)
 }
 
-/** As `atOnce`, but waits for a promise. After `timeoutMs` that is an error, and what the promise brings goes to `late`. */
+/**
+ * As `atOnce`, but waits for a promise. After `timeoutMs` that is an error, and what the promise brings goes to `late`.
+ */
 export function inTime(call, what, timeoutMs, late, begin = setTimeout) {
   const begun = outcome(call)
   if (!begun.promise) return begun

@@ -4,7 +4,9 @@ import { fault, shown } from './errors.js'
 import { isRecord } from './options.js'
 import { failure, outside } from './user_calls.js'
 
-const SEGMENT = 'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag that it does not know'
+const SEGMENT =
+  'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag ' +
+  'that it does not know'
 const ENDS = ['start', 'end', 'stride']
 
 const fits = value => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value))
@@ -12,7 +14,8 @@ const fits = value => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === 
 /** A record with its fields; only a plain object's are read again. */
 function inspected(value) {
   if (!isRecord(value)) return shown(value)
-  const fields = Object.entries(Object.getOwnPropertyDescriptors(value)).map(([name, { value }]) => `${name}: ${shown(value)}`)
+  const properties = Object.entries(Object.getOwnPropertyDescriptors(value))
+  const fields = properties.map(([name, { value }]) => `${name}: ${shown(value)}`)
   return `{ ${fields.slice(0, 8).join(', ')} }`
 }
 

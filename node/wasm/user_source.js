@@ -77,7 +77,9 @@ class UserSource {
       const answer = renewal(await outside(() => this.#given.renew(held, wishMs)))
       if (answer === null) return module.call('renewal_failed', 0, '')
       const { workerId = held.workerId, untilMs, leaseMs, token } = answer
-      if (workerId !== held.workerId) refuse('workerId', workerId, `${held.workerId}, because a renewal keeps the worker id`)
+      if (workerId !== held.workerId) {
+        refuse('workerId', workerId, `${held.workerId}, because a renewal keeps the worker id`)
+      }
       return module.call('renewal_new', untilMs, leaseMs, token ?? null)
     } catch (error) {
       return failedRenewal(error)
@@ -110,7 +112,8 @@ function idOf(value, { mostWorker, layoutText }) {
   const id = workerId(value)
   if (id === null) return null
   const fits = id >= 0 && id <= mostWorker
-  return { workerId: fits ? id : refuse('workerId', id, `as the claim's answer 0 to ${mostWorker} (${layoutText})`), lease: 0 }
+  if (!fits) refuse('workerId', id, `as the claim's answer 0 to ${mostWorker} (${layoutText})`)
+  return { workerId: id, lease: 0 }
 }
 
 /** The fields of a lease's handle, as its source gave them. */

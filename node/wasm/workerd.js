@@ -1,4 +1,5 @@
-// leafid/wasm in workerd (Cloudflare Workers): worker ids from the storage of a Durable Object, or leased from a server.
+// leafid/wasm in workerd (Cloudflare Workers): worker ids from the storage of a Durable Object, or leased from a
+// server.
 
 import compiled from './leafid.wasm'
 import { durableObjectStore } from './durable_object.js'
@@ -13,7 +14,8 @@ function store(settings) {
   if (settings.storage !== undefined) return durableObjectStore(settings)
   if (settings.leases) return noStore(settings)
   const message =
-    'an isolate has no storage of its own, and others like it would get the same worker id: use a Durable Object and set storage to its ctx.storage, or lease the worker id from a server'
+    'an isolate has no storage of its own, and others like it would get the same worker id: use a Durable Object and ' +
+    'set storage to its ctx.storage, or lease the worker id from a server'
   throw fault('invalid_argument', message)
 }
 
