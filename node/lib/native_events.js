@@ -4,7 +4,7 @@
 // calls may have their ids. A user callback runs from the event loop only, never inside a call for ids: a transaction
 // that the caller has open is not leafid's.
 
-const { waiting } = require('./wait_queue.js')
+const { waiting } = require('./tag_waits.js')
 const native = require('./native.js')
 const { clearInterval, setInterval } = require('./time.js')
 

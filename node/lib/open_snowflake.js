@@ -5,11 +5,11 @@
 // again. The host decides what is needed and when to give up; here are only the calls and the promises. An opening that
 // finds the generator open calls no callback.
 
-const { failure } = require('./answers.js')
+const { times } = require('./answers.js')
 const { LeafidError, guarded, translate } = require('./errors.js')
+const { failure } = require('./failure.js')
 const { ended, theEvents } = require('./native_events.js')
 const native = require('./native.js')
-const { times } = require('./options.js')
 const { isThenable, serve, sourceOf, theCalls, uses } = require('./sources.js')
 const { clearTimeout, setTimeout } = require('./time.js')
 

@@ -93,12 +93,6 @@ function peerTimes(value, name) {
   return typeof value === 'function' ? value : refuse(name, value, TIMES)
 }
 
-/** The readings of peers' clocks that the callback returned. */
-function times(value) {
-  const fits = Array.isArray(value) && value.every(Number.isSafeInteger)
-  return fits ? value : refuse('peerTimes', value, 'as its answer an array of Unix milliseconds, as integers')
-}
-
 const options = {
   worker,
   name: text,
@@ -136,4 +130,4 @@ function snowflakeOptions(given) {
 /** The layout argument of decode and compose. */
 const layoutArgument = value => (value === undefined || value === null ? undefined : layout(value, 'layout'))
 
-module.exports = { existing, headers, integer, isRecord, isText, layoutArgument, record, snowflakeOptions, text, times, truth, unknownName }
+module.exports = { existing, headers, integer, isRecord, isText, layoutArgument, record, snowflakeOptions, text, truth, unknownName }

@@ -3,10 +3,11 @@
 // The user callbacks for worker ids, and the calls of them for which leafid's threads wait. They run from the event
 // loop only, never inside `next`: a transaction that the caller has open is not leafid's.
 
-const { failure, lease, renewal, workerId } = require('./answers.js')
+const { lease, renewal, times, workerId } = require('./answers.js')
+const { failure } = require('./failure.js')
 const native = require('./native.js')
-const { times } = require('./options.js')
 
+const NOTHING = Object.freeze({})
 const isThenable = value => typeof value?.then === 'function'
 
 /** One user callback, or object of callbacks. */
@@ -31,7 +32,9 @@ class Source {
   }
 
   read(value) {
-    return this.leases ? lease(value) : workerId(value)
+    const read = this.leases ? lease(value) : workerId(value)
+    if (read === null) return NOTHING
+    return this.leases ? { lease: read } : { workerId: read }
   }
 
   renew(held, untilMs) {
@@ -123,7 +126,8 @@ function renewAlone(use, call) {
 async function renew(source, { ticket, lease: held, untilMs }) {
   let answer
   try {
-    answer = renewal(await source.renew({ ...held }, untilMs))
+    const read = renewal(await source.renew({ ...held }, untilMs))
+    answer = read === null ? NOTHING : { renewal: read }
   } catch (error) {
     answer = failure(error)
   }

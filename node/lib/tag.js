@@ -2,6 +2,7 @@
 
 const { MOST, filled } = require('./arrays.js')
 const { named, refuse } = require('./errors.js')
+const { TagWaits } = require('./tag_waits.js')
 const { WaitQueue } = require('./wait_queue.js')
 const native = require('./native.js')
 const { integer, isRecord, record, unknownName } = require('./options.js')
@@ -42,7 +43,7 @@ class Tag {
     if (made !== MADE) refuse('Tag', 'new Tag', 'the tag method of Segments')
     this.#tag = tag
     this.#localIds = new LocalIds(tag.handle)
-    this.#queue = new WaitQueue(tag, this.#localIds)
+    this.#queue = new WaitQueue(new TagWaits(tag, this.#localIds), this.#localIds)
   }
 
   static #ours(self) {

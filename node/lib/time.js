@@ -8,11 +8,11 @@ const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = r
 const { performance } = require('node:perf_hooks')
 
 /** Milliseconds since some time in the past. */
-const now = performance.now.bind(performance)
+const elapsed = performance.now.bind(performance)
 
 const settled = Promise.resolve()
 
 /** Calls it as a microtask, which a replaced queueMicrotask would not. */
 const soon = run => void settled.then(run)
 
-module.exports = { Date, clearInterval, clearTimeout, now, setImmediate, setInterval, setTimeout, soon }
+module.exports = { Date, clearInterval, clearTimeout, elapsed, setImmediate, setInterval, setTimeout, soon }

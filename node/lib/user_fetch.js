@@ -4,8 +4,8 @@
 // is called, and for which tags.
 
 const { inspect } = require('node:util')
-const { failure } = require('./answers.js')
 const { LeafidError, SHOWN } = require('./errors.js')
+const { failure } = require('./failure.js')
 const { isRecord } = require('./options.js')
 
 const SEGMENT = 'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag that it does not know'

@@ -2,6 +2,8 @@
 //
 //   node node/tools/package.mjs OUT PLATFORM=BUILT… [FOLDER…]
 //
+// Some files of node/wasm are files of node/lib too, as CommonJS: see SHARED.
+//
 // Packs `leafid`, and `leafid-PLATFORM` with the addon in the folder BUILT, into the folder OUT, and installs all of them
 // into each FOLDER. PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in
 // the root of the repository; `make node-package` and `make dist-node` do.
@@ -83,6 +85,19 @@ function addModule(folder) {
   writeFileSync(join(folder, 'leafid.wasm.js'), text)
 }
 
+/** The files that the native package and WebAssembly share. They export functions, classes and constants by name. */
+const SHARED = ['answers.js', 'wait_queue.js']
+
+/** A module as CommonJS, which Node 20 can load from the native package. */
+function commonJs(text) {
+  const names = [...text.matchAll(/^export (?:async function|function\*?|class|const) (\w+)/gm)].map(([, name]) => name)
+  const body = text
+    .replace(/^import (\{[^}]*\}) from ('.*')$/gm, 'const $1 = require($2)')
+    .replace(/^export (?=async function|function|class|const)/gm, '')
+  if (/^(import|export)\b/m.test(body)) throw new Error('a shared file has an import or an export that is not by name')
+  return `'use strict'\n\n${body}\nmodule.exports = { ${names.join(', ')} }\n`
+}
+
 function packAll() {
   rmSync(join(build, 'stage'), { recursive: true, force: true })
   mkdirSync(build, { recursive: true })
@@ -90,6 +105,9 @@ function packAll() {
   const tarballs = [
     pack('leafid', stage => {
       for (const path of shipped) cpSync(path, join(stage, path.slice('node/'.length)), { recursive: true })
+      for (const name of SHARED) {
+        writeFileSync(join(stage, 'lib', name), commonJs(readFileSync(join('node/wasm', name), 'utf8')))
+      }
       addModule(join(stage, 'wasm'))
       cpSync(notices, join(stage, notices))
     }),

@@ -36,7 +36,11 @@ export class Tag {
     this.#owner = owner
     this.#state = state
     this.#localIds = new LocalIds(state)
-    this.#queue = new WaitQueue(state, this.#localIds)
+    // The state lives as long as the segments: it must not hold the owner.
+    const queue = new WaitQueue(state, this.#localIds)
+    state.isWaiting = () => queue.length > 0
+    state.changed = () => queue.soon()
+    this.#queue = queue
   }
 
   /** Ends the waiting calls, and drops what this tag holds. */

@@ -32,6 +32,8 @@ export class TagState {
   #stock
   /** There are at least this many ids in memory. */
   #least = 0
+  /** The number of fetches that had begun when the wait of the first call began: their errors may be too old for it. */
+  #begun = null
 
   /** `settings.stock`: `{ most, adaptive }` of a source that gives one id at a time, or null. */
   constructor(number, name, fetcher) {
@@ -138,6 +140,35 @@ export class TagState {
       if (refused && !awaited) throw refused
       if (!refilled) return null
     }
+  }
+
+  // What a queue of waiting calls needs: see wait_queue.js.
+
+  poll(need) {
+    const { refilled, refused, awaited, ended, begun } = this.fetcher.want(this, need)
+    if (refilled) return true
+    const isFresh = this.#begun !== null && ended > this.#begun
+    if (refused && (isFresh || !awaited)) throw refused
+    this.#begun ??= begun
+    return false
+  }
+
+  waits() {}
+
+  rests() {
+    this.#begun = null
+  }
+
+  progressed() {
+    this.#begun = null
+  }
+
+  explain(error) {
+    return error
+  }
+
+  late(timeoutMs) {
+    return this.fetcher.late(this, timeoutMs)
   }
 
   /** The state in the form of `stats`, without what calls hold. */

@@ -26,5 +26,10 @@ export function suspendCountingClock(wall = nowMs, steady = elapsed) {
   }
 }
 
+const settled = Promise.resolve()
+
+/** Calls it as a microtask. */
+export const soon = run => void settled.then(run)
+
 /** A promise that is fulfilled after a time. */
 export const sleep = ms => new Promise(done => setTimeout(done, ms))

@@ -1,14 +1,23 @@
 // The calls that wait for ids of one tag, first come, first served. However many they are, the source gets one request
-// for all of them.
+// for all of them. When to fetch and how many ids, the core decides: here are only the promises of the calls and the
+// event loop's timer of each.
+//
+// What the queue needs of a tag:
+//   poll(need, head)   asks for ids, for calls that need so many of them: whether there may be some at once. Throws the
+//                      error of every call. `head` is the first call
+//   waits(queue)       calls wait from now on
+//   rests()            no call waits any more
+//   progressed()       a call got ids
+//   explain(error)     an error of `poll` or of taking ids, for one call
+//   late(timeoutMs)    the error of a call whose time is over
 
-import { clearTimeout, elapsed, setTimeout } from './time.js'
+import { clearTimeout, elapsed, setTimeout, soon } from './time.js'
 
 /** Timers may come a little early. */
 const EARLY_MS = 1
-const settled = Promise.resolve()
 
 export class WaitQueue {
-  #state
+  #tag
   #localIds
   #waiters = new Set()
   /** The signals that may abort calls: `{ waiters, onAbort }` each; null without one. */
@@ -17,8 +26,6 @@ export class WaitQueue {
   #need = 0
   #scheduled = false
   #isPumping = false
-  /** The number of fetches that had begun when the wait of the first call began: their errors may be too old for it. */
-  #begun = null
   #timer = null
   /** When the timer runs, and when the first call's time is over, or earlier. */
   #due = Infinity
@@ -28,11 +35,9 @@ export class WaitQueue {
   #known = 0
   waits = 0
 
-  constructor(state, localIds) {
-    this.#state = state
+  constructor(tag, localIds) {
+    this.#tag = tag
     this.#localIds = localIds
-    state.isWaiting = () => this.#waiters.size > 0
-    state.changed = () => this.#soon()
   }
 
   get length() {
@@ -63,14 +68,15 @@ export class WaitQueue {
       this.#soonest = Math.min(this.#soonest, deadline)
       // All calls of this turn of the event loop are in the queue when the source is asked.
       this.#localIds.hide()
-      this.#soon()
+      this.soon()
     })
   }
 
-  #soon() {
+  /** As `pump`, but not now. */
+  soon() {
     if (this.#scheduled) return
     this.#scheduled = true
-    settled.then(() => {
+    soon(() => {
       this.#scheduled = false
       this.pump()
     })
@@ -109,12 +115,15 @@ export class WaitQueue {
     this.#isPumping = true
     try {
       while (!this.#serve()) {
-        if (this.#waits()) return
+        const [head] = this.#waiters
+        if (this.#tag.poll(this.#need, head)) continue
+        this.#wait(head)
+        return
       }
       this.#rest()
     } catch (error) {
       // The error of every call: the source does not know the tag, or it is closed.
-      this.endAll(() => error)
+      this.endAll(() => this.#tag.explain(error))
     } finally {
       this.#isPumping = false
     }
@@ -125,15 +134,9 @@ export class WaitQueue {
     for (const waiter of this.#waiters) this.#reject(waiter, error())
   }
 
-  /** Whether the first call waits: a fetch will end. Throws what the source says of the tag. */
-  #waits() {
-    const { refilled, refused, awaited, ended, begun } = this.#state.fetcher.want(this.#state, this.#need)
-    if (refilled) return false
-    const isFresh = this.#begun !== null && ended > this.#begun
-    if (refused && (isFresh || !awaited)) throw refused
-    this.#begun ??= begun
-    this.#wait()
-    return true
+  /** Puts back the ids that calls have so far, before they fail because the tag is closed. */
+  giveBack() {
+    for (const waiter of this.#waiters) this.#empty(waiter)
   }
 
   /** Returns whether no call waits any more. */
@@ -143,7 +146,7 @@ export class WaitQueue {
       if (waiter.array === null) {
         const id = local.take(this.#need)
         if (id === undefined) return false
-        this.#begun = null
+        this.#tag.progressed()
         this.#leave(waiter, 1)
         waiter.resolve(id)
       } else {
@@ -151,7 +154,7 @@ export class WaitQueue {
         if (filled > waiter.filled) {
           // A call that makes progress gets more time.
           waiter.deadline = elapsed() + waiter.timeoutMs
-          this.#begun = null
+          this.#tag.progressed()
         }
         this.#need -= filled - waiter.filled
         waiter.filled = filled
@@ -169,22 +172,25 @@ export class WaitQueue {
     if (waiter.signal) this.#unlisten(waiter.signal, waiter)
   }
 
+  #empty(waiter) {
+    if (waiter.filled === 0) return
+    this.#localIds.unshift(waiter.array.subarray(0, waiter.filled))
+    this.#need += waiter.filled
+    waiter.filled = 0
+  }
+
   /** Ends a call with an error, and puts back its ids for the next call. */
   #reject(waiter, error) {
-    if (waiter.filled > 0) {
-      this.#localIds.unshift(waiter.array.subarray(0, waiter.filled))
-      this.#need += waiter.filled
-      waiter.filled = 0
-    }
+    this.#empty(waiter)
     this.#leave(waiter, waiter.array === null ? 1 : waiter.array.length)
     waiter.reject(error)
     if (this.#waiters.size === 0) this.#rest()
   }
 
-  #wait() {
-    const [head] = this.#waiters
+  #wait(head) {
     this.waits += this.#joined - Math.max(this.#known, head.number - 1)
     this.#known = this.#joined
+    this.#tag.waits(this)
     if (this.#soonest >= this.#due) return
     clearTimeout(this.#timer)
     this.#due = this.#soonest
@@ -193,11 +199,11 @@ export class WaitQueue {
   }
 
   #rest() {
-    this.#begun = null
     this.#soonest = Infinity
     clearTimeout(this.#timer)
     this.#timer = null
     this.#due = Infinity
+    this.#tag.rests()
   }
 
   /** Ends calls whose time is over, after their ids were served: the event loop may have been too busy for that. */
@@ -207,7 +213,7 @@ export class WaitQueue {
     this.#due = this.#soonest = Infinity
     for (const waiter of this.#waiters) {
       if (waiter.deadline > from) this.#soonest = Math.min(this.#soonest, waiter.deadline)
-      else this.#reject(waiter, this.#state.fetcher.late(this.#state, waiter.timeoutMs))
+      else this.#reject(waiter, this.#tag.late(waiter.timeoutMs))
     }
     this.pump()
   }
