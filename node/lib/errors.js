@@ -2,6 +2,7 @@
 
 const { inspect } = require('node:util')
 const native = require('./native.js')
+const { named, snake } = require('./option_names.js')
 
 const PREFIX = 'ERR_LEAFID_'
 const codeOf = name => PREFIX + name.toUpperCase()
@@ -19,21 +20,6 @@ class LeafidError extends Error {
   }
 }
 Object.defineProperty(LeafidError.prototype, 'name', { value: 'LeafidError', configurable: true, writable: true })
-
-const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
-const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase())
-
-/**
- * The names of options and arguments in the host's messages, which a message here has in camel case. A field that "the
- * answer has" keeps the name that the server uses.
- */
-const OPTIONS = /(?<!"|\bhas the )\b(state_dir|epoch_ms|tick_ms|(timestamp|worker|sequence)_bits|on_clock_backwards|max_backwards_ms|on_exhausted|random_start|timeout_ms|timestamp_ms|worker_id|shared_fs|shared_group|exclusive_range|no_record_wait_ms|request_timeout_ms|connect_timeout_ms|ca_file|block_size|keep_unused|ordered_source|clock_source|start_after|peer_times(_ms)?|from_ms|until_ms|lease_ms)\b/g
-
-/** A message of the host, with the names of options in camel case, except in the text of a user callback at its end. */
-function named(message, theirs = 'failed: ') {
-  const at = message.indexOf(theirs)
-  return at < 0 ? message.replace(OPTIONS, camel) : message.slice(0, at).replace(OPTIONS, camel) + message.slice(at)
-}
 
 /** Converts an exception of the addon; `theirs`: the text of a user callback in it, if it is known. */
 function translate(error, theirs) {
@@ -66,7 +52,10 @@ const SHOWN = { depth: 1, customInspect: false, breakLength: Infinity, maxString
  * @returns {never}
  */
 function refuse(name, value, allowed) {
-  return guarded(() => native.refuse(snake(name), inspect(value, SHOWN), allowed))
+  return guarded(() => native.refuse(snake(name), inspected(value), allowed))
 }
 
-module.exports = { LeafidError, SHOWN, guarded, named, translate, refuse }
+/** How a message shows what a user callback returned. */
+const inspected = value => inspect(value, SHOWN)
+
+module.exports = { LeafidError, guarded, inspected, named, translate, refuse }

@@ -4,7 +4,7 @@
 
 const { refuse } = require('./errors.js')
 const native = require('./native.js')
-const { headers, integer, isRecord, isText, record, text, truth, unknownName } = require('./options.js')
+const { headers, integer, isRecord, isText, record, text, truth } = require('./options.js')
 
 function servers(value) {
   const list = typeof value === 'string' ? [value] : value
@@ -23,7 +23,7 @@ function tags(value, name) {
   if (!isRecord(value)) refuse(name, value, 'an object of { start, step } by tag')
   return Object.entries(value).map(([name, tag]) => {
     if (!isRecord(tag)) refuse('tags', value, 'an object of { start, step } by tag')
-    return { name, ...record(tag, fileTag, unknownName(fileTag)) }
+    return { name, ...record(tag, fileTag) }
   })
 }
 
@@ -78,7 +78,7 @@ function segmentsOptions(first, second) {
   const given = fetches ? first : (second ?? {})
   if (!isRecord(given)) refuse('options', given, 'an object of options')
   const readers = fetches ? ofFetch : ofServers
-  const { fetch: fetcher, prewarm: warmed, ...options } = record(given, readers, unknownName(readers))
+  const { fetch: fetcher, prewarm: warmed, ...options } = record(given, readers)
   if (fetches && !fetcher) refuse('fetch', fetcher, 'a function (tag, step) that answers { start, end } or a promise of it')
   if (!fetches) options.servers = servers(first)
   if (warmed === 'last-day') options.prewarmLastDay = true

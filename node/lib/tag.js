@@ -1,34 +1,13 @@
 'use strict'
 
-const { MOST, filled } = require('./arrays.js')
+const { filled } = require('./arrays.js')
 const { named, refuse } = require('./errors.js')
+const { bindAtFirstUse, callOf, room } = require('./tag_calls.js')
 const { TagWaits } = require('./tag_waits.js')
 const { WaitQueue } = require('./wait_queue.js')
 const native = require('./native.js')
-const { integer, isRecord, record, unknownName } = require('./options.js')
 const { GENERATION } = require('./generation.js')
 const { LocalIds } = require('./local_ids.js')
-
-const { mostMs: MOST_MS } = native.limits()
-const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
-
-function timeout(value, name) {
-  return integer(value, name) >= 1 && value <= MOST_MS ? value : refuse(name, value)
-}
-
-function signal(value, name) {
-  const fits = typeof value?.aborted === 'boolean' && typeof value.addEventListener === 'function'
-  return fits ? value : refuse(name, value, 'an AbortSignal')
-}
-
-const callOptions = { timeoutMs: timeout, signal }
-
-/** The options of a call that may wait. */
-function callOf(given) {
-  if (given === undefined || given === null) return {}
-  if (!isRecord(given)) refuse('options', given, 'an object with any of timeoutMs, signal')
-  return record(given, callOptions, unknownName(callOptions))
-}
 
 /** Only segments make tags. */
 const MADE = Symbol('made by Segments')
@@ -202,29 +181,6 @@ class Tag {
   }
 }
 
-// Methods are bound at their first use: of very many tags, most need one or two.
-for (const name of BOUND) {
-  const method = Tag.prototype[name]
-  const own = (tag, value) => {
-    // A frozen tag has no room for it.
-    Reflect.defineProperty(tag, name, { value, configurable: true, writable: true })
-    return value
-  }
-  Object.defineProperty(Tag.prototype, name, {
-    get() {
-      return this === Tag.prototype ? method : own(this, method.bind(this))
-    },
-    set(value) {
-      own(this, value)
-    },
-    configurable: true,
-  })
-}
-
-/** An array for this number of ids. */
-function room(n) {
-  if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
-  return new BigInt64Array(n)
-}
+bindAtFirstUse(Tag.prototype, (tag, name, method) => method.bind(tag))
 
 module.exports = { MADE, Tag }

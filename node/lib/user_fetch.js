@@ -1,29 +1,11 @@
 'use strict'
 
-// The user callback that fetches segments, and its results in the form that the addon takes. The host decides when it
-// is called, and for which tags.
+// The user callback that fetches segments. The host decides when it is called, and for which tags.
 
-const { inspect } = require('node:util')
-const { LeafidError, SHOWN } = require('./errors.js')
+const { segment } = require('./answers.js')
 const { failure } = require('./failure.js')
-const { isRecord } = require('./options.js')
 
-const SEGMENT = 'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag that it does not know'
 const NOTHING = Object.freeze({})
-const ENDS = ['start', 'end', 'stride']
-
-const fits = value => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value))
-
-function segment(value) {
-  if (value === null || value === undefined) return NOTHING
-  const read = {}
-  const known = isRecord(value) && Object.keys(value).every(name => ENDS.includes(name))
-  if (known) for (const name of ENDS) read[name] = value[name] ?? (name === 'stride' ? 1 : undefined)
-  if (!known || !ENDS.every(name => fits(read[name]))) {
-    throw new LeafidError('ERR_LEAFID_SOURCE_INVALID', `fetch answered ${inspect(value, SHOWN)}; ${SEGMENT}`)
-  }
-  return { start: BigInt(read.start), end: BigInt(read.end), stride: BigInt(read.stride) }
-}
 
 class UserFetch {
   #fetch
@@ -40,7 +22,7 @@ class UserFetch {
   async ask({ tag, step, after }, answer) {
     let answered
     try {
-      answered = segment(await this.#fetch.call(undefined, tag, step, after))
+      answered = segment(await this.#fetch.call(undefined, tag, step, after)) ?? NOTHING
       this.#failures.delete(tag)
     } catch (error) {
       answered = failure(error)

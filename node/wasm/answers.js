@@ -1,6 +1,7 @@
-// The results of user callbacks for worker ids. Types are checked here, values by the core.
+// The results of user callbacks. Types are checked here, values by the core.
 
-import { isRecord, isText } from './options.js'
+import { LeafidError, inspected } from './errors.js'
+import { isRecord, isText } from './readers.js'
 import { refuse, refuseText } from './refuse.js'
 
 const areTimes = value => Array.isArray(value) && value.every(Number.isSafeInteger)
@@ -58,3 +59,22 @@ export function renewal(value) {
 
 /** The readings of peers' clocks that the callback returned. */
 export const times = value => (areTimes(value) ? value : refuse('peerTimes', value, TIMES))
+
+const SEGMENT =
+  'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag ' +
+  'that it does not know'
+const ENDS = ['start', 'end', 'stride']
+
+const fits = value => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value))
+
+/** The result of a function that fetches: `{ start, end, stride }` of bigints, or null for an unknown tag. */
+export function segment(value) {
+  if (value === null || value === undefined) return null
+  const read = {}
+  const known = isRecord(value) && Object.keys(value).every(name => ENDS.includes(name))
+  if (known) for (const name of ENDS) read[name] = value[name] ?? (name === 'stride' ? 1 : undefined)
+  if (!known || !ENDS.every(name => fits(read[name]))) {
+    throw new LeafidError('ERR_LEAFID_SOURCE_INVALID', `fetch answered ${inspected(value)}; ${SEGMENT}`)
+  }
+  return { start: BigInt(read.start), end: BigInt(read.end), stride: BigInt(read.stride) }
+}

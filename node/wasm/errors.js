@@ -1,5 +1,7 @@
 // The errors of leafid, the same as of the native package.
 
+export { named, snake } from './option_names.js'
+
 export const PREFIX = 'ERR_LEAFID_'
 export const codeOf = name => PREFIX + name.toUpperCase()
 export const nameOf = code => code.slice(PREFIX.length).toLowerCase()
@@ -35,27 +37,6 @@ export const numberOf = error => numbers.get(error?.code) ?? numbers.get(codeOf(
 export const fault = (name, message, cause) =>
   new LeafidError(codeOf(name), message, cause === undefined ? undefined : { cause })
 
-const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
-export const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase())
-
-/** As in the native package's lib/errors.js: the names of options in the module's messages, in camel case. */
-const NAMES = [
-  'state_dir', 'epoch_ms', 'tick_ms', '(timestamp|worker|sequence)_bits', 'on_clock_backwards', 'max_backwards_ms',
-  'on_exhausted', 'random_start', 'timeout_ms', 'timestamp_ms', 'worker_id', 'shared_fs', 'shared_group',
-  'exclusive_range', 'no_record_wait_ms', 'request_timeout_ms', 'connect_timeout_ms', 'ca_file', 'block_size',
-  'keep_unused', 'ordered_source', 'clock_source', 'start_after', 'peer_times(_ms)?', 'from_ms', 'until_ms',
-  'lease_ms',
-]
-const OPTIONS = new RegExp(`(?<!"|\\bhas the )\\b(${NAMES.join('|')})\\b`, 'g')
-
-/**
- * A message of the module with the names of options in camel case, but not in the text of a user callback at its end.
- */
-export function named(message, theirs = 'failed: ') {
-  const at = message.indexOf(theirs)
-  return at < 0 ? message.replace(OPTIONS, camel) : message.slice(0, at).replace(OPTIONS, camel) + message.slice(at)
-}
-
 const SHORT = 200
 
 /** How a message shows a value: short, and without a call of the user's code. */
@@ -68,4 +49,12 @@ export function shown(value) {
   if (Array.isArray(value)) return `[Array of ${value.length}]`
   if (typeof value === 'object' && value !== null) return '[Object]'
   return Object.is(value, -0) ? '-0' : String(value)
+}
+
+/** As `shown`, of a record with its fields; only a plain object's are read again. */
+export function inspected(value) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return shown(value)
+  const properties = Object.entries(Object.getOwnPropertyDescriptors(value))
+  const fields = properties.map(([name, { value }]) => `${name}: ${shown(value)}`)
+  return `{ ${fields.slice(0, 8).join(', ')} }`
 }

@@ -4,37 +4,18 @@ import { filteredMs } from './clock.js'
 import { leaseServers } from './lease_servers.js'
 import { wasm } from './module.js'
 import {
-  existing, headers, integer, isRecord, isText, layoutOf, milliseconds, record, resolved, text, truth,
+  existing, headers, integer, isRecord, layoutOf, milliseconds, peerTimes, record, resolved, text, truth, worker,
 } from './options.js'
 import { platform } from './platform.js'
 import { checkedHeaders, checkedUrls } from './servers.js'
 import { userSource } from './user_source.js'
 
-const rangeEnds = { first: value => value, last: value => value }
-const SOURCE = 'an object with the methods claim, renew and release, or a function for worker ids without leases'
 const isSource = value => typeof value === 'function' || (isRecord(value) && 'claim' in value)
-
-/** As text, as an array of URLs, or what the user gave as a source. */
-function worker(value, name) {
-  if (typeof value === 'string' || typeof value === 'function') return value
-  if (Array.isArray(value) && value.length > 0 && value.every(isText)) return [...value]
-  if (isSource(value)) {
-    const missing = ['claim', 'renew', 'release'].filter(method => typeof value[method] !== 'function')
-    return missing.length === 0 ? value : wasm().refuseText(name, `an object without ${missing.join(' and ')}`, SOURCE)
-  }
-  if (!isRecord(value)) return String(integer(value, name))
-  const { first, last } = record(value, rangeEnds, () => wasm().refuse(name, value))
-  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last)) wasm().refuse(name, value)
-  return `${first}-${last}`
-}
 
 const refused = why => (value, name) => wasm().refuse(name, value, `nothing in leafid/wasm: ${why}`)
 
 /** A text that is not empty: that would be the default. */
 const choice = (value, name) => text(value, name) || wasm().refuse(name, value)
-
-const TIMES = 'a function that answers an array of Unix milliseconds, as integers, or a promise of it'
-const peerTimes = (value, name) => (typeof value === 'function' ? value : wasm().refuse(name, value, TIMES))
 
 const NO_MODES = refused('it does not set the modes of files')
 const sharedGroup = (value, name) => (truth(value, name) ? NO_MODES(value, name) : value)
@@ -116,7 +97,8 @@ function workersOf(worker, name, given, layout) {
     const checked = { checked: checkedUrls(urls, 'worker'), headers: checkedHeaders(given.headers, token) }
     return { source: leaseServers({ name, urls, ...checked, requestTimeoutMs, connectTimeoutMs }) }
   }
-  module.call('worker_range', layout, worker, platform().host)
+  const text = isRecord(worker) ? `${worker.first}-${worker.last}` : String(worker)
+  module.call('worker_range', layout, text, platform().host)
   const [first, last] = module.numbers(2)
   return { first, last }
 }

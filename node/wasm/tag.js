@@ -1,25 +1,9 @@
-import { MOST, plainOf } from './arrays.js'
+import { plainOf } from './arrays.js'
 import { fault } from './errors.js'
 import { LocalIds } from './local_ids.js'
 import { wasm } from './module.js'
-import { integer, isRecord, milliseconds, record } from './options.js'
+import { bindAtFirstUse, callOf, room } from './tag_calls.js'
 import { WaitQueue } from './wait_queue.js'
-
-const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
-
-function signal(value, name) {
-  const fits = typeof value?.aborted === 'boolean' && typeof value.addEventListener === 'function'
-  return fits ? value : wasm().refuse(name, value, 'an AbortSignal')
-}
-
-const callOptions = { timeoutMs: milliseconds, signal }
-
-/** The options of a call that may wait. */
-function callOf(given) {
-  if (given === undefined || given === null) return {}
-  if (!isRecord(given)) wasm().refuse('options', given, 'an object with any of timeoutMs, signal')
-  return record(given, callOptions)
-}
 
 /** Only segments make tags. */
 export const MADE = Symbol('made by Segments')
@@ -199,28 +183,4 @@ export class Tag {
 
 export const closed = () => fault('closed', 'the segments were closed; open them again')
 
-// Methods are bound at their first use: of very many tags, most need one or two.
-for (const name of BOUND) {
-  const method = Tag.prototype[name]
-  const own = (tag, value) => {
-    // A frozen tag has no room for it.
-    Reflect.defineProperty(tag, name, { value, configurable: true, writable: true })
-    return value
-  }
-  Object.defineProperty(Tag.prototype, name, {
-    get() {
-      if (this === Tag.prototype) return method
-      return own(this, Tag.bound(this, name, method))
-    },
-    set(value) {
-      own(this, value)
-    },
-    configurable: true,
-  })
-}
-
-/** An array for this number of ids. */
-function room(n) {
-  if (integer(n, 'n') < 0 || n > MOST) wasm().refuse('n', n)
-  return new BigInt64Array(n)
-}
+bindAtFirstUse(Tag.prototype, Tag.bound)
