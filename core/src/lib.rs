@@ -94,5 +94,7 @@ pub use snowflake::tick_runs::TickRuns;
 pub use text_form::TextForm;
 pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
 pub use time::clock_filter::{ClockFilter, LeapEvent};
+pub use time::clock_steps::ClockSteps;
+pub use time::durations::{DurationCounts, Durations};
 pub use time::poll_pause::PollPause;
 pub use utc::Utc;

@@ -2,4 +2,6 @@
 
 pub(crate) mod back_off;
 pub(crate) mod clock_filter;
+pub(crate) mod clock_steps;
+pub(crate) mod durations;
 pub(crate) mod poll_pause;

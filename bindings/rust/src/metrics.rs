@@ -7,8 +7,9 @@ use crate::os;
 use crate::segments::fetcher::open_fetchers;
 use crate::snowflake::registry::existing_registry;
 use crate::{SegmentsStats, Stats, TagStats};
+use leafid_core::DurationCounts;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -47,6 +48,12 @@ const SNOWFLAKES: &[Metric<Stats>] = &[
         "Worker ids claimed: more than one when leases were lost",
         Value::Counter(|stats| stats.claims),
     ),
+    Metric(
+        "snowflake_ids",
+        "Ids issued since the claim, with those that a thread reserved for its next calls",
+        Value::Counter(|stats| stats.ids),
+    ),
+    Metric("snowflake_wait", "How long calls waited for an id", Value::Histogram(|stats| &stats.waits)),
     Metric("snowflake_handles", "Open handles of the generator", Value::Gauge(|stats| stats.handles as u64)),
     Metric(
         "snowflake_renewals",
@@ -65,9 +72,21 @@ const TAGS: &[Metric<TagStats>] = &[
     Metric("segment_left", "Ids at hand", Value::Gauge(|stats| stats.left)),
     Metric("segment_step", "The step of the last fetch", Value::Gauge(|stats| stats.step as u64)),
     Metric("segment_waiting", "Calls that wait", Value::Gauge(|stats| stats.waiting as u64)),
+    Metric(
+        "segment_ids",
+        "Ids that calls have taken, with those that a thread reserved for its next calls",
+        Value::Counter(|stats| stats.ids),
+    ),
     Metric("segment_fetches", "Fetches that have ended", Value::Counter(|stats| stats.fetches)),
+    Metric(
+        "segment_fetch_outcomes",
+        "Fetches that have ended, by outcome: ok, or an error's code",
+        Value::Outcomes(|stats| &stats.outcomes),
+    ),
+    Metric("segment_fetch", "How long the source took", Value::Histogram(|stats| &stats.fetch_times)),
     Metric("segment_fetch_failures", "Fetches that failed", Value::Counter(|stats| stats.failures)),
     Metric("segment_waits", "Calls that found nothing at hand", Value::Counter(|stats| stats.waits)),
+    Metric("segment_wait", "How long calls waited for ids", Value::Histogram(|stats| &stats.wait_times)),
 ];
 
 struct Metric<T>(&'static str, &'static str, Value<T>);
@@ -77,6 +96,26 @@ enum Value<T> {
     Seconds(fn(&T) -> Option<i64>),
     Gauge(fn(&T) -> u64),
     Counter(fn(&T) -> u64),
+    /// A counter with the further label `outcome`.
+    Outcomes(fn(&T) -> &[(&'static str, u64)]),
+    /// In seconds.
+    Histogram(fn(&T) -> &DurationCounts),
+}
+
+/// Durations as a histogram in seconds.
+struct Seconds<'a>(&'a DurationCounts);
+
+impl EncodeMetric for Seconds<'_> {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        let seconds = |us: u64| us as f64 / 1_000_000.0;
+        let ends = self.0.buckets().map(|(end, count)| (end.map_or(f64::MAX, seconds), count));
+        let buckets: Vec<_> = ends.collect();
+        encoder.encode_histogram::<[(&str, &str); 0]>(seconds(self.0.sum_us), self.0.count(), &buckets, None)
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
+    }
 }
 
 /// Returns the statistics of every open generator of this process, as text in the OpenMetrics format.
@@ -118,6 +157,13 @@ impl Collector for Generators {
         let mut build = encoder.encode_descriptor("build_info", "The version", None, MetricType::Gauge)?;
         let version = [("version", env!("CARGO_PKG_VERSION"))];
         ConstGauge::new(1u64).encode(build.encode_family(&version)?)?;
+        let (forward, backward) = os::clock::STEPS.counts();
+        let help = "Times that the system's clock was set, as this process saw it";
+        let mut steps = encoder.encode_descriptor("clock_steps", help, None, MetricType::Counter)?;
+        for (direction, count) in [("forward", forward), ("backward", backward)] {
+            let labels = [("direction", direction)];
+            ConstCounter::new(count).encode(steps.encode_family(&labels)?)?;
+        }
         for metric in SNOWFLAKES {
             metric.encode(&mut encoder, self.snowflakes.iter().map(|stats| (stats, labels(stats))))?;
         }
@@ -162,7 +208,8 @@ impl<T> Metric<T> {
         let (unit, kind) = match value {
             Value::Seconds(_) => (Some(&Unit::Seconds), MetricType::Gauge),
             Value::Gauge(_) => (None, MetricType::Gauge),
-            Value::Counter(_) => (None, MetricType::Counter),
+            Value::Counter(_) | Value::Outcomes(_) => (None, MetricType::Counter),
+            Value::Histogram(_) => (Some(&Unit::Seconds), MetricType::Histogram),
         };
         let mut family = encoder.encode_descriptor(name, help, unit, kind)?;
         for (stats, labels) in all {
@@ -175,6 +222,14 @@ impl<T> Metric<T> {
                 Value::Counter(read) => {
                     ConstCounter::new(read(stats)).encode(family.encode_family(&labels)?)?
                 }
+                Value::Outcomes(read) => {
+                    for (outcome, count) in read(stats) {
+                        let mut labels = labels.to_vec();
+                        labels.push(("outcome", (*outcome).to_owned()));
+                        ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+                    }
+                }
+                Value::Histogram(read) => Seconds(read(stats)).encode(family.encode_family(&labels)?)?,
             }
         }
         Ok(())

@@ -443,6 +443,43 @@ fn tags_are_checked_by_name() {
 }
 
 #[test]
+fn metrics_count_ids_waits_and_fetches_by_outcome() {
+    let counter = Counter::slow(30);
+    let fails = Arc::new(AtomicUsize::new(0));
+    let failing = Arc::clone(&fails);
+    let builder = Segments::builder().persist(false).name(unique()).fetch(move |request| {
+        match failing.fetch_add(1, SeqCst) {
+            0 => Err("the database is away".into()),
+            _ => Ok(counter.give(request)),
+        }
+    });
+    let ids = builder.open().unwrap();
+    let tag = ids.tag("order").unwrap();
+    let taken = tag.take(1_500).unwrap().len() + usize::from(tag.next().is_ok());
+    let text = leafid::metrics();
+    let value = |metric: &str, more: &str| -> f64 {
+        let (start, label) = (format!("{metric}{{"), format!("name=\"{}\"", ids.name()));
+        let found = text
+            .lines()
+            .find(|line| line.starts_with(&start) && line.contains(&label) && line.contains(more));
+        found.unwrap_or_else(|| panic!("{metric} in {text}")).rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    assert_eq!(value("leafid_segment_ids_total", ""), taken as f64);
+    assert_eq!(value("leafid_segment_fetch_outcomes_total", "outcome=\"segment_unavailable\""), 1.0);
+    let ok = value("leafid_segment_fetch_outcomes_total", "outcome=\"ok\"");
+    assert!(ok >= 1.0 && value("leafid_segment_fetches_total", "") == ok + 1.0, "{text}");
+    assert_eq!(value("leafid_segment_fetch_seconds_count", ""), ok + 1.0);
+    assert!(value("leafid_segment_fetch_seconds_sum", "") >= 0.03, "{text}");
+    assert_eq!(value("leafid_segment_wait_seconds_count", ""), value("leafid_segment_waits_total", ""));
+    assert!(value("leafid_segment_wait_seconds_sum", "") >= 0.03, "{text}");
+    let mut local = tag.local();
+    local.next().unwrap();
+    // It puts back what it reserved.
+    drop(local);
+    assert_eq!(tag.stats().unwrap().ids, taken as u64 + 1);
+}
+
+#[test]
 fn metrics_tell_of_each_tag() {
     let ids = Counter::slow(0).builder().open().unwrap();
     ids.tag("order").unwrap().take(5).unwrap();

@@ -15,6 +15,7 @@
 
 use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Action, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
+use core::sync::atomic::AtomicU64 as StatisticU64;
 
 /// A position is `tick << sequence_bits | sequence`. It has at most 63 bits, so this value is not a position.
 const SEALED: u64 = u64::MAX;
@@ -59,6 +60,19 @@ pub struct Snowflake {
     worker: i64,
     random_start: u64,
     seed: u64,
+    issued: Issued,
+}
+
+/// The number of issued ids, for metrics. The ids of a tick are counted when a later tick begins, so that most ids cost
+/// nothing. These are not the atomic types that tests replace, because nothing is decided by them.
+#[derive(Default)]
+struct Issued {
+    /// The ids of all ticks before that of the position.
+    before: StatisticU64,
+    /// A position that no id led to: the origin, or the start of a span after a gap.
+    untouched: StatisticU64,
+    /// The largest number that was returned, because between two of the steps below a number can be too small.
+    returned: StatisticU64,
 }
 
 /// The target of a step.
@@ -89,6 +103,10 @@ impl Snowflake {
             worker: i64::from(worker_id.min(layout.max_worker_id())) << worker_shift,
             random_start: u64::from(rules.random_start).min(eighth),
             seed,
+            issued: Issued {
+                untouched: StatisticU64::new(from << layout.sequence_bits()),
+                ..Issued::default()
+            },
         }
     }
 
@@ -132,14 +150,29 @@ impl Snowflake {
         }
         if span.from > self.until.load(Relaxed) {
             // Before the bound is raised, because no step may land in the gap. A sealed generator stays sealed.
-            self.next.0.fetch_max(span.from << self.sequence_bits, Relaxed);
+            let begin = span.from << self.sequence_bits;
+            let before = self.next.0.fetch_max(begin, Relaxed);
+            if before < begin {
+                self.count_tick_of(before);
+                self.issued.untouched.store(begin, Relaxed);
+            }
         }
         self.until.fetch_max(span.until, Release);
     }
 
     /// Seals the generator in one atomic step and returns the exact first unused tick; `None` if it was sealed before.
     pub fn seal(&self) -> Option<u64> {
-        self.first_unused_of(self.next.0.swap(SEALED, Relaxed))
+        let position = self.next.0.swap(SEALED, Relaxed);
+        self.count_tick_of(position);
+        self.first_unused_of(position)
+    }
+
+    /// The number of ids that were issued or reserved so far, for metrics. It never falls. While other threads take ids,
+    /// it may be short of those of the last tick.
+    pub fn issued(&self) -> u64 {
+        let before = self.issued.before.load(Relaxed);
+        let now = before + self.issued_in_tick_of(self.next.0.load(Relaxed));
+        self.issued.returned.fetch_max(now, Relaxed).max(now)
     }
 
     /// The first tick without an issued id; `None` if the generator is sealed.
@@ -231,7 +264,12 @@ impl Snowflake {
             let start = if target.begun { at } else { self.begin(target.tick) };
             let end = (start + want).min((target.tick + 1) << self.sequence_bits);
             match self.next.0.compare_exchange_weak(at, end, Relaxed, Relaxed) {
-                Ok(_) => return Ok((start, end - start)),
+                Ok(_) => {
+                    if !target.begun {
+                        self.count_tick_of(at);
+                    }
+                    return Ok((start, end - start));
+                }
                 Err(found) => at = found,
             }
         }
@@ -308,6 +346,26 @@ impl Snowflake {
             position |= ((z >> 32) * self.random_start) >> 32;
         }
         position
+    }
+
+    /// Counts the ids of the last tick that has any, after the step away from this position.
+    #[cold]
+    #[inline(never)]
+    fn count_tick_of(&self, position: u64) {
+        self.issued.before.fetch_add(self.issued_in_tick_of(position), Relaxed);
+    }
+
+    /// The number of ids in the tick of the id before this position.
+    fn issued_in_tick_of(&self, position: u64) -> u64 {
+        if position == SEALED {
+            return 0;
+        }
+        let tick = position.wrapping_sub(1) >> self.sequence_bits;
+        // At the start of a span after a gap, which is not granted yet or is untouched.
+        if tick >= self.until.load(Acquire) || position == self.issued.untouched.load(Relaxed) {
+            return 0;
+        }
+        position - self.begin(tick)
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use crate::ClockSource;
 use crate::os::log_queue::{self, Level};
-use leafid_core::{ClockFilter, LeapEvent};
+use leafid_core::{ClockFilter, ClockSteps, LeapEvent};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -40,6 +40,9 @@ pub(crate) enum Clock {
 
 /// The filter of the system's clock. A forked child continues with its parent's.
 static SYSTEM: ClockFilter = ClockFilter::new();
+
+/// The steps of the system's clock that were seen since the start of this process or of its parent.
+pub(crate) static STEPS: ClockSteps = ClockSteps::new();
 
 impl Clock {
     /// Unix milliseconds, unfiltered: only for the time in ids. A clock far ahead of the spans issues no ids.
@@ -123,7 +126,11 @@ impl Clock {
                 Clock::Other(clock, _) => clock.now_ns(),
             };
             let after = nanoseconds(self.boot_time());
-            if after.saturating_sub(before) < 1_000_000_000 {
+            let within = after.saturating_sub(before);
+            if within < 1_000_000_000 {
+                if let Clock::System | Clock::Coarse = self {
+                    STEPS.note(now_ns, after, within);
+                }
                 return (now_ns, after);
             }
             before = after;

@@ -115,7 +115,7 @@ impl PendingTake {
             let (fetcher, tag_state) = self.tag.process()?;
             let seen = tag_state.version();
             if let Some(number) = self.priority {
-                self.receive(tag_state.take_served(number));
+                self.receive(&tag_state, tag_state.take_served(number));
                 if self.left == 0 {
                     continue;
                 }
@@ -126,7 +126,7 @@ impl PendingTake {
             }
             match taken {
                 Ok((run, wants_fetch)) => {
-                    self.receive([run]);
+                    self.receive(&tag_state, [run]);
                     if wants_fetch {
                         self.tag.fetch_ahead();
                     }
@@ -157,12 +157,20 @@ impl PendingTake {
         }
     }
 
-    fn receive(&mut self, runs: impl IntoIterator<Item = Run>) {
+    fn receive(&mut self, tag_state: &TagState, runs: impl IntoIterator<Item = Run>) {
         for run in runs {
+            self.end_wait(tag_state);
             self.left -= run.count;
             self.runs.push(run);
-            (self.ended, self.priority) = (None, None);
+            self.priority = None;
             self.deadline = Instant::now() + self.timeout;
+        }
+    }
+
+    /// Records the time of a wait, if there was one.
+    fn end_wait(&mut self, tag_state: &TagState) {
+        if self.ended.take().is_some() {
+            tag_state.wait_times.add(self.waits_since.elapsed());
         }
     }
 
@@ -290,13 +298,16 @@ impl Drop for PendingTake {
             && let Ok((_, tag_state)) = self.tag.process()
         {
             let runs = tag_state.take_served(number);
-            self.receive(runs);
+            self.receive(&tag_state, runs);
         }
-        if !self.runs.is_empty()
+        if (!self.runs.is_empty() || self.ended.is_some())
             && self.generation == os::process::generation()
             && let Ok((_, tag_state)) = self.tag.process()
         {
-            tag_state.put_back(&self.runs);
+            self.end_wait(&tag_state);
+            if !self.runs.is_empty() {
+                tag_state.put_back(&self.runs);
+            }
         }
     }
 }

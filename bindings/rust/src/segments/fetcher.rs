@@ -321,7 +321,7 @@ impl Fetcher {
     fn use_unused(self: &Arc<Self>, tag_state: &Arc<TagState>, kept: Vec<Segment>, is_probe: bool) {
         tag_state.locked(|state| {
             state.fetch.cancelled();
-            kept.into_iter().for_each(|segment| state.pending.push_back(segment));
+            kept.into_iter().for_each(|segment| state.receive(segment));
             tag_state.refill(state);
         });
         let now_ms = self.now_ms();
@@ -352,6 +352,11 @@ impl Fetcher {
         let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
         let logged = tag_state.locked(|state| {
             let before = state.fetch.error().map(Error::code);
+            let code = outcome.as_ref().err().map_or("ok", |error| error.code().name());
+            *state.outcomes.entry(code).or_default() += 1;
+            if let Some(asked_at) = state.asked_at() {
+                tag_state.fetch_times.add(asked_at.elapsed());
+            }
             let failures = match outcome {
                 Ok((accepted, step)) => {
                     // A source that returns no step has shown its step when the request left the number to it.
@@ -359,7 +364,7 @@ impl Fetcher {
                         accepted.segments.first().filter(|_| wanted == 0).map(|first| first.len() as i64);
                     let own = self.settings.step.or(step).or(shown);
                     state.fetch.succeeded(wanted, own, accepted.refused, now_ms);
-                    accepted.segments.into_iter().for_each(|segment| state.pending.push_back(segment));
+                    accepted.segments.into_iter().for_each(|segment| state.receive(segment));
                     tag_state.refill(state);
                     0
                 }

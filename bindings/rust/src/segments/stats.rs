@@ -2,7 +2,7 @@
 
 use super::fetcher::Fetcher;
 use super::tag_state::TagState;
-use leafid_core::Segment;
+use leafid_core::{DurationCounts, Segment};
 
 /// The current state of segments in this process.
 #[non_exhaustive]
@@ -50,6 +50,13 @@ pub struct TagStats {
     pub fetches: u64,
     /// The number of fetches that failed.
     pub failures: u64,
+    /// The number of ids that calls have taken, with those that a thread reserved for its next calls.
+    pub ids: u64,
+    /// The number of fetches that ended with each outcome: `ok`, or an error's code.
+    pub(crate) outcomes: Vec<(&'static str, u64)>,
+    /// How long calls waited, and how long the source took.
+    pub(crate) wait_times: DurationCounts,
+    pub(crate) fetch_times: DurationCounts,
     /// The number of calls that found no id in memory.
     pub waits: u64,
     /// The number of calls that wait now.
@@ -61,6 +68,7 @@ pub struct TagStats {
 impl TagStats {
     pub(crate) fn of(tag_state: &TagState) -> TagStats {
         let stats = tag_state.locked(|state| {
+            let ids = tag_state.issued(state);
             let segments = tag_state.buffer.segments(&state.filler);
             let mut segments = segments.into_iter().chain(state.pending.iter());
             let (current, next) = (segments.next(), segments.next());
@@ -73,6 +81,10 @@ impl TagStats {
                 fetching: state.fetch.is_fetching(),
                 fetches: state.fetch.ended(),
                 failures: state.fetch.failures(),
+                ids,
+                outcomes: state.outcomes.iter().map(|(code, count)| (*code, *count)).collect(),
+                wait_times: tag_state.wait_times.counts(),
+                fetch_times: tag_state.fetch_times.counts(),
                 waits: state.waits,
                 waiting: tag_state.waiting(state),
                 last_error: state.fetch.error().map(|error| error.to_string()),
@@ -88,6 +100,10 @@ impl TagStats {
             fetching: false,
             fetches: 0,
             failures: 0,
+            ids: 0,
+            outcomes: Vec::new(),
+            wait_times: DurationCounts::default(),
+            fetch_times: DurationCounts::default(),
             waits: 0,
             waiting: 0,
             last_error: None,

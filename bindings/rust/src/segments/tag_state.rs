@@ -3,7 +3,8 @@
 use crate::os::futex;
 use crate::os::mutex::lock_signal_safe;
 use leafid_core::{
-    AdaptiveStep, DoubleBuffer, FetchPhase, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock,
+    AdaptiveStep, DoubleBuffer, Durations, FetchPhase, FetchState, Filler, PendingSegments, Result, Run,
+    Segment, Stock,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,6 +27,9 @@ pub(crate) struct TagState {
     version: AtomicU32,
     /// The number of waiting threads.
     waiting: AtomicU32,
+    /// How long calls waited, and how long the source took, for metrics.
+    pub(crate) wait_times: Durations,
+    pub(crate) fetch_times: Durations,
     state: Mutex<TagInner>,
     generation: u64,
 }
@@ -39,6 +43,12 @@ pub(crate) struct TagInner {
     pub(crate) pending: PendingSegments,
     /// The number of calls that found the buffer empty.
     pub(crate) waits: u64,
+    /// The number of ids that were received from the source, or from an earlier process.
+    received: u64,
+    /// The largest number of issued ids that was returned: ids that are put back must not lower it.
+    issued: u64,
+    /// The number of fetches that ended with each outcome: `ok`, or an error's code.
+    pub(crate) outcomes: BTreeMap<&'static str, u64>,
     /// Whether it already looked for the unused ids of an earlier process.
     pub(crate) looked: bool,
     subscribers: BTreeMap<u64, Wake>,
@@ -75,6 +85,9 @@ impl TagState {
             asked_at: None,
             pending: PendingSegments::new(),
             waits: 0,
+            received: 0,
+            issued: 0,
+            outcomes: BTreeMap::new(),
             looked: false,
             subscribers: BTreeMap::new(),
             subscribed: 0,
@@ -87,6 +100,8 @@ impl TagState {
             stock,
             version: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
+            wait_times: Durations::new(),
+            fetch_times: Durations::new(),
             state: Mutex::new(state),
             generation,
         }
@@ -208,6 +223,12 @@ impl TagState {
         self.buffer.left(&state.filler) + state.pending.ids()
     }
 
+    /// The number of ids that calls have taken.
+    pub(crate) fn issued(&self, state: &mut TagInner) -> u64 {
+        state.issued = state.issued.max(state.received.saturating_sub(self.left(state)));
+        state.issued
+    }
+
     fn taken(&self, state: &TagInner) -> u64 {
         self.buffer.taken(&state.filler)
     }
@@ -251,6 +272,12 @@ impl TagState {
 }
 
 impl TagInner {
+    /// Adds ids that were received.
+    pub(crate) fn receive(&mut self, segment: Segment) {
+        self.received += segment.len();
+        self.pending.push_back(segment);
+    }
+
     /// The start of the running request to the source.
     pub(crate) fn asked_at(&self) -> Option<Instant> {
         self.asked_at.filter(|_| self.fetch.phase() == FetchPhase::Fetching)

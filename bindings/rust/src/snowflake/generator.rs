@@ -15,7 +15,7 @@ use crate::worker::claim::{Claim, ClaimContext};
 use crate::worker::lease_cache::LeaseCache;
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
-use leafid_core::{Code, Error, Result, Snowflake as Core, SpanExtension};
+use leafid_core::{Code, Durations, Error, Result, Snowflake as Core, SpanExtension};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub(crate) struct Generator {
     pub(crate) leased: bool,
     /// The cache of its lease, until it is closed.
     pub(crate) lease_cache: Mutex<Option<LeaseCache>>,
+    /// How long calls waited, for metrics.
+    pub(crate) waits: Durations,
     /// The number of attempted renewals.
     pub(crate) tried: AtomicU64,
     /// No id is issued before this time of the clock, because no record was found.
@@ -109,6 +111,7 @@ impl Generator {
             context,
             span_writer: Mutex::new(Some(SpanWriter::new(claim, opened))),
             log: Mutex::new(log),
+            waits: Durations::new(),
             tried: AtomicU64::new(0),
             recovery: Mutex::default(),
             successor: OnceLock::new(),

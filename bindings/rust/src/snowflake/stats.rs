@@ -1,6 +1,7 @@
 //! The statistics of a generator.
 
 use crate::snowflake::generator::Generator;
+use leafid_core::DurationCounts;
 
 /// The current state of a snowflake generator. Times are Unix milliseconds.
 #[non_exhaustive]
@@ -26,6 +27,10 @@ pub struct Stats {
     pub clock_lag_ms: i64,
     /// The end of the lease of the worker id; `None` without a lease.
     pub lease_until_ms: Option<i64>,
+    /// The number of ids issued since the claim of this worker id, with those that a thread reserved for its next calls.
+    pub ids: u64,
+    /// How long calls waited.
+    pub(crate) waits: DurationCounts,
     /// The number of claims of a worker id; more than one after a lost lease.
     pub claims: u64,
     /// The number of handles in this process that share the generator.
@@ -57,6 +62,8 @@ impl Stats {
             lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
             clock_lag_ms: generator.clock.lag_ms(),
             lease_until_ms: log.lease_until_ms,
+            ids: generator.core.issued(),
+            waits: generator.waits.counts(),
             claims: log.claims,
             handles,
             renewals: log.renewals,

@@ -19,17 +19,29 @@ pub(crate) struct Wait<'a> {
     pub(crate) interrupted: Interrupted<'a>,
     deadline: Option<Instant>,
     refused: bool,
+    /// The start of the first wait, and the generator that was last waited for.
+    waited: Option<(Instant, Arc<Generator>)>,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if let Some((begun, generator)) = self.waited.take() {
+            generator.waits.add(begun.elapsed());
+        }
+    }
 }
 
 impl<'a> Wait<'a> {
     pub(crate) fn new(settings: &'a SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
-        Wait { settings, interrupted, deadline: None, refused: false }
+        Wait { settings, interrupted, deadline: None, refused: false, waited: None }
     }
 
     /// Carries out the core's action; the caller then tries again. Errors: a refusal of the core, the error of the
     /// span, `would_block`, and at the timeout the reason of the wait.
     pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
+        let begun = self.waited.take().map_or_else(Instant::now, |(begun, _)| begun);
+        self.waited = Some((begun, Arc::clone(generator)));
         if let Some(ms) = generator.begins_ms
             && action != Action::Sealed
             && generator.env.clock.filtered_ms() < ms
