@@ -4,28 +4,34 @@
 //! next -n 1000 | head`, the program exits with 0 and no message.
 
 mod at;
+mod bench;
 mod check;
+mod compose;
 mod decode;
 mod file;
+mod generated;
 mod holder;
 mod lease_servers;
 mod marks;
 mod next;
 mod options;
 mod report;
+mod scrape;
+mod segment_options;
 mod state;
 mod streams;
+mod watch;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use streams::{End, Outcome, Streams};
 
 #[derive(Parser)]
 #[command(
     name = "leafid",
     version,
-    about = "Unique 64-bit ids: decode and create them, check this host, manage the records of worker ids",
+    about = "Unique 64-bit ids: create and decode them, check and watch this host, manage the records of worker ids",
     disable_help_subcommand = true
 )]
 struct Arguments {
@@ -36,6 +42,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Decode(decode::DecodeArguments),
+    Compose(compose::ComposeArguments),
     At(at::AtArguments),
     Next(next::NextArguments),
     Check(check::CheckArguments),
@@ -45,6 +52,10 @@ enum Command {
     Marks(marks::MarksCommand),
     #[command(subcommand)]
     File(file::FileCommand),
+    Watch(watch::WatchArguments),
+    Bench(bench::BenchArguments),
+    Completion(generated::CompletionArguments),
+    Man(generated::ManArguments),
 }
 
 /// Runs a command line without the program's name, and returns the exit code.
@@ -54,7 +65,13 @@ pub fn run<A: Into<OsString> + Clone>(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> i32 {
-    let mut streams = Streams { stdin, stdout, stderr };
+    run_on(arguments, Streams { stdin, stdout, stderr, is_terminal: false })
+}
+
+fn run_on<A: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = A>,
+    mut streams: Streams<'_>,
+) -> i32 {
     let named = [OsString::from("leafid")].into_iter().chain(arguments.into_iter().map(Into::into));
     let outcome = match Arguments::try_parse_from(named) {
         Ok(arguments) => command(arguments.command, &mut streams),
@@ -95,17 +112,24 @@ pub(crate) fn is_right(arguments: Vec<OsString>) -> bool {
 /// [`run`] with the streams of this process.
 pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> i32 {
     let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    run(arguments, &mut io::stdin().lock(), &mut stdout, &mut io::stderr().lock())
+    let (stdin, stderr) = (&mut io::stdin().lock(), &mut io::stderr().lock());
+    let is_terminal = io::stdout().is_terminal();
+    run_on(arguments, Streams { stdin, stdout: &mut stdout, stderr, is_terminal })
 }
 
 fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
     match command {
         Command::Decode(arguments) => decode::decode(&arguments, streams),
+        Command::Compose(arguments) => compose::compose(&arguments, streams),
         Command::At(arguments) => at::at(&arguments, streams),
         Command::Next(arguments) => next::next(&arguments, streams),
         Command::Check(arguments) => check::check(&arguments, streams),
         Command::State(command) => state::state(&command, streams),
         Command::Marks(command) => marks::marks(&command, streams),
         Command::File(command) => file::file(&command, streams),
+        Command::Watch(arguments) => watch::watch(&arguments, streams),
+        Command::Bench(arguments) => bench::bench(&arguments, streams),
+        Command::Completion(arguments) => generated::completion(&arguments, Arguments::command(), streams),
+        Command::Man(arguments) => generated::man(&arguments, Arguments::command(), streams),
     }
 }

@@ -349,6 +349,47 @@ fn a_mark_is_shown_and_forgotten() {
     };
     assert!(refused(&forget("callback", "orders")).contains("invalid_argument: confirm"));
     assert!(refused(&forget("leaf", "order")).contains(": callback"), "it says whose there are");
-    assert!(done(&forget("callback", "order")).contains("was forgotten"));
+    let forgotten = forget("callback", "order");
+    assert!(done(&forgotten).contains("was forgotten"));
     assert_eq!(json()["mark"], "0");
+}
+
+#[test]
+fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
+    let place = Place::new();
+    let path = place.dir.path().join("counters");
+    let made = program().args(["file", "create", "--tag", "order", "--json"]).arg(&path).output().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(done(&made)).unwrap()["next"], "1");
+    let server = format!("file:{}", path.display());
+    let next = |more: &[&str]| {
+        let segments = ["next", "--tag", "order", "--server", &server];
+        on(&place, &[&segments, more].concat())
+    };
+    assert_eq!(done(&next(&["-n", "2"])), "1\n2\n");
+    assert_eq!(done(&next(&["--step", "100", "--json"])), "{\"id\":\"3\"}\n");
+    let more = next(&["-n", "5000"]);
+    let ids: Vec<i64> = done(&more).lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(ids, (4..5_004).collect::<Vec<_>>(), "with those that the last run left");
+    assert!(refused(&next(&["--protocol", "range"])).contains("protocol"));
+    let unknown = on(&place, &["next", "--tag", "none", "--server", &server]);
+    assert!(refused(&unknown).contains("unknown_tag"), "{unknown:?}");
+    let token = ["next", "--tag", "order", "--server", "http://127.0.0.1:1", "--token-file", "/not-there"];
+    assert!(refused(&on(&place, &token)).contains("token_file is \"/not-there\""));
+}
+
+#[test]
+fn every_command_that_changes_something_can_tell_it_as_json() {
+    let place = Place::new();
+    let json = |output: &Output| -> Vec<Value> {
+        done(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let made = json(&on(&place, &["next", "-n", "3", "--worker", "7", "--json"]));
+    let ids: Vec<i64> = made.iter().map(|line| line["id"].as_str().unwrap().parse().unwrap()).collect();
+    assert!(ids.len() == 3 && ids.is_sorted());
+    let checks = json(&on(&place, &["check", "--worker", "7", "--json"]));
+    let locks = checks.iter().find(|line| line["check"] == "locks").unwrap();
+    assert_eq!((&locks["status"], checks.len()), (&"ok".into(), 11));
+    let reset = json(&on(&place, &["state", "reset", "7", "--confirm", "7", "--json"]));
+    assert_eq!((&reset[0]["worker_id"], reset.len()), (&7.into(), 1));
+    assert_eq!(reset[0]["after_ms"][0], reset[0]["after_ms"][1], "its run is over");
 }

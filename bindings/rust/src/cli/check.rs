@@ -38,6 +38,9 @@ pub(super) struct CheckArguments {
     space: Space,
     #[command(flatten)]
     bits: Bits,
+    /// Print each as a line of JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Outcome {
@@ -47,7 +50,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     let workers = settings.key.workers.range().filter(|_| asked);
     let env = Env::system();
     let scope = env.disk.scope();
-    let mut report = Report::new(streams.stdout);
+    let mut report = Report::new(streams.stdout, arguments.json);
     let named = state_dir::named_by(arguments.space.state_dir.as_deref());
     if let Some(existing) = state_directory(&mut report, &settings, named)? {
         file_system(&mut report, &settings, &existing, workers, scope)?;

@@ -2,7 +2,7 @@
 
 use super::options::{Bits, Form};
 use super::streams::{Outcome, Streams};
-use crate::{Layout, Result, TextForm, Utc};
+use crate::{Layout, Parts, Result, TextForm, Utc};
 use clap::Args;
 use std::io;
 
@@ -81,14 +81,20 @@ fn line(text: &str, layout: &Layout, arguments: &DecodeArguments) -> Result<Stri
         Some(form) => form.format_id(id)?,
         None => arguments.form.format_id(id)?,
     };
-    let (time, worker_id, sequence) = (Utc(parts.timestamp_ms), parts.worker_id, parts.sequence);
-    if !arguments.json {
-        return Ok(format!("{id}\t{time}\tworker {worker_id}\tsequence {sequence}"));
+    Ok(parts_line(&id, &parts, arguments.json))
+}
+
+/// The line of an id and its parts.
+pub(super) fn parts_line(id: &str, parts: &Parts, json: bool) -> String {
+    let &Parts { timestamp_ms, worker_id, sequence, .. } = parts;
+    let time = Utc(timestamp_ms);
+    match json {
+        true => format!(
+            "{{\"id\":\"{id}\",\"timestamp_ms\":{timestamp_ms},\"time\":\"{time}\",\"worker_id\":{worker_id},\
+             \"sequence\":{sequence}}}"
+        ),
+        false => format!("{id}\t{time}\tworker {worker_id}\tsequence {sequence}"),
     }
-    Ok(format!(
-        "{{\"id\":\"{id}\",\"timestamp_ms\":{},\"time\":\"{time}\",\"worker_id\":{worker_id},\"sequence\":{sequence}}}",
-        parts.timestamp_ms
-    ))
 }
 
 /// The lines of the input.

@@ -37,6 +37,9 @@ pub(super) struct Create {
     /// The members of one group share it: files of mode 0660, directories 2770 [default: LEAFID_SHARED_GROUP]
     #[arg(long)]
     shared_group: bool,
+    /// Print each counter as a line of JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Show the counters of a directory; locks nothing
@@ -78,10 +81,15 @@ fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
     let Directory { path, shared_fs } = &arguments.directory;
     let group = flag(arguments.shared_group.then_some(true), SHARED_GROUP)?;
     let directory = CounterDirectory::create(&env, path, Sharing { fs: *shared_fs, group })?;
-    describe(&directory, streams)?;
+    if !arguments.json {
+        describe(&directory, streams)?;
+    }
     for tag in &arguments.tags {
         let counter = directory.make_by_hand(&env, tag, &how, step)?;
-        writeln!(streams.stdout, "{}", as_text(tag, &counter, false))?;
+        match arguments.json {
+            true => writeln!(streams.stdout, "{}", as_json(tag, &counter, false))?,
+            false => writeln!(streams.stdout, "{}", as_text(tag, &counter, false))?,
+        }
     }
     Ok(true)
 }

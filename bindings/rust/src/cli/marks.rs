@@ -43,6 +43,9 @@ pub(super) struct Forget {
     confirm: String,
     #[command(flatten)]
     space: Space,
+    /// Print it as a line of JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn marks(command: &MarksCommand, streams: &mut Streams<'_>) -> Outcome {
@@ -86,7 +89,7 @@ fn as_text(listed: &Listed) -> String {
 }
 
 fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
-    let Forget { tag, protocol, confirm, space } = arguments;
+    let Forget { tag, protocol, confirm, space, json } = arguments;
     if confirm != tag {
         let allowed = format!("{tag:?}, the tag whose mark is forgotten, as a confirmation");
         return Err(Error::invalid("confirm", format!("{confirm:?}"), &allowed).into());
@@ -95,6 +98,11 @@ fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
     let source = high_water::source_of(protocol);
     let before = high_water::forget(&Env::system(), &settings.directory, &source, tag)?;
     let name = &settings.key.space.name;
+    if *json {
+        let line = json!({"tag": tag, "source": source, "name": name, "before": before.to_string()});
+        writeln!(streams.stdout, "{line}")?;
+        return Ok(true);
+    }
     writeln!(streams.stdout, "the mark of the tag {tag:?} of {source} in {name:?} was forgotten")?;
     writeln!(streams.stdout, "  before   {before}")?;
     Ok(true)

@@ -47,7 +47,7 @@ impl Form {
 pub(super) struct Space {
     /// The id space [default: default]
     #[arg(long)]
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// The directory of the records [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user's own]
     #[arg(long, value_name = "DIR")]
     pub(super) state_dir: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub(super) struct ClaimOptions {
     worker: Option<String>,
     /// The state directory may be on a network: its locks work between all hosts that use it
     #[arg(long)]
-    shared_fs: bool,
+    pub(super) shared_fs: bool,
     /// No other container or host was given this range, or all that were share the state directory
     #[arg(long)]
     exclusive_range: bool,

@@ -50,6 +50,9 @@ pub(super) struct ResetOne {
     confirm: u32,
     #[command(flatten)]
     space: Space,
+    /// Print it as a line of JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -97,7 +100,7 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
 }
 
 /// The worker ids that have a file, sorted.
-fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
+pub(super) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
     let names = match env.disk.list(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         names => names.map_err(|error| state_file::failed("read", directory, &error))?,
@@ -126,6 +129,10 @@ fn in_ms(layout: &Layout, span: &Span) -> (i64, i64) {
     (layout.tick_start_ms(span.from), layout.tick_start_ms(span.until))
 }
 
+fn all_in_ms(layout: &Layout, spans: &[Span]) -> Vec<(i64, i64)> {
+    spans.iter().map(|span| in_ms(layout, span)).collect()
+}
+
 /// How far the record ends ahead of the clock.
 fn lead_ms(record: &Record, now_ms: i64) -> i64 {
     record.layout.tick_start_ms(record.run.until).saturating_sub(now_ms).max(0)
@@ -135,7 +142,6 @@ fn as_json(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> Value {
     let (stored, record) = (&slots.newest, &slots.newest.record);
     let layout = &record.layout;
     let (first_ms, until_ms) = in_ms(layout, &record.run);
-    let spans = |spans: &[Span]| spans.iter().map(|span| in_ms(layout, span)).collect::<Vec<_>>();
     json!({
         "worker_id": record.worker_id,
         "name": stored.name,
@@ -146,8 +152,8 @@ fn as_json(slots: &SlotPair, holder: Option<&str>, now_ms: i64) -> Value {
         "until_ms": until_ms,
         "granted_at_ms": record.granted_at_ms,
         "lead_ms": lead_ms(record, now_ms),
-        "burnt_ms": spans(&record.skipped),
-        "former_ms": spans(&record.former),
+        "burnt_ms": all_in_ms(layout, &record.skipped),
+        "former_ms": all_in_ms(layout, &record.former),
         "writer": {"pid": stored.writer.pid, "host": stored.writer.host, "started": stored.writer.started},
         "held_by": holder,
         "one_slot_damaged": slots.damaged,
@@ -217,6 +223,17 @@ fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
     let name = &settings.key.space.name;
     let Reset { before, after } = reset(&Env::system(), &settings, worker_id)?;
+    if arguments.json {
+        let line = json!({
+            "worker_id": worker_id,
+            "name": name,
+            "before_ms": in_ms(&before.layout, &before.run),
+            "after_ms": in_ms(&after.layout, &after.run),
+            "burnt_ms": all_in_ms(&after.layout, &after.skipped),
+        });
+        writeln!(streams.stdout, "{line}")?;
+        return Ok(true);
+    }
     writeln!(streams.stdout, "worker id {worker_id} of {name:?} was reset")?;
     writeln!(streams.stdout, "  before   {}", run(&before))?;
     writeln!(streams.stdout, "  after    {}", run(&after))?;

@@ -9,6 +9,8 @@ pub(super) struct Streams<'a> {
     pub(super) stdin: &'a mut dyn BufRead,
     pub(super) stdout: &'a mut dyn Write,
     pub(super) stderr: &'a mut dyn Write,
+    /// Whether a person looks at the output.
+    pub(super) is_terminal: bool,
 }
 
 impl Streams<'_> {

@@ -1,0 +1,227 @@
+//! The commands of the command line that look at a running host: watch, bench; and those made from its declaration.
+#![cfg(all(feature = "cli", feature = "http"))]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+use common::programs::command;
+use leafid::{FileTag, Segments};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+fn program() -> Command {
+    let mut command = command(env!("CARGO_BIN_EXE_leafid"));
+    for variable in ["LEAFID_WORKER", "LEAFID_STATE_DIR", "STATE_DIRECTORY"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn on(place: &Place, arguments: &[&str]) -> Output {
+    let dir = place.dir.path().to_str().unwrap();
+    program().args(arguments).args(["--state-dir", dir]).stdin(Stdio::null()).output().unwrap()
+}
+
+fn done(output: &Output) -> &str {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Serves the metrics of this process, as an application does, to this number of requests.
+fn serve_metrics(requests: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/metrics", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for _ in 0..requests {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = BufReader::new(stream.try_clone().unwrap()).lines();
+            while request.next().unwrap().unwrap() != "" {}
+            let page = leafid::metrics();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{page}",
+                page.len()
+            )
+            .unwrap();
+        }
+    });
+    url
+}
+
+#[test]
+fn worker_ids_and_segments_are_watched_with_their_rates() {
+    let place = Place::new();
+    let flake = place.builder().worker(7).open().unwrap();
+    flake.next().unwrap();
+    let counters = place.dir.path().join("counters");
+    let ids = Segments::builder()
+        .servers([format!("file:{}", counters.display())])
+        .create(true)
+        .tags([("order", FileTag { start: 1, step: 1_000 })])
+        .name(&place.name)
+        .state_dir(place.dir.path())
+        .open()
+        .unwrap();
+    let tag = ids.tag("order").unwrap();
+    tag.take(10).unwrap();
+    let url = serve_metrics(2);
+    let mut watching = program()
+        .args(["watch", "--json", "--count", "2", "--interval-ms", "300", "--name", &place.name, "--metrics"])
+        .arg(&url)
+        .arg("--state-dir")
+        .arg(place.dir.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+    flake.take(5_000).unwrap();
+    tag.take(3_000).unwrap();
+    let second: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+    assert!(watching.wait().unwrap().success());
+
+    let worker = &first["workers"][0];
+    assert_eq!((&worker["name"], &worker["worker_id"]), (&place.name.as_str().into(), &7.into()));
+    let pid = format!("pid {}", std::process::id());
+    assert!(worker["held_by"].as_str().unwrap().starts_with(&pid), "{first}");
+    assert_eq!(worker["until_ms"].as_i64().unwrap() / 60_000, place.until_ms(7) / 60_000);
+    assert_eq!(worker["ids_per_second"], Value::Null, "there is no look before the first");
+    let (fill, mark) = (&first["segments"][0], &first["marks"][0]);
+    assert_eq!((&fill["tag"], &fill["step"]), (&"order".into(), &1_000.0.into()), "{first}");
+    assert!((990.0..=1_990.0).contains(&fill["left"].as_f64().unwrap()), "{first}");
+    assert!(mark["mark"].as_str().unwrap().parse::<i64>().unwrap() > 1_000, "{first}");
+    assert_eq!(first["errors"], serde_json::json!([]));
+    let mark = |look: &Value| look["marks"][0]["mark"].as_str().unwrap().parse::<f64>().unwrap();
+    let fetched = mark(&second) - mark(&first);
+    // At least 0.3 s lie between the looks, and more on a busy machine.
+    for (found, ids) in [
+        (&second["workers"][0]["ids_per_second"], 5_000.0),
+        (&second["segments"][0]["ids_per_second"], 3_000.0),
+        (&second["marks"][0]["fetched_per_second"], fetched),
+    ] {
+        let rate = found.as_f64().unwrap();
+        assert!(rate > 0.0 && rate <= ids / 0.3, "{rate}: {second}");
+    }
+}
+
+#[test]
+fn a_watch_without_a_terminal_is_plain_text() {
+    let place = Place::new();
+    let flake = place.builder().worker(7).open().unwrap();
+    let output =
+        on(&place, &["watch", "--count", "2", "--interval-ms", "50", "--metrics", "http://127.0.0.1:1/"]);
+    let text = done(&output);
+    assert!(!text.contains('\x1b'), "{text}");
+    let looks: Vec<_> = text.trim_end().split("\n\n").collect();
+    assert_eq!(looks.len(), 2, "{text}");
+    for look in looks {
+        let held = format!("worker 7 of {}  ? ids/s  durable for ", place.name);
+        assert!(look.contains(&held) && look.contains(&format!("by pid {}", std::process::id())), "{look}");
+        assert!(
+            look.contains("\nno tag has a mark\n") && look.contains("\nerror  http://127.0.0.1:1/: "),
+            "{look}"
+        );
+    }
+    flake.close().unwrap();
+    assert!(done(&on(&place, &["watch", "--count", "1"])).contains("no worker id is held\n"));
+    let nothing = place.dir.path().join("not-there");
+    let output = program().args(["watch", "--count", "1", "--state-dir"]).arg(nothing).output().unwrap();
+    assert!(done(&output).contains("no worker id is held\n"));
+}
+
+/// Waits for a program with a limit.
+#[cfg(unix)]
+fn ended(mut child: Child) -> std::process::ExitStatus {
+    for _ in 0..1_000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap()
+}
+
+/// On a terminal that `script` makes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_watch_on_a_terminal_draws_over_itself_and_ends_with_ctrl_c() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = Place::new();
+    let flake = place.builder().worker(7).open().unwrap();
+    let (dir, program) = (place.dir.path().display(), env!("CARGO_BIN_EXE_leafid"));
+    let line = format!("exec {program} watch --interval-ms 50 --state-dir {dir}");
+    let on_terminal = command("script")
+        .args(["-qefc", &line, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    // A part of util-linux, which a small system may lack.
+    let Ok(mut child) = on_terminal else { return };
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut seen = String::new();
+    let mut part = [0; 4_096];
+    while seen.matches("\x1b[H").count() < 3 {
+        let read = stdout.read(&mut part).unwrap();
+        assert!(read > 0, "{seen:?}");
+        seen.push_str(&String::from_utf8_lossy(&part[..read]));
+    }
+    assert!(seen.starts_with("\x1b[2J\x1b[H") && seen.contains("worker 7 of "), "{seen:?}");
+    stdin.write_all(b"\x03").unwrap();
+    std::thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
+    let status = ended(child);
+    // `script` tells how its program ended: by the interrupt.
+    assert!(status.code() == Some(130) || status.signal() == Some(2), "{status:?}");
+    drop(flake);
+}
+
+#[test]
+fn a_bench_measures_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let output = on(&place, &["bench", "--seconds", "1", "--threads", "2", "--json"]);
+    let found = &lines(done(&output))[0];
+    let number = |name: &str| found[name].as_u64().unwrap();
+    assert_eq!((number("threads"), number("layout_ids_per_second")), (2, 4_096_000));
+    assert!(number("ids_per_second") > 0 && number("ids_per_second") <= 4_096_000 * 2, "{found}");
+    let histogram = found["histogram"].as_array().unwrap();
+    let calls: u64 = histogram.iter().map(|bucket| bucket["calls"].as_u64().unwrap()).sum();
+    assert!(calls > 0 && calls == number("calls"), "{found}");
+    assert!(number("p50_ns") <= number("p99_ns") && number("p99_ns") <= number("p999_ns"), "{found}");
+    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 0);
+    let text = on(&place, &["bench", "--seconds", "1", "--layout", "sonyflake"]);
+    let text = done(&text);
+    assert!(text.contains("; the layout allows 25600\n") && text.contains("##"), "{text}");
+}
+
+#[test]
+fn completions_and_the_manual_name_every_command() {
+    let page = program().arg("man").output().unwrap();
+    let page = done(&page);
+    assert!(page.contains(".TH leafid 1") && page.contains(".SH \"LEAFID STATE RESET\""), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = program().args(["completion", shell]).output().unwrap();
+        let script = done(&script);
+        for command in ["decode", "compose", "watch", "bench", "marks", "interval-ms"] {
+            assert!(
+                script.contains(command) && page.replace("\\-", "-").contains(command),
+                "{shell}: {command}"
+            );
+        }
+    }
+    // As bash itself completes it.
+    let script = "source <(\"$0\" completion bash); COMP_WORDS=(leafid wat); COMP_CWORD=1; _leafid leafid wat leafid; \
+                  echo \"${COMPREPLY[*]}\"";
+    let Ok(output) = command("bash").args(["-c", script, env!("CARGO_BIN_EXE_leafid")]).output() else {
+        return;
+    };
+    assert_eq!(done(&output), "watch\n");
+}
