@@ -108,7 +108,7 @@ struct Seconds<'a>(&'a DurationCounts);
 impl EncodeMetric for Seconds<'_> {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         let seconds = |us: u64| us as f64 / 1_000_000.0;
-        let ends = self.0.buckets().map(|(end, count)| (end.map_or(f64::MAX, seconds), count));
+        let ends = self.0.buckets().map(|(end, count)| (end.map_or(f64::INFINITY, seconds), count));
         let buckets: Vec<_> = ends.collect();
         encoder.encode_histogram::<[(&str, &str); 0]>(seconds(self.0.sum_us), self.0.count(), &buckets, None)
     }

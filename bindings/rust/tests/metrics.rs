@@ -108,6 +108,7 @@ fn ids_and_the_waits_for_them_are_counted() {
     let count = of(&text, "leafid_snowflake_wait_seconds_count", &place.name)[0];
     let buckets = of(&text, "leafid_snowflake_wait_seconds_bucket", &place.name);
     assert!(count >= 1.0 && buckets.is_sorted() && buckets.last() == Some(&count), "{text}");
+    assert!(text.contains("leafid_snowflake_wait_seconds_bucket{le=\"+Inf\",name="), "{text}");
     assert!(of(&text, "leafid_snowflake_wait_seconds_sum", &place.name)[0] > 0.0);
     for direction in ["forward", "backward"] {
         assert!(text.contains(&format!("leafid_clock_steps_total{{direction=\"{direction}\"}} ")), "{text}");
