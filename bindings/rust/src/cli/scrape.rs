@@ -1,6 +1,11 @@
 //! The metrics that an application of leafid serves, as `watch` reads them.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "http")]
+use ureq::{
+    Agent,
+    unversioned::{resolver::DefaultResolver, transport::TcpConnector},
+};
 
 /// A larger page is not read.
 #[cfg(feature = "http")]
@@ -23,11 +28,11 @@ impl Sample {
     }
 }
 
-/// Asks an http:// URL.
+/// Asks an http:// URL. A page of metrics is on this host or near it: without TLS and proxies.
 #[cfg(feature = "http")]
 pub(super) fn get(url: &str) -> Result<String, String> {
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).proxy(None).build().into();
+    let config = Agent::config_builder().timeout_global(Some(TIMEOUT)).proxy(None).build();
+    let agent = Agent::with_parts(config, TcpConnector::default(), DefaultResolver::default());
     let mut response = agent.get(url).call().map_err(|error| error.to_string())?;
     response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(|error| error.to_string())
 }
