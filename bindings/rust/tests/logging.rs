@@ -200,3 +200,37 @@ fn what_is_logged_while_quiesced_comes_after() {
     let messages: Vec<String> = arrived().into_iter().map(|(_, message)| message).collect();
     assert_eq!(messages, ["before", "meanwhile"]);
 }
+
+#[test]
+fn a_claim_that_waits_tells_for_what() {
+    let _alone = alone(LevelFilter::Info);
+    let place = Place::new();
+    let held = place.builder().worker(7..=8).open().unwrap();
+    let other = place.builder().worker(8).open().unwrap();
+    held.next().unwrap();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(250));
+        other.close().unwrap();
+    });
+    drop(place.builder().worker(7..=8).start_after(1).open().unwrap());
+    closing.join().unwrap();
+    let told = arrived();
+    let waited = told.iter().find(|(_, message)| message.contains(" waited ")).unwrap();
+    let start = format!("the claim of worker id 8 of {:?} waited ", place.name);
+    assert!(
+        waited.1.starts_with(&start) && waited.1.contains(" ms for worker ids that were held"),
+        "{told:?}"
+    );
+
+    let source = || {
+        std::thread::sleep(Duration::from_millis(150));
+        Ok(Some(3))
+    };
+    drop(place.builder().worker(leafid::WorkerSource::callback(move |_| source())).open().unwrap());
+    let told = arrived();
+    let text = "the claim of a worker id waited ";
+    let found = told
+        .iter()
+        .any(|(_, told)| told.starts_with(text) && told.ends_with(" ms for the source of worker ids"));
+    assert!(found, "{told:?}");
+}

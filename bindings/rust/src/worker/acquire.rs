@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// A claim that takes longer is logged with what it waited for.
+pub(crate) const LONG_CLAIM: Duration = Duration::from_millis(100);
+
 /// What a claim of a worker id starts with.
 #[derive(Clone, Default)]
 pub(crate) enum Acquired {
@@ -50,6 +53,7 @@ pub(crate) fn acquire(
     interrupted: Interrupted<'_>,
 ) -> Result<Acquired> {
     let generation = os::process::generation();
+    let begun = env.clock.boot_time();
     if let Some(peers) = settings.peer_times.clone() {
         let env = Arc::clone(env);
         let check = move || peers.check(|| env.clock.filtered_ms());
@@ -65,6 +69,7 @@ pub(crate) fn acquire(
             }
         }
     }
+    log_wait(env, begun, "the clocks of peer_times");
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::Nothing) };
     let request = request(env, &settings.key.space.name, parents)?;
     let asked = env.clock.boot_time();
@@ -98,6 +103,7 @@ pub(crate) fn acquire(
         // No caller is waiting for its result.
         source.end_calls();
     }
+    log_wait(env, asked, "the source of worker ids");
     let grant = match answer {
         Ok(grant) => grant,
         Err(why)
@@ -111,6 +117,14 @@ pub(crate) fn acquire(
     };
     check_server_clocks(env, &grant).inspect_err(|_| return_grant(Some(grant.clone()), settings))?;
     Ok(Acquired::Granted(grant))
+}
+
+/// Logs a long wait for this.
+fn log_wait(env: &Env, begun: Duration, what: &str) {
+    let waited = env.clock.boot_time().saturating_sub(begun);
+    if waited >= LONG_CLAIM {
+        log::info!("leafid: the claim of a worker id waited {} ms for {what}", waited.as_millis());
+    }
 }
 
 fn late(what: &str, settings: &SnowflakeSettings) -> Error {

@@ -4,7 +4,7 @@ use crate::config::surroundings::surroundings;
 use crate::os::env::{Env, HostLock};
 use crate::os::host_lock;
 use crate::storage::state_file::{self, StateFile};
-use crate::worker::acquire::Acquired;
+use crate::worker::acquire::{Acquired, LONG_CLAIM};
 use crate::worker::renewable_lease::RenewableLease;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
@@ -15,6 +15,7 @@ use leafid_core::{
     ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Code, Error, HeldId, Record, Result, Rules,
     Span, Start, StartAction, Utc, unusable_lease,
 };
+use std::cell::Cell;
 use std::time::Duration;
 
 /// The inputs of a claim besides the settings.
@@ -67,9 +68,40 @@ pub(crate) fn claim(env: &Env, settings: &SnowflakeSettings, context: &ClaimCont
     let (name, patience) = (&settings.key.space.name, patience(settings, context.inherited));
     let (candidates, begun) = (candidates(settings, context)?, env.clock.boot_time());
     let search = ClaimSearch::new(name, candidates, &patience, settings.no_record_wait_ms, begun);
-    find_free(env, settings, search, |worker_id, names_holder| {
-        claim_one(env, settings, context, worker_id, names_holder)
-    })
+    let waited = ClaimWaits::default();
+    let claim = find_free(env, settings, search, &waited.held, |worker_id, names_holder| {
+        claim_one(env, settings, context, &waited, worker_id, names_holder)
+    })?;
+    waited.log(claim.file.record().worker_id, name, env.clock.boot_time().saturating_sub(begun));
+    Ok(claim)
+}
+
+/// What a claim waited for besides the disk, and how long.
+#[derive(Default)]
+struct ClaimWaits {
+    held: Cell<Duration>,
+    clock: Cell<Duration>,
+}
+
+impl ClaimWaits {
+    /// Logs a claim that took long.
+    fn log(&self, worker_id: u32, name: &str, took: Duration) {
+        let (held, clock) = (self.held.get(), self.clock.get());
+        // A disk is often slow for a moment.
+        if held + clock < LONG_CLAIM && took < 10 * LONG_CLAIM {
+            return;
+        }
+        let rest = took.saturating_sub(held + clock);
+        let parts =
+            [(held, "for worker ids that were held"), (clock, "for the clock"), (rest, "for the disk")];
+        let parts = parts.iter().filter(|(time, _)| *time >= Duration::from_millis(1));
+        let parts: Vec<_> = parts.map(|(time, what)| format!("{} ms {what}", time.as_millis())).collect();
+        log::info!(
+            "leafid: the claim of worker id {worker_id} of {name:?} waited {} ms: {}",
+            took.as_millis(),
+            parts.join(", ")
+        );
+    }
 }
 
 fn candidates(settings: &SnowflakeSettings, context: &ClaimContext) -> Result<ClaimCandidates> {
@@ -91,11 +123,12 @@ fn candidates(settings: &SnowflakeSettings, context: &ClaimContext) -> Result<Cl
 }
 
 /// Carries out a search for a free worker id. `claim` claims an id; its second argument is whether a refusal names the
-/// holder.
+/// holder. `held` gets the time of the waits for held ids.
 pub(crate) fn find_free<T>(
     env: &Env,
     settings: &SnowflakeSettings,
     mut search: ClaimSearch,
+    held: &Cell<Duration>,
     mut claim: impl FnMut(u32, bool) -> Result<T>,
 ) -> Result<T> {
     loop {
@@ -115,7 +148,11 @@ pub(crate) fn find_free<T>(
             },
             ClaimAction::Warn(text) => log::warn!("leafid: {text}"),
             ClaimAction::WarnOfStranger(worker_id) => warn_of_stranger(env, settings, worker_id),
-            ClaimAction::Sleep(pause) => env.clock.sleep(pause),
+            ClaimAction::Sleep(pause) => {
+                let begun = env.clock.boot_time();
+                env.clock.sleep(pause);
+                held.set(held.get() + env.clock.boot_time().saturating_sub(begun));
+            }
             ClaimAction::Failed(error) => return Err(error),
         }
     }
@@ -135,6 +172,7 @@ fn claim_one(
     env: &Env,
     settings: &SnowflakeSettings,
     context: &ClaimContext,
+    waited: &ClaimWaits,
     worker_id: u32,
     names_holder: bool,
 ) -> Result<Claim> {
@@ -184,7 +222,7 @@ fn claim_one(
         forgets: context.forgets,
     };
     let unrecorded = file.record().is_unused();
-    let (first, begins_ms, now_ms) = begin(env, settings, &start, file.record())?;
+    let (first, begins_ms, now_ms) = begin(env, settings, &start, file.record(), &waited.clock)?;
     let random = env.number()?;
     let patience = settings.call_bound();
     let lease = grant.zip(span).and_then(|(grant, span)| RenewableLease::new(grant, span, now_ms, patience));
@@ -267,6 +305,7 @@ fn begin(
     settings: &SnowflakeSettings,
     start: &Start<'_>,
     found: &Record,
+    waited: &Cell<Duration>,
 ) -> Result<(Span, Option<i64>, i64)> {
     loop {
         let now_ms = env.clock.filtered_ms();
@@ -275,7 +314,9 @@ fn begin(
             StartAction::WaitUntil(ms) => {
                 let left_ms = (ms - env.clock.filtered_ms()).max(0);
                 settings.check_wait(Duration::from_millis(left_ms as u64))?;
+                let begun = env.clock.boot_time();
                 env.clock.sleep(Duration::from_millis(left_ms.clamp(1, 100) as u64));
+                waited.set(waited.get() + env.clock.boot_time().saturating_sub(begun));
             }
             StartAction::Refused(error) => return Err(error),
         }

@@ -5,6 +5,7 @@ use crate::storage::state_file::{self, StateFile};
 use crate::worker::claim::find_free;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::{ClaimSearch, Code, Error, Record, Result};
+use std::cell::Cell;
 
 /// A record before and after its reset.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct Reset {
 /// `state_mismatch`, `before_epoch`, `time_exhausted`.
 pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
     let search = ClaimSearch::one(&settings.key.space.name, worker_id, env.clock.boot_time());
-    find_free(env, settings, search, |worker_id, _| once(env, settings, worker_id))
+    find_free(env, settings, search, &Cell::default(), |worker_id, _| once(env, settings, worker_id))
 }
 
 fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
