@@ -85,7 +85,7 @@
 /**
  * Bytes that hold any text of leafid_format_id, its NUL included.
  */
-#define LEAFID_ID_TEXT_SIZE 20
+#define LEAFID_ID_TEXT_SIZE 37
 
 /**
  * Bytes of a lease's token, its NUL included.
@@ -371,6 +371,10 @@ enum leafid_text_form
    * 11 characters of 0-9, A-Z and a-z, whose order as bytes is the order of the ids.
    */
   LEAFID_TEXT_FORM_BASE62 = 2,
+  /**
+   * The UUID of leafid_id_to_uuid in lower case: 36 characters, whose order as bytes is the order of the ids.
+   */
+  LEAFID_TEXT_FORM_UUID = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -879,6 +883,22 @@ leafid_status leafid_format_id(int64_t id, int32_t form, char *buf, size_t cap);
  * Errors: LEAFID_INVALID_ARGUMENT for all but the text that leafid_format_id writes.
  */
 leafid_status leafid_parse_id(const char *text, int32_t form, int64_t *out);
+
+/**
+ * Writes the 16 bytes of an id's UUID, of version 8 (RFC 9562): the first 64 bits without its version and variant are
+ * the id, and 58 zeros follow. memcmp of two UUIDs has the order of the ids.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for a negative id.
+ */
+leafid_status leafid_id_to_uuid(int64_t id,
+                                uint8_t *out);
+
+/**
+ * Reads the id of a UUID of 16 bytes.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for all but those that leafid_id_to_uuid writes.
+ */
+leafid_status leafid_uuid_to_id(const uint8_t *uuid, int64_t *out);
 
 /**
  * Creates options with all defaults. Free them with leafid_snowflake_options_free.

@@ -15,6 +15,7 @@
 #define LEAFID_HPP
 
 #include "leafid.h"
+#include <array>
 
 #include <cstddef>
 #include <cstdint>
@@ -613,6 +614,20 @@ inline std::string format_id(std::int64_t id, leafid_text_form form) {
 inline std::int64_t parse_id(const std::string &text, leafid_text_form form) {
     std::int64_t id;
     detail::check(leafid_parse_id(text.c_str(), form, &id));
+    return id;
+}
+
+/// The 16 bytes of an id's UUID.
+inline std::array<std::uint8_t, 16> id_to_uuid(std::int64_t id) {
+    std::array<std::uint8_t, 16> uuid;
+    detail::check(leafid_id_to_uuid(id, uuid.data()));
+    return uuid;
+}
+
+/// The id of a UUID that id_to_uuid made.
+inline std::int64_t uuid_to_id(const std::array<std::uint8_t, 16> &uuid) {
+    std::int64_t id;
+    detail::check(leafid_uuid_to_id(uuid.data(), &id));
     return id;
 }
 

@@ -46,7 +46,7 @@
 /**
  * Bytes that hold any text of leafid_core_format_id, its NUL included.
  */
-#define LEAFID_CORE_ID_TEXT_SIZE 20
+#define LEAFID_CORE_ID_TEXT_SIZE 37
 
 /**
  * The result of a function: 0 is success. The numbers never change.
@@ -196,6 +196,10 @@ enum leafid_core_text_form
    * 11 characters of 0-9, A-Z and a-z, whose order as bytes is the order of the ids.
    */
   LEAFID_CORE_TEXT_FORM_BASE62 = 2,
+  /**
+   * The id in a UUID of version 8 (RFC 9562), in lower case: 36 characters, whose order as bytes is the order of the ids.
+   */
+  LEAFID_CORE_TEXT_FORM_UUID = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -668,11 +668,12 @@ export declare function firstIdAt(timestamp: number | Date, layout?: Layout | nu
 export declare function lastIdAt(timestamp: number | Date, layout?: Layout | null): bigint
 
 /** How an id is written as text: see `formatId`. */
-export type TextForm = 'decimal' | 'base32' | 'base62'
+export type TextForm = 'decimal' | 'base32' | 'base62' | 'uuid'
 
 /**
  * The text of an id. `'base32'` is Crockford's, in upper case, with 13 characters; `'base62'` has 11 characters of 0-9, A-Z
- * and a-z. The order of these texts, as bytes, is the order of the ids.
+ * and a-z; `'uuid'` is a UUID of version 8 (RFC 9562) in lower case, whose first 64 bits without its version and variant are the
+ * id. The order of these texts, as bytes, is the order of the ids.
  *
  * @param id a bigint, its decimal digits, or an integer number up to 2^53-1
  * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`

@@ -88,3 +88,8 @@ pub fn parse_id(text: &str) -> Result<i64> {
     let id = text.bytes().try_fold(0, more).filter(|_| !text.is_empty());
     id.ok_or_else(|| Error::invalid("id", Quoted(text), "decimal digits, 0 to 9223372036854775807"))
 }
+
+/// The same number without a sign. Errors: `invalid_argument` for a negative one.
+pub(crate) fn whole(id: i64) -> Result<u64> {
+    u64::try_from(id).map_err(|_| Error::invalid("id", id, "0 to 9223372036854775807"))
+}

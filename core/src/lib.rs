@@ -53,6 +53,7 @@ mod sorted;
 mod text_form;
 mod time;
 mod utc;
+mod uuid;
 #[cfg(feature = "wire")]
 pub mod wire;
 
@@ -98,3 +99,4 @@ pub use time::clock_steps::ClockSteps;
 pub use time::durations::{DurationCounts, Durations};
 pub use time::poll_pause::PollPause;
 pub use utc::Utc;
+pub use uuid::{id_to_uuid, uuid_to_id};

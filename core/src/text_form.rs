@@ -1,6 +1,8 @@
-//! Ids as text: decimal, base32 and base62.
+//! Ids as text: decimal, base32, base62 and UUIDs.
 
+use crate::id::whole;
 use crate::quoted::Quoted;
+use crate::uuid;
 use crate::{Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +11,7 @@ use core::fmt::Display;
 
 /// How an id is written as text. Each form has one text for an id, and parsing accepts no other.
 ///
-/// The texts of `Base32` and `Base62` have one width, and the order of their bytes is the order of the ids.
+/// The texts of all but `Decimal` have one width, and the order of their bytes is the order of the ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextForm {
     /// Decimal digits without leading zeros: 1 to 19 characters. Their order as text is not the order of the ids.
@@ -18,22 +20,24 @@ pub enum TextForm {
     Base32,
     /// 11 characters of `0-9`, `A-Z` and `a-z`, in this order.
     Base62,
+    /// The UUID of [`crate::id_to_uuid`] in lower case: 36 characters.
+    Uuid,
 }
 
 const DECIMAL: &[u8] = b"0123456789";
 const BASE32: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A longer text is cut in an error, which has to say what was wrong with it, too.
+/// A text that is longer, and longer than its form, is cut in an error, which has to say what was wrong with it, too.
 const MOST_SHOWN: usize = 20;
 
 impl TextForm {
     /// All forms.
-    pub const ALL: [TextForm; 3] = [TextForm::Decimal, TextForm::Base32, TextForm::Base62];
+    pub const ALL: [TextForm; 4] = [TextForm::Decimal, TextForm::Base32, TextForm::Base62, TextForm::Uuid];
 
-    pub(crate) const ALLOWED: &str = "\"decimal\", \"base32\" or \"base62\"";
+    pub(crate) const ALLOWED: &str = "\"decimal\", \"base32\", \"base62\" or \"uuid\"";
 
-    /// The form of this name: `decimal`, `base32` or `base62`. Errors: `invalid_argument`.
+    /// The form of this name: `decimal`, `base32`, `base62` or `uuid`. Errors: `invalid_argument`.
     pub fn parse(name: &str) -> Result<TextForm> {
         let found = TextForm::ALL.into_iter().find(|form| form.name() == name);
         found.ok_or_else(|| Error::invalid("form", Quoted(name), TextForm::ALLOWED))
@@ -45,6 +49,7 @@ impl TextForm {
             TextForm::Decimal => "decimal",
             TextForm::Base32 => "base32",
             TextForm::Base62 => "base62",
+            TextForm::Uuid => "uuid",
         }
     }
 
@@ -54,6 +59,7 @@ impl TextForm {
             TextForm::Decimal => 19,
             TextForm::Base32 => 13,
             TextForm::Base62 => 11,
+            TextForm::Uuid => uuid::WIDTH,
         }
     }
 
@@ -67,9 +73,11 @@ impl TextForm {
     /// # Ok::<(), leafid_core::Error>(())
     /// ```
     pub fn format_id(self, id: i64) -> Result<String> {
-        let value = u64::try_from(id).map_err(|_| Error::invalid("id", id, "0 to 9223372036854775807"))?;
-        if self == TextForm::Decimal {
-            return Ok(id.to_string());
+        let value = whole(id)?;
+        match self {
+            TextForm::Decimal => return Ok(id.to_string()),
+            TextForm::Uuid => return Ok(uuid::text(uuid::of_id(id)?)),
+            TextForm::Base32 | TextForm::Base62 => {}
         }
         let digits = self.digits();
         let base = digits.len() as u64;
@@ -105,11 +113,14 @@ impl TextForm {
         if !is_wide {
             return Err(self.refused(text, format!("which has {width} characters")));
         }
+        if self == TextForm::Uuid {
+            let halves = uuid::parse(text).map_err(|at| self.wrong_character(text, at))?;
+            return uuid::to_id(halves).map_err(|why| self.refused(text, why));
+        }
         let mut id = Some(0i64);
         for (at, char) in text.chars().enumerate() {
             let Some(digit) = digits.iter().position(|&digit| char::from(digit) == char) else {
-                let shown = Quoted(char.encode_utf8(&mut [0; 4])).to_string();
-                return Err(self.refused(text, format!("whose character {} is {shown}", at + 1)));
+                return Err(self.wrong_character(text, at));
             };
             let moved = id.and_then(|id| id.checked_mul(digits.len() as i64));
             id = moved.and_then(|id| id.checked_add(digit as i64));
@@ -125,7 +136,14 @@ impl TextForm {
             TextForm::Decimal => DECIMAL,
             TextForm::Base32 => BASE32,
             TextForm::Base62 => BASE62,
+            TextForm::Uuid => uuid::HEX,
         }
+    }
+
+    #[cold]
+    fn wrong_character(self, text: &str, at: usize) -> Error {
+        let shown: String = text.chars().skip(at).take(1).collect();
+        self.refused(text, format!("whose character {} is {}", at + 1, Quoted(&shown)))
     }
 
     #[cold]
@@ -136,8 +154,9 @@ impl TextForm {
                 "13 characters of 0-9 and A-Z without I, L, O, U, 0000000000000 to 7ZZZZZZZZZZZZ"
             }
             TextForm::Base62 => "11 characters of 0-9, A-Z and a-z, 00000000000 to AzL8n0Y58m7",
+            TextForm::Uuid => uuid::ALLOWED,
         };
-        let shown = match text.char_indices().nth(MOST_SHOWN) {
+        let shown = match text.char_indices().nth(MOST_SHOWN.max(self.width())) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.to_string(),
         };

@@ -23,7 +23,7 @@ fn the_order_of_fixed_widths_is_the_order_of_the_ids() {
     let vectors = text_form_vectors();
     for pair in entries(&vectors, "valid").windows(2) {
         assert!(number(&pair[0], "id") < number(&pair[1], "id"), "the vectors ascend");
-        for form in [TextForm::Base32, TextForm::Base62] {
+        for form in [TextForm::Base32, TextForm::Base62, TextForm::Uuid] {
             let [low, high] = [&pair[0], &pair[1]].map(|entry| text(entry, form.name()).as_bytes());
             assert!(low < high, "{pair:?}");
             assert_eq!([low.len(), high.len()], [form.width(); 2]);
@@ -72,7 +72,7 @@ fn an_id_that_cannot_be_and_a_name_of_no_form_are_refused() {
     }
     for name in entries(&vectors, "form_refused") {
         let error = TextForm::parse(name.as_str().unwrap()).unwrap_err();
-        let expected = format!("form is {name}; allowed: \"decimal\", \"base32\" or \"base62\"");
+        let expected = format!("form is {name}; allowed: \"decimal\", \"base32\", \"base62\" or \"uuid\"");
         assert_eq!((error.code(), error.message()), (Code::InvalidArgument, expected.as_str()));
     }
 }

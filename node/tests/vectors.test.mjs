@@ -71,7 +71,7 @@ test('the ids of a tick have ends', () => {
 
 test('ids in each form of text', () => {
   const { valid, refused, refused_counted_text, format_refused, form_refused } = vectors('text_forms.json')
-  const forms = ['decimal', 'base32', 'base62']
+  const forms = ['decimal', 'base32', 'base62', 'uuid']
   assert.ok(valid.length > 0 && refused.length > 0 && format_refused.length > 0 && form_refused.length > 0)
   for (const row of valid) {
     for (const form of forms) {
@@ -92,6 +92,19 @@ test('ids in each form of text', () => {
   }
   for (const wrong of [undefined, null, 0n, 7, ['0']]) refusedWith('invalid_argument', () => parseId(wrong, 'decimal'))
   for (const wrong of [undefined, null, 1.5, 2 ** 53, 1n << 63n, '']) refusedWith('invalid_argument', () => formatId(wrong, 'base62'))
+})
+
+test('ids inside of UUIDs', () => {
+  const { valid, refused, id_refused } = vectors('uuids.json')
+  assert.ok(valid.length > 0 && refused.length > 0 && id_refused.length > 0)
+  for (const { id, uuid } of valid) {
+    assert.equal(formatId(id, 'uuid'), uuid)
+    assert.equal(parseId(uuid, 'uuid'), BigInt(id))
+  }
+  for (const { uuid, message } of refused) {
+    assert.equal(thrown(() => parseId(uuid, 'uuid')).message, message.replace('uuid', 'id'))
+  }
+  for (const id of id_refused) refusedWith('invalid_argument', () => formatId(BigInt(id), 'uuid'))
 })
 
 test('the default layout is leaf', () => {

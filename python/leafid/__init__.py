@@ -46,9 +46,11 @@ from ._leafid import (
     decode,
     first_id_at,
     format_id,
+    id_to_uuid,
     last_id_at,
     metrics,
     parse_id,
+    uuid_to_id,
 )
 
 __all__ = [
@@ -84,7 +86,9 @@ __all__ = [
     "decode",
     "first_id_at",
     "format_id",
+    "id_to_uuid",
     "last_id_at",
     "metrics",
     "parse_id",
+    "uuid_to_id",
 ]

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import sys
+import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
@@ -44,9 +45,11 @@ __all__ = [
     "decode",
     "first_id_at",
     "format_id",
+    "id_to_uuid",
     "last_id_at",
     "metrics",
     "parse_id",
+    "uuid_to_id",
 ]
 
 # Before 3.12 classes cannot say that they are buffers, and NumPy's arrays do not.
@@ -57,7 +60,7 @@ if sys.version_info >= (3, 12):
 else:
     _B = TypeVar("_B")
 _Order: TypeAlias = Literal["worker-sequence", "sequence-worker"]
-_TextForm: TypeAlias = Literal["decimal", "base32", "base62"]
+_TextForm: TypeAlias = Literal["decimal", "base32", "base62", "uuid"]
 
 __version__: str
 
@@ -379,6 +382,8 @@ def first_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layo
 def last_id_at(timestamp: SupportsIndex | datetime.datetime, layout: str | Layout | None = "leaf") -> int: ...
 def format_id(id: SupportsIndex | str, form: _TextForm) -> str: ...
 def parse_id(text: str, form: _TextForm) -> int: ...
+def id_to_uuid(id: SupportsIndex | str) -> uuid.UUID: ...
+def uuid_to_id(uuid: uuid.UUID) -> int: ...
 def metrics() -> str: ...
 
 def cli(arguments: list[str], /) -> int: ...

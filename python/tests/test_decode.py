@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import uuid
 
 import numpy
 import pytest
@@ -78,7 +79,7 @@ def test_bad_texts_and_forms_are_refused_by_name(bad):
     with pytest.raises(leafid.InvalidArgumentError, match="^text is .+; allowed: the text of an id, as a string"):
         leafid.parse_id(bad, "base32")
     for call in (lambda: leafid.format_id(1, bad), lambda: leafid.parse_id("1", bad)):
-        with pytest.raises(leafid.InvalidArgumentError, match='^form is .+; allowed: "decimal", "base32" or "base62"'):
+        with pytest.raises(leafid.InvalidArgumentError, match='^form is .+; allowed: "decimal", "base32", "base62" or "uuid"'):
             call()
 
 
@@ -90,6 +91,18 @@ def test_what_is_no_id_has_no_text(id):
 
 def test_a_numpy_integer_has_a_text():
     assert leafid.format_id(numpy.int64(LEAFS_OWN), "base32") == "10EZA6N444ZBR"
+
+
+@pytest.mark.parametrize("bad", [None, 7, "00000000-0000-8000-8400-000000000000", bytes(16), leafid, object()])
+def test_what_is_no_uuid_object_is_refused(bad):
+    with pytest.raises(leafid.InvalidArgumentError, match=r"^uuid is .+; allowed: a uuid\.UUID$"):
+        leafid.uuid_to_id(bad)
+
+
+@pytest.mark.parametrize("id", [True, 1.0, None, b"1", -1, 2**63, "", "-1", uuid.UUID(int=1)])
+def test_what_is_no_id_has_no_uuid(id):
+    with pytest.raises(leafid.InvalidArgumentError, match=r"^id is .*; allowed: .*9223372036854775807"):
+        leafid.id_to_uuid(id)
 
 
 def test_none_is_the_default_layout():

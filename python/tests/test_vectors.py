@@ -1,6 +1,7 @@
 """The vectors that every language passes."""
 
 import datetime
+import uuid
 
 import pytest
 
@@ -8,7 +9,7 @@ import leafid
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 END_OF_DATETIME_MS = 253_402_300_800_000
-FORMS = ("decimal", "base32", "base62")
+FORMS = ("decimal", "base32", "base62", "uuid")
 PRESETS = ("leaf", "uid-generator", "yitter", "sonyflake", "js-safe")
 
 
@@ -78,7 +79,7 @@ def test_text_forms(vectors):
             for id in (int(row["id"]), row["id"]):
                 assert leafid.format_id(id, form) == row[form]
             assert leafid.parse_id(row[form], form=form) == int(row["id"])
-    for form in ("base32", "base62"):
+    for form in FORMS[1:]:
         texts = [row[form] for row in table["valid"]]
         assert texts == sorted(texts)
     for row in table["refused"] + table["refused_counted_text"]:
@@ -91,8 +92,26 @@ def test_text_forms(vectors):
                 leafid.format_id(int(id), form)
     for name in table["form_refused"]:
         for call in (lambda name: leafid.format_id(0, name), lambda name: leafid.parse_id("0", name)):
-            with pytest.raises(leafid.InvalidArgumentError, match='^form is ".*"; allowed: "decimal", "base32" or "base62"'):
+            with pytest.raises(leafid.InvalidArgumentError, match='^form is ".*"; allowed: "decimal", "base32", "base62" or "uuid"'):
                 call(name)
+
+
+def test_ids_inside_of_uuids(vectors):
+    table = vectors("uuids")
+    made = [leafid.id_to_uuid(int(row["id"])) for row in table["valid"]]
+    for row, id in zip(table["valid"], made, strict=True):
+        assert type(id) is uuid.UUID
+        assert (str(id), id.hex, id.version, id.variant) == (row["uuid"], row["bytes"], 8, uuid.RFC_4122)
+        assert leafid.uuid_to_id(id) == int(row["id"])
+        assert leafid.id_to_uuid(row["id"]) == id
+    assert made == sorted(made)
+    for row in table["refused"]:
+        with pytest.raises(leafid.InvalidArgumentError) as error:
+            leafid.uuid_to_id(uuid.UUID(row["uuid"]))
+        assert str(error.value) == row["message"]
+    for id in table["id_refused"]:
+        with pytest.raises(leafid.InvalidArgumentError, match=f"^id is {id}; allowed: 0 to 9223372036854775807"):
+            leafid.id_to_uuid(int(id))
 
 
 def test_refused_parts(table, layouts):

@@ -4,6 +4,7 @@ import array
 import asyncio
 import datetime
 import pathlib
+import uuid
 from collections.abc import Iterator
 from typing import assert_type
 
@@ -54,6 +55,8 @@ assert_type(parts.time, datetime.datetime)
 assert_type(leafid.compose(parts.timestamp_ms, parts.worker_id, parts.sequence, layout), int)
 assert_type(leafid.format_id(stats.worker_id, "base62"), str)
 assert_type(leafid.parse_id("10EZA6N444ZBR", "base32"), int)
+assert_type(leafid.id_to_uuid(parts.worker_id), uuid.UUID)
+assert_type(leafid.uuid_to_id(uuid.UUID(int=0x80008400000000000000)), int)
 leafid.Snowflake(7).close()
 leafid.Snowflake("0-31").close()
 leafid.Snowflake("hostname:orders*8").close()

@@ -41,6 +41,7 @@ static void null_pointers(void) {
     leafid_snowflake_stats_t stats;
     leafid_snowflake *none = NULL;
     char text[8];
+    uint8_t uuid[16] = {0};
     size_t needed = 42;
     REQUIRE_OK(leafid_layout_parse("leaf", &layout));
 
@@ -57,6 +58,9 @@ static void null_pointers(void) {
     REFUSES_NULL("buf", leafid_format_id(1, LEAFID_TEXT_FORM_BASE32, NULL, LEAFID_ID_TEXT_SIZE));
     REFUSES_NULL("text", leafid_parse_id(NULL, LEAFID_TEXT_FORM_BASE32, &id));
     REFUSES_NULL("out", leafid_parse_id("0", LEAFID_TEXT_FORM_DECIMAL, NULL));
+    REFUSES_NULL("out", leafid_id_to_uuid(1, NULL));
+    REFUSES_NULL("uuid", leafid_uuid_to_id(NULL, &id));
+    REFUSES_NULL("out", leafid_uuid_to_id(uuid, NULL));
     REFUSES_NULL("out", leafid_snowflake_options_new(NULL));
     REFUSES_NULL("options", leafid_snowflake_options_set_worker(NULL, "1"));
     REFUSES_NULL("options", leafid_snowflake_options_set_worker_id(NULL, 1));
@@ -202,13 +206,13 @@ static void parts(void) {
 }
 
 static void text_forms(void) {
-    const int32_t wrong[] = {-1, 3, INT32_MAX, INT32_MIN};
+    const int32_t wrong[] = {-1, 4, INT32_MAX, INT32_MIN};
     char text[LEAFID_ID_TEXT_SIZE] = "x";
     int64_t id = 42;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_STATUS(leafid_format_id(1, wrong[i], text, sizeof text), LEAFID_INVALID_ARGUMENT);
         CHECK_SAYS("form is ");
-        CHECK_SAYS("\"decimal\", \"base32\" or \"base62\"");
+        CHECK_SAYS("\"decimal\", \"base32\", \"base62\" or \"uuid\"");
         CHECK_STATUS(leafid_parse_id("1", wrong[i], &id), LEAFID_INVALID_ARGUMENT);
         CHECK_SAYS("form is ");
     }

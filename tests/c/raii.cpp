@@ -47,6 +47,9 @@ void composes() {
     CHECK_NUMBER(leafid::last_id_at(1567733700834), INT64_C(1169786042803290111));
     CHECK(leafid::format_id(INT64_C(1169786042799259000), LEAFID_TEXT_FORM_BASE62) == "1OPdDHFpsF6");
     CHECK_NUMBER(leafid::parse_id("10EZA6N444ZBR", LEAFID_TEXT_FORM_BASE32), INT64_C(1169786042799259000));
+    CHECK(leafid::format_id(1, LEAFID_TEXT_FORM_UUID) == "00000000-0000-8000-8400-000000000000");
+    CHECK(leafid::id_to_uuid(1)[8] == 0x84 && leafid::id_to_uuid(1)[6] == 0x80);
+    CHECK_NUMBER(leafid::uuid_to_id(leafid::id_to_uuid(INT64_C(1169786042799259000))), INT64_C(1169786042799259000));
     leafid_layout sonyflake = leafid::layout("sonyflake");
     CHECK_NUMBER(leafid::decode(leafid::compose(1600000000000, 1, 2, &sonyflake), &sonyflake).sequence, 2);
 }

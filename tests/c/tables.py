@@ -7,6 +7,7 @@ from pathlib import Path
 vectors, out = Path(sys.argv[1]), Path(sys.argv[2])
 snowflake = json.loads((vectors / "snowflake.json").read_text())
 text_forms = json.loads((vectors / "text_forms.json").read_text())
+uuids = json.loads((vectors / "uuids.json").read_text())
 errors = json.loads((vectors / "errors.json").read_text())["errors"]
 adaptive_step = json.loads((vectors / "adaptive_step.json").read_text())["cases"]
 prefetch = json.loads((vectors / "prefetch.json").read_text())["cases"]
@@ -21,6 +22,10 @@ def text(value: str) -> str:
 
 def status(code: str) -> str:
     return "LEAFID_" + code.upper()
+
+
+def hexadecimal(digits: str) -> str:
+    return "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(digits)) + "}"
 
 
 def number(value) -> str:
@@ -67,11 +72,13 @@ ranges = [
 ranges_refused = [
     f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {status(v['error'])}" for v in snowflake["id_ranges_refused"]
 ]
-forms = {name: f"LEAFID_TEXT_FORM_{name.upper()}" for name in ("decimal", "base32", "base62")}
+forms = {name: f"LEAFID_TEXT_FORM_{name.upper()}" for name in ("decimal", "base32", "base62", "uuid")}
 formatted = [
     f"{number(v['id'])}, {forms[form]}, {text(v[form])}" for form in forms for v in text_forms["valid"]
 ]
 forms_refused = [f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in text_forms["refused"]]
+uuids_valid = [f"{number(v['id'])}, {hexadecimal(v['bytes'])}" for v in uuids["valid"]]
+uuids_refused = [f"{hexadecimal(v['uuid'].replace('-', ''))}, {text(v['message'])}" for v in uuids["refused"]]
 # C has no literal for INT64_MIN.
 ids_refused = [f"INT64_MIN + {number(int(id) + 2**63)}" for id in text_forms["format_refused"]]
 refused_in_layout = [
@@ -139,6 +146,10 @@ issued = [
     + rows("static const struct { int64_t id; int32_t form; const char *text; } formatted[]", formatted)
     + rows("static const struct { int32_t form; const char *text, *message; } forms_refused[]", forms_refused)
     + rows("static const struct { int64_t id; } ids_refused[]", ids_refused)
+)
+(out / "uuids.inc").write_text(
+    rows("static const struct { int64_t id; uint8_t uuid[16]; } uuids_valid[]", uuids_valid)
+    + rows("static const struct { uint8_t uuid[16]; const char *message; } uuids_refused[]", uuids_refused)
 )
 (out / "errors.inc").write_text(
     rows(

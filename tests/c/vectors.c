@@ -1,6 +1,7 @@
 /* tests/vectors/snowflake.json in C: compose, decode and text, refusals included. */
 #include "check.h"
 #include "vectors.inc"
+#include "uuids.inc"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,11 +108,34 @@ static void text_forms(void) {
         CHECK_NUMBER(id, 42);
     }
     for (size_t i = 0; i < LENGTH(ids_refused); i++) {
-        for (int32_t form = LEAFID_TEXT_FORM_DECIMAL; form <= LEAFID_TEXT_FORM_BASE62; form++) {
+        for (int32_t form = LEAFID_TEXT_FORM_DECIMAL; form <= LEAFID_TEXT_FORM_UUID; form++) {
             char text[LEAFID_ID_TEXT_SIZE] = "x";
             CHECK_STATUS(leafid_format_id(ids_refused[i].id, form, text, sizeof text), LEAFID_INVALID_ARGUMENT);
             CHECK(strcmp(text, "x") == 0);
         }
+    }
+}
+
+static void in_uuids(void) {
+    for (size_t i = 0; i < LENGTH(uuids_valid); i++) {
+        uint8_t uuid[16];
+        int64_t id = -1;
+        CHECK_STATUS(leafid_id_to_uuid(uuids_valid[i].id, uuid), LEAFID_OK);
+        CHECK(memcmp(uuid, uuids_valid[i].uuid, sizeof uuid) == 0);
+        CHECK_STATUS(leafid_uuid_to_id(uuid, &id), LEAFID_OK);
+        CHECK_NUMBER(id, uuids_valid[i].id);
+        CHECK(i == 0 || memcmp(uuids_valid[i - 1].uuid, uuid, sizeof uuid) < 0);
+    }
+    for (size_t i = 0; i < LENGTH(uuids_refused); i++) {
+        int64_t id = 42;
+        CHECK_STATUS(leafid_uuid_to_id(uuids_refused[i].uuid, &id), LEAFID_INVALID_ARGUMENT);
+        CHECK_SAYS(uuids_refused[i].message);
+        CHECK_NUMBER(id, 42);
+    }
+    for (size_t i = 0; i < LENGTH(ids_refused); i++) {
+        uint8_t uuid[16] = {42};
+        CHECK_STATUS(leafid_id_to_uuid(ids_refused[i].id, uuid), LEAFID_INVALID_ARGUMENT);
+        CHECK_NUMBER(uuid[0], 42);
     }
 }
 
@@ -176,6 +200,7 @@ int main(void) {
     test("valid vectors compose and decode", composed_and_decoded);
     test("the ids of a tick have ends", ends_of_ticks);
     test("ids in each form of text", text_forms);
+    test("ids inside of UUIDs", in_uuids);
     test("refused vectors are refused and write nothing", refusals);
     test("ids in text", texts);
     test("times are floored to the tick", floored);

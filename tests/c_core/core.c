@@ -17,6 +17,7 @@
 #define LEAFID_TEXT_FORM_DECIMAL LEAFID_CORE_TEXT_FORM_DECIMAL
 #define LEAFID_TEXT_FORM_BASE32 LEAFID_CORE_TEXT_FORM_BASE32
 #define LEAFID_TEXT_FORM_BASE62 LEAFID_CORE_TEXT_FORM_BASE62
+#define LEAFID_TEXT_FORM_UUID LEAFID_CORE_TEXT_FORM_UUID
 #define LEAFID_ORDER_WORKER_SEQUENCE LEAFID_CORE_ORDER_WORKER_SEQUENCE
 #define LEAFID_ORDER_SEQUENCE_WORKER LEAFID_CORE_ORDER_SEQUENCE_WORKER
 #include "vectors.inc"
@@ -148,8 +149,8 @@ static void text_forms(void) {
     for (size_t i = 0; i < LENGTH(ids_refused); i++) {
         NUMBER(format_id(ids_refused[i].id, 1, text, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
     }
-    NUMBER(format_id(1, 3, text, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
-    CHECK(says("form is 3; allowed: a leafid_core_text_form: 0, 1 or 2"));
+    NUMBER(format_id(1, 4, text, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
+    CHECK(says("form is 4; allowed: a leafid_core_text_form: 0 to 3"));
     NUMBER(format_id(1, 1, NULL, sizeof text), LEAFID_CORE_INVALID_ARGUMENT);
     NUMBER(parse_id(NULL, 1, &id), LEAFID_CORE_INVALID_ARGUMENT);
     NUMBER(parse_id("0", 0, NULL), LEAFID_CORE_INVALID_ARGUMENT);

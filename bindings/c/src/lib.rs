@@ -112,4 +112,7 @@ pub use tag::{
     leafid_tag, leafid_tag_fill, leafid_tag_fill_within, leafid_tag_free, leafid_tag_next,
     leafid_tag_next_within, leafid_tag_take, leafid_tag_try_next,
 };
-pub use text_form::{LEAFID_ID_TEXT_SIZE, leafid_format_id, leafid_parse_id, leafid_text_form};
+pub use text_form::{
+    LEAFID_ID_TEXT_SIZE, leafid_format_id, leafid_id_to_uuid, leafid_parse_id, leafid_text_form,
+    leafid_uuid_to_id,
+};

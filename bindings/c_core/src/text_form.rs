@@ -7,7 +7,7 @@ use core::ffi::c_char;
 use leafid_core::{Error, Result, TextForm};
 
 /// Bytes that hold any text of leafid_core_format_id, its NUL included.
-pub const LEAFID_CORE_ID_TEXT_SIZE: usize = 20;
+pub const LEAFID_CORE_ID_TEXT_SIZE: usize = 37;
 
 /// How an id is written as text. Each form has one text for an id, and leafid_core_parse_formatted_id accepts no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum leafid_core_text_form {
     LEAFID_CORE_TEXT_FORM_BASE32 = 1,
     /// 11 characters of 0-9, A-Z and a-z, whose order as bytes is the order of the ids.
     LEAFID_CORE_TEXT_FORM_BASE62 = 2,
+    /// The id in a UUID of version 8 (RFC 9562), in lower case: 36 characters, whose order as bytes is the order of the ids.
+    LEAFID_CORE_TEXT_FORM_UUID = 3,
 }
 
 /// Writes the text of an id and a NUL. `form` is a leafid_core_text_form. `cap` is the size of `buf`:
@@ -70,6 +72,7 @@ fn parse(form: i32) -> Result<TextForm> {
         0 => Ok(TextForm::Decimal),
         1 => Ok(TextForm::Base32),
         2 => Ok(TextForm::Base62),
-        other => Err(Error::invalid("form", other, "a leafid_core_text_form: 0, 1 or 2")),
+        3 => Ok(TextForm::Uuid),
+        other => Err(Error::invalid("form", other, "a leafid_core_text_form: 0 to 3")),
     }
 }

@@ -46,6 +46,8 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parts::last_id_at, module)?)?;
     module.add_function(wrap_pyfunction!(text_form::format_id, module)?)?;
     module.add_function(wrap_pyfunction!(text_form::parse_id, module)?)?;
+    module.add_function(wrap_pyfunction!(text_form::id_to_uuid, module)?)?;
+    module.add_function(wrap_pyfunction!(text_form::uuid_to_id, module)?)?;
     module.add_function(wrap_pyfunction!(cli::cli, module)?)?;
     module.add_function(wrap_pyfunction!(stats::metrics, module)?)?;
     errors::add_to(module)?;

@@ -45,7 +45,7 @@ pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, no_memory};
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, Renewal, Result,
-    Segment, TextForm, Utc, parse_id,
+    Segment, TextForm, Utc, id_to_uuid, parse_id, uuid_to_id,
 };
 #[doc(hidden)]
 pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength, TickRuns};

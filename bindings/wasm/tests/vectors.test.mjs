@@ -81,7 +81,7 @@ test('ids in each form of text', () => {
   const parse = (form, text) => full.ok(id_parse_form(...full.input(form, text)))
   assert.ok(valid.length > 0 && refused.length > 0)
   for (const row of valid) {
-    for (const form of ['decimal', 'base32', 'base62']) {
+    for (const form of ['decimal', 'base32', 'base62', 'uuid']) {
       assert.equal(format(form, row.id), row[form])
       assert.equal(parse(form, row[form]), BigInt(row.id))
     }

@@ -89,6 +89,10 @@ pub(crate) fn text_form_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/text_forms.json"))
 }
 
+pub(crate) fn uuid_vectors() -> Value {
+    parse(include_str!("../../../tests/vectors/uuids.json"))
+}
+
 pub(crate) fn error_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/errors.json"))
 }

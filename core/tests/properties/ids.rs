@@ -164,7 +164,11 @@ fn an_id_has_one_text_in_each_form() {
     });
     holds(
         4_000,
-        (form, "[0-9A-Za-z]{0,20}|[0-7][0-9A-HJKMNP-TV-Z]{12}|[0-9A][0-9A-Za-z]{10}"),
+        (
+            form,
+            "[0-9A-Za-z]{0,20}|[0-7][0-9A-HJKMNP-TV-Z]{12}|[0-9A][0-9A-Za-z]{10}|\
+             [0-8][0-9a-f]{7}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89abc][048c]0[01]-0{12}",
+        ),
         |(form, text)| {
             if let Ok(id) = form.parse_id(&text) {
                 prop_assert_eq!(form.format_id(id), Ok(text));

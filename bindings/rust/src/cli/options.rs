@@ -27,7 +27,7 @@ impl Bits {
 
 #[derive(Args)]
 pub(super) struct Form {
-    /// How ids are written: decimal, base32 (Crockford's, 13 characters) or base62 (11 characters) [default: decimal]
+    /// How ids are written: decimal, base32 (Crockford's, 13 characters), base62 (11) or uuid (version 8) [default: decimal]
     #[arg(long, value_name = "FORM", value_parser = TextForm::parse)]
     form: Option<TextForm>,
 }
