@@ -45,6 +45,10 @@ mod layout;
 #[cfg(feature = "options")]
 pub mod options;
 mod presets;
+#[cfg(feature = "public-ids")]
+mod public_id_key;
+#[cfg(feature = "public-ids")]
+mod public_ids;
 mod quoted;
 mod segment;
 mod server;
@@ -61,6 +65,10 @@ pub use code::Code;
 pub use error::{Error, Result};
 pub use id::{Parts, parse_id};
 pub use layout::{Layout, LayoutFields, Order};
+#[cfg(feature = "public-ids")]
+pub use public_id_key::PublicIdKey;
+#[cfg(feature = "public-ids")]
+pub use public_ids::PublicIds;
 pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
 pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 pub use segment::fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};

@@ -15,6 +15,7 @@ mod lease_servers;
 mod marks;
 mod next;
 mod options;
+mod public_ids;
 mod report;
 mod scrape;
 mod segment_options;
@@ -31,7 +32,7 @@ use streams::{End, Outcome, Streams};
 #[command(
     name = "leafid",
     version,
-    about = "Unique 64-bit ids: create and decode them, check and watch this host, manage the records of worker ids",
+    about = "Unique 64-bit ids: create, decode and encrypt them, check and watch this host, manage its records",
     disable_help_subcommand = true
 )]
 struct Arguments {
@@ -46,6 +47,8 @@ enum Command {
     At(at::AtArguments),
     Next(next::NextArguments),
     Check(check::CheckArguments),
+    Encrypt(public_ids::EncryptArguments),
+    Decrypt(public_ids::DecryptArguments),
     #[command(subcommand)]
     State(state::StateCommand),
     #[command(subcommand)]
@@ -124,6 +127,8 @@ fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
         Command::At(arguments) => at::at(&arguments, streams),
         Command::Next(arguments) => next::next(&arguments, streams),
         Command::Check(arguments) => check::check(&arguments, streams),
+        Command::Encrypt(arguments) => public_ids::encrypt(&arguments, streams),
+        Command::Decrypt(arguments) => public_ids::decrypt(&arguments, streams),
         Command::State(command) => state::state(&command, streams),
         Command::Marks(command) => marks::marks(&command, streams),
         Command::File(command) => file::file(&command, streams),

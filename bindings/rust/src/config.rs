@@ -1,5 +1,6 @@
-//! Options that both kinds share: directories, servers, and where the process runs.
+//! Options that both kinds share: directories, servers, and where the process runs; and the key of public ids.
 
 pub(crate) mod http_options;
+pub(crate) mod key_source;
 pub(crate) mod state_dir;
 pub(crate) mod surroundings;

@@ -93,6 +93,10 @@ pub(crate) fn uuid_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/uuids.json"))
 }
 
+pub(crate) fn public_id_vectors() -> Value {
+    parse(include_str!("../../../tests/vectors/public_ids.json"))
+}
+
 pub(crate) fn error_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/errors.json"))
 }

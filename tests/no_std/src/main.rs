@@ -15,7 +15,7 @@ const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;
 
 /// Names each check by its place, so that the exit status tells which one failed.
-fn checks() -> [bool; 12] {
+fn checks() -> [bool; 13] {
     let leaf = Layout::LEAF;
     let rules = Rules { random_start: 0, ..Rules::default() };
     let from = leaf.tick_at(NOW_MS).unwrap_or(0);
@@ -44,6 +44,7 @@ fn checks() -> [bool; 12] {
         Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
         formats(),
         options(),
+        public_ids(),
         wire(),
     ]
 }
@@ -74,6 +75,20 @@ fn options() -> bool {
 
 #[cfg(not(feature = "options"))]
 fn options() -> bool {
+    true
+}
+
+/// An id is encrypted and decrypted, as tests/vectors/public_ids.json has it.
+#[cfg(feature = "public-ids")]
+fn public_ids() -> bool {
+    use leafid_core::{PublicIdKey, PublicIds};
+    let key = PublicIdKey::from_hex("2b7e151628aed2a6abf7158809cf4f3c");
+    let ids = key.and_then(|key| PublicIds::new(key, 1));
+    ids.is_ok_and(|ids| ids.encrypt(ID) == Ok(4_055_163_823_241_320_842) && ids.decrypt(4_055_163_823_241_320_842, 1) == Ok(ID))
+}
+
+#[cfg(not(feature = "public-ids"))]
+fn public_ids() -> bool {
     true
 }
 

@@ -1,0 +1,41 @@
+//! Where the key of public ids is read from.
+
+use leafid_core::{Error, PublicIdKey, Result};
+use std::env;
+use std::fs::File;
+use std::io::{self, Read};
+use zeroize::Zeroizing;
+
+const ALLOWED: &str =
+    "\"env:NAME\", an environment variable, or \"file:PATH\", either with 32, 48 or 64 hexadecimal digits";
+
+/// More than the longest key and an end of line.
+const MOST_BYTES: usize = 256;
+
+/// Reads the key of public ids: hexadecimal digits, from an environment variable (`env:NAME`) or a file (`file:PATH`).
+/// `openssl rand -hex 16` makes one.
+///
+/// Errors: `invalid_argument`. No error shows what was read, nor a source that is neither: it may be a key.
+pub fn load_public_id_key(source: &str) -> Result<PublicIdKey> {
+    let refused = |why: &str| Error::invalid("key", format!("{source}, {why}"), ALLOWED);
+    let key = if let Some(name) = source.strip_prefix("env:") {
+        let value =
+            env::var_os(name).filter(|_| !name.is_empty()).ok_or_else(|| refused("which is not set"))?;
+        let value = value.into_string().map(Zeroizing::new);
+        PublicIdKey::from_hex(&value.map_err(|_| refused("which holds another text"))?)
+    } else if let Some(path) = source.strip_prefix("file:") {
+        let read = read(path).map_err(|error| refused(&format!("which cannot be read: {error}")))?;
+        PublicIdKey::from_hex(str::from_utf8(read.trim_ascii_end()).unwrap_or_default())
+    } else {
+        let shown = format!("a text of {} characters", source.chars().count());
+        return Err(Error::invalid("key", shown, ALLOWED));
+    };
+    key.map_err(|_| refused("which holds another text"))
+}
+
+/// The beginning of a file. It is read into one place, which is overwritten at the end.
+fn read(path: &str) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MOST_BYTES));
+    File::open(path)?.take(MOST_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
