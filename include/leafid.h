@@ -385,6 +385,12 @@ typedef int32_t leafid_text_form;
 #endif // __cplusplus
 
 /**
+ * Encrypts ids to numbers of the same 63 bits and back, one to one: FF1 of NIST SP 800-38G. All threads may use it at
+ * once, except while a key is added. docs/PUBLIC-IDS.md says what it hides and what it does not.
+ */
+typedef struct leafid_public_ids leafid_public_ids;
+
+/**
  * Ids from segments: ranges of counters, one counter for each tag, leased from a source. Each tag has two segments
  * in memory, so that calls do not wait while the source is slow, or down for a while. All threads may use it at the
  * same time. A forked child may continue to use it: it issues none of its parent's ids, and fetches its own
@@ -899,6 +905,99 @@ leafid_status leafid_id_to_uuid(int64_t id,
  * Errors: LEAFID_INVALID_ARGUMENT for all but those that leafid_id_to_uuid writes.
  */
 leafid_status leafid_uuid_to_id(const uint8_t *uuid, int64_t *out);
+
+/**
+ * Makes public ids of a key of `length` bytes, 16, 24 or 32, and its version, 0 to 31. The bytes are copied; overwrite
+ * your own. Free it with leafid_public_ids_free.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_new(const uint8_t *key,
+                                    size_t length,
+                                    int64_t version,
+                                    struct leafid_public_ids **out);
+
+/**
+ * The same as leafid_public_ids_new, with the key from `source`: "env:NAME", an environment variable, or "file:PATH".
+ * Either has 32, 48 or 64 hexadecimal digits. No error shows a key.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_load(const char *source,
+                                     int64_t version,
+                                     struct leafid_public_ids **out);
+
+/**
+ * Adds a key of another version, which decrypts only. No other thread may use `ids` during the call.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT, also for a version that has a key.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_add_key(struct leafid_public_ids *ids,
+                                        const uint8_t *key,
+                                        size_t length,
+                                        int64_t version);
+
+/**
+ * The same as leafid_public_ids_add_key, with the key from a source as in leafid_public_ids_load.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_load_key(struct leafid_public_ids *ids,
+                                         const char *source,
+                                         int64_t version);
+
+/**
+ * Encrypts an id with the key that leafid_public_ids_new got. `out` gets a number from 0 to 9223372036854775807.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for an id below 1.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_encrypt(const struct leafid_public_ids *ids,
+                                        int64_t id,
+                                        int64_t *out);
+
+/**
+ * Decrypts a number with the key of this version. A number of another key gives another id: it is not recognized.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for a negative number, for the one that would be of the id 0, and for a version
+ * without a key.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_decrypt(const struct leafid_public_ids *ids,
+                                        int64_t public_id,
+                                        int64_t version,
+                                        int64_t *out);
+
+/**
+ * Writes the text of an encrypted id and a NUL: a digit for the version of the key, and the number in base32 or base62.
+ * `form` is LEAFID_TEXT_FORM_BASE32 or LEAFID_TEXT_FORM_BASE62. `cap` is the size of `buf`: LEAFID_ID_TEXT_SIZE is
+ * enough. A text that does not fit is not cut.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for an id below 1, for another form, and for a `buf` that is too small.
+ */
+leafid_status leafid_public_ids_format(const struct leafid_public_ids *ids,
+                                       int64_t id,
+                                       int32_t form,
+                                       char *buf,
+                                       size_t cap);
+
+/**
+ * Reads the id of a text that leafid_public_ids_format wrote, with the key of its version.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for another text, and for a version without a key.
+ */
+LEAFID_MUST_USE
+leafid_status leafid_public_ids_parse(const struct leafid_public_ids *ids,
+                                      const char *text,
+                                      int32_t form,
+                                      int64_t *out);
+
+/**
+ * Overwrites the keys and frees them. Call it once, when no thread uses `ids` any more. NULL does nothing.
+ */
+void leafid_public_ids_free(struct leafid_public_ids *ids);
 
 /**
  * Creates options with all defaults. Free them with leafid_snowflake_options_free.

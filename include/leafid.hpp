@@ -631,6 +631,65 @@ inline std::int64_t uuid_to_id(const std::array<std::uint8_t, 16> &uuid) {
     return id;
 }
 
+/// Public ids: see leafid_public_ids. Its methods may be called from all threads, except while a key is added.
+class PublicIds {
+public:
+    /// A key of 16, 24 or 32 bytes and its version, 0 to 31.
+    PublicIds(const std::uint8_t *key, std::size_t length, std::int64_t version) {
+        leafid_public_ids *ids;
+        detail::check(leafid_public_ids_new(key, length, version, &ids));
+        ids_.reset(ids);
+    }
+
+    /// The key from "env:NAME" or "file:PATH".
+    PublicIds(const std::string &source, std::int64_t version) {
+        leafid_public_ids *ids;
+        detail::check(leafid_public_ids_load(source.c_str(), version, &ids));
+        ids_.reset(ids);
+    }
+
+    /// Adds a key that decrypts only.
+    void add_key(const std::uint8_t *key, std::size_t length, std::int64_t version) {
+        detail::check(leafid_public_ids_add_key(get(), key, length, version));
+    }
+    void add_key(const std::string &source, std::int64_t version) {
+        detail::check(leafid_public_ids_load_key(get(), source.c_str(), version));
+    }
+
+    std::int64_t encrypt(std::int64_t id) const {
+        std::int64_t public_id;
+        detail::check(leafid_public_ids_encrypt(get(), id, &public_id));
+        return public_id;
+    }
+
+    std::int64_t decrypt(std::int64_t public_id, std::int64_t version) const {
+        std::int64_t id;
+        detail::check(leafid_public_ids_decrypt(get(), public_id, version, &id));
+        return id;
+    }
+
+    /// LEAFID_TEXT_FORM_BASE32 or LEAFID_TEXT_FORM_BASE62.
+    std::string format_id(std::int64_t id, leafid_text_form form) const {
+        char text[LEAFID_ID_TEXT_SIZE];
+        detail::check(leafid_public_ids_format(get(), id, form, text, sizeof text));
+        return text;
+    }
+
+    std::int64_t parse_id(const std::string &text, leafid_text_form form) const {
+        std::int64_t id;
+        detail::check(leafid_public_ids_parse(get(), text.c_str(), form, &id));
+        return id;
+    }
+
+    leafid_public_ids *get() const noexcept { return ids_.get(); }
+
+private:
+    struct Free {
+        void operator()(leafid_public_ids *ids) const noexcept { leafid_public_ids_free(ids); }
+    };
+    std::unique_ptr<leafid_public_ids, Free> ids_;
+};
+
 /// Parses a preset's name, or bits such as "35|5|23".
 inline leafid_layout layout(const std::string &text) {
     leafid_layout layout;

@@ -50,6 +50,13 @@ void composes() {
     CHECK(leafid::format_id(1, LEAFID_TEXT_FORM_UUID) == "00000000-0000-8000-8400-000000000000");
     CHECK(leafid::id_to_uuid(1)[8] == 0x84 && leafid::id_to_uuid(1)[6] == 0x80);
     CHECK_NUMBER(leafid::uuid_to_id(leafid::id_to_uuid(INT64_C(1169786042799259000))), INT64_C(1169786042799259000));
+    const std::uint8_t key[16] = {7}, other[32] = {8};
+    leafid::PublicIds ids(key, sizeof key, 1), rotated(other, sizeof other, 2);
+    rotated.add_key(key, sizeof key, 1);
+    CHECK_NUMBER(ids.decrypt(ids.encrypt(42), 1), 42);
+    CHECK_NUMBER(rotated.decrypt(ids.encrypt(42), 1), 42);
+    CHECK_NUMBER(rotated.parse_id(ids.format_id(42, LEAFID_TEXT_FORM_BASE62), LEAFID_TEXT_FORM_BASE62), 42);
+    CHECK(rotated.format_id(42, LEAFID_TEXT_FORM_BASE32)[0] == '2');
     leafid_layout sonyflake = leafid::layout("sonyflake");
     CHECK_NUMBER(leafid::decode(leafid::compose(1600000000000, 1, 2, &sonyflake), &sonyflake).sequence, 2);
 }

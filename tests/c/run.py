@@ -28,6 +28,7 @@ PROGRAMS = [
     ("vectors", ["vectors.c"], True),
     ("errors", ["errors.c"], True),
     ("arguments", ["arguments.c"], True),
+    ("public_ids", ["public_ids.c"], True),
     ("options", ["options.c"], True),
     ("generate", ["generate.c"], True),
     ("threads", ["threads.c"], True),

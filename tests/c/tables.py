@@ -8,6 +8,7 @@ vectors, out = Path(sys.argv[1]), Path(sys.argv[2])
 snowflake = json.loads((vectors / "snowflake.json").read_text())
 text_forms = json.loads((vectors / "text_forms.json").read_text())
 uuids = json.loads((vectors / "uuids.json").read_text())
+public_ids = json.loads((vectors / "public_ids.json").read_text())
 errors = json.loads((vectors / "errors.json").read_text())["errors"]
 adaptive_step = json.loads((vectors / "adaptive_step.json").read_text())["cases"]
 prefetch = json.loads((vectors / "prefetch.json").read_text())["cases"]
@@ -79,8 +80,37 @@ formatted = [
 forms_refused = [f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in text_forms["refused"]]
 uuids_valid = [f"{number(v['id'])}, {hexadecimal(v['bytes'])}" for v in uuids["valid"]]
 uuids_refused = [f"{hexadecimal(v['uuid'].replace('-', ''))}, {text(v['message'])}" for v in uuids["refused"]]
-# C has no literal for INT64_MIN.
-ids_refused = [f"INT64_MIN + {number(int(id) + 2**63)}" for id in text_forms["format_refused"]]
+def minimal(id: str) -> str:
+    # C has no literal for INT64_MIN.
+    return f"INT64_MIN + {number(int(id) + 2**63)}" if int(id) < 0 else number(id)
+
+
+public_valid = [
+    f"{hexadecimal(v['key'])}, {len(v['key']) // 2}, {v['version']}, {number(v['id'])}, {number(v['public_id'])}, "
+    f"{text(v['base32'])}, {text(v['base62'])}"
+    for v in public_ids["valid"]
+]
+rotation_keys = [
+    f"{hexadecimal(v['key'])}, {len(v['key']) // 2}, {v['version']}" for v in public_ids["rotation"]["keys"]
+]
+rotation_texts = [
+    f"{number(v['id'])}, {v['version']}, {number(v['public_id'])}, {text(v['base32'])}, {text(v['base62'])}"
+    for v in public_ids["rotation"]["texts"]
+]
+public_texts_refused = [
+    f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in public_ids["texts_refused"]
+]
+public_decrypt_refused = [
+    f"{minimal(v['public_id'])}, {v['version']}, {text(v['message'])}" for v in public_ids["decrypt_refused"]
+]
+public_encrypt_refused = [f"{minimal(v['id'])}, {text(v['message'])}" for v in public_ids["ids_refused"]]
+public_versions_refused = [f"INT64_C({v['version']}), {text(v['message'])}" for v in public_ids["versions_refused"]]
+public_keys_refused = [f"{v['bytes']}, {text(v['message'])}" for v in public_ids["keys_refused"]]
+public_hex_accepted = [
+    f"{text(v['text'])}, {hexadecimal(v['same_as'])}, {len(v['same_as']) // 2}" for v in public_ids["hex_accepted"]
+]
+public_hex_refused = [text(v) for v in public_ids["hex_refused"]]
+ids_refused = [minimal(id) for id in text_forms["format_refused"]]
 refused_in_layout = [
     f"{text(v['layout'])}, {number(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused_in_layout"]
 ]
@@ -150,6 +180,29 @@ issued = [
 (out / "uuids.inc").write_text(
     rows("static const struct { int64_t id; uint8_t uuid[16]; } uuids_valid[]", uuids_valid)
     + rows("static const struct { uint8_t uuid[16]; const char *message; } uuids_refused[]", uuids_refused)
+)
+(out / "public_ids.inc").write_text(
+    rows(
+        "static const struct { uint8_t key[32]; size_t length; int64_t version, id, public_id; "
+        "const char *base32, *base62; } valid[]",
+        public_valid,
+    )
+    + rows("static const struct { uint8_t key[32]; size_t length; int64_t version; } keys[]", rotation_keys)
+    + rows(
+        "static const struct { int64_t id, version, public_id; const char *base32, *base62; } texts[]", rotation_texts
+    )
+    + rows("static const struct { int32_t form; const char *text, *message; } texts_refused[]", public_texts_refused)
+    + rows(
+        "static const struct { int64_t public_id, version; const char *message; } decrypt_refused[]",
+        public_decrypt_refused,
+    )
+    + rows("static const struct { int64_t id; const char *message; } encrypt_refused[]", public_encrypt_refused)
+    + rows("static const struct { int64_t version; const char *message; } versions_refused[]", public_versions_refused)
+    + rows("static const struct { size_t length; const char *message; } keys_refused[]", public_keys_refused)
+    + rows(
+        "static const struct { const char *text; uint8_t key[32]; size_t length; } hex_accepted[]", public_hex_accepted
+    )
+    + rows("static const struct { const char *text; } hex_refused[]", public_hex_refused)
 )
 (out / "errors.inc").write_text(
     rows(

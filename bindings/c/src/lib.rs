@@ -19,6 +19,7 @@ mod log;
 mod metrics;
 mod options;
 mod pointer;
+mod public_ids;
 mod segments;
 mod segments_fetch;
 mod segments_options;
@@ -58,6 +59,11 @@ pub use options::{
     leafid_snowflake_options_set_state_dir, leafid_snowflake_options_set_timeout_ms,
     leafid_snowflake_options_set_worker, leafid_snowflake_options_set_worker_id,
     leafid_snowflake_options_set_worker_range,
+};
+pub use public_ids::{
+    leafid_public_ids, leafid_public_ids_add_key, leafid_public_ids_decrypt, leafid_public_ids_encrypt,
+    leafid_public_ids_format, leafid_public_ids_free, leafid_public_ids_load, leafid_public_ids_load_key,
+    leafid_public_ids_new, leafid_public_ids_parse,
 };
 pub use segments::{
     leafid_segments, leafid_segments_close, leafid_segments_free, leafid_segments_open, leafid_segments_tag,

@@ -32,15 +32,8 @@ pub enum leafid_text_form {
 pub unsafe extern "C" fn leafid_format_id(id: i64, form: i32, buf: *mut c_char, cap: usize) -> leafid_status {
     guard(|| {
         let text = parse(form)?.format_id(id)?;
-        if buf.is_null() {
-            return Err(Error::invalid("buf", "NULL", "a buffer of cap bytes"));
-        }
-        if cap <= text.len() {
-            return Err(Error::invalid("cap", cap, &format!("at least {}", text.len() + 1)));
-        }
         // SAFETY: the caller's duty, said in the header: `buf` has `cap` writable bytes.
-        unsafe { text::write(&text, buf, cap) };
-        Ok(())
+        unsafe { write_id_text(&text, buf, cap) }
     })
 }
 
@@ -85,7 +78,23 @@ pub unsafe extern "C" fn leafid_uuid_to_id(uuid: *const u8, out: *mut i64) -> le
     })
 }
 
-fn parse(form: i32) -> Result<TextForm> {
+/// Writes a text and a NUL, if they fit.
+///
+/// # Safety
+/// `buf` is NULL or has `cap` writable bytes.
+pub(crate) unsafe fn write_id_text(text: &str, buf: *mut c_char, cap: usize) -> Result<()> {
+    if buf.is_null() {
+        return Err(Error::invalid("buf", "NULL", "a buffer of cap bytes"));
+    }
+    if cap <= text.len() {
+        return Err(Error::invalid("cap", cap, &format!("at least {}", text.len() + 1)));
+    }
+    // SAFETY: the caller's duty.
+    unsafe { text::write(text, buf, cap) };
+    Ok(())
+}
+
+pub(crate) fn parse(form: i32) -> Result<TextForm> {
     match form {
         form if form == leafid_text_form::LEAFID_TEXT_FORM_DECIMAL as i32 => Ok(TextForm::Decimal),
         form if form == leafid_text_form::LEAFID_TEXT_FORM_BASE32 as i32 => Ok(TextForm::Base32),

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 
 /// In the order in which they stand in the header.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "status.rs",
     "last_error.rs",
     "layout.rs",
     "id.rs",
     "text_form.rs",
+    "public_ids.rs",
     "options.rs",
     "state_options.rs",
     "server_options.rs",
