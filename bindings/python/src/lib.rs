@@ -15,6 +15,7 @@ mod layout;
 mod logs;
 mod options;
 mod parts;
+mod public_ids;
 mod segments;
 mod snowflake;
 mod source;
@@ -28,6 +29,7 @@ use pyo3::prelude::*;
 fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     interpreter::refuse_others(module.py())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<public_ids::PublicIds>()?;
     module.add_class::<snowflake::Snowflake>()?;
     module.add_class::<layout::Layout>()?;
     module.add_class::<parts::Parts>()?;

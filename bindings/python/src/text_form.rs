@@ -72,6 +72,6 @@ fn uuid_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     UUID.import(py, "uuid", "UUID")
 }
 
-fn given_form(form: &Bound<'_, PyAny>) -> PyResult<TextForm> {
+pub(crate) fn given_form(form: &Bound<'_, PyAny>) -> PyResult<TextForm> {
     TextForm::parse(&arguments::text("form", form)?).map_err(|error| errors::raise(form.py(), &error))
 }
