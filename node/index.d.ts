@@ -689,6 +689,54 @@ export declare function formatId(id: bigint | string | number, form: TextForm): 
 export declare function parseId(text: string, form: TextForm): bigint
 
 /**
+ * Encrypts ids to numbers of the same 63 bits and back, one to one: FF1 of NIST SP 800-38G. docs/PUBLIC-IDS.md says what it
+ * hides and what it does not. Not in leafid/wasm.
+ */
+export declare class PublicIds {
+  /**
+   * @param key 16, 24 or 32 bytes; or where to read hexadecimal digits of them, as `'env:NAME'`, an environment variable, or
+   * `'file:PATH'`. No error shows a key.
+   * @param version of the key, 0 to 31. A text begins with it.
+   * @param others keys by their versions. They decrypt only.
+   * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+   */
+  constructor(key: Uint8Array | string, version: number, others?: { readonly [version: number]: Uint8Array | string } | null)
+
+  /** The version of the key that encrypts. */
+  get version(): number
+
+  /**
+   * The number that stands for an id, 0n to 2n ** 63n - 1n.
+   *
+   * @param id a bigint, its decimal digits, or an integer number up to 2^53-1; from 1
+   * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+   */
+  encrypt(id: bigint | string | number): bigint
+
+  /**
+   * The id of a number that `encrypt` made with the key of this version. A number of another key gives another id.
+   *
+   * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+   */
+  decrypt(publicId: bigint | string | number, version: number): bigint
+
+  /**
+   * The text that stands for an id: a digit for the version, and the number of `encrypt`, together 14 characters of base32 or
+   * 12 of base62.
+   *
+   * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+   */
+  formatId(id: bigint | string | number, form: 'base32' | 'base62'): string
+
+  /**
+   * The id of a text of `formatId`, with the key of its version.
+   *
+   * @throws {LeafidError} `ERR_LEAFID_INVALID_ARGUMENT`
+   */
+  parseId(text: string, form: 'base32' | 'base62'): bigint
+}
+
+/**
  * The statistics of everything open in this process and its `worker_threads`, in the OpenMetrics text format of Prometheus.
  * Serve it as `application/openmetrics-text; version=1.0.0; charset=utf-8`. Reads memory only.
  */

@@ -2,6 +2,7 @@
 
 const { LeafidError } = require('./lib/errors.js')
 const { compose, decode, firstIdAt, formatId, lastIdAt, parseId } = require('./lib/ids.js')
+const { PublicIds } = require('./lib/public_ids.js')
 const { Snowflake } = require('./lib/snowflake.js')
 const { setLogger } = require('./lib/logger.js')
 const { metrics, version } = require('./lib/native.js')
@@ -13,6 +14,7 @@ const Segments = undefined
 module.exports = {
   Snowflake,
   Segments,
+  PublicIds,
   LeafidError,
   decode,
   compose,

@@ -22,7 +22,7 @@ test('one version: the addon, package.json and the workspace', () => {
 })
 
 test('the names, by import and by require', () => {
-  const classes = ['LeafidError', 'Segments', 'Snowflake']
+  const classes = ['LeafidError', 'PublicIds', 'Segments', 'Snowflake']
   const names = [...classes, 'compose', 'decode', 'firstIdAt', 'formatId', 'lastIdAt', 'metrics', 'parseId', 'setLogger', 'version']
   assert.deepEqual(Object.keys(leafid).filter(name => !['default', 'module.exports'].includes(name)), names)
   assert.deepEqual(Object.keys(require('leafid')).sort(), names)

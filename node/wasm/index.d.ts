@@ -2,6 +2,9 @@ import * as native from '../index.js'
 
 export * from '../index.js'
 
+/** Of the native package alone: a key does not belong into a browser. */
+export declare const PublicIds: undefined
+
 /**
  * The options of the native package, and those of WebAssembly. docs/WASM.md says which of them each platform refuses. A
  * function as `worker` needs a place for records, as a number does; an object that leases worker ids needs none.

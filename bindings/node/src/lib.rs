@@ -20,6 +20,7 @@ mod logs;
 mod next_run;
 mod opening;
 mod options;
+mod public_ids;
 mod segment_options;
 mod segment_stats;
 mod segments;
@@ -58,4 +59,7 @@ pub use tag::{
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
+pub use public_ids::{
+    VersionedKey, decrypt_id, encrypt_id, format_public_id, parse_public_id, public_ids, public_ids_version,
+};
 pub use text_form::{format_id, parse_id};
