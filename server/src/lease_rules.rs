@@ -17,6 +17,7 @@
 //! | the table is older than one that was seen | all tokens are void, nothing is granted below the floor |
 
 use leafid_core::{Code, Error, Result};
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// The settings of a server.
@@ -45,8 +46,8 @@ pub(crate) struct Space {
     pub(crate) revision: i64,
 }
 
-/// What is stored of a worker id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is stored of a worker id. etcd's value has the names of these fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Worker {
     pub(crate) worker_id: i64,
     /// Where the current holder began.

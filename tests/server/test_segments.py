@@ -150,7 +150,8 @@ def test_a_range_lies_above_after(store, new_tag):
         assert client.range(tag, 10, after=5) == (910, 920)
         _, answer = client.post(f"/api/segment/range/{tag}?nonce=4bf9")
         assert answer == {"tag": tag, "start": "920", "end": "1020", "stride": 1, "step": 100, "nonce": "4bf9"}
-        assert client.post(f"/api/segment/range/{tag}-none?nonce=1")[1]["error"] == "unknown_tag"
+        _, answer = client.post(f"/api/segment/range/{tag}-none?nonce=1")
+        assert answer == {"error": "unknown_tag", "message": f'the store has no tag "{tag}-none"; POST /api/tag makes it'}
         far = 2**62
         assert client.post(f"/api/segment/range/{tag}?after={far}&nonce=1")[0] == 400
         assert client.range(tag, 10) == (1020, 1030), "a wrong after has no effect"

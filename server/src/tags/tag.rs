@@ -250,7 +250,7 @@ impl Tag {
     /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
     async fn fetch_range(&self, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
         let Some(fetched) = self.store.take_range(&self.name, step, after).await? else {
-            let message = format!("there is no tag {:?} in leaf_alloc", self.name);
+            let message = format!("the store has no tag {:?}; POST /api/tag makes it", self.name);
             return Err(Error::new(Code::UnknownTag, message));
         };
         self.check(fetched.segment, mark)?;

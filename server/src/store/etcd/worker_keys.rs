@@ -25,15 +25,8 @@ struct StoredSpace {
 
 #[derive(Serialize, Deserialize)]
 struct StoredWorker {
-    worker_id: i64,
-    begins_ms: i64,
-    until_ms: i64,
-    ends_ms: i64,
-    token: String,
-    released: String,
-    instance: String,
-    renewals: i64,
-    clock_ahead_ms: i64,
+    #[serde(flatten)]
+    worker: Worker,
     /// That of the space.
     revision: i64,
 }
@@ -68,7 +61,7 @@ pub(crate) async fn change_workers<T>(
             false => alive(etcd, &key, pool.lease_ms).await?,
         });
         let key = format!("{}{:020}", of_name(etcd, "worker", name), worker.worker_id);
-        puts.push(gateway::put(&key, &text(&StoredWorker::new(worker, space.revision))?));
+        puts.push(gateway::put(&key, &text(&StoredWorker { worker, revision: space.revision })?));
     }
     Ok(etcd.write_if(&read.key, &puts).await?.then_some(Tried::Done(value)))
 }
@@ -120,9 +113,9 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
     let workers = reads(1)?
         .iter()
         .map(|read| {
-            let worker: StoredWorker = parse(name, &read.value)?;
-            let is_alive = alive.contains(&worker.worker_id);
-            Ok(worker.worker(&stored, is_alive, store_ms))
+            let row: StoredWorker = parse(name, &read.value)?;
+            let is_alive = alive.contains(&row.worker.worker_id);
+            Ok(row.as_of(&stored, is_alive, store_ms))
         })
         .collect::<Result<_>>()?;
     let space = Space {
@@ -164,7 +157,7 @@ pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<Lea
     for Read { key, value, .. } in of_kind(1, "worker")? {
         let name = key.split('\n').next().unwrap_or_default();
         let Some(space) = spaces.get(name).filter(|_| alive.contains(&key)) else { continue };
-        let worker = parse::<StoredWorker>(name, &value)?.worker(space, true, store_ms);
+        let worker = parse::<StoredWorker>(name, &value)?.as_of(space, true, store_ms);
         if !worker.token.is_empty() {
             rows.push(LeaseRow {
                 name: name.to_owned(),
@@ -192,47 +185,17 @@ struct ReadName {
 }
 
 impl StoredWorker {
-    fn new(worker: Worker, revision: i64) -> StoredWorker {
-        let Worker {
-            worker_id,
-            begins_ms,
-            until_ms,
-            ends_ms,
-            token,
-            released,
-            instance,
-            renewals,
-            clock_ahead_ms,
-        } = worker;
-        StoredWorker {
-            worker_id,
-            begins_ms,
-            until_ms,
-            ends_ms,
-            token,
-            released,
-            instance,
-            renewals,
-            clock_ahead_ms,
-            revision,
+    /// The row, as the rules of leases read it.
+    fn as_of(self, space: &StoredSpace, is_alive: bool, store_ms: i64) -> Worker {
+        let StoredWorker { mut worker, revision } = self;
+        let is_void = revision <= space.voided;
+        if is_void {
+            for text in [&mut worker.token, &mut worker.released, &mut worker.instance] {
+                text.clear();
+            }
         }
-    }
-
-    fn worker(self, space: &StoredSpace, is_alive: bool, store_ms: i64) -> Worker {
-        let is_void = self.revision <= space.voided;
-        let text = |text: String| if is_void { String::new() } else { text };
         // Whether it has ended is for etcd to say, not for this server's clock.
-        let ends_ms = if is_alive && !is_void { self.ends_ms.max(store_ms + 1) } else { 0 };
-        Worker {
-            worker_id: self.worker_id,
-            begins_ms: self.begins_ms,
-            until_ms: self.until_ms,
-            ends_ms,
-            token: text(self.token),
-            released: text(self.released),
-            instance: text(self.instance),
-            renewals: self.renewals,
-            clock_ahead_ms: self.clock_ahead_ms,
-        }
+        worker.ends_ms = if is_alive && !is_void { worker.ends_ms.max(store_ms + 1) } else { 0 };
+        worker
     }
 }
