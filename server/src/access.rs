@@ -4,6 +4,7 @@
 //! hold this hash alone.
 
 use crate::options::Options;
+use crate::rate::Bucket;
 use crate::scope::Scope;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Result};
@@ -27,6 +28,9 @@ pub(crate) struct Token {
     tags: Vec<String>,
     #[serde(skip)]
     digest: [u8; 32],
+    /// Its requests.
+    #[serde(skip)]
+    bucket: Bucket,
 }
 
 /// The tokens of a file that has nothing else.
@@ -127,6 +131,11 @@ impl Grant {
     /// Whether a token was sent, and found.
     pub(crate) fn has_token(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// What counts the requests of the token, if there is one.
+    pub(crate) fn bucket(&self) -> Option<&Bucket> {
+        self.0.as_ref().map(|token| &token.bucket)
     }
 
     /// Errors: [`Denied::Forbidden`].

@@ -139,6 +139,12 @@ pub(crate) struct Options {
     /// The largest number of requests at a time
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_REQUESTS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests: u32,
+    /// The requests for ids, ranges and leases of one token, or of one address without tokens, a second; 0: no limit
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_RATE", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) max_rate: u32,
+    /// Of these, how many at once after a rest; without it as many as in a second
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_BURST", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_burst: Option<u32>,
     /// At a clean stop gives unused ids back, if no later range was taken. Only with a store that never forgets a commit
     #[arg(long, global = true, env = "LEAFID_SERVER_GIVE_BACK")]
     pub(crate) give_back: bool,
@@ -148,6 +154,16 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Errors: options that contradict each other.
+    fn check(&self) -> leafid_core::Result<()> {
+        match self.max_burst {
+            Some(burst) if self.max_rate == 0 => {
+                Err(leafid_core::Error::invalid("max-burst", burst, "together with max-rate"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn pool(&self) -> Pool {
         Pool {
             ids: self.workers.clone(),
@@ -170,10 +186,13 @@ impl Options {
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
     let args: Vec<OsString> = args.into_iter().collect();
     let matches = Cli::command().try_get_matches_from(&args)?;
-    let cli = Cli::from_arg_matches(&matches)?;
-    let Some(config) = &cli.options.config else { return Ok(cli) };
-    let command = with_file(config)?;
-    Cli::from_arg_matches(&command.try_get_matches_from(&args)?)
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    if let Some(config) = &cli.options.config {
+        let command = with_file(config)?;
+        cli = Cli::from_arg_matches(&command.try_get_matches_from(&args)?)?;
+    }
+    cli.options.check().map_err(|error| Cli::command().error(ErrorKind::ValueValidation, error.message()))?;
+    Ok(cli)
 }
 
 /// The command with the options of a file as its defaults.
@@ -252,6 +271,7 @@ mod tests {
             ["--snowflake-name", "a b"],
             ["--snowflake-worker", "1024"],
             ["--listen", "8080"],
+            ["--max-burst", "5"],
         ] {
             assert!(parsed(&words).is_err(), "{words:?}");
         }

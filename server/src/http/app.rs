@@ -3,6 +3,7 @@
 use super::counts::RequestCounts;
 use super::monitor_leases::LeaseLooks;
 use super::monitor_tags::TagLooks;
+use super::rate_limits::RateLimits;
 use super::tinyid_tokens::TinyidTokens;
 use crate::access::Tokens;
 use crate::clock::running;
@@ -38,6 +39,8 @@ pub(crate) struct App {
     pub(super) monitor_leases: Arc<LeaseLooks>,
     pub(super) monitor_tags: TagLooks,
     pub(super) tinyid_tokens: TinyidTokens,
+    /// `None` without a limit.
+    pub(super) rate_limits: Option<RateLimits>,
     /// The requests at a time.
     pub(super) room: Semaphore,
 }
@@ -53,6 +56,7 @@ impl App {
         App {
             tags: Tags::new(store.clone(), options.max_tags as usize),
             room: Semaphore::new(options.max_requests as usize),
+            rate_limits: RateLimits::new(&options),
             store_error: Mutex::default(),
             store_time: Mutex::default(),
             is_stopping: AtomicBool::new(false),

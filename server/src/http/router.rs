@@ -8,6 +8,7 @@ use super::leaf;
 use super::lease;
 use super::metrics;
 use super::monitor;
+use super::paced::paced;
 use super::pages;
 use super::range;
 use super::status;
@@ -28,15 +29,16 @@ pub(crate) fn public_api(app: &Arc<App>) -> Router {
         .route("/api/segment/get/{tag}", get(leaf::segment).post(leaf::segment))
         .route("/api/snowflake/get/{tag}", get(leaf::snowflake).post(leaf::snowflake));
     let ranges = Router::new().route("/api/segment/range/{tag}", post(range::range));
-    let leases = Router::new()
-        .route("/api/worker/claim", post(lease::claim))
+    let claims = Router::new().route("/api/worker/claim", post(lease::claim));
+    // They keep or end what was granted: a refusal would take a worker id from a process that works.
+    let held = Router::new()
         .route("/api/worker/renew", post(lease::renew))
         .route("/api/worker/release", post(lease::release));
     let open = Router::new().route("/decodeSnowflakeId", get(leaf::decode).post(leaf::decode));
     let routes = open
-        .merge(guarded(app, Scope::Ids, ids))
-        .merge(guarded(app, Scope::Ranges, ranges))
-        .merge(guarded(app, Scope::Leases, leases))
+        .merge(guarded(app, Scope::Ids, bounded_rate(app, ids)))
+        .merge(guarded(app, Scope::Ranges, bounded_rate(app, ranges)))
+        .merge(guarded(app, Scope::Leases, bounded_rate(app, claims).merge(held)))
         .merge(tinyids())
         .merge(watching(app));
     let routes = match app.options.admin_listen {
@@ -84,6 +86,13 @@ fn watching(app: &Arc<App>) -> Router<Arc<App>> {
 
 fn guarded(app: &Arc<App>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {
     routes.route_layer(from_fn_with_state((app.clone(), scope), guard))
+}
+
+fn bounded_rate(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    match app.rate_limits {
+        Some(_) => routes.route_layer(from_fn_with_state(app.clone(), paced)),
+        None => routes,
+    }
 }
 
 fn bounded(app: &Arc<App>, routes: Router<Arc<App>>) -> Router {

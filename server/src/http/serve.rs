@@ -1,18 +1,23 @@
 //! Connections: accepted up to a bound, with bounded heads, and ended in good order.
 
 use super::app::App;
+use super::rate_limits::AddressBucket;
 use super::tls::Tls;
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 /// The largest head of a request.
@@ -38,12 +43,13 @@ pub(crate) async fn serve(
             accepted = accept(&listener, &room) => accepted,
             _ = stop.changed() => continue,
         };
-        let Some((stream, place)) = accepted else { continue };
+        let Some((stream, address, place)) = accepted else { continue };
+        let bucket = app.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
         let (service, watcher, tls, stop) = (service.clone(), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             let ended = match tls {
-                None => connection(stream, service, watcher).await,
-                Some(tls) => encrypted(&tls, stream, service, watcher, stop).await,
+                None => connection(stream, service, bucket, watcher).await,
+                Some(tls) => encrypted(&tls, stream, service, bucket, watcher, stop).await,
             };
             if let Err(error) = ended {
                 log::debug!("a connection ended: {error}");
@@ -63,6 +69,7 @@ async fn encrypted(
     tls: &Tls,
     stream: TcpStream,
     service: Router,
+    bucket: Option<AddressBucket>,
     watcher: Watcher,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), String> {
@@ -72,22 +79,34 @@ async fn encrypted(
         _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
     };
     match accepted {
-        Ok(Ok(stream)) => connection(stream, service, watcher).await,
+        Ok(Ok(stream)) => connection(stream, service, bucket, watcher).await,
         Ok(Err(error)) => Err(format!("no TLS: {error}")),
         Err(_) => Err("no TLS in time".to_owned()),
     }
 }
 
-async fn connection<S>(stream: S, service: Router, watcher: Watcher) -> Result<(), String>
+async fn connection<S>(
+    stream: S,
+    service: Router,
+    bucket: Option<AddressBucket>,
+    watcher: Watcher,
+) -> Result<(), String>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    let router = TowerToHyperService::new(service);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        if let Some(bucket) = &bucket {
+            request.extensions_mut().insert(bucket.clone());
+        }
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MOST_HEAD)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        .serve_connection(TokioIo::new(stream), service);
     watcher.watch(connection).await.map_err(|error| error.to_string())
 }
 
@@ -95,10 +114,10 @@ where
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let place = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await.and_then(configured) {
-        Ok(stream) => Some((stream, place)),
+        Ok((stream, address)) => Some((stream, address, place)),
         Err(error) => {
             log::warn!("no connection was accepted: {error}");
             sleep(ACCEPT_PAUSE).await;
@@ -107,7 +126,7 @@ async fn accept(
     }
 }
 
-fn configured((stream, _): (TcpStream, std::net::SocketAddr)) -> io::Result<TcpStream> {
+fn configured((stream, address): (TcpStream, SocketAddr)) -> io::Result<(TcpStream, SocketAddr)> {
     stream.set_nodelay(true)?;
-    Ok(stream)
+    Ok((stream, address))
 }

@@ -4,12 +4,15 @@
 
 use super::answer::{self, TEXT};
 use super::app::App;
+use super::rate_limits::{AddressBucket, TooMany};
+use crate::access::Grant;
 use crate::scope::Scope;
 use crate::tags::Patience;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::http::{Response, StatusCode};
 use leafid_core::{Code, Error, Result, parse_id};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -40,6 +43,7 @@ struct SegmentId {
 /// Why there are no ids.
 enum TinyidRefusal {
     Token,
+    TooMany(TooMany),
     Error(Error),
 }
 
@@ -50,56 +54,45 @@ impl From<Error> for TinyidRefusal {
 }
 
 /// A request: the words of its query and of its form. The query's go before the form's, as in a servlet.
-struct Asked {
+pub(super) struct Asked {
     app: Arc<App>,
+    /// That of the connection, if there is a limit.
+    address: Option<AddressBucket>,
     words: HashMap<String, String>,
 }
 
-pub(super) async fn next_id(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response<Body> {
-    full(asked(app, &uri, &headers, &body).ids().await)
+pub(super) async fn next_id(asked: Asked) -> Response<Body> {
+    full(asked.ids().await)
 }
 
-pub(super) async fn next_id_simple(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response<Body> {
-    simple(asked(app, &uri, &headers, &body).ids().await)
+pub(super) async fn next_id_simple(asked: Asked) -> Response<Body> {
+    simple(asked.ids().await)
 }
 
-pub(super) async fn next_segment_id(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response<Body> {
-    full(asked(app, &uri, &headers, &body).segment().await)
+pub(super) async fn next_segment_id(asked: Asked) -> Response<Body> {
+    full(asked.segment().await)
 }
 
-pub(super) async fn next_segment_id_simple(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response<Body> {
-    let segment = asked(app, &uri, &headers, &body).segment().await;
-    simple(segment.map(|SegmentId { current_id, loading_id, max_id, delta, remainder }| {
+pub(super) async fn next_segment_id_simple(asked: Asked) -> Response<Body> {
+    simple(asked.segment().await.map(|SegmentId { current_id, loading_id, max_id, delta, remainder }| {
         vec![current_id, loading_id, max_id, delta, remainder]
     }))
 }
 
-fn asked(State(app): State<Arc<App>>, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Asked {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let form = if kind.starts_with(FORM) { body } else { &[] };
-    let parts = [form, uri.query().unwrap_or_default().as_bytes()];
-    let words = parts.into_iter().flat_map(form_urlencoded::parse);
-    Asked { app, words: words.map(|(name, word)| (name.into_owned(), word.into_owned())).collect() }
+impl FromRequest<Arc<App>> for Asked {
+    type Rejection = BytesRejection;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> std::result::Result<Asked, BytesRejection> {
+        let address = request.extensions().get::<AddressBucket>().cloned();
+        let (uri, headers) = (request.uri().clone(), request.headers().clone());
+        let body = Bytes::from_request(request, app).await?;
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let form = if kind.starts_with(FORM) { &body[..] } else { &[] };
+        let parts = [form, uri.query().unwrap_or_default().as_bytes()];
+        let words = parts.into_iter().flat_map(form_urlencoded::parse);
+        let words = words.map(|(name, word)| (name.into_owned(), word.into_owned())).collect();
+        Ok(Asked { app: app.clone(), address, words })
+    }
 }
 
 impl Asked {
@@ -126,12 +119,12 @@ impl Asked {
         let (Some(tag), Some(token)) = (word("bizType"), word("token")) else {
             return Err(TinyidRefusal::Token);
         };
-        let is_ours = !self.app.access.is_empty()
-            && self
-                .app
-                .access
-                .grant(Some(token))
-                .is_ok_and(|grant| grant.check_scope(scope).is_ok() && grant.check_tag(tag).is_ok());
+        let grant = self.app.access.grant(Some(token)).ok().filter(Grant::has_token);
+        if let (Some(limits), Some(address)) = (&self.app.rate_limits, &self.address) {
+            limits.take(grant.as_ref(), address).map_err(TinyidRefusal::TooMany)?;
+        }
+        let is_ours =
+            grant.is_some_and(|grant| grant.check_scope(scope).is_ok() && grant.check_tag(tag).is_ok());
         let is_allowed = is_ours || self.app.tinyid_tokens.allow(&self.app.store, tag, token).await?;
         if is_allowed { Ok(tag) } else { Err(TinyidRefusal::Token) }
     }
@@ -146,25 +139,31 @@ impl Asked {
 }
 
 fn full<T: Serialize>(result: std::result::Result<T, TinyidRefusal>) -> Response<Body> {
-    let (data, code, message) = match result {
+    let (data, code, message) = match &result {
         Ok(data) => (Some(data), 200, String::new()),
         Err(TinyidRefusal::Token) => (None, 5, "token is error".to_owned()),
+        Err(TinyidRefusal::TooMany(too_many)) => (None, 6, too_many.message().to_owned()),
         // Clients know it by these words.
         Err(TinyidRefusal::Error(error)) if error.code() == Code::UnknownTag => {
             (None, 6, format!("can not find biztype: {}", error.message()))
         }
         Err(TinyidRefusal::Error(error)) => (None, 6, error.message().to_owned()),
     };
-    answer::json(StatusCode::OK, &Answer { data, code, message })
+    marked(answer::json(StatusCode::OK, &Answer { data, code, message }), result.as_ref().err())
 }
 
 fn simple(result: std::result::Result<Vec<i64>, TinyidRefusal>) -> Response<Body> {
-    let numbers = result.unwrap_or_else(|refused| {
-        if let TinyidRefusal::Error(error) = refused {
-            log::debug!("tinyid: {error}");
-        }
-        Vec::new()
-    });
-    let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
-    answer::body(StatusCode::OK, TEXT, texts.join(","))
+    if let Err(TinyidRefusal::Error(error)) = &result {
+        log::debug!("tinyid: {error}");
+    }
+    let texts: Vec<String> = result.as_deref().unwrap_or_default().iter().map(i64::to_string).collect();
+    marked(answer::body(StatusCode::OK, TEXT, texts.join(",")), result.as_ref().err())
+}
+
+/// A tinyid has no limit of requests, so it has no words for it. Its clients ask another server.
+fn marked(response: Response<Body>, refusal: Option<&TinyidRefusal>) -> Response<Body> {
+    match refusal {
+        Some(TinyidRefusal::TooMany(too_many)) => too_many.marked(response),
+        _ => response,
+    }
 }
