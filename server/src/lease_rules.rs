@@ -244,6 +244,35 @@ pub(crate) fn held<'w>(workers: &'w [Worker], name: &str, worker_id: i64, token:
     })
 }
 
+/// Whether no span of these worker ids may still be used. Errors: `worker_in_use`.
+pub(crate) fn check_unleased(
+    space: &Space,
+    workers: &[Worker],
+    name: &str,
+    ids: &RangeInclusive<i64>,
+    now_ms: i64,
+) -> Result<()> {
+    let refuse = |what: String, until_ms: i64| {
+        let message = format!(
+            "{what} of {name} may be in use for {} ms more, by a lease from the store; snowflake-local is for worker ids \
+             that no server of the store has among its workers",
+            until_ms - now_ms
+        );
+        Err(Error::new(Code::WorkerInUse, message))
+    };
+    for worker in workers.iter().filter(|worker| ids.contains(&worker.worker_id)) {
+        let ends_ms = if worker.token.is_empty() { 0 } else { worker.ends_ms };
+        let until_ms = worker.until_ms.max(ends_ms);
+        if until_ms > now_ms {
+            return refuse(format!("worker id {}", worker.worker_id), until_ms);
+        }
+    }
+    if space.floor_ms > now_ms {
+        return refuse("each worker id".to_owned(), space.floor_ms);
+    }
+    Ok(())
+}
+
 /// Whether this release was done before.
 pub(crate) fn is_released(workers: &[Worker], worker_id: i64, token: &str) -> bool {
     workers.iter().any(|worker| {

@@ -1,11 +1,12 @@
 //! Leases of worker ids: the calls of docs/LEASES.md, over tables that all servers share.
 
 use crate::clock::random_hex;
-use crate::lease_rules::{Claim, Pool, Space, Worker, held, is_released, peer_times_ms};
+use crate::lease_rules::{Claim, Pool, Space, Worker, check_unleased, held, is_released, peer_times_ms};
 use crate::store::{Step, Store, Writes};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The leases of all names. Cloning shares them.
@@ -61,6 +62,20 @@ impl Leases {
             })
         })
         .await
+    }
+
+    /// Whether no span of these worker ids may still be used, by the store's clock and by one of this host, in Unix
+    /// milliseconds. It changes nothing.
+    ///
+    /// Errors: `worker_in_use`; `segment_unavailable` if the store does not answer.
+    pub(crate) async fn check_unleased(
+        &self,
+        name: &str,
+        ids: &RangeInclusive<i64>,
+        host_ms: i64,
+    ) -> Result<()> {
+        let (store_ms, space, workers) = self.store.workers(name).await?;
+        check_unleased(&space, &workers, name, ids, store_ms.min(host_ms))
     }
 
     /// Extends the span. Errors: `worker_lost`; `segment_unavailable` if the store does not answer.

@@ -112,6 +112,12 @@ pub(crate) struct Options {
     /// The worker id of this server's own snowflakes; without it any free one
     #[arg(long, global = true, env = "LEAFID_SERVER_SNOWFLAKE_WORKER", value_parser = clap::value_parser!(i64).range(0..=1023))]
     pub(crate) snowflake_worker: Option<i64>,
+    /// Takes the worker id of this server's own snowflakes from these, which only this host has. None is leased for it
+    #[arg(long, global = true, env = "LEAFID_SERVER_SNOWFLAKE_LOCAL", value_name = "IDS", value_parser = workers)]
+    pub(crate) snowflake_local: Option<RangeInclusive<i64>>,
+    /// The directory of the records of --snowflake-local; by default that of the library
+    #[arg(long, global = true, env = "LEAFID_SERVER_STATE_DIR", value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
     /// The worker ids to lease, both ends included
     #[arg(long, global = true, env = "LEAFID_SERVER_WORKERS", default_value = "0-1023", value_parser = workers)]
     pub(crate) workers: RangeInclusive<i64>,
@@ -156,12 +162,34 @@ pub(crate) struct Options {
 impl Options {
     /// Errors: options that contradict each other.
     fn check(&self) -> leafid_core::Result<()> {
-        match self.max_burst {
-            Some(burst) if self.max_rate == 0 => {
-                Err(leafid_core::Error::invalid("max-burst", burst, "together with max-rate"))
-            }
-            _ => Ok(()),
+        let refuse =
+            |option, value: String, allowed: &str| Err(leafid_core::Error::invalid(option, value, allowed));
+        if let Some(burst) = self.max_burst.filter(|_| self.max_rate == 0) {
+            return refuse("max-burst", burst.to_string(), "together with max-rate");
         }
+        let Some(local) = &self.snowflake_local else {
+            return match &self.state_dir {
+                Some(folder) => {
+                    refuse("state-dir", folder.display().to_string(), "together with snowflake-local")
+                }
+                None => Ok(()),
+            };
+        };
+        let (shown, workers) = (ids(local), &self.workers);
+        if let Some(worker) = self.snowflake_worker {
+            return refuse("snowflake-worker", worker.to_string(), "one of it and snowflake-local");
+        }
+        if self.no_snowflake {
+            return refuse("snowflake-local", shown, "without no-snowflake");
+        }
+        if local.start() <= workers.end() && workers.start() <= local.end() {
+            let allowed = format!(
+                "none of {}, which are leased to others: see workers, which is the same on all servers of a store",
+                ids(workers)
+            );
+            return refuse("snowflake-local", shown, &allowed);
+        }
+        Ok(())
     }
 
     pub(crate) fn pool(&self) -> Pool {
@@ -228,6 +256,14 @@ fn space(name: &str) -> Result<String, String> {
     id_space(Some(name)).map_err(|error| error.message().to_owned())
 }
 
+/// A range of worker ids as its option has it.
+pub(crate) fn ids(range: &RangeInclusive<i64>) -> String {
+    match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{}-{}", range.start(), range.end()),
+    }
+}
+
 /// Parses `0-31`, both ends included.
 fn workers(text: &str) -> Result<RangeInclusive<i64>, String> {
     let most = i64::from(Layout::LEAF.max_worker_id());
@@ -260,6 +296,26 @@ mod tests {
         let error = parsed(&["--config", &file]).map(|cli| cli.options.store).unwrap_err();
         assert!(error.to_string().contains("stroe is no option"), "{error}");
         std::fs::remove_file(&path)
+    }
+
+    #[test]
+    fn worker_ids_of_this_host_are_none_that_are_leased() {
+        for (words, said) in [
+            ("--snowflake-local 7", "snowflake-local is 7; allowed: none of 0-1023"),
+            ("--snowflake-local 0-7 --workers 7-9", "snowflake-local is 0-7; allowed: none of 7-9"),
+            ("--snowflake-local 9-10 --workers 7-9", "snowflake-local is 9-10"),
+            ("--snowflake-local 5-10 --workers 7", "snowflake-local is 5-10; allowed: none of 7,"),
+            ("--snowflake-local 8 --workers 9-1023 --snowflake-worker 9", "snowflake-worker is 9"),
+            ("--snowflake-local 8 --workers 9-1023 --no-snowflake", "without no-snowflake"),
+            ("--state-dir x", "together with snowflake-local"),
+        ] {
+            let error =
+                parsed(&words.split(' ').collect::<Vec<_>>()).map(|cli| cli.options.workers).unwrap_err();
+            assert!(error.to_string().contains(said), "{words}: {error}");
+        }
+        for words in ["--snowflake-local 0-7 --workers 8-1023", "--snowflake-local 1023 --workers 0-1022"] {
+            assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
+        }
     }
 
     #[test]

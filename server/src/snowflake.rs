@@ -1,212 +1,63 @@
-//! The server's own snowflake: a worker id that it leases from its own store, as any other holder does.
+//! The server's own snowflake: its worker id is leased from the store, or is one of this host alone.
 
-use crate::clock::{random_hex, running, running_ms, seed, unix_ms};
-use crate::lease_rules::Claim;
+mod leased;
+mod local;
+
 use crate::leases::Leases;
-use leafid_core::{
-    Action, BackOff, Code, Error, HeldLease, Layout, Lease, PEERS_THRESHOLD_MS, RenewalAnswer, RenewalEnd,
-    Result, Rules, Run, SHORTEST_BACK_OFF, SPAN_WISH_MS, Snowflake, Span, peers_agree,
-};
-use parking_lot::Mutex;
-use std::sync::Arc;
+use crate::options::Options;
+use leafid_core::Result;
+use leased::LeasedSnowflake;
+use local::LocalSnowflake;
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::sync::watch;
 
-/// Leaf's layout: what Leaf's clients decode.
-const LAYOUT: Layout = Layout::LEAF;
-/// How long a renewal may take before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The snowflake of a server. Between two leases it has no generator.
-pub(crate) struct OwnSnowflake {
-    leases: Leases,
-    name: String,
-    only: Option<i64>,
-    current: Mutex<Current>,
-    /// A caller needs a span.
-    needed: Notify,
-    /// A span came.
-    granted: Notify,
-}
-
-#[derive(Default)]
-struct Current {
-    generator: Option<Arc<Snowflake>>,
-    worker_id: Option<i64>,
-    /// The error of the last claim or renewal.
-    error: Option<Error>,
+/// The snowflake of a server.
+pub(crate) enum OwnSnowflake {
+    Leased(LeasedSnowflake),
+    Local(LocalSnowflake),
 }
 
 impl OwnSnowflake {
-    /// `only`: this worker id and no other.
-    pub(crate) fn new(leases: Leases, name: String, only: Option<i64>) -> OwnSnowflake {
-        let (needed, granted) = (Notify::new(), Notify::new());
-        OwnSnowflake { leases, name, only, current: Mutex::default(), needed, granted }
+    /// Takes a worker id of this host, or prepares to lease one. Errors: those of a worker id of this host.
+    pub(crate) async fn open(options: &Options, leases: &Leases) -> Result<OwnSnowflake> {
+        match &options.snowflake_local {
+            Some(ids) => LocalSnowflake::open(options, ids, leases).await.map(OwnSnowflake::Local),
+            None => {
+                let (name, only) = (options.snowflake_name.clone(), options.snowflake_worker);
+                Ok(OwnSnowflake::Leased(LeasedSnowflake::new(leases.clone(), name, only)))
+            }
+        }
     }
 
     /// The worker id that it holds.
     pub(crate) fn worker_id(&self) -> Option<i64> {
-        self.current.lock().worker_id
+        match self {
+            OwnSnowflake::Leased(leased) => leased.worker_id(),
+            OwnSnowflake::Local(local) => Some(local.worker_id()),
+        }
     }
 
-    /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline.
+    /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline; `state_io`.
     pub(crate) async fn take(&self, n: usize, limit: Duration) -> Result<Vec<i64>> {
-        let deadline = Instant::now() + limit;
-        let mut ids = Vec::with_capacity(n);
-        let mut was_behind = false;
-        while ids.len() < n {
-            // Before the generator is asked: a span that comes in between is not missed.
-            let mut granted = std::pin::pin!(self.granted.notified());
-            granted.as_mut().enable();
-            let Some(generator) = self.current.lock().generator.clone() else {
-                self.wait(granted, deadline).await?;
-                continue;
-            };
-            match generator.reserve(unix_ms(), n - ids.len()) {
-                Ok(Run { first, stride, count }) => {
-                    ids.extend((0..count as i64).map(|at| first + at * stride))
-                }
-                Err(Action::NeedSpan | Action::Sealed) => {
-                    self.needed.notify_one();
-                    self.wait(granted, deadline).await?;
-                }
-                Err(action @ Action::WaitUntil(ms)) => {
-                    if Instant::now() >= deadline {
-                        return Err(generator.error(action));
-                    }
-                    let wait = Duration::from_millis(u64::try_from(ms - unix_ms()).unwrap_or(0));
-                    sleep_until((Instant::now() + wait).min(deadline)).await;
-                }
-                // The thread may have slept since it read the clock: once more.
-                Err(Action::ClockBackwards { .. }) if !was_behind => was_behind = true,
-                Err(action) => return Err(generator.error(action)),
-            }
-        }
-        Ok(ids)
-    }
-
-    async fn wait(&self, granted: impl Future<Output = ()>, deadline: Instant) -> Result<()> {
-        timeout_at(deadline, granted).await.map_err(|_| {
-            let why = self.current.lock().error.as_ref().map_or_else(
-                || "the store has not answered yet".to_owned(),
-                |error| error.message().to_owned(),
-            );
-            Error::new(Code::WorkerLost, format!("this server holds no worker id: {why}"))
-        })
-    }
-
-    /// Claims worker ids, and renews them, until `stop` says so. Then it gives the last one back.
-    pub(crate) async fn run(&self, mut stop: watch::Receiver<bool>) {
-        let mut back_off = BackOff::new();
-        while !*stop.borrow() {
-            match self.claim().await {
-                Ok((generator, held)) => {
-                    back_off.succeeded();
-                    self.set(Some(&generator), Some(held.lease().worker_id), None);
-                    self.hold(&generator, held, &mut stop).await;
-                }
-                Err(error) => {
-                    log::warn!("no worker id for this server's own snowflakes: {error}");
-                    self.set(None, None, Some(error));
-                    back_off.failed(running_ms(), seed());
-                    tokio::select! {
-                        () = sleep(back_off.duration(false)) => {}
-                        _ = stop.changed() => {}
-                    }
-                }
-            }
+        match self {
+            OwnSnowflake::Leased(leased) => leased.take(n, limit).await,
+            OwnSnowflake::Local(local) => local.take(n).await,
         }
     }
 
-    async fn claim(&self) -> Result<(Arc<Snowflake>, HeldLease)> {
-        let asked = running();
-        let now_ms = unix_ms();
-        let claim = Claim {
-            name: self.name.clone(),
-            instance: random_hex()?,
-            now_ms,
-            until_ms: Some(now_ms + SPAN_WISH_MS),
-            only: self.only,
-        };
-        let (lease, _) = self.leases.claim(claim).await?;
-        let rules = Rules::default();
-        let now_ms = unix_ms();
-        let checked = peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)
-            .and_then(|()| lease.span(&LAYOUT, &rules, now_ms));
-        let (span, worker_id) = match checked.and_then(|span| Ok((span, LAYOUT.claimed_id(lease.worker_id)?)))
-        {
-            Ok(usable) => usable,
-            Err(error) => {
-                self.release(&lease, lease.from_ms).await;
-                return Err(error);
-            }
-        };
-        let generator = Snowflake::new(LAYOUT, rules, worker_id, span.from, seed());
-        generator.grant(span);
-        log::info!("this server's own snowflakes have worker id {worker_id} of {:?}", self.name);
-        Ok((Arc::new(generator), HeldLease::new(lease, span, asked, now_ms, PATIENCE)))
-    }
-
-    /// Renews a lease until it is lost, or this server stops.
-    async fn hold(&self, generator: &Arc<Snowflake>, mut held: HeldLease, stop: &mut watch::Receiver<bool>) {
-        let mut waited_for = false;
-        while !*stop.borrow() {
-            if let Some(request) = held.begin_call(running(), unix_ms(), waited_for) {
-                let asked = running();
-                let answer = self.renew(&request.lease, request.wish_ms).await;
-                match held.call_ended(answer, &LAYOUT, asked, running(), unix_ms()) {
-                    RenewalEnd::Kept => {
-                        generator.grant(Span { from: generator.until(), until: held.bound(running()) });
-                        self.set(Some(generator), Some(held.lease().worker_id), None);
-                    }
-                    RenewalEnd::Failed(error) => {
-                        log::warn!("the worker id was not renewed: {error}");
-                        self.current.lock().error = Some(error);
-                    }
-                    RenewalEnd::Lost(error) => {
-                        log::error!("the worker id is lost, another is claimed: {error}");
-                        generator.seal();
-                        self.set(None, None, Some(error));
-                        return;
-                    }
-                }
-            }
-            waited_for = false;
-            tokio::select! {
-                () = sleep(held.due_in(running())) => {}
-                () = self.needed.notified() => {
-                    waited_for = true;
-                    sleep(if held.has_failed(running()) { SHORTEST_BACK_OFF } else { Duration::ZERO }).await;
-                }
-                _ = stop.changed() => {}
-            }
-        }
-        self.set(None, None, Some(Error::new(Code::Closed, "this server stops")));
-        if let Some(first_unused) = generator.seal() {
-            self.release(held.lease(), LAYOUT.tick_start_ms(first_unused)).await;
+    /// Holds its worker id until `stop` says so.
+    pub(crate) async fn run(&self, stop: watch::Receiver<bool>) {
+        match self {
+            OwnSnowflake::Leased(leased) => leased.run(stop).await,
+            // The library holds it.
+            OwnSnowflake::Local(_) => {}
         }
     }
 
-    async fn renew(&self, lease: &Lease, wish_ms: i64) -> RenewalAnswer {
-        let token = lease.token.as_deref().unwrap_or_default();
-        match self.leases.renew(&self.name, lease.worker_id, token, wish_ms).await {
-            Ok(renewal) => RenewalAnswer::Renewed(renewal),
-            Err(error) if error.code() == Code::WorkerLost => RenewalAnswer::NotHeld,
-            Err(error) => RenewalAnswer::Failed(error),
+    /// No further id is made.
+    pub(crate) async fn close(&self) {
+        if let OwnSnowflake::Local(local) = self {
+            local.close().await;
         }
-    }
-
-    /// Without it the lease ends by itself.
-    async fn release(&self, lease: &Lease, until_ms: i64) {
-        let token = lease.token.as_deref().unwrap_or_default();
-        if let Err(error) = self.leases.release(&self.name, lease.worker_id, token, until_ms).await {
-            log::warn!("worker id {} was not given back, it will be free later: {error}", lease.worker_id);
-        }
-    }
-
-    fn set(&self, generator: Option<&Arc<Snowflake>>, worker_id: Option<i64>, error: Option<Error>) {
-        *self.current.lock() = Current { generator: generator.cloned(), worker_id, error };
-        self.granted.notify_waiters();
     }
 }

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 import test_leases
+import test_local
 import test_segments
 from certificates import Authority
 from databases import Missing
 from etcd import Cluster, Encrypted, Network
 from proxy import Proxy, SlowNetwork
 from servers import Server, check_unique, in_threads, make_tag, until
+from test_local import local, own  # noqa: F401
 from test_segments import all_go_on, run_clients
 
 QUICK = ("--store-timeout-ms", "3000")
@@ -292,3 +294,7 @@ def test_a_cluster_with_tls_and_a_password(new_tag, name):
         if cluster:
             cluster.remove()
         shutil.rmtree(folder)
+
+
+def test_a_worker_id_of_this_host_is_refused_while_it_is_leased(one, own, local):  # noqa: F811
+    test_local.check_refused_while_leased(one, own, local)

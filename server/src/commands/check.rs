@@ -5,8 +5,10 @@ use super::opening::open;
 use crate::access::Tokens;
 use crate::clock::unix_ms;
 use crate::http::Tls;
-use crate::options::Options;
+use crate::leases::Leases;
+use crate::options::{Options, ids};
 use crate::store::Store;
+use std::ops::RangeInclusive;
 use tokio::net::TcpListener;
 
 /// A difference of clocks that clients would be refused for.
@@ -33,13 +35,13 @@ pub(super) async fn check(options: &Options) -> Result<(), String> {
         Err(error) => say(false, error.message().to_owned()),
     }
     match open(options) {
-        Ok(store) => check_store(&store, &mut say).await,
+        Ok(store) => check_store(&store, options, &mut say).await,
         Err(error) => say(false, format!("store: {error}")),
     }
     if wrong > 0 { Err(format!("{wrong} wrong")) } else { Ok(()) }
 }
 
-async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
+async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool, String)) {
     let (name, shown) = (store.name(), store.shown());
     let store_ms = match store.now_ms().await {
         Ok(store_ms) => store_ms,
@@ -48,7 +50,11 @@ async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
     say(true, format!("store: {name} at {shown} answers"));
     let apart_ms = (store_ms - unix_ms()).abs();
     say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
-    for (table, is_there) in store.tables().await {
+    let tables = store.tables().await;
+    if let Some(local) = &options.snowflake_local {
+        check_local(store, options, local, tables.iter().all(|(_, is_there)| *is_there), say).await;
+    }
+    for (table, is_there) in tables {
         match is_there {
             true => say(true, format!("table {table}: it is there")),
             false => say(true, format!("table {table}: it will be made at the first start")),
@@ -60,5 +66,27 @@ async fn check_store(store: &Store, say: &mut impl FnMut(bool, String)) {
         }
         Ok(dangers) => dangers.into_iter().for_each(|danger| say(false, format!("durability: {danger}"))),
         Err(error) => say(false, format!("durability: {error}")),
+    }
+}
+
+/// That no other host has these worker ids nobody can see from here.
+async fn check_local(
+    store: &Store,
+    options: &Options,
+    local: &RangeInclusive<i64>,
+    has_leases: bool,
+    say: &mut impl FnMut(bool, String),
+) {
+    let (name, shown) = (&options.snowflake_name, ids(local));
+    let leases = Leases::new(store.clone(), options.pool());
+    match if has_leases { leases.check_unleased(name, local, unix_ms()).await } else { Ok(()) } {
+        Ok(()) => say(
+            true,
+            format!(
+                "snowflake-local: the store has leased none of {shown} of {name}; see that no other host has them, and no \
+                 server of this store among its workers"
+            ),
+        ),
+        Err(error) => say(false, format!("snowflake-local: {}", error.message())),
     }
 }

@@ -42,9 +42,10 @@ pub(super) async fn run(options: Options) -> Result<()> {
         log::warn!("{danger}");
     }
     let leases = Leases::new(store.clone(), options.pool());
-    let own = (!options.no_snowflake).then(|| {
-        Arc::new(OwnSnowflake::new(leases.clone(), options.snowflake_name.clone(), options.snowflake_worker))
-    });
+    let own = match options.no_snowflake {
+        true => None,
+        false => Some(Arc::new(OwnSnowflake::open(&options, &leases).await?)),
+    };
     let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone()));
     let holder = own.map(|own| {
         let stop = stop.clone();
@@ -74,6 +75,9 @@ pub(super) async fn run(options: Options) -> Result<()> {
     }
     if let Some(holder) = holder {
         let _ = holder.await;
+    }
+    if let Some(own) = &app.snowflake {
+        own.close().await;
     }
     if app.options.give_back {
         give_back(&app).await;

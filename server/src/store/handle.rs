@@ -10,7 +10,7 @@ use super::tag_rows::{TagChange, TagRow};
 use super::workers;
 use super::workers::{Step, Tried};
 use super::workers_table;
-use crate::lease_rules::Pool;
+use crate::lease_rules::{Pool, Space, Worker};
 use leafid_core::{Fetched, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,6 +153,14 @@ impl Store {
         match self {
             Store::Sql(sql) => lease_rows::lease_rows(sql, most).await,
             Store::Etcd(etcd) => worker_keys::lease_rows(etcd, most).await,
+        }
+    }
+
+    /// The store's clock, and what is stored of a name and its worker ids.
+    pub(crate) async fn workers(&self, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+        match self {
+            Store::Sql(sql) => workers::read(sql, name).await,
+            Store::Etcd(etcd) => worker_keys::read_workers(etcd, name).await,
         }
     }
 

@@ -24,6 +24,21 @@ pub(crate) enum Tried<T> {
     NoSpace,
 }
 
+/// The store's clock, and what is stored of a name and its worker ids.
+pub(super) async fn read(store: &Sql, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+    let name = name.to_owned();
+    store
+        .transaction(move |tx| {
+            Box::pin(async move {
+                if let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? {
+                    return Ok((table.now_ms().await?, space, table.workers(None).await?));
+                }
+                Ok((tx.now_ms().await?, Space::default(), Vec::new()))
+            })
+        })
+        .await
+}
+
 pub(super) async fn change<T: Send + 'static>(
     store: &Sql,
     name: &str,

@@ -85,6 +85,12 @@ async fn alive(etcd: &Etcd, key: &str, lease_ms: i64) -> Result<Value> {
     Ok(json!({ "request_put": { "key": gateway::encode(key.as_bytes()), "value": "", "lease": id } }))
 }
 
+/// This server's clock, and what is stored of a name and its worker ids.
+pub(crate) async fn read_workers(etcd: &Etcd, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+    let read = read_name(etcd, name, None).await?;
+    Ok((read.store_ms, read.space, read.workers))
+}
+
 /// All of a name, as it was at one revision.
 async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadName> {
     let space_key = format!("{}space/{name}", etcd.prefix);
