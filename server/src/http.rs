@@ -21,6 +21,7 @@ mod status;
 mod tinyid;
 mod tinyid_tokens;
 mod tls;
+mod traced;
 
 pub(crate) use app::App;
 pub(crate) use router::{admin_api, public_api};

@@ -1,7 +1,7 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store` and `access`, then `options`, `lease_rules`, `rate` and `clock`. What decides is in leafid-core, and in `lease_rules`.
+//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `rate` and `clock`. What decides is in leafid-core, and in `lease_rules`.
 
 mod access;
 mod clock;
@@ -16,6 +16,7 @@ mod scope;
 mod snowflake;
 mod store;
 mod tags;
+mod traces;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -151,6 +151,9 @@ pub(crate) struct Options {
     /// Of these, how many at once after a rest; without it as many as in a second
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_BURST", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_burst: Option<u32>,
+    /// The URL of a collector of traces (OTLP over HTTP); without it that of OTEL_EXPORTER_OTLP_ENDPOINT, else no traces
+    #[arg(long, global = true, env = "LEAFID_SERVER_OTLP_ENDPOINT", value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
     /// At a clean stop gives unused ids back, if no later range was taken. Only with a store that never forgets a commit
     #[arg(long, global = true, env = "LEAFID_SERVER_GIVE_BACK")]
     pub(crate) give_back: bool,

@@ -38,3 +38,10 @@ pub(crate) fn authorities(path: &Path, option: &str) -> Result<RootCertStore> {
     }
     Ok(roots)
 }
+
+/// The authorities that this machine trusts. Those that cannot be read are left out, as in other programs.
+pub(crate) fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}

@@ -2,85 +2,16 @@
 //! store is a new SQLite file, or what LEAFID_SERVER_TEST_STORE names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::{PROGRAM, Server, Store};
 use leafid::{Code, Protocol, Segments, Snowflake};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_leafid-server");
-
-/// A server on a free port. It is killed when dropped.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn new(store: &str) -> Server {
-        Server::with(store, &[])
-    }
-
-    fn with(store: &str, options: &[&str]) -> Server {
-        let mut process = Command::new(PROGRAM)
-            .args(["--store", store, "--listen", "127.0.0.1:0"])
-            .args(options)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
-        let line = lines.find(|line| line.contains("listens on")).unwrap();
-        let address = line.split("listens on ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
-        let url = format!("http://{address}");
-        thread::spawn(move || lines.for_each(drop));
-        Server { process, url }
-    }
-
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// A store with this tag.
-struct Store {
-    url: String,
-    tag: String,
-    file: Option<PathBuf>,
-}
-
-impl Store {
-    fn new(test: &str) -> Store {
-        let own = format!("{test}-{}", std::process::id());
-        let file = std::env::temp_dir().join(format!("leafid-server-{own}.db"));
-        let given = std::env::var("LEAFID_SERVER_TEST_STORE").ok();
-        let url = given.clone().unwrap_or_else(|| file.to_string_lossy().into_owned());
-        let made =
-            Command::new(PROGRAM).args(["--store", &url, "tag", &own, "--step", "100"]).output().unwrap();
-        assert!(made.status.success(), "{made:?}");
-        Store { url, tag: own, file: given.is_none().then_some(file) }
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        for file in self.file.iter() {
-            for end in ["", "-wal", "-shm"] {
-                let _ = std::fs::remove_file(format!("{}{end}", file.display()));
-            }
-        }
-    }
-}
 
 fn assert_distinct(mut ids: Vec<i64>) {
     ids.sort_unstable();

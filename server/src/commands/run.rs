@@ -8,6 +8,7 @@ use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
 use crate::store::Store;
+use crate::traces;
 use leafid_core::{BackOff, Code, Error, Result};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         None => None,
     };
     let tls = Tls::load(&options)?.map(Arc::new);
+    start_traces(&options)?;
     let tokens = Tokens::load(&options)?;
     let store = open(&options)?;
     exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
@@ -83,6 +85,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         give_back(&app).await;
     }
     store.close().await;
+    traces::stop().await;
     log::info!("leafid-server has stopped");
     Ok(())
 }
@@ -123,6 +126,20 @@ async fn give_back(app: &App) {
         Ok(Ok(())) => log::info!("the unused ids were given back, where no later range was taken"),
         Ok(Err(error)) => log::warn!("not all unused ids were given back, the others are a gap: {error}"),
         Err(_) => log::warn!("not all unused ids were given back in time, the others are a gap"),
+    }
+}
+
+/// The variable is that of all programs: one that was built without traces goes without them.
+fn start_traces(options: &Options) -> Result<()> {
+    if let Some(endpoint) = &options.otlp_endpoint {
+        return traces::start(endpoint);
+    }
+    match std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT") {
+        Ok(endpoint) if !endpoint.is_empty() => match traces::start(&endpoint) {
+            Err(error) => Ok(log::warn!("no traces: {error}")),
+            Ok(()) => Ok(()),
+        },
+        _ => Ok(()),
     }
 }
 

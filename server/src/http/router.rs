@@ -13,10 +13,12 @@ use super::pages;
 use super::range;
 use super::status;
 use super::tinyid;
+use super::traced::traced;
 use crate::scope::Scope;
+use crate::traces;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 use leafid_core::{Code, Error};
@@ -96,11 +98,12 @@ fn bounded_rate(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
 }
 
 fn bounded(app: &Arc<App>, routes: Router<Arc<App>>) -> Router {
-    routes
+    let routes = routes
         .fallback(leaf::not_found)
         .layer(DefaultBodyLimit::max(MOST_BODY))
-        .layer(from_fn_with_state(app.clone(), limited))
-        .with_state(app.clone())
+        .layer(from_fn_with_state(app.clone(), limited));
+    let routes = if traces::is_on() { routes.layer(from_fn(traced)) } else { routes };
+    routes.with_state(app.clone())
 }
 
 /// Counts each request, and bounds how many there are, and how long each takes.

@@ -11,6 +11,7 @@ use super::workers;
 use super::workers::{Step, Tried};
 use super::workers_table;
 use crate::lease_rules::{Pool, Space, Worker};
+use crate::traces::in_store;
 use leafid_core::{Fetched, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,26 +101,35 @@ impl Store {
         step: Option<i64>,
         after: i64,
     ) -> Result<Option<Fetched>> {
-        match self {
-            Store::Sql(sql) => alloc::take_range(sql, tag, step, after).await,
-            Store::Etcd(etcd) => counters::take_range(etcd, tag, step, after).await,
-        }
+        let done = async {
+            match self {
+                Store::Sql(sql) => alloc::take_range(sql, tag, step, after).await,
+                Store::Etcd(etcd) => counters::take_range(etcd, tag, step, after).await,
+            }
+        };
+        in_store(self.name(), "take_range", done).await
     }
 
     /// Makes a tag, or changes it. A counter is never set back. Returns the row, and whether it is new.
     pub(crate) async fn change_tag(&self, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
-        match self {
-            Store::Sql(sql) => tag_rows::change_tag(sql, tag, change).await,
-            Store::Etcd(etcd) => counters::change_tag(etcd, tag, change).await,
-        }
+        let done = async {
+            match self {
+                Store::Sql(sql) => tag_rows::change_tag(sql, tag, change).await,
+                Store::Etcd(etcd) => counters::change_tag(etcd, tag, change).await,
+            }
+        };
+        in_store(self.name(), "change_tag", done).await
     }
 
     /// The rows behind `after`, by tag, at most `most` of them.
     pub(crate) async fn tag_rows(&self, after: &str, most: usize) -> Result<Vec<TagRow>> {
-        match self {
-            Store::Sql(sql) => tag_rows::tag_rows(sql, after, most).await,
-            Store::Etcd(etcd) => counters::tag_rows(etcd, after, most).await,
-        }
+        let done = async {
+            match self {
+                Store::Sql(sql) => tag_rows::tag_rows(sql, after, most).await,
+                Store::Etcd(etcd) => counters::tag_rows(etcd, after, most).await,
+            }
+        };
+        in_store(self.name(), "tag_rows", done).await
     }
 
     /// The tags that were used or changed within the last day, the latest first, at most `most` of them.
@@ -141,10 +151,13 @@ impl Store {
 
     /// The bizType and token of each row of tinyid's table, if there is such a table.
     pub(crate) async fn tinyid_tokens(&self) -> Result<Vec<(String, String)>> {
-        match self {
-            Store::Sql(sql) => tag_rows::tinyid_tokens(sql).await,
-            Store::Etcd(_) => Ok(Vec::new()),
-        }
+        let done = async {
+            match self {
+                Store::Sql(sql) => tag_rows::tinyid_tokens(sql).await,
+                Store::Etcd(_) => Ok(Vec::new()),
+            }
+        };
+        in_store(self.name(), "tinyid_tokens", done).await
     }
 
     /// The worker ids that are held, by name and id, at most `most` of them, and the clock that judges leases. It locks
@@ -172,10 +185,13 @@ impl Store {
         pool: &Arc<Pool>,
         step: Step<T>,
     ) -> Result<Option<T>> {
-        let tried = match self {
-            Store::Sql(sql) => Some(workers::change(sql, name, only, step).await?),
-            Store::Etcd(etcd) => worker_keys::change_workers(etcd, name, only, pool, step).await?,
+        let change = async {
+            match self {
+                Store::Sql(sql) => workers::change(sql, name, only, step).await.map(Some),
+                Store::Etcd(etcd) => worker_keys::change_workers(etcd, name, only, pool, step).await,
+            }
         };
+        let tried = in_store(self.name(), "change_workers", change).await?;
         match (tried, self) {
             (Some(Tried::Done(value)), _) => Ok(Some(value)),
             (Some(Tried::NoSpace), Store::Sql(sql)) => {

@@ -2,6 +2,7 @@
 
 use crate::clock::{running, running_ms, seed};
 use crate::store::Store;
+use crate::traces::carried;
 use leafid_core::{
     AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
     LARGEST_STEP, Result, Run, Segment,
@@ -173,7 +174,7 @@ impl Tag {
         let is_urgent = waits || self.buffer.is_low(&state.filler);
         match state.fetches.poll(waits, is_urgent, running_ms()) {
             FetchAction::Nothing => {}
-            FetchAction::Fetch => drop(tokio::spawn(Arc::clone(self).fetch())),
+            FetchAction::Fetch => drop(tokio::spawn(carried(Arc::clone(self).fetch()))),
             FetchAction::WakeAt(at_ms) => drop(tokio::spawn(Arc::clone(self).wake_at(at_ms))),
         }
     }

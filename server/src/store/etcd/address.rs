@@ -1,11 +1,11 @@
 //! The address of a cluster: `etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX?ca=FILE&cert=FILE&key=FILE`.
 
-use crate::pem::{authorities, certificates, private_key};
+use crate::pem::{authorities, certificates, private_key, system_roots};
 use leafid_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 const ALLOWED: &str =
     "etcd://HOST:PORT,HOST:PORT/PREFIX, with USER:PASSWORD@ before the hosts and ?ca=FILE behind if need be";
@@ -85,13 +85,6 @@ fn tls(query: &str) -> Result<Option<Arc<ClientConfig>>> {
         _ => return Err(Error::invalid("store", "one of cert and key", "both, or none")),
     };
     Ok(Some(Arc::new(config)))
-}
-
-/// The authorities that this machine trusts. Those that cannot be read are left out, as in other programs.
-fn system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    roots
 }
 
 /// `%40` is an `@`.
