@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// All tags. Tags that the store does not know are not kept.
 pub(crate) struct Tags {
-    store: Store,
+    store: Arc<Store>,
     most: usize,
     by_name: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Tags {
 impl Tags {
     /// `most`: the largest number of tags.
     pub(crate) fn new(store: Store, most: usize) -> Tags {
-        Tags { store, most, by_name: RwLock::default() }
+        Tags { store: Arc::new(store), most, by_name: RwLock::default() }
     }
 
     /// Takes ids of a tag from its buffer: `n` of them, at least one.
@@ -93,7 +93,10 @@ impl Tags {
                     format!("this server holds {len} tags, and no more are allowed: see --max-tags");
                 Err(Error::new(Code::SegmentUnavailable, message))
             }
-            Entry::Vacant(place) => Ok(place.insert(Arc::new(Tag::new(name, self.store.clone()))).clone()),
+            Entry::Vacant(place) => {
+                let tag = Tag::new(place.key().clone(), self.store.clone());
+                Ok(place.insert(Arc::new(tag)).clone())
+            }
         }
     }
 

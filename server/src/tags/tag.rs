@@ -15,8 +15,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 /// When more than this percentage of a segment is used, the next one is fetched: Leaf's rule.
 const PREFETCH: u32 = 10;
-/// The spans that a guard keeps. Ranges go to many servers in turn, and neighbours of one server are rare.
-const SPANS: usize = 16;
+/// The spans that a guard keeps. Ranges go to many servers in turn, and neighbours of one server are rare. It holds one
+/// more for a moment, so that the memory of 16 is enough.
+const SPANS: usize = 15;
 
 /// How long a caller waits for an id.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ pub(crate) struct Patience {
 /// One tag.
 pub(crate) struct Tag {
     name: Arc<str>,
-    store: Store,
+    store: Arc<Store>,
     buffer: DoubleBuffer,
     state: Mutex<State>,
     /// A fetch has ended.
@@ -44,8 +45,8 @@ struct State {
     fetches: FetchState,
     /// Refuses a range that lies below one that this process has seen.
     guard: Guard,
-    /// The last two ranges of the buffer, whole.
-    ranges: [Option<Segment>; 2],
+    /// Where the last two ranges of the buffer begin.
+    starts: [i64; 2],
     /// How long the last fetch took.
     fetch_time: Option<Duration>,
     /// Ids that went out in ranges, past the buffer.
@@ -83,18 +84,19 @@ impl Drop for Waiting<'_> {
 }
 
 impl Tag {
-    pub(crate) fn new(name: &str, store: Store) -> Tag {
+    pub(crate) fn new(name: Arc<str>, store: Arc<Store>) -> Tag {
         let (buffer, filler) = DoubleBuffer::new();
         let state = State {
             filler,
             fetches: FetchState::new(AdaptiveStep::new(0, true)),
-            guard: Guard::resume(IdOrder::Ascending, 0, Vec::new(), SPANS),
-            ranges: [None, None],
+            // With a single server, all ranges are one span.
+            guard: Guard::resume(IdOrder::Ascending, 0, Vec::with_capacity(1), SPANS),
+            starts: [0; 2],
             fetch_time: None,
             ranged: 0,
             waiting: 0,
         };
-        Tag { name: name.into(), store, buffer, state: Mutex::new(state), fetched: Notify::new() }
+        Tag { name, store, buffer, state: Mutex::new(state), fetched: Notify::new() }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -206,7 +208,7 @@ impl Tag {
             match fetched {
                 Ok(Fetched { segment, step }) => {
                     match self.buffer.offer(&mut state.filler, segment, PREFETCH) {
-                        Ok(()) => state.ranges = [state.ranges[1], Some(segment)],
+                        Ok(()) => state.starts = [state.starts[1], segment.start()],
                         Err(lost) => log::error!(
                             "the range from {} to {} of {:?} is lost",
                             lost.start(),
@@ -279,8 +281,8 @@ impl Tag {
     pub(crate) fn stats(&self) -> TagStats {
         let state = self.state.lock();
         let segments = self.buffer.segments(&state.filler);
-        let whole = |rest: &Segment| state.ranges.iter().flatten().find(|range| range.end() == rest.end());
-        let starts = segments.iter().map(|rest| whole(rest).unwrap_or(rest).start()).collect();
+        // The last range is used up last.
+        let starts = state.starts[2 - segments.len()..].to_vec();
         TagStats {
             name: self.name.clone(),
             segments,
