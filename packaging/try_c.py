@@ -190,13 +190,16 @@ def installed(what, target, packages):
 
 def in_a_copy(what, script, packages):
     """Runs a script, with the folder of the packages as its last word, in a copy of this system that lies in memory and
-    vanishes."""
+    vanishes. With 77 it says by its last line why it cannot run here."""
     if os.geteuid() != 0 or not have(what, "apt-get:apt"):
         c_tests.say(f"skipped - {what}: that takes root and a Debian")
         return
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["unshare", "--mount", "sh", "-euc", COPY, "copy", script, folder, ROOT, *packages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    check(what, done.returncode == 0, done.stdout)
+    if done.returncode == 77:
+        c_tests.say(f"skipped - {what}: {done.stdout.splitlines()[-1]}")
+    else:
+        check(what, done.returncode == 0, done.stdout)
 
 
 #: SCRIPT FOLDER ROOT PACKAGE…
@@ -210,6 +213,11 @@ mount -t overlay leafid -o "lowerdir=/,upperdir=$folder/changed,workdir=$folder/
 for each in /proc /dev "$root"; do mount --rbind "$each" "$folder/copy$each"; done
 mkdir -p "$folder/copy/packages"
 mount --bind "$folder/packages" "$folder/copy/packages"
+mkdir "$folder/copy/before"
+cd "$folder/copy"
+# A systemd in it makes namespaces of files, which takes a root that is no chroot.
+pivot_root . before
+umount --lazy before
 # The script is several words.
-chroot "$folder/copy" sh "$root/"$script /packages
+exec sh "$root/"$script /packages
 """

@@ -29,6 +29,8 @@ def all_of(archive, debian):
             in_a_copy(f"{debian.name}: installed, its service verified, run as its user, removed and purged", "packaging/server/try-package.sh", [debian])
         else:
             c_tests.say(f"skipped - {debian.name}: not installed")
+        if have(debian.name, "unshare:util-linux", "systemctl:systemd", "kill:procps"):
+            in_a_copy(f"{debian.name}: its service under a systemd that runs", "packaging/server/try-service.sh", [debian])
     count = c_tests.COUNT
     print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
     return 1 if count.failed or not count.passed else 0
