@@ -1,8 +1,9 @@
-// The monitor page in Chromium: live, hostile names, a server that stops and comes back, phone, light and dark.
+// The monitor page in Chromium: live, hostile names, a server that stops and comes back, phone, light and dark, 10,000
+// tags, tokens.
 
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,9 +36,9 @@ async function server(t, ...options) {
   const url = `http://127.0.0.1:${await freePort()}`
   let child
   const start = async () => {
+    const words = ['--store', store, '--listen', url.slice(7), ...options]
     // No tag is held before a test asks for its ids.
-    const words = ['--store', store, '--listen', url.slice(7), '--warm-tags', '0', ...options]
-    child = spawn(binary, words, { stdio: 'ignore' })
+    child = spawn(binary, words, { stdio: 'ignore', env: { ...process.env, LEAFID_SERVER_WARM_TAGS: '0' } })
     while (!(await fetch(`${url}/health`).catch(() => null))?.ok) await new Promise(done => setTimeout(done, 50))
   }
   const stop = () =>
@@ -58,7 +59,7 @@ async function server(t, ...options) {
   }
   tag('order')
   await start()
-  return { url, start, stop, tag, take, claim }
+  return { url, store, start, stop, tag, take, claim }
 }
 
 async function open(t, url, options) {
@@ -70,7 +71,15 @@ async function open(t, url, options) {
   page.on('console', message => message.type() === 'error' && failures.push(message.text()))
   page.on('request', request => request.url().startsWith(url) || failures.push(`asked for ${request.url()}`))
   await page.goto(`${url}/monitor`)
-  return { page, failures }
+  return { context, page, failures }
+}
+
+async function checkFits(page, width) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+  assert.ok(wide <= width, `${wide} pixels wide`)
+  const fields = page.locator('button:visible, select:visible, input:visible')
+  const low = await fields.evaluateAll(all => all.filter(each => each.getBoundingClientRect().height < 40).length)
+  assert.equal(low, 0, 'too small for a finger')
 }
 
 const used = page => page.evaluate(() => parseFloat(document.querySelector('#tags .current i')?.style.width ?? '0'))
@@ -128,12 +137,102 @@ test('it fits a phone, in light and dark', { timeout }, async t => {
     const { page, failures } = await open(t, url, { viewport: { width: 360, height: 740 }, colorScheme, reducedMotion: 'reduce' })
     await page.waitForFunction(() => document.querySelectorAll('#tags .row').length === 2)
     await page.waitForFunction(() => document.querySelectorAll('#workers .row').length > 0)
-    const [width, ground] = await page.evaluate(() => [document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor])
-    assert.ok(width <= 360, `${width} pixels wide`)
-    grounds.add(ground)
-    const low = await page.locator('button:visible, select:visible, input:visible').evaluateAll(all => all.filter(each => each.getBoundingClientRect().height < 40).length)
-    assert.equal(low, 0, 'too small for a finger')
+    await checkFits(page, 360)
+    grounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
     assert.deepEqual(failures, [])
   }
   assert.equal(grounds.size, 2)
+})
+
+const TAGS = 10_000
+
+test('with 10,000 tags it stays small, and each tag is found', { timeout: 240_000 }, async t => {
+  const { url, store, start, stop } = await server(t, '--warm-tags', String(2 * TAGS))
+  const rows = `WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at < ${TAGS - 1})
+    INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT printf('tag-%05d', at), 1, 1000 FROM n`
+  await stop()
+  execFileSync('python3', ['-c', 'import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).execute(sys.argv[2])', store, rows])
+  await start()
+  const held = async () => (await (await fetch(`${url}/monitor/state`)).json()).tags_held
+  while ((await held()) <= TAGS) await new Promise(done => setTimeout(done, 500))
+
+  const grounds = new Set()
+  for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]]) {
+    const { page, failures } = await open(t, url, { viewport: { width, height: 740 }, colorScheme, reducedMotion: 'reduce' })
+    const sizes = []
+    page.on('response', async answer => answer.url().includes('/monitor/state') && sizes.push((await answer.text().catch(() => '')).length))
+    const first = text => page.waitForFunction(text => document.querySelector('#tags .name')?.textContent === text, text)
+    await page.waitForFunction(held => document.getElementById('tags-held').textContent === held, (TAGS + 1).toLocaleString())
+    await page.selectOption('#order', 'name')
+    await first('order')
+    await page.click('[aria-label="last page"]')
+    await first(`tag-${String(TAGS - 1).padStart(5, '0')}`)
+    await page.click('[aria-label="page before"]')
+    await first(`tag-${String(TAGS - 21).padStart(5, '0')}`)
+    await page.click('[aria-label="first page"]')
+    await page.click('[aria-label="next page"]')
+    await first('tag-00019')
+    await page.selectOption('#order', 'urgent')
+    await checkFits(page, width)
+    const nodes = await page.evaluate(() => document.querySelectorAll('*').length)
+    assert.ok(nodes < 2_000, `${nodes} elements`)
+    await page.fill('#search', 'TAG-0777')
+    await page.waitForFunction(() => document.querySelectorAll('#tags .row').length === 10)
+    await first('tag-07770')
+    await page.fill('#search', 'none of these')
+    await page.waitForSelector('#no-tags:not([hidden])')
+    // It is live.
+    const seen = sizes.length
+    while (sizes.length < seen + 2) await page.waitForResponse(/monitor.state/)
+    assert.ok(Math.max(...sizes) < 32_768, `${Math.max(...sizes)} bytes`)
+    grounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+    assert.deepEqual(failures, [])
+  }
+  assert.equal(grounds.size, 2)
+})
+
+test('a wrong token is refused, and the right one stays in its tab', { timeout }, async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'leafid-monitor-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'tokens.toml')
+  const make = scope => {
+    const { stdout, stderr } = spawnSync(binary, ['token', scope, '--scope', scope], { encoding: 'utf8' })
+    writeFileSync(file, stdout, { flag: 'a' })
+    return /leafid_[0-9a-f]{64}/.exec(stderr)[0]
+  }
+  const [ids, metrics] = [make('ids'), make('metrics')]
+  const { url } = await server(t, '--tokens', file)
+  const { context, page } = await open(t, url)
+  const asked = []
+  page.on('request', request => asked.push(request))
+  const use = async token => {
+    await page.fill('#token', token)
+    await page.click('#ask button')
+  }
+  const denied = text => page.waitForFunction(text => document.getElementById('denied').textContent.includes(text), text)
+  await denied('no token')
+  await use(`leafid_${'0'.repeat(64)}`)
+  await denied('unknown')
+  await use(ids)
+  await denied('metrics')
+  assert.ok(await page.isHidden('#figures'))
+  await use(metrics)
+  await page.waitForSelector('#figures:not([hidden])')
+  assert.ok(await page.isHidden('#ask'))
+  await page.reload()
+  await page.waitForSelector('#figures:not([hidden])')
+
+  const sent = asked.filter(request => request.headers().authorization)
+  assert.ok(sent.length >= 4 && sent.every(request => new URL(request.url()).pathname === '/monitor/state'))
+  const kept = await page.evaluate(() => [location.href, document.documentElement.outerHTML, document.getElementById('token').value, document.cookie, JSON.stringify(localStorage)])
+  const shown = [...kept, JSON.stringify(await context.cookies()), ...asked.map(request => request.url())].join()
+  for (const token of [ids, metrics]) assert.ok(!shown.includes(token.slice(7)), 'the token is seen')
+  const other = await context.newPage()
+  await other.goto(`${url}/monitor`)
+  await other.waitForSelector('#ask:not([hidden])')
+  await page.click('#forget')
+  await denied('no token')
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0)
+  await page.reload()
+  await page.waitForSelector('#ask:not([hidden])')
 })

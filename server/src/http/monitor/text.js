@@ -54,21 +54,22 @@ export class Pages {
   constructor(nav, go) {
     this.nav = nav
     this.text = make('span')
-    const button = (name, step) => {
-      const button = make('button', '', name)
-      button.onclick = () => go(this.page + step)
+    const button = (sign, name, page) => {
+      const button = make('button', '', sign)
+      label(button, name)
+      button.onclick = () => go(page())
       return button
     }
-    this.back = button('Back', -1)
-    this.next = button('Next', 1)
-    nav.append(this.back, this.text, this.next)
+    this.backward = [button('«', 'first page', () => 0), button('‹', 'page before', () => this.page - 1)]
+    this.forward = [button('›', 'next page', () => this.page + 1), button('»', 'last page', () => this.pages - 1)]
+    nav.append(...this.backward, this.text, ...this.forward)
   }
 
   show(page, pages) {
-    this.page = page
+    Object.assign(this, { page, pages })
     this.nav.hidden = pages < 2
-    this.back.disabled = page === 0
-    this.next.disabled = page + 1 >= pages
+    for (const button of this.backward) button.disabled = page === 0
+    for (const button of this.forward) button.disabled = page + 1 >= pages
     tell(this.text, `${count(page + 1)} of ${count(pages)}`)
   }
 }
