@@ -9,7 +9,7 @@ export const snake = name => name.replace(/[A-Z]/g, letter => '_' + letter.toLow
  */
 const NAMES = [
   'state_dir', 'epoch_ms', 'tick_ms', '(timestamp|worker|sequence)_bits', 'on_clock_backwards', 'max_backwards_ms',
-  'on_exhausted', 'random_start', 'timeout_ms', 'timestamp_ms', 'worker_id', 'shared_fs', 'shared_group',
+  'on_exhausted', 'random_start', 'timeout_ms', 'timestamp_ms', 'worker_id', 'public_id', 'shared_fs', 'shared_group',
   'exclusive_range', 'no_record_wait_ms', 'request_timeout_ms', 'connect_timeout_ms', 'ca_file', 'block_size',
   'keep_unused', 'ordered_source', 'clock_source', 'start_after', 'peer_times(_ms)?', 'from_ms', 'until_ms',
   'lease_ms',

@@ -204,6 +204,14 @@ class Tag:
 
 @final
 class SegmentsStats:
+    def __new__(
+        cls,
+        name: str,
+        source: str,
+        servers: dict[str, str | None],
+        state_dir: str,
+        tags: dict[str, TagStats],
+    ) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -218,6 +226,20 @@ class SegmentsStats:
 
 @final
 class TagStats:
+    def __new__(
+        cls,
+        tag: str,
+        current: range | None,
+        next: range | None,
+        left: int,
+        step: int,
+        fetching: bool,
+        fetches: int,
+        failures: int,
+        waits: int,
+        waiting: int,
+        last_error: str | None,
+    ) -> Self: ...
     @property
     def tag(self) -> str: ...
     @property
@@ -287,6 +309,7 @@ class Layout:
 
 @final
 class Parts:
+    def __new__(cls, timestamp_ms: SupportsIndex, worker_id: SupportsIndex, sequence: SupportsIndex) -> Self: ...
     @property
     def timestamp_ms(self) -> int: ...
     @property
@@ -297,9 +320,28 @@ class Parts:
     def sequence(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[int, int, int]: ...
 
 @final
 class Stats:
+    def __new__(
+        cls,
+        name: str,
+        worker_id: int,
+        state_dir: str,
+        layout: str,
+        epoch_ms: int,
+        expires_at_ms: int,
+        reserved_until_ms: int,
+        lead_ms: int,
+        clock_lag_ms: int,
+        lease_until_ms: int | None,
+        claims: int,
+        handles: int,
+        renewals: int,
+        renewal_failures: int,
+        last_error: str | None,
+    ) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -334,6 +376,14 @@ class Stats:
 
 @final
 class ClaimRequest:
+    def __new__(
+        cls,
+        name: str,
+        instance: str,
+        previous: int | None,
+        now_ms: int,
+        until_ms: int,
+    ) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

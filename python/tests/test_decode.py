@@ -1,8 +1,10 @@
 """decode and compose: what they take and what they give."""
 
+import copy
 import datetime
 import decimal
 import uuid
+import pickle
 
 import numpy
 import pytest
@@ -27,6 +29,14 @@ def test_parts_are_values():
     assert parts != leafid.decode(0) and parts != LEAFS_OWN
     with pytest.raises(AttributeError):
         parts.worker_id = 1
+    assert eval(repr(parts)) == pickle.loads(pickle.dumps(parts)) == copy.copy(parts) == copy.deepcopy(parts) == parts
+
+
+@pytest.mark.parametrize("bad", [None, 1.0, True, "1", 2**64])
+@pytest.mark.parametrize("field", ["timestamp_ms", "worker_id", "sequence"])
+def test_bad_parts_are_refused_by_name(field, bad):
+    with pytest.raises(leafid.InvalidArgumentError, match=f"^{field} is .*; allowed: "):
+        leafid.Parts(**{"timestamp_ms": 0, "worker_id": 0, "sequence": 0, field: bad})
 
 
 def test_a_time_after_the_year_9999_says_so():

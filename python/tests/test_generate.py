@@ -2,7 +2,9 @@
 
 import array
 import asyncio
+import copy
 import itertools
+import pickle
 import threading
 import time
 
@@ -103,6 +105,12 @@ def test_stats(flake, space):
         stats.worker_id = 8
 
 
+def test_stats_pickle_and_copy(flake):
+    stats = flake.stats()
+    for again in (pickle.loads(pickle.dumps(stats)), copy.copy(stats), copy.deepcopy(stats), eval(repr(stats))):
+        assert again == stats and again.last_error is None and again.lease_until_ms is None
+
+
 def test_repr_and_layout(flake, space):
     assert repr(flake) == f'<leafid.Snowflake name="{space["name"]}" layout=leaf>'
     assert flake.layout == leafid.Layout() and flake.worker_id == 7
@@ -152,9 +160,6 @@ def test_a_wait_beyond_the_timeout_is_an_error(space):
 
 
 def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):
-    import copy
-    import pickle
-
     for call in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot pickle 'leafid.Snowflake' object"):
             call(flake)

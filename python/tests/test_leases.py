@@ -1,5 +1,6 @@
 """Worker ids from a lease object: ids only within the spans given, whatever the object does."""
 
+import copy
 import gc
 import pickle
 import threading
@@ -410,6 +411,11 @@ def test_a_renewal_may_close_its_own_generator(space):
     assert closed.wait(10)
     with pytest.raises(leafid.ClosedError):
         flake.next()
+
+
+def test_a_request_is_a_value():
+    request = leafid.ClaimRequest("orders", instance="0f", previous=None, now_ms=1, until_ms=2)
+    assert request == pickle.loads(pickle.dumps(request)) == copy.copy(request) == eval(repr(request))
 
 
 def test_a_lease_is_a_value():

@@ -100,6 +100,21 @@ def test_stats(counter, space, settle):
         assert whole.state_dir == f"{space['state_dir']}/{space['name']}" and "source='callback'" in repr(whole)
 
 
+def test_stats_pickle_and_copy(order, source):
+    source.let_go.set()
+    assert order.next() == 1
+    stats = order.stats()
+    with leafid.Segments("http://127.0.0.1:9/", persist=False, name="pickled") as ids:
+        whole = ids.stats()
+    assert whole.servers == {"http://127.0.0.1:9": None}
+    for value in (stats, whole, leafid.SegmentsStats("a", "leaf", {"http://b": "error"}, "", {"order": stats})):
+        for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+            assert again == value and repr(again) == repr(value)
+    assert pickle.loads(pickle.dumps(stats)).current == range(2, 101)
+    with pytest.raises(TypeError):
+        leafid.SegmentsStats("a", "leaf", {}, "", {"order": 1})
+
+
 def test_tags_of_one_name_are_equal(counter, space):
     with leafid.Segments(fetch=counter.fetch, **space) as ids, leafid.Segments(fetch=counter.fetch, **space) as others:
         order, same = ids.tag("order"), ids.tag("order")

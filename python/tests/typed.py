@@ -51,6 +51,7 @@ with leafid.Snowflake(
     assert_type(flake.layout.epoch_ms, int)
 
 parts: leafid.Parts = leafid.decode("1169786042799259000", layout="leaf")
+assert_type(leafid.Parts(parts.timestamp_ms, worker_id=7, sequence=numpy.int64(0)), leafid.Parts)
 assert_type(parts.time, datetime.datetime)
 assert_type(leafid.compose(parts.timestamp_ms, parts.worker_id, parts.sequence, layout), int)
 assert_type(leafid.format_id(stats.worker_id, "base62"), str)

@@ -5,7 +5,7 @@ use crate::errors;
 use leafid::{Error, allowed};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
+use pyo3::types::{PyBool, PyDict, PyMapping, PyString, PyTuple, PyType};
 use std::path::PathBuf;
 
 /// An integer: an int, or an object with `__index__` (NumPy's). A bool is refused, although Python counts it as an int.
@@ -121,6 +121,15 @@ pub(crate) fn shown_fields(value: &Bound<'_, PyAny>, class: &str, names: &str) -
         fields.push(format!("{name}={}", value.getattr(name)?.repr()?));
     }
     Ok(format!("leafid.{class}({})", fields.join(", ")))
+}
+
+/// What pickle and copy make an object of leafid anew from: its class, and these fields as its arguments.
+pub(crate) fn reduced<'py>(
+    value: &Bound<'py, PyAny>,
+    names: &str,
+) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    let fields: PyResult<Vec<_>> = names.split(", ").map(|name| value.getattr(name)).collect();
+    Ok((value.get_type(), PyTuple::new(value.py(), fields?)?))
 }
 
 /// `invalid_argument` for a keyword that is not in `known`. `what` is "option", for example.

@@ -10,12 +10,27 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyType};
 
 /// What an id says; made by decode.
+///
+/// timestamp_ms: Unix milliseconds. worker_id, sequence: 0 to 2**32 - 1.
 #[pyclass(frozen, eq, hash, module = "leafid")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Parts(leafid::Parts);
 
 #[pymethods]
 impl Parts {
+    #[new]
+    fn new(
+        timestamp_ms: &Bound<'_, PyAny>,
+        worker_id: &Bound<'_, PyAny>,
+        sequence: &Bound<'_, PyAny>,
+    ) -> PyResult<Parts> {
+        Ok(Parts(leafid::Parts {
+            timestamp_ms: int("timestamp_ms", timestamp_ms)?,
+            worker_id: small("worker_id", worker_id)?,
+            sequence: small("sequence", sequence)?,
+        }))
+    }
+
     /// When the id was made: Unix milliseconds, floored to the layout's tick.
     #[getter]
     fn timestamp_ms(&self) -> i64 {
@@ -45,6 +60,11 @@ impl Parts {
     fn __repr__(&self) -> String {
         let leafid::Parts { timestamp_ms, worker_id, sequence } = self.0;
         format!("leafid.Parts(timestamp_ms={timestamp_ms}, worker_id={worker_id}, sequence={sequence})")
+    }
+
+    /// For pickle and copy.
+    fn __getnewargs__(&self) -> (i64, u32, u32) {
+        (self.0.timestamp_ms, self.0.worker_id, self.0.sequence)
     }
 }
 

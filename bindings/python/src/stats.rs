@@ -1,8 +1,9 @@
 //! `leafid.Stats` and `leafid.metrics`.
 
-use crate::arguments::shown_fields;
+use crate::arguments::{reduced, shown_fields};
 use crate::call::released;
 use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
 
 const FIELDS: &str = "name, worker_id, state_dir, layout, epoch_ms, expires_at_ms, reserved_until_ms, lead_ms, clock_lag_ms, \
     lease_until_ms, claims, handles, renewals, renewal_failures, last_error";
@@ -67,8 +68,51 @@ impl From<leafid::Stats> for Stats {
 
 #[pymethods]
 impl Stats {
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        name: String,
+        worker_id: u32,
+        state_dir: String,
+        layout: String,
+        epoch_ms: i64,
+        expires_at_ms: i64,
+        reserved_until_ms: i64,
+        lead_ms: i64,
+        clock_lag_ms: i64,
+        lease_until_ms: Option<i64>,
+        claims: u64,
+        handles: usize,
+        renewals: u64,
+        renewal_failures: u64,
+        last_error: Option<String>,
+    ) -> Stats {
+        Stats {
+            name,
+            worker_id,
+            state_dir,
+            layout,
+            epoch_ms,
+            expires_at_ms,
+            reserved_until_ms,
+            lead_ms,
+            clock_lag_ms,
+            lease_until_ms,
+            claims,
+            handles,
+            renewals,
+            renewal_failures,
+            last_error,
+        }
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown_fields(slf.as_any(), "Stats", FIELDS)
+    }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        reduced(slf.as_any(), FIELDS)
     }
 }
 

@@ -1,9 +1,10 @@
 //! `leafid.SegmentsStats` and `leafid.TagStats`.
 
-use crate::arguments::shown_fields;
+use crate::arguments::{reduced, shown_fields};
+use crate::errors;
 use leafid::Segment;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange};
+use pyo3::types::{PyDict, PyRange, PyRangeMethods, PyTuple, PyType};
 
 const FIELDS: &str = "name, source, servers, state_dir, tags";
 const TAG_FIELDS: &str =
@@ -12,34 +13,66 @@ const TAG_FIELDS: &str =
 /// The state of segments in this process at one moment; made by Segments.stats.
 #[pyclass(frozen, eq, module = "leafid")]
 #[derive(PartialEq, Eq)]
-pub(crate) struct SegmentsStats(leafid::SegmentsStats);
+pub(crate) struct SegmentsStats {
+    name: String,
+    source: String,
+    /// URLs with their last errors.
+    servers: Vec<(String, Option<String>)>,
+    state_dir: String,
+    tags: Vec<TagStats>,
+}
 
 impl From<leafid::SegmentsStats> for SegmentsStats {
     fn from(stats: leafid::SegmentsStats) -> SegmentsStats {
-        SegmentsStats(stats)
+        SegmentsStats {
+            name: stats.name,
+            source: stats.source,
+            servers: stats.servers.into_iter().map(|server| (server.url, server.last_error)).collect(),
+            state_dir: stats.state_dir,
+            tags: stats.tags.into_iter().map(TagStats::from).collect(),
+        }
     }
 }
 
 #[pymethods]
 impl SegmentsStats {
+    #[new]
+    fn new(
+        name: String,
+        source: String,
+        servers: &Bound<'_, PyDict>,
+        state_dir: String,
+        tags: &Bound<'_, PyDict>,
+    ) -> PyResult<SegmentsStats> {
+        let servers = servers.iter().map(|(url, error)| Ok((url.extract()?, error.extract()?)));
+        let tags = tags.values().into_iter().map(|stats| Ok(stats.cast::<TagStats>()?.get().clone()));
+        Ok(SegmentsStats {
+            name,
+            source,
+            servers: servers.collect::<PyResult<_>>()?,
+            state_dir,
+            tags: tags.collect::<PyResult<_>>()?,
+        })
+    }
+
     /// The id space.
     #[getter]
     fn name(&self) -> &str {
-        &self.0.name
+        &self.name
     }
 
     /// The kind of source, such as "callback".
     #[getter]
     fn source(&self) -> &str {
-        &self.0.source
+        &self.source
     }
 
     /// The last error of each server, None after a success: a dict by URL, in the order of preference.
     #[getter]
     fn servers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let servers = PyDict::new(py);
-        for server in &self.0.servers {
-            servers.set_item(&server.url, &server.last_error)?;
+        for (url, last_error) in &self.servers {
+            servers.set_item(url, last_error)?;
         }
         Ok(servers)
     }
@@ -47,15 +80,15 @@ impl SegmentsStats {
     /// The directory of the marks, with the id space's sub-directory; empty if nothing is stored.
     #[getter]
     fn state_dir(&self) -> &str {
-        &self.0.state_dir
+        &self.state_dir
     }
 
     /// Every tag that was used, in the order of their names: a dict of TagStats by name.
     #[getter]
     fn tags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tags = PyDict::new(py);
-        for stats in &self.0.tags {
-            tags.set_item(&stats.tag, Bound::new(py, TagStats::from(stats.clone()))?)?;
+        for stats in &self.tags {
+            tags.set_item(&stats.tag, Bound::new(py, stats.clone())?)?;
         }
         Ok(tags)
     }
@@ -63,11 +96,16 @@ impl SegmentsStats {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown_fields(slf.as_any(), "SegmentsStats", FIELDS)
     }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        reduced(slf.as_any(), FIELDS)
+    }
 }
 
 /// The state of a tag in this process at one moment; made by Tag.stats.
 #[pyclass(frozen, get_all, eq, module = "leafid")]
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct TagStats {
     /// The tag.
     tag: String,
@@ -113,8 +151,31 @@ impl From<leafid::TagStats> for TagStats {
 
 #[pymethods]
 impl TagStats {
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        tag: String,
+        current: Option<Ids>,
+        next: Option<Ids>,
+        left: u64,
+        step: i64,
+        fetching: bool,
+        fetches: u64,
+        failures: u64,
+        waits: u64,
+        waiting: usize,
+        last_error: Option<String>,
+    ) -> TagStats {
+        TagStats { tag, current, next, left, step, fetching, fetches, failures, waits, waiting, last_error }
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown_fields(slf.as_any(), "TagStats", TAG_FIELDS)
+    }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        reduced(slf.as_any(), TAG_FIELDS)
     }
 }
 
@@ -132,5 +193,17 @@ impl<'py> IntoPyObject<'py> for Ids {
         let (start, end, stride) =
             (segment.start() as isize, segment.end() as isize, segment.stride() as isize);
         PyRange::new_with_step(py, start, end, stride)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Ids {
+    type Error = PyErr;
+
+    fn extract(ids: Borrowed<'_, 'py, PyAny>) -> PyResult<Ids> {
+        let py = ids.py();
+        let range = ids.cast::<PyRange>()?;
+        let (start, end, stride) = (range.start()?, range.stop()?, range.step()?);
+        let segment = Segment::new(start as i64, end as i64, stride as i64);
+        segment.map(Ids).map_err(|error| errors::raise(py, &error))
     }
 }

@@ -1,11 +1,12 @@
 //! `leafid.ClaimRequest` and `leafid.Lease`.
 
-use crate::arguments::{int, missing, refused, shown_fields, text, unknown};
+use crate::arguments::{int, missing, reduced, refused, shown_fields, text, unknown};
 use crate::attach::call;
 use leafid::Renewal;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyTuple, PyType};
 
+const REQUEST_FIELDS: &str = "name, instance, previous, now_ms, until_ms";
 const FIELDS: &str = "worker_id, from_ms, until_ms, lease_ms, token, peer_times_ms";
 
 /// The argument of a lease object's claim.
@@ -38,8 +39,24 @@ impl From<&leafid::ClaimRequest> for ClaimRequest {
 
 #[pymethods]
 impl ClaimRequest {
+    #[new]
+    fn new(
+        name: String,
+        instance: String,
+        previous: Option<u32>,
+        now_ms: i64,
+        until_ms: i64,
+    ) -> ClaimRequest {
+        ClaimRequest { name, instance, previous, now_ms, until_ms }
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        shown_fields(slf.as_any(), "ClaimRequest", "name, instance, previous, now_ms, until_ms")
+        shown_fields(slf.as_any(), "ClaimRequest", REQUEST_FIELDS)
+    }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        reduced(slf.as_any(), REQUEST_FIELDS)
     }
 }
 
