@@ -1,3 +1,4 @@
+/// <reference lib="es2018.asynciterable" />
 /// <reference lib="es2020.bigint" />
 /// <reference lib="esnext.disposable" />
 
@@ -322,6 +323,9 @@ export declare class Snowflake {
   /** Closes at the end of a `using` block. Exists where the runtime has `Symbol.dispose`. */
   [Symbol.dispose](): void
 
+  /** Ids without an end: `for (const id of flake)`. What `next` throws ends the loop. Do not spread it. */
+  [Symbol.iterator](): IterableIterator<bigint>
+
   /** The worker id held. Throws `ERR_LEAFID_CLOSED`. */
   get workerId(): number
 
@@ -555,6 +559,9 @@ export interface Tag {
    * filled through a copy.
    */
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T
+
+  /** Ids without an end: `for await (const id of tag)`. An error of `next` ends the loop. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<bigint>
 
   /** The state of the tag. Throws `ERR_LEAFID_CLOSED`. */
   stats(this: void): TagStats

@@ -140,6 +140,11 @@ class Snowflake {
     }
   }
 
+  /** Ids without an end. */
+  *[Symbol.iterator]() {
+    for (;;) yield Snowflake.#next(this)
+  }
+
   get workerId() {
     return Snowflake.#ours(this).#call('workerId')
   }

@@ -72,6 +72,11 @@ class Tag {
     }
   }
 
+  /** Ids without an end. */
+  async *[Symbol.asyncIterator]() {
+    for (;;) yield Tag.#next(this)
+  }
+
   nextSync() {
     const self = Tag.#ours(this)
     const local = self.#localIds

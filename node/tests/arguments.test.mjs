@@ -23,6 +23,21 @@ test('ids ascend through all methods', t => {
   assert.ok(Math.abs(decode(flake.next()).timestampMs - Date.now()) < 1000)
 })
 
+test('a snowflake is iterated until the loop ends, or a call fails', t => {
+  const flake = open(t)
+  const ids = [flake.next()]
+  for (const id of flake) {
+    ids.push(id)
+    if (ids.length === 100) break
+  }
+  const [first, second] = flake
+  assert.ok(ascending([...ids, first, second, flake.next()]))
+  const loop = () => {
+    for (const id of flake) if (id > 0n) flake.close()
+  }
+  assert.throws(loop, { code: 'ERR_LEAFID_CLOSED' })
+})
+
 test('kinds of results', t => {
   const flake = open(t)
   assert.equal(typeof flake.next(), 'bigint')

@@ -27,6 +27,22 @@ test('ids in order, by each way of asking', { timeout }, async () => {
   ids.close()
 })
 
+test('a tag is iterated until the loop ends, or a call fails', { timeout }, async () => {
+  const counter = new Counter()
+  const ids = new Segments({ ...alone(), fetch: counter.fetch })
+  const order = ids.tag('order')
+  const seen = []
+  for await (const id of order) {
+    seen.push(id)
+    if (seen.length === 3) break
+  }
+  assert.deepEqual([...seen, await order.next()], [1n, 2n, 3n, 4n])
+  const loop = async () => {
+    for await (const id of order) if (id === 6n) ids.close()
+  }
+  await assert.rejects(loop, { code: 'ERR_LEAFID_CLOSED' })
+})
+
 test('all ways draw from one run: nothing is issued out of order', { timeout }, async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), step: 100, fetch: counter.fetch })

@@ -105,15 +105,20 @@ async function segments(): Promise<void> {
   const at: bigint | undefined = tryNext()
   const text: string = await order.nextString()
   const number: number = await order.nextNumber(null)
+  const looped: bigint[] = []
+  for await (const one of order) {
+    looped.push(one)
+    break
+  }
   const taken: BigInt64Array = await order.take(3, { signal: null })
   const more: BigInt64Array = takeSync(2)
   const array: BigUint64Array = order.fill(new BigUint64Array(2))
-  check([id, at, BigInt(text), BigInt(number), ...taken, ...more, ...array, nextSync()].every((each, i) => each === BigInt(i + 1)), 'in order')
+  check([id, at, BigInt(text), BigInt(number), ...looped, ...taken, ...more, ...array, nextSync()].every((each, i) => each === BigInt(i + 1)), 'in order')
   const stats: TagStats = order.stats()
   const current: SegmentLeft | null = stats.current
   const all: SegmentsStats = ids.stats()
   const servers: ServerStats[] = all.servers
-  check(current?.start === 13n && servers.length === 0 && ids.name === 'default' && order.name === 'order', 'stats')
+  check(current?.start === 14n && servers.length === 0 && ids.name === 'default' && order.name === 'order', 'stats')
 
   const fetches: SegmentFetch[] = [() => null, async () => undefined, async () => ({ start: 1n, end: 5n })]
   for (const each of fetches) (await Segments.open({ fetch: each, persist: false })).close()
@@ -148,6 +153,11 @@ async function main(): Promise<void> {
   // Methods are bound: taking them off is no mistake, and `this: void` says so.
   const { next, take, close } = other
   const more: bigint[] = [next(), ...take(2)]
+  for (const one of flake) {
+    const bigint: bigint = one
+    more.push(bigint)
+    if (more.length === 5) break
+  }
   check(id < BigInt(text) && [...ids, ...unsigned, ...signed, ...more].every(each => each > id), 'ids ascend')
 
   const layout: Readonly<ResolvedLayout> = flake.layout

@@ -185,6 +185,11 @@ export class Snowflake {
     return array
   }
 
+  /** Ids without an end. */
+  *[Symbol.iterator]() {
+    for (;;) yield Snowflake.#next(this)
+  }
+
   /** Fulfilled when `next` finds an id without a wait. */
   async ready() {
     const self = Snowflake.#ours(this)

@@ -77,6 +77,11 @@ export class Tag {
     }
   }
 
+  /** Ids without an end. */
+  async *[Symbol.asyncIterator]() {
+    for (;;) yield Tag.prototype.next.call(this)
+  }
+
   nextSync() {
     return Tag.#hot.nextSync.call(Tag.#ours(this))
   }
