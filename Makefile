@@ -33,7 +33,7 @@ help:
 	@echo "make test-server   the id server on SQLite, MariaDB and PostgreSQL; installs them from Debian's packages when root"
 	@echo "make test-monitor  the monitor page of the id server in Chromium"
 	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
-	@echo "make test-recipes  the callbacks of docs/RECIPES.md on PostgreSQL, MariaDB, SQLite and Redis, which are killed"
+	@echo "make test-recipes  the callbacks of docs/RECIPES.md on six databases, which are killed"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"

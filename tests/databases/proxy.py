@@ -1,5 +1,6 @@
 """Proxies in front of a database."""
 
+import contextlib
 import re
 import socket
 import threading
@@ -13,6 +14,7 @@ class Proxy:
         self.commit = commit
         self.losing = threading.Event()
         self.lost = 0
+        self.clients = set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -28,7 +30,22 @@ class Proxy:
                 return
             threading.Thread(target=self.connection, args=[client], daemon=True).start()
 
+    def cut(self):
+        """Ends the connections of all clients."""
+        for client in list(self.clients):
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+
     def connection(self, client):
+        self.clients.add(client)
+        try:
+            self.connected(client)
+        except ConnectionRefusedError:
+            client.close()
+        finally:
+            self.clients.discard(client)
+
+    def connected(self, client):
         with client, socket.create_connection(("127.0.0.1", self.port)) as database:
             commits = threading.Event()
             threading.Thread(target=self.answers, args=[client, database, commits], daemon=True).start()

@@ -1,20 +1,46 @@
 """The objects of docs/RECIPES.md that lease worker ids, as several processes of two languages use them at once."""
 
+import os
+import subprocess
+import sys
+
 import pytest
-from databases import Missing, PostgreSQL
+from databases import Missing, PostgreSQL, need
+from etcd import Cluster
+from proxy import Proxy
 from redis_server import Redis
 from takers import PROJECT, Takers, broken, hammer, wait_for_duplicates
+from zookeeper import ZooKeeper
 
-# What is free is read without a lock, or the end of a span is not stored.
+# What is free is read without a lock, the end of a span is not stored, or a write compares nothing.
 BREAKS = {
     "postgresql_workers.py": [(" FOR UPDATE SKIP LOCKED", "")],
     "postgresql_workers.mjs": [(" FOR UPDATE SKIP LOCKED", "")],
     "redis_claim.lua": [("redis.call('ZADD', KEYS[1], ARGV[2], free[1])", "")],
+    "etcd_workers.py": [('"compare": [unchanged]', '"compare": []')],
+    "etcd_workers.mjs": [("compare: [unchanged]", "compare: []")],
+    "zookeeper_workers.py": [("until_ms]).encode(), version)", "until_ms]).encode())")],
+    "zookeeper_workers.mjs": [("JSON.stringify([holder, endMs]), version)", "JSON.stringify([holder, endMs]), -1)")],
 }
 RECIPES = {
     "postgresql": ["postgresql_workers.py", "postgresql_workers.mjs"],
     "redis": ["redis_workers.py", "redis_workers.mjs"],
+    "etcd": ["etcd_workers.py", "etcd_workers.mjs"],
+    "zookeeper": ["zookeeper_workers.py", "zookeeper_workers.mjs"],
 }
+
+
+class Proxied:
+    """A server that has no command to cut connections: its clients come through a proxy."""
+
+    def __init__(self, server):
+        self.server, self.proxy = server, Proxy(server.port)
+        self.address = f"127.0.0.1:{self.proxy.own_port}"
+        self.start, self.kill, self.cut = server.start, server.kill, self.proxy.cut
+
+    def remove(self):
+        self.proxy.close()
+        self.server.remove()
 
 
 def opened(kind):
@@ -22,6 +48,18 @@ def opened(kind):
         store = Redis(PROJECT / "redis.conf")
         store.ask(*(PROJECT / "redis_workers.txt").read_text().split())
         return store, {"REDIS_URL": store.url}
+    if kind == "etcd":
+        need("etcdctl", "etcd-client")
+        store = Proxied(Cluster(1).nodes[0])
+        environment = {**os.environ, "ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": store.address}
+        subprocess.run(["sh", PROJECT / "etcd_workers.sh"], env=environment, check=True, timeout=60)
+        return store, {"ETCD_URL": f"http://{store.address}"}
+    if kind == "zookeeper":
+        store = Proxied(ZooKeeper())
+        environment = {"ZOOKEEPER_HOSTS": store.address}
+        create = [sys.executable, "-c", "import zookeeper_workers; zookeeper_workers.create(range(8))"]
+        subprocess.run(create, cwd=PROJECT, env={**os.environ, **environment}, check=True, timeout=60)
+        return store, environment
     store = PostgreSQL()
     store.sql((PROJECT / "postgresql_workers.sql").read_text())
     return store, {"POSTGRES_URL": store.url}
@@ -50,6 +88,7 @@ def test_a_recipe_that_claims_without_a_lock_is_noticed(store):
     for recipe in recipes:
         broken(recipe)
         # The scripts last: each copy brings the ones of the page.
-        folder = [broken(name, *changes) for name, changes in sorted(BREAKS.items())][-1].parent
+        for name in sorted(BREAKS, key=lambda name: name.endswith(".lua")):
+            folder = broken(name, *BREAKS[name]).parent
         with Takers("take_leases", [folder / recipe] * 2, environment) as takers:
             assert wait_for_duplicates(takers, 40), recipe
