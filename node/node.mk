@@ -49,6 +49,7 @@ node_recipes := build/node-tools
 test-node-tools: node-package $(node_recipes)/installed
 	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
+	@mkdir -p $(node_recipes)/project/page && python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
 	@cd $(node_recipes)/project && LEAFID_ROOT=$(CURDIR) LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
 	    $(retries) node $(NODE) --test --test-reporter=spec tools.test.mjs
 

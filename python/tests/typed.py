@@ -11,6 +11,7 @@ from typing import assert_type
 import numpy
 
 import leafid
+from leafid.testing import FakeSegments, FakeSnowflake
 
 layout = leafid.Layout(worker_bits=3, sequence_bits=19, order="worker-sequence")
 with leafid.Snowflake(
@@ -63,6 +64,11 @@ assert_type(public.encrypt("7"), int)
 assert_type(public.decrypt(8, public.version), int)
 assert_type(public.format_id(7, "base62"), str)
 assert_type(public.parse_id("2abc", "base32"), int)
+with FakeSnowflake(clock=lambda: parts.time, ids=[7, leafid.ClosedError()], layout="leaf") as fake:
+    assert_type(fake, FakeSnowflake)
+    assert_type(fake.next() + fake.take(numpy.int64(1))[0] + next(fake), int)
+    assert_type(fake.fill(numbers), "array.array[int]")
+assert_type(FakeSegments(ids={"order": [1]}).tag("order").try_next(), int | None)
 leafid.Snowflake(7).close()
 leafid.Snowflake("0-31").close()
 leafid.Snowflake("hostname:orders*8").close()

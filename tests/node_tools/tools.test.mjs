@@ -50,6 +50,11 @@ for (const pool of ['forks', 'threads']) {
   })
 }
 
+test('docs/TESTING.md, under both', () => {
+  assert.match(tool('jest', ['--rootDir=page', '--testMatch=**/*.test.cjs']), /Tests: +4 passed, 4 total/)
+  assert.match(tool('vitest', ['run', '--root=page', 'orders.test.mjs']), /Tests +1 passed \(1\)/)
+})
+
 test('worker_threads', () => {
   assert.deepEqual(JSON.parse(run(process.execPath, ['workers.mjs'])), { ids: 5000, workerIds: 1 })
 })

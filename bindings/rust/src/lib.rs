@@ -38,6 +38,7 @@ mod simulation;
 mod snowflake;
 mod storage;
 mod tasks;
+pub mod testing;
 mod worker;
 
 pub use config::key_source::load_public_id_key;

@@ -1,0 +1,285 @@
+'use strict'
+
+// Generators for tests: the same ids in each run. THESE IDS ARE NOT UNIQUE: no worker id is claimed, nothing is stored.
+
+const { MOST, filled } = require('./lib/arrays.js')
+const { LeafidError, refuse } = require('./lib/errors.js')
+const { compose, decode, firstIdAt } = require('./lib/ids.js')
+const { integer } = require('./lib/options.js')
+const { Snowflake } = require('./lib/snowflake.js')
+
+const NAME = 'leafid-testing'
+/** 2026-01-01, the clock of a FakeSnowflake without one. */
+const NEW_YEAR_MS = 1_767_225_600_000
+
+/** Each of these once. An error is thrown. */
+function given(ids) {
+  const iterator = ids[Symbol.iterator]()
+  return () => {
+    const { value, done } = iterator.next()
+    if (done) throw new Error('the test gave no more ids')
+    if (value instanceof Error) throw value
+    return BigInt(value)
+  }
+}
+
+/** The ids of a clock: a clock that stands counts the sequence up, and then takes the next tick. */
+function composed(clock, workerId, layout) {
+  let atMs = -Infinity
+  let sequence = 0
+  return () => {
+    const nowMs = decode(firstIdAt(clock(), layout), layout).timestampMs
+    if (nowMs > atMs) [atMs, sequence] = [nowMs, 0]
+    else if (++sequence === 2 ** layout.sequenceBits) [atMs, sequence] = [atMs + layout.tickMs, 0]
+    return compose(atMs, workerId, sequence, layout)
+  }
+}
+
+/** What snowflakes and tags share: calls for ids, until it is closed. */
+class Ids {
+  #one
+  #what
+  #closed = false
+
+  constructor(one, what) {
+    this.#one = one
+    this.#what = what
+  }
+
+  check() {
+    if (this.#closed) throw new LeafidError('ERR_LEAFID_CLOSED', `this ${this.#what} is closed`)
+  }
+
+  one() {
+    this.check()
+    return this.#one()
+  }
+
+  take(n) {
+    if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
+    this.check()
+    return BigInt64Array.from({ length: n }, () => this.#one())
+  }
+
+  fill(array) {
+    return filled(array, view => view.set(this.take(view.length)))
+  }
+
+  close() {
+    this.#closed = true
+  }
+}
+
+function bind(object, names) {
+  for (const name of names) {
+    Object.defineProperty(object, name, { value: object[name].bind(object), configurable: true, writable: true })
+  }
+}
+
+class FakeSnowflake {
+  #ids
+  #workerId
+  #layout
+
+  constructor({ clock = NEW_YEAR_MS, ids, workerId = 0, layout, epochMs } = {}) {
+    // Lazy and without records: it checks the options, and claims nothing.
+    const real = new Snowflake({ worker: integer(workerId, 'workerId'), name: NAME, layout, epochMs, lazy: true, persist: false })
+    const one = ids ? given(ids) : composed(typeof clock === 'function' ? clock : () => clock, workerId, real.layout)
+    this.#ids = new Ids(one, 'FakeSnowflake')
+    bind(this, ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close'])
+    this.#workerId = workerId
+    this.#layout = real.layout
+    real.close()
+  }
+
+  static async open(options) {
+    return new FakeSnowflake(options)
+  }
+
+  next() {
+    return this.#ids.one()
+  }
+
+  nextString() {
+    return String(this.#ids.one())
+  }
+
+  nextNumber() {
+    const id = this.#ids.one()
+    return id <= Number.MAX_SAFE_INTEGER ? Number(id) : refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
+  }
+
+  take(n) {
+    return this.#ids.take(n)
+  }
+
+  fill(array) {
+    return this.#ids.fill(array)
+  }
+
+  stats() {
+    this.#ids.check()
+    const { timestampBits, workerBits, sequenceBits, epochMs, tickMs } = this.#layout
+    const expiresAtMs = epochMs + 2 ** timestampBits * tickMs
+    return {
+      name: NAME,
+      workerId: this.#workerId,
+      stateDir: '',
+      layout: `${timestampBits}|${workerBits}|${sequenceBits}`,
+      epochMs,
+      expiresAtMs,
+      reservedUntilMs: expiresAtMs,
+      leadMs: 0,
+      clockLagMs: 0,
+      leaseUntilMs: null,
+      claims: 1,
+      handles: 1,
+      renewals: 0,
+      renewalFailures: 0,
+      lastError: null,
+    }
+  }
+
+  close() {
+    this.#ids.close()
+  }
+
+  get workerId() {
+    this.#ids.check()
+    return this.#workerId
+  }
+
+  get layout() {
+    return this.#layout
+  }
+
+  *[Symbol.iterator]() {
+    for (;;) yield this.#ids.one()
+  }
+}
+
+class FakeTag {
+  #ids
+  #name
+
+  constructor(name, one) {
+    this.#ids = new Ids(one, 'FakeTag')
+    this.#name = name
+    bind(this, ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats'])
+  }
+
+  static close(tag) {
+    tag.#ids.close()
+  }
+
+  async next() {
+    return this.#ids.one()
+  }
+
+  nextSync() {
+    return this.#ids.one()
+  }
+
+  tryNext() {
+    return this.#ids.one()
+  }
+
+  async nextString() {
+    return String(this.#ids.one())
+  }
+
+  async nextNumber() {
+    return Number(this.#ids.one())
+  }
+
+  async take(n) {
+    return this.#ids.take(n)
+  }
+
+  takeSync(n) {
+    return this.#ids.take(n)
+  }
+
+  fill(array) {
+    return this.#ids.fill(array)
+  }
+
+  stats() {
+    this.#ids.check()
+    const none = { current: null, next: null, left: 0, step: 0, fetching: false }
+    return { tag: this.#name, ...none, fetches: 0, failures: 0, waits: 0, waiting: 0, lastError: null }
+  }
+
+  get name() {
+    return this.#name
+  }
+
+  async *[Symbol.asyncIterator]() {
+    for (;;) yield this.#ids.one()
+  }
+}
+
+class FakeSegments {
+  #first
+  #ids
+  #tags = new Map()
+  #closed = false
+
+  constructor({ first = 1, ids } = {}) {
+    this.#first = BigInt(first)
+    this.#ids = ids
+    bind(this, ['tag', 'stats', 'close'])
+  }
+
+  static async open(options) {
+    return new FakeSegments(options)
+  }
+
+  tag(name) {
+    this.#check()
+    if (!this.#tags.has(name)) this.#tags.set(name, new FakeTag(name, this.#source(name)))
+    return this.#tags.get(name)
+  }
+
+  #check() {
+    if (this.#closed) throw new LeafidError('ERR_LEAFID_CLOSED', 'these FakeSegments are closed')
+  }
+
+  #source(name) {
+    if (!this.#ids) {
+      let next = this.#first
+      return () => next++
+    }
+    if (Object.hasOwn(this.#ids, name)) return given(this.#ids[name])
+    return () => {
+      throw new LeafidError('ERR_LEAFID_UNKNOWN_TAG', `the test gave no ids of the tag ${JSON.stringify(name)}`)
+    }
+  }
+
+  stats() {
+    this.#check()
+    const tags = [...this.#tags.values()].map(tag => tag.stats())
+    return { name: NAME, source: 'testing', servers: [], stateDir: '', tags }
+  }
+
+  close() {
+    this.#closed = true
+    for (const tag of this.#tags.values()) FakeTag.close(tag)
+  }
+
+  get name() {
+    return NAME
+  }
+}
+
+for (const [Class, name, symbol] of [
+  [FakeSnowflake, 'dispose', Symbol.dispose],
+  [FakeSegments, 'dispose', Symbol.dispose],
+  [FakeSegments, 'asyncDispose', Symbol.asyncDispose],
+]) {
+  if (!symbol) continue
+  const value = name === 'dispose' ? function () { this.close() } : async function () { this.close() }
+  Object.defineProperty(Class.prototype, symbol, { value, configurable: true, writable: true })
+}
+
+module.exports = { FakeSegments, FakeSnowflake }
