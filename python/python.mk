@@ -68,7 +68,8 @@ pytest-one: $(python_venv)/done
 	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend $(pytest_of)
 
 check-python-one: $(python_venv)/leafid
-	@$(python_venv)/bin/python -m mypy.stubtest leafid
+	@$(python_venv)/bin/python -m mypy.stubtest leafid --mypy-config-file python/pyproject.toml \
+	    --allowlist python/tests/stubtest.txt
 	@cd python/tests && MYPY_CACHE_DIR=../../build/mypy-cache ../../$(python_venv)/bin/python -m mypy --strict typed.py
 
 $(python_venv)/done: python/tests/requirements.txt python/tests/requirements-green.txt

@@ -5,9 +5,10 @@
 .PHONY: test-frameworks
 frameworks := build/frameworks
 
-test-frameworks: tools $(frameworks)/installed
+test-frameworks: tools build/wheels/done $(frameworks)/installed
 	@cp tests/frameworks/*.mjs tests/frameworks/test_ids.py $(frameworks)/
 	@python3 tests/blocks.py docs/JAVASCRIPT.md $(frameworks)
+	@$(frameworks)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@cd $(frameworks) && node --test --test-reporter=spec ids.test.mjs && venv/bin/python -m unittest test_ids
 
 $(frameworks)/installed: tests/frameworks/package.json tests/frameworks/requirements.txt

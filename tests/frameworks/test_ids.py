@@ -1,20 +1,29 @@
 """What docs/JAVASCRIPT.md says of the frameworks of Python, and its recipes."""
 
+import os
+import tempfile
 import unittest
+
+os.environ |= {"LEAFID_WORKER": "7", "LEAFID_STATE_DIR": tempfile.mkdtemp(prefix="leafid-frameworks-")}
 
 import django
 from django.conf import settings
 
-import drf_ids
+import drf_settings
 
 settings.configure(
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
     INSTALLED_APPS=["rest_framework"],
+    LEAFID={"name": "frameworks"},
 )
 django.setup()
 
+import leafid
+import leafid.django
 import sqlalchemy
+from django.core.exceptions import ValidationError
 from django.db import connection, models
+from django.db.migrations.writer import MigrationWriter
 from django.http import JsonResponse
 from django.test.utils import override_settings
 from fastapi import FastAPI
@@ -22,6 +31,8 @@ from fastapi.testclient import TestClient
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
+import django_ids
+import drf_ids
 import fastapi_ids
 import sqlalchemy_ids
 
@@ -29,21 +40,21 @@ ID = 2061234567890123457
 IDS = [0, 9007199254740993, ID, 2**63 - 1]
 
 
-class Order(models.Model):
+class Plain(models.Model):
     id = models.BigIntegerField(primary_key=True)
 
     class Meta:
         app_label = "shop"
 
 
-class OrderSerializer(serializers.ModelSerializer):
+class PlainSerializer(serializers.ModelSerializer):
     class Meta:
-        model = Order
+        model = Plain
         fields = ["id"]
 
 
-def rendered(order: Order) -> str:
-    return JSONRenderer().render(OrderSerializer(order).data).decode()
+def rendered(serializer: serializers.ModelSerializer) -> str:
+    return JSONRenderer().render(serializer.data).decode()
 
 
 class Frameworks(unittest.TestCase):
@@ -65,33 +76,87 @@ class Frameworks(unittest.TestCase):
     def test_django_writes_digits_without_quotes(self):
         self.assertEqual(JsonResponse({"id": ID}).content.decode(), f'{{"id": {ID}}}')
 
-    def test_django_stores_ids(self):
-        with connection.schema_editor() as editor:
-            editor.create_model(Order)
-        for value in IDS:
-            Order.objects.create(id=value)
-            self.assertEqual(Order.objects.get(id=str(value)).id, value)
-
     def test_rest_framework_writes_digits_without_quotes(self):
-        self.assertEqual(rendered(Order(id=ID)), f'{{"id":{ID}}}')
+        self.assertEqual(rendered(PlainSerializer(Plain(id=ID))), f'{{"id":{ID}}}')
 
-    @override_settings(REST_FRAMEWORK=drf_ids.REST_FRAMEWORK)
-    def test_recipe_of_rest_framework(self):
+    @override_settings(REST_FRAMEWORK=drf_settings.REST_FRAMEWORK)
+    def test_setting_of_rest_framework(self):
         for value in IDS:
-            self.assertEqual(rendered(Order(id=value)), f'{{"id":"{value}"}}')
+            self.assertEqual(rendered(PlainSerializer(Plain(id=value))), f'{{"id":"{value}"}}')
             for sent in (value, str(value)):
                 self.assertEqual(serializers.BigIntegerField().run_validation(sent), value)
 
     def test_recipe_of_sqlalchemy(self):
         engine = sqlalchemy.create_engine("sqlite://")
-        columns = sqlalchemy.Column("id", sqlalchemy_ids.Id, primary_key=True, autoincrement=False)
-        orders = sqlalchemy.Table("orders", sqlalchemy.MetaData(), columns)
-        orders.create(engine)
-        with engine.begin() as database:
+        sqlalchemy_ids.Base.metadata.create_all(engine)
+        order = sqlalchemy_ids.Order
+        with sqlalchemy.orm.Session(engine) as session:
+            made = order(item="tea")
+            session.add(made)
+            session.commit()
+            self.assertEqual(leafid.decode(made.id).worker_id, 7)
             for value in IDS:
-                database.execute(orders.insert().values(id=str(value)))
+                session.add(order(id=str(value), item="tea"))
+                session.commit()
                 for asked in (value, str(value)):
-                    self.assertEqual(database.scalar(sqlalchemy.select(orders).where(orders.c.id == asked)), value)
+                    found = session.scalar(sqlalchemy.select(order.id).where(order.id == asked))
+                    self.assertEqual(found, value)
+            with self.assertRaises(sqlalchemy.exc.StatementError):
+                session.scalar(sqlalchemy.select(order.id).where(order.id == "x"))
+
+
+class DjangoModels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with connection.schema_editor() as editor:
+            for model in (django_ids.Order, django_ids.Line):
+                editor.create_model(model)
+
+    def test_ids_come_from_the_generator_of_the_settings(self):
+        orders = [django_ids.Order.objects.create(item="tea") for _ in range(3)]
+        ids = [order.id for order in orders]
+        self.assertEqual(ids, sorted(set(ids)))
+        self.assertEqual({leafid.decode(id).worker_id for id in ids}, {7})
+        self.assertEqual(leafid.django.snowflake().stats().name, "frameworks")
+        line = django_ids.Line.objects.create(order=orders[0])
+        self.assertEqual(django_ids.Line.objects.get(order_id=str(ids[0])).id, line.id)
+
+    def test_given_ids_are_stored(self):
+        for value in IDS:
+            django_ids.Order.objects.create(id=str(value), item="tea")
+            self.assertEqual(django_ids.Order.objects.get(id=value).item, "tea")
+
+    def test_a_migration_can_write_it(self):
+        field = django_ids.Order._meta.get_field("id")
+        text, imports = MigrationWriter.serialize(field)
+        self.assertIn("default=leafid.django.next_id", text)
+        self.assertIn("import leafid.django", imports)
+        again = eval(text, {"leafid": leafid})
+        self.assertIs(again.default, leafid.django.next_id)
+        self.assertEqual(again.db_type(connection), "bigint")
+
+    def test_no_negative_id_and_none_in_forms(self):
+        order = django_ids.Order(id=-1, item="tea")
+        self.assertRaises(ValidationError, order.full_clean)
+        self.assertIs(leafid.django.IdField(default=None).default, None)
+        self.assertFalse(django_ids.Order._meta.get_field("id").editable)
+
+    def test_recipe_of_rest_framework(self):
+        for value in IDS:
+            order = django_ids.Order(id=value, item="tea")
+            self.assertEqual(rendered(drf_ids.OrderSerializer(order)), f'{{"id":"{value}","item":"tea"}}')
+            line = django_ids.Line(id=value, order_id=value)
+            self.assertEqual(rendered(drf_ids.LineSerializer(line)), f'{{"id":"{value}","order":"{value}"}}')
+            for sent in (value, str(value)):
+                self.assertEqual(leafid.drf.IdField().run_validation(sent), value)
+        for wrong in (-1, 2**63, "x", None, 1.5):
+            with self.assertRaises(serializers.ValidationError):
+                leafid.drf.IdField().run_validation(wrong)
+        order = django_ids.Order.objects.create(item="tea")
+        for sent in (order.id, str(order.id)):
+            taken = drf_ids.LineSerializer(data={"order": sent})
+            self.assertTrue(taken.is_valid(), taken.errors)
+            self.assertEqual(taken.save().order_id, order.id)
 
 
 if __name__ == "__main__":

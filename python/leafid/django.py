@@ -1,0 +1,40 @@
+"""For Django: a field of models that leafid fills.
+
+    class Order(models.Model):
+        id = leafid.django.IdField(primary_key=True)
+
+The generator is `leafid.Snowflake(**settings.LEAFID)`; without that setting, `leafid.Snowflake()`.
+"""
+
+import functools
+from typing import Any
+
+import django.conf
+from django.core.validators import MinValueValidator
+from django.db import models
+
+import leafid
+
+__all__ = ["IdField", "next_id", "snowflake"]
+
+
+@functools.cache
+def snowflake() -> leafid.Snowflake:
+    """The generator of this project, opened at the first call."""
+    return leafid.Snowflake(**getattr(django.conf.settings, "LEAFID", {}))
+
+
+def next_id() -> int:
+    """The next id of snowflake(). Migrations name this function as the default of a field."""
+    return snowflake().next()
+
+
+class IdField(models.BigIntegerField):
+    """A BIGINT whose default is next_id, and which no form shows. An id as text is taken, too."""
+
+    default_validators = [MinValueValidator(0)]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("default", next_id)
+        options.setdefault("editable", False)
+        super().__init__(*args, **options)

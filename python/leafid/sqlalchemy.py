@@ -1,0 +1,18 @@
+"""For SQLAlchemy: the type of a column of ids."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger
+from sqlalchemy.types import TypeDecorator
+
+__all__ = ["Id"]
+
+
+class Id(TypeDecorator[int]):
+    """A BIGINT that also takes the texts of JSON; `Integer` would have 32 bits on PostgreSQL."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> int | None:
+        return None if value is None else int(value)
