@@ -8,9 +8,9 @@ export type GivenIds = Iterable<bigint | string | number | Error>
 /** The options of a {@link FakeSnowflake}. */
 export interface FakeSnowflakeOptions {
   /**
-   * Unix milliseconds, a Date, or a function that returns one of them, such as `Date.now` with fake timers. A clock that
-   * stands counts the sequence up, and then takes the next tick; one that goes back gives ids of the last tick. Default:
-   * 2026-01-01 in UTC.
+   * Unix milliseconds, a Date, or a function that returns one of them, such as `Date.now` with fake timers. A clock
+   * that stands counts the sequence up, and then takes the next tick; one that goes back gives ids of the last tick.
+   * Default: 2026-01-01 in UTC.
    */
   readonly clock?: number | Date | (() => number | Date)
   /** What `next` returns, in this order, instead. */

@@ -8,6 +8,7 @@ const { compose, decode, firstIdAt } = require('./lib/ids.js')
 const { integer } = require('./lib/options.js')
 const { Snowflake } = require('./lib/snowflake.js')
 
+const EXACT = 'for nextNumber ids up to 2^53 - 1; use next or nextString'
 const NAME = 'leafid-testing'
 /** 2026-01-01, the clock of a FakeSnowflake without one. */
 const NEW_YEAR_MS = 1_767_225_600_000
@@ -83,7 +84,8 @@ class FakeSnowflake {
 
   constructor({ clock = NEW_YEAR_MS, ids, workerId = 0, layout, epochMs } = {}) {
     // Lazy and without records: it checks the options, and claims nothing.
-    const real = new Snowflake({ worker: integer(workerId, 'workerId'), name: NAME, layout, epochMs, lazy: true, persist: false })
+    const worker = integer(workerId, 'workerId')
+    const real = new Snowflake({ worker, name: NAME, layout, epochMs, lazy: true, persist: false })
     const one = ids ? given(ids) : composed(typeof clock === 'function' ? clock : () => clock, workerId, real.layout)
     this.#ids = new Ids(one, 'FakeSnowflake')
     bind(this, ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close'])
@@ -106,7 +108,7 @@ class FakeSnowflake {
 
   nextNumber() {
     const id = this.#ids.one()
-    return id <= Number.MAX_SAFE_INTEGER ? Number(id) : refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
+    return id <= Number.MAX_SAFE_INTEGER ? Number(id) : refuse('id', id, EXACT)
   }
 
   take(n) {
