@@ -5,13 +5,24 @@
 const { MOST, filled } = require('./lib/arrays.js')
 const { LeafidError, refuse } = require('./lib/errors.js')
 const { compose, decode, firstIdAt } = require('./lib/ids.js')
-const { integer } = require('./lib/options.js')
+const { integer, isRecord, record, unknownName } = require('./lib/options.js')
 const { Snowflake } = require('./lib/snowflake.js')
 
 const EXACT = 'for nextNumber ids up to 2^53 - 1; use next or nextString'
 const NAME = 'leafid-testing'
 /** 2026-01-01, the clock of a FakeSnowflake without one. */
 const NEW_YEAR_MS = 1_767_225_600_000
+
+const any = value => value
+const snowflakeOptions = { clock: any, ids: any, workerId: integer, layout: any, epochMs: any }
+const segmentsOptions = { first: any, ids: any }
+
+/** The options, of which each has a known name. */
+function known(options, readers) {
+  if (options === undefined || options === null) return {}
+  if (!isRecord(options)) refuse('options', options, `an object with any of ${Object.keys(readers).join(', ')}`)
+  return record(options, readers, unknownName(readers))
+}
 
 /** Each of these once. An error is thrown. */
 function given(ids) {
@@ -82,10 +93,10 @@ class FakeSnowflake {
   #workerId
   #layout
 
-  constructor({ clock = NEW_YEAR_MS, ids, workerId = 0, layout, epochMs } = {}) {
+  constructor(options) {
+    const { clock = NEW_YEAR_MS, ids, workerId = 0, layout, epochMs } = known(options, snowflakeOptions)
     // Lazy and without records: it checks the options, and claims nothing.
-    const worker = integer(workerId, 'workerId')
-    const real = new Snowflake({ worker, name: NAME, layout, epochMs, lazy: true, persist: false })
+    const real = new Snowflake({ worker: workerId, name: NAME, layout, epochMs, lazy: true, persist: false })
     const one = ids ? given(ids) : composed(typeof clock === 'function' ? clock : () => clock, workerId, real.layout)
     this.#ids = new Ids(one, 'FakeSnowflake')
     bind(this, ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close'])
@@ -227,7 +238,8 @@ class FakeSegments {
   #tags = new Map()
   #closed = false
 
-  constructor({ first = 1, ids } = {}) {
+  constructor(options) {
+    const { first = 1, ids } = known(options, segmentsOptions)
     this.#first = BigInt(first)
     this.#ids = ids
     bind(this, ['tag', 'stats', 'close'])

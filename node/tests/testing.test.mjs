@@ -82,6 +82,10 @@ test('it is no real one, and claims nothing', () => {
   assert.ok(!(flake instanceof Snowflake) && !metrics().includes('leafid-testing'))
   assert.equal(flake.stats().stateDir, '')
   assert.throws(() => new FakeSnowflake({ workerId: 1024 }), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /0 to 1023/ })
+  for (const options of [{ worker: 3 }, { workerId: '3' }, 3, { layout: 'twitter' }]) {
+    assert.throws(() => new FakeSnowflake(options), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
+  }
+  assert.throws(() => new FakeSegments({ tags: {} }), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /first, ids/ })
   assert.throws(() => flake.take(-1), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
   flake.close()
   for (const call of [flake.next, flake.stats, () => flake.workerId]) assert.throws(call, { code: 'ERR_LEAFID_CLOSED' })

@@ -97,6 +97,11 @@ impl FakeSnowflake {
         self.open(|_| Ok(self.worker_id))
     }
 
+    /// The id space: `leafid-testing`.
+    pub fn name(&self) -> &str {
+        "leafid-testing"
+    }
+
     /// The layout of the ids.
     pub fn layout(&self) -> Layout {
         self.layout

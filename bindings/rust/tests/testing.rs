@@ -56,5 +56,6 @@ fn closed_is_closed_and_a_worker_id_is_of_the_layout() {
     flake.close().unwrap();
     let codes = [flake.next().unwrap_err().code(), flake.worker_id().unwrap_err().code()];
     assert_eq!(codes, [Code::Closed, Code::Closed]);
+    assert_eq!(flake.name(), "leafid-testing");
     assert!(format!("{flake:?}").contains("not unique"));
 }
