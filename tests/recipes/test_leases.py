@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from databases import Missing, PostgreSQL, need
-from etcd import Cluster
-from proxy import Proxy
+from fail_over import FailOver, Proxied
 from redis_server import Redis
-from takers import PATIENCE, PROJECT, Takers, broken, hammer, wait_for_duplicates
+from takers import PROJECT, Takers, broken, hammer, wait_for_duplicates
 from zookeeper import ZooKeeper
 
 # What is free is read without a lock, the end of a span is not stored, or a write compares nothing.
@@ -29,47 +27,6 @@ RECIPES = {
     "etcd": ["etcd_workers.py", "etcd_workers.mjs"],
     "zookeeper": ["zookeeper_workers.py", "zookeeper_workers.mjs"],
 }
-
-
-class Proxied:
-    """A server that has no command to cut connections: its clients come through a proxy."""
-
-    def __init__(self, server):
-        self.server, self.proxy = server, Proxy(server.port)
-        self.address = f"127.0.0.1:{self.proxy.own_port}"
-        self.start, self.kill, self.cut = server.start, server.kill, self.proxy.cut
-
-    def remove(self):
-        self.proxy.close()
-        self.server.remove()
-
-
-class FailOver(Proxied):
-    """Three nodes of etcd, of which the leader is killed: the clients go on with another one."""
-
-    def __init__(self):
-        self.cluster = Cluster(3)
-        super().__init__(self.cluster.nodes[0])
-        self.kill, self.start, self.killed = self.kill_the_leader, self.start_again, None
-
-    def kill_the_leader(self):
-        nodes = self.cluster.nodes
-        states = [node.ask("/v3/maintenance/status", {}) for node in nodes]
-        leader = [state["header"]["member_id"] for state in states].index(states[0]["leader"])
-        self.killed, other = nodes[leader], nodes[leader - 1]
-        self.killed.kill()
-        self.proxy.port = other.port
-        deadline = time.monotonic() + PATIENCE
-        while other.ask("/v3/maintenance/status", {}).get("leader", "0") in ("0", states[0]["leader"]):
-            assert time.monotonic() < deadline, "no other leader"
-            time.sleep(0.1)
-
-    def start_again(self):
-        self.killed.start()
-
-    def remove(self):
-        self.proxy.close()
-        self.cluster.remove()
 
 
 def opened(kind):
