@@ -3,6 +3,7 @@
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 os.environ |= {"LEAFID_WORKER": "7", "LEAFID_STATE_DIR": tempfile.mkdtemp(prefix="leafid-frameworks-")}
 
@@ -28,6 +29,7 @@ from django.http import JsonResponse
 from django.test.utils import override_settings
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from leafid.testing import FakeSnowflake
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
@@ -105,6 +107,20 @@ class Frameworks(unittest.TestCase):
                 session.scalar(sqlalchemy.select(order.id).where(order.id == "x"))
 
 
+class Basket(models.Model):
+    id = leafid.django.IdField(primary_key=True)
+    orders = models.ManyToManyField(django_ids.Order)
+
+    class Meta:
+        app_label = "shop"
+
+
+class BasketSerializer(leafid.drf.ModelSerializer):
+    class Meta:
+        model = Basket
+        fields = ["id", "orders"]
+
+
 class DjangoModels(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -157,6 +173,15 @@ class DjangoModels(unittest.TestCase):
             taken = drf_ids.LineSerializer(data={"order": sent})
             self.assertTrue(taken.is_valid(), taken.errors)
             self.assertEqual(taken.save().order_id, order.id)
+            many = BasketSerializer().fields["orders"]
+            self.assertEqual(many.run_validation([sent]), [order])
+            self.assertEqual(many.to_representation([order]), [str(order.id)])
+
+    def test_a_fake_generator_in_tests(self):
+        fake = FakeSnowflake(clock=1_767_225_600_000)
+        with unittest.mock.patch("leafid.django.snowflake", lambda: fake):
+            order = django_ids.Order.objects.create(item="tea")
+        self.assertEqual(order.id, leafid.compose(1_767_225_600_000, 0, 0))
 
 
 if __name__ == "__main__":
