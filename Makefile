@@ -34,6 +34,7 @@ help:
 	@echo "make test-monitor  the monitor page of the id server in Chromium"
 	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
 	@echo "make test-recipes  the callbacks of docs/RECIPES.md on six databases, which are killed"
+	@echo "make test-service  examples/service: both services under load, killed and stopped"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
@@ -69,6 +70,7 @@ help:
 -include server/server.mk
 -include tests/frameworks/frameworks.mk
 -include tests/recipes/recipes.mk
+-include tests/service/service.mk
 -include packaging/packaging.mk
 
 # Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.

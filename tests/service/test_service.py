@@ -1,0 +1,236 @@
+"""examples/service as `make test-service` set it up: both services together, killed under load, and their manifests.
+
+The duplicates of the load are those of its program: it ends with 1 if an id came twice.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+HERE = Path.cwd() / "service"
+NODE = os.environ["NODE"]
+
+
+def commands(port):
+    return {
+        "fastapi": [sys.executable, "-m", "uvicorn", "app:app", "--port", str(port), "--log-level", "warning"],
+        "express": [NODE, "app.mjs"],
+    }
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Service:
+    def __init__(self, kind, state, worker="0-7"):
+        self.port, self.kind = free_port(), kind
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = {
+            **os.environ,
+            "LEAFID_WORKER": worker,
+            "LEAFID_STATE_DIR": str(state),
+            "LEAFID_EXCLUSIVE_RANGE": "1",
+            "PORT": str(self.port),
+        }
+        self.prefix = []
+
+    def within(self, *prefix):
+        self.prefix = prefix
+        return self
+
+    def start(self):
+        command = [*self.prefix, *commands(self.port)[self.kind]]
+        self.process = subprocess.Popen(
+            command, cwd=HERE / self.kind, env=self.environment, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(300):
+            if self.process.poll() is not None:
+                return self
+            try:
+                httpx.get(f"{self.url}/health", timeout=20).raise_for_status()
+                return self
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError(f"{self.kind} does not listen")
+
+    def end(self, by=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(by)
+        _, log = self.process.communicate(timeout=20)
+        return self.process.returncode, log
+
+
+@contextmanager
+def running(*services):
+    try:
+        for service in services:
+            assert service.start().process.poll() is None, service.end()
+        yield services
+    finally:
+        for service in services:
+            if hasattr(service, "process"):
+                service.end(signal.SIGKILL)
+
+
+def load(*services, seconds):
+    command = [sys.executable, str(HERE / "load.py"), "--seconds", str(seconds), "--connections", "4"]
+    return subprocess.Popen([*command, *(service.url for service in services)], stdout=subprocess.PIPE, text=True)
+
+
+def metric(service, name):
+    found = re.findall(rf"^leafid_{name}(?:{{.*}})? (\S+)$", httpx.get(f"{service.url}/metrics").text, re.M)
+    return sum(map(float, found))
+
+
+@pytest.fixture(params=["fastapi", "express"])
+def kind(request):
+    return request.param
+
+
+def test_ids_of_both_under_load_while_each_is_killed_and_stopped(tmp_path):
+    both = [Service(kind, tmp_path) for kind in ["fastapi", "express"]]
+    with running(*both):
+        orders = load(*both, seconds=8)
+        for by in [signal.SIGKILL, signal.SIGTERM]:
+            for service in both:
+                time.sleep(1)
+                status, log = service.end(by)
+                assert by == signal.SIGKILL or status in (0, -signal.SIGTERM), log
+                assert service.start().process.poll() is None, service.end()
+        said, _ = orders.communicate(timeout=60)
+        assert orders.returncode == 0, said
+        counts = [int(count) for count in re.findall(r": (\d+) orders", said)]
+        assert len(counts) == 2 and min(counts) > 100, said
+        print(said)
+
+
+def test_an_order_and_what_its_id_says(kind, tmp_path):
+    with running(Service(kind, tmp_path, worker="5")) as [service]:
+        before = metric(service, "snowflake_ids_total")
+        answer = httpx.post(f"{service.url}/orders", json={"item": "tea"})
+        order = answer.json()
+        assert answer.status_code == 201 and order["item"] == "tea" and re.fullmatch(r"\d{18,19}", order["id"])
+        said = httpx.get(f"{service.url}/orders/{order['id']}").json()
+        assert said["id"] == order["id"] and said["worker_id"] == 5
+        created = datetime.fromisoformat(said["created"])
+        assert abs((datetime.now(UTC) - created).total_seconds()) < 60
+        for id in ["-1", "x", "9" * 19]:
+            assert httpx.get(f"{service.url}/orders/{id}").status_code == 404, id
+        assert httpx.post(f"{service.url}/orders", json={}).status_code in (400, 422)
+        assert metric(service, "snowflake_ids_total") > before
+        page = httpx.get(service.url)
+        assert page.headers["content-type"].startswith("text/html") and "fetch('metrics'" in page.text
+        # The page reads all of these.
+        assert {name for name in re.findall(r"now\.(snowflake_\w+)", page.text) if not metric_is_there(service, name)} == set()
+
+
+def metric_is_there(service, name):
+    return re.search(rf"^leafid_{name}[ {{]", httpx.get(f"{service.url}/metrics").text, re.M)
+
+
+def test_a_wrong_worker_ends_the_start(kind, tmp_path):
+    service = Service(kind, tmp_path, worker="5000").start()
+    status, log = service.end()
+    assert status > 0 and 'LEAFID_WORKER is "5000"' in log
+
+
+class Leases(BaseHTTPRequestHandler):
+    """A lease server for one process: a lease of a second, unless it is told to fail."""
+
+    protocol_version = "HTTP/1.1"
+    down = False
+    until = 0
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        now = int(time.time() * 1000)
+        first, Leases.until = max(Leases.until, now), max(Leases.until, now + 1000)
+        span = {"from": first, "until": Leases.until, "lease_ms": 1000, "token": "t", "peer_times": []}
+        echo = {key: asked[key] for key in ["instance", "nonce"] if key in asked}
+        body = json.dumps({**echo, "worker_id": 5, **span}).encode()
+        self.send_response(503 if Leases.down else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_what_passes_by_itself_is_503(kind, tmp_path):
+    Leases.down = False
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Leases)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    service = Service(kind, tmp_path, worker=f"http://127.0.0.1:{server.server_port}")
+    with running(service):
+        order = lambda: httpx.post(f"{service.url}/orders", json={"item": "tea"}, timeout=20)
+        assert order().status_code == 201
+        Leases.down = True
+        refused = until(lambda: order(), lambda answer: answer.status_code != 201)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1") and "lost" in refused.text.lower()
+        assert httpx.get(f"{service.url}/health", timeout=20).status_code == 503
+        Leases.down = False
+        until(lambda: order(), lambda answer: answer.status_code == 201)
+    server.shutdown()
+    server.server_close()
+
+
+def until(call, holds, seconds=20):
+    end = time.monotonic() + seconds
+    while not holds(answer := call()):
+        assert time.monotonic() < end, answer
+        time.sleep(0.1)
+    return answer
+
+
+def manifests(name):
+    return {each["kind"]: each for each in yaml.safe_load_all((HERE / "kubernetes" / name).read_text())}
+
+
+@pytest.mark.parametrize(("name", "kind"), [("orders.yaml", "StatefulSet"), ("orders-leased.yaml", "Deployment")])
+def test_the_manifests_fit_the_images(name, kind):
+    all = manifests(name)
+    [container] = all[kind]["spec"]["template"]["spec"]["containers"]
+    environment = {each["name"]: each["value"] for each in container["env"]}
+    volumes = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+    pod = all[kind]["spec"]["template"]["spec"]
+    given = {each["name"] for each in pod["volumes"]}
+    given |= {each["metadata"]["name"] for each in all[kind]["spec"].get("volumeClaimTemplates", [])}
+    assert set(volumes.values()) == given
+    for dockerfile in HERE.glob("*/Dockerfile"):
+        text = dockerfile.read_text()
+        assert f"ENV LEAFID_STATE_DIR={environment['LEAFID_STATE_DIR']}" in text
+        assert f"USER {pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}" in text
+        assert environment["LEAFID_STATE_DIR"] in volumes
+        for source in re.findall(r"^COPY (\S+)", text, re.M):
+            assert (HERE / source).exists(), source
+    if kind == "StatefulSet":
+        assert environment["LEAFID_WORKER"] == f"hostname:{all[kind]['metadata']['name']}"
+        assert volumes["/state"] == all[kind]["spec"]["volumeClaimTemplates"][0]["metadata"]["name"]
+        assert all["Service"]["metadata"]["name"] == all[kind]["spec"]["serviceName"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a host name of its own needs root")
+def test_a_pod_gets_the_worker_id_of_its_number(kind, tmp_path):
+    worker = manifests("orders.yaml")["StatefulSet"]["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"]
+    service = Service(kind, tmp_path, worker)
+    named = ["unshare", "--uts", "sh", "-c", 'hostname orders-2 && exec "$@"', "sh"]
+    with running(service.within(*named)):
+        assert httpx.get(f"{service.url}/health").json() == {"worker_id": 2}
