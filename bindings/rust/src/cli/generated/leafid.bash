@@ -34,6 +34,12 @@ _leafid() {
             leafid,decode)
                 cmd="leafid__subcmd__decode"
                 ;;
+            leafid,decrypt)
+                cmd="leafid__subcmd__decrypt"
+                ;;
+            leafid,encrypt)
+                cmd="leafid__subcmd__encrypt"
+                ;;
             leafid,file)
                 cmd="leafid__subcmd__file"
                 ;;
@@ -77,7 +83,7 @@ _leafid() {
 
     case "${cmd}" in
         leafid)
-            opts="-h -V --help --version decode compose at next check state marks file watch bench completion man"
+            opts="-h -V --help --version decode compose at next check encrypt decrypt state marks file watch bench completion man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -252,6 +258,58 @@ _leafid() {
                     return 0
                     ;;
                 --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        leafid__subcmd__decrypt)
+            opts="-h --key --key-version --form --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --form)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        leafid__subcmd__encrypt)
+            opts="-h --key --key-version --form --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --form)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

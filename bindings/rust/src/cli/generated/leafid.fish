@@ -31,6 +31,8 @@ complete -c leafid -n "__fish_leafid_needs_command" -f -a "compose" -d 'Show the
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "at" -d 'Show the first and the last id that a time can have'
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "next" -d 'Create new ids, one per line: claims a worker id and releases it at the end'
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "check" -d 'Check that this host can create ids: the state directory, its locks, the clock, forks, the layout'
+complete -c leafid -n "__fish_leafid_needs_command" -f -a "encrypt" -d 'Encrypt ids to numbers, or texts, that tell nobody how many there are'
+complete -c leafid -n "__fish_leafid_needs_command" -f -a "decrypt" -d 'Decrypt what `leafid encrypt` printed, with the same key, version and form'
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "state" -d 'Manage the records of worker ids'
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "marks" -d 'Manage the marks of segments: every id of a tag below its mark was given'
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "file" -d 'Manage directories of counters, the source file:DIR of segments'
@@ -40,18 +42,18 @@ complete -c leafid -n "__fish_leafid_needs_command" -f -a "completion" -d 'Print
 complete -c leafid -n "__fish_leafid_needs_command" -f -a "man" -d 'Print the manual page, for `leafid man | man -l -`'
 complete -c leafid -n "__fish_leafid_using_subcommand decode" -l layout -d 'Layout of the ids: a preset\'s name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker and sequence such as "41|10|12"' -r
 complete -c leafid -n "__fish_leafid_using_subcommand decode" -l epoch-ms -d 'The layout\'s epoch, Unix milliseconds [default: the layout\'s own]' -r
-complete -c leafid -n "__fish_leafid_using_subcommand decode" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters) or base62 (11 characters) [default: decimal]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand decode" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters), base62 (11) or uuid (version 8) [default: decimal]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand decode" -l to -d 'The form in which ids are printed [default: as they are read]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand decode" -l json -d 'Print each as a line of JSON'
 complete -c leafid -n "__fish_leafid_using_subcommand decode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c leafid -n "__fish_leafid_using_subcommand compose" -l layout -d 'Layout of the ids: a preset\'s name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker and sequence such as "41|10|12"' -r
 complete -c leafid -n "__fish_leafid_using_subcommand compose" -l epoch-ms -d 'The layout\'s epoch, Unix milliseconds [default: the layout\'s own]' -r
-complete -c leafid -n "__fish_leafid_using_subcommand compose" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters) or base62 (11 characters) [default: decimal]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand compose" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters), base62 (11) or uuid (version 8) [default: decimal]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand compose" -l json -d 'Print it as a line of JSON'
 complete -c leafid -n "__fish_leafid_using_subcommand compose" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c leafid -n "__fish_leafid_using_subcommand at" -l layout -d 'Layout of the ids: a preset\'s name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker and sequence such as "41|10|12"' -r
 complete -c leafid -n "__fish_leafid_using_subcommand at" -l epoch-ms -d 'The layout\'s epoch, Unix milliseconds [default: the layout\'s own]' -r
-complete -c leafid -n "__fish_leafid_using_subcommand at" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters) or base62 (11 characters) [default: decimal]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand at" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters), base62 (11) or uuid (version 8) [default: decimal]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand at" -l json -d 'Print each as a line of JSON'
 complete -c leafid -n "__fish_leafid_using_subcommand at" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c leafid -n "__fish_leafid_using_subcommand next" -s n -d 'The number of ids' -r
@@ -68,7 +70,7 @@ complete -c leafid -n "__fish_leafid_using_subcommand next" -l name -d 'The id s
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l state-dir -d 'The directory of the records [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user\'s own]' -r -F
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l layout -d 'Layout of the ids: a preset\'s name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker and sequence such as "41|10|12"' -r
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l epoch-ms -d 'The layout\'s epoch, Unix milliseconds [default: the layout\'s own]' -r
-complete -c leafid -n "__fish_leafid_using_subcommand next" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters) or base62 (11 characters) [default: decimal]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand next" -l form -d 'How ids are written: decimal, base32 (Crockford\'s, 13 characters), base62 (11) or uuid (version 8) [default: decimal]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l shared-fs -d 'The state directory may be on a network: its locks work between all hosts that use it'
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l exclusive-range -d 'No other container or host was given this range, or all that were share the state directory'
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l json -d 'Print each as a line of JSON'
@@ -83,6 +85,14 @@ complete -c leafid -n "__fish_leafid_using_subcommand check" -l shared-fs -d 'Th
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l exclusive-range -d 'No other container or host was given this range, or all that were share the state directory'
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l json -d 'Print each as a line of JSON'
 complete -c leafid -n "__fish_leafid_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c leafid -n "__fish_leafid_using_subcommand encrypt" -l key -d 'Where the key is: env:NAME or file:PATH, with 32, 48 or 64 hexadecimal digits, as of `openssl rand -hex 16`' -r
+complete -c leafid -n "__fish_leafid_using_subcommand encrypt" -l key-version -d 'The version of the key, 0 to 31' -r
+complete -c leafid -n "__fish_leafid_using_subcommand encrypt" -l form -d 'As text, which begins with the version: base32 (14 characters) or base62 (12) [default: numbers]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand encrypt" -s h -l help -d 'Print help'
+complete -c leafid -n "__fish_leafid_using_subcommand decrypt" -l key -d 'Where the key is: env:NAME or file:PATH, with 32, 48 or 64 hexadecimal digits, as of `openssl rand -hex 16`' -r
+complete -c leafid -n "__fish_leafid_using_subcommand decrypt" -l key-version -d 'The version of the key, 0 to 31' -r
+complete -c leafid -n "__fish_leafid_using_subcommand decrypt" -l form -d 'As text, which begins with the version: base32 (14 characters) or base62 (12) [default: numbers]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand decrypt" -s h -l help -d 'Print help'
 complete -c leafid -n "__fish_leafid_using_subcommand state; and not __fish_seen_subcommand_from show reset" -s h -l help -d 'Print help'
 complete -c leafid -n "__fish_leafid_using_subcommand state; and not __fish_seen_subcommand_from show reset" -f -a "show" -d 'Show the record of a worker id, and whether it is held; locks nothing'
 complete -c leafid -n "__fish_leafid_using_subcommand state; and not __fish_seen_subcommand_from show reset" -f -a "reset" -d 'Give up a record that lies ahead of the clock, so that ids begin at the clock again'
