@@ -84,7 +84,10 @@ fn public_ids() -> bool {
     use leafid_core::{PublicIdKey, PublicIds};
     let key = PublicIdKey::from_hex("2b7e151628aed2a6abf7158809cf4f3c");
     let ids = key.and_then(|key| PublicIds::new(key, 1));
-    ids.is_ok_and(|ids| ids.encrypt(ID) == Ok(4_055_163_823_241_320_842) && ids.decrypt(4_055_163_823_241_320_842, 1) == Ok(ID))
+    ids.is_ok_and(|ids| {
+        ids.encrypt(ID) == Ok(4_055_163_823_241_320_842)
+            && ids.decrypt(4_055_163_823_241_320_842, 1) == Ok(ID)
+    })
 }
 
 #[cfg(not(feature = "public-ids"))]
