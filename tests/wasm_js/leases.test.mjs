@@ -1,6 +1,7 @@
 // Worker ids leased from a server by URL: in Node without the addon, Bun, Deno, and a page.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -113,6 +114,21 @@ for (const runtime of ['node', 'bun']) {
     assert.match(refused.message, /no lease server can be reached, and no cached lease is still valid here/)
   })
 }
+
+test('a process that ended without a close leaves its lease to the next one', { timeout }, async t => {
+  const { url, tell } = await server(t)
+  const options = { ...space(), worker: url }
+  const program = `const { Snowflake } = await import('leafid/wasm')
+    console.log(String((await Snowflake.open(${JSON.stringify(options)})).next()))`
+  const args = ['--input-type=module', '-e', program]
+  const last = BigInt(await new Promise((done, failed) => {
+    execFile(process.execPath, args, { cwd: here }, (error, out) => (error ? failed(error) : done(out)))
+  }))
+  await tell({ do: 'dead', how: 'refused' })
+  const flake = await Snowflake.open(options)
+  assert.ok(flake.next() > last)
+  flake.close()
+})
 
 test('a cached lease that was copied, or is of other servers, is not used', { timeout }, async t => {
   const { url, tell } = await server(t)
