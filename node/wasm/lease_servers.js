@@ -32,26 +32,29 @@ class LeaseServers {
   urls
   /** Whether the last claim got a response, a correct one or not. */
   #isReached = false
-  #pool
+  #options
+  #pool = null
   #users = 0
 
   constructor(key, options) {
     this.key = key
     this.urls = options.urls
-    this.#pool = new ServerPool({ ...options, urls: options.checked, option: 1 })
-    all.set(key, this)
+    this.#options = { ...options, urls: options.checked, option: 1 }
   }
 
-  /** Keeps the servers, until as many calls of `drop`. */
+  /** Keeps the health of the servers, until as many calls of `drop`. */
   use() {
     this.#users++
+    this.#pool ??= new ServerPool(this.#options)
+    if (!all.has(this.key)) all.set(this.key, this)
   }
 
   drop() {
     this.#users--
     if (this.#users > 0) return
-    all.delete(this.key)
+    if (all.get(this.key) === this) all.delete(this.key)
     this.#pool.close()
+    this.#pool = null
   }
 
   /** Steps to a worker id: a grant, see acquire.js. */

@@ -115,6 +115,15 @@ for (const runtime of ['node', 'bun']) {
   })
 }
 
+test('a lease that comes when nobody waits for it any more goes back', { timeout }, async t => {
+  const { url, tell, leases } = await server(t)
+  await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
+  const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: 5000 }
+  const late = /the claim of a worker id failed: no answer within timeoutMs \(100\)/
+  await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })
+  await until('the release', async () => (await leases(options.name))[0]?.token === null)
+})
+
 test('a process that ended without a close leaves its lease to the next one', { timeout }, async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
