@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import system_packages
+import try_compose
 import try_server
 from dist import DIST, ROOT, built, have, package_version, run, version
 from dist_c import pack
@@ -85,7 +86,7 @@ def main():
     if not program:
         sys.exit(1)
     packed = archive(program)
-    container(packed)
+    try_compose.files(container(packed))
     sys.exit(try_server.all_of(packed, debian(program)))
 
 
