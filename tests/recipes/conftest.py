@@ -1,4 +1,25 @@
+"""The stores of the recipes. A module has RECIPES, the names of each kind, and `opened(kind)`."""
+
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "databases"))
+from databases import Missing  # noqa: E402
+
+
+def pytest_generate_tests(metafunc):
+    if "store" in metafunc.fixturenames:
+        metafunc.parametrize("store", metafunc.module.RECIPES, indirect=True)
+
+
+@pytest.fixture
+def store(request):
+    """A store, the environment of its recipes, and their names."""
+    try:
+        store, environment = request.module.opened(request.param)
+    except Missing as missing:
+        pytest.skip(str(missing))
+    yield store, environment, request.module.RECIPES[request.param]
+    store.remove()

@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from redis_server import Redis
+
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1] / "build/recipes/project"
 PATIENCE = 30
@@ -86,8 +88,21 @@ class Takers:
         return len(ids), [one for one, other in zip(ids, ids[1:]) if one == other]
 
 
-def hammer(takers, store, least):
+def open_redis(commands):
+    """A Redis set up by the commands of the page, and the environment of its recipes."""
+    store = Redis(PROJECT / "redis.conf")
+    store.ask(*(PROJECT / commands).read_text().split())
+    return store, {"REDIS_URL": store.url}
+
+
+def hammer(script, store, least):
     """Connections are cut, the server and takers are killed. No id comes twice."""
+    store, environment, recipes = store
+    with Takers(script, [PROJECT / recipe for recipe in recipes], environment) as takers:
+        befall(takers, store, least)
+
+
+def befall(takers, store, least):
     takers.continue_all()
     if hasattr(store, "cut"):
         for _ in range(20):

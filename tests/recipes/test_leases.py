@@ -5,10 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from databases import Missing, PostgreSQL, need
+from databases import PostgreSQL, need
 from fail_over import FailOver, Proxied
-from redis_server import Redis
-from takers import PROJECT, Takers, broken, hammer, wait_for_duplicates
+from takers import PROJECT, Takers, broken, hammer, open_redis, wait_for_duplicates
 from zookeeper import ZooKeeper
 
 # What is free is read without a lock, the end of a span is not stored, or a write compares nothing.
@@ -21,6 +20,7 @@ BREAKS = {
     "zookeeper_workers.py": [("until_ms]).encode(), version)", "until_ms]).encode())")],
     "zookeeper_workers.mjs": [("JSON.stringify([holder, endMs]), version)", "JSON.stringify([holder, endMs]), -1)")],
 }
+pytestmark = pytest.mark.timeout(300)
 RECIPES = {
     "postgresql": ["postgresql_workers.py", "postgresql_workers.mjs"],
     "redis": ["redis_workers.py", "redis_workers.mjs"],
@@ -31,9 +31,7 @@ RECIPES = {
 
 def opened(kind):
     if kind == "redis":
-        store = Redis(PROJECT / "redis.conf")
-        store.ask(*(PROJECT / "redis_workers.txt").read_text().split())
-        return store, {"REDIS_URL": store.url}
+        return open_redis("redis_workers.txt")
     if kind == "etcd":
         need("etcdctl", "etcd-client")
         store = FailOver()
@@ -51,24 +49,10 @@ def opened(kind):
     return store, {"POSTGRES_URL": store.url}
 
 
-@pytest.fixture(params=RECIPES)
-def store(request):
-    try:
-        store, environment = opened(request.param)
-    except Missing as missing:
-        pytest.skip(str(missing))
-    yield store, environment, RECIPES[request.param]
-    store.remove()
-
-
-@pytest.mark.timeout(300)
 def test_no_span_overlaps(store):
-    store, environment, recipes = store
-    with Takers("take_leases", [PROJECT / recipe for recipe in recipes], environment) as takers:
-        hammer(takers, store, 10_000)
+    hammer("take_leases", store, 10_000)
 
 
-@pytest.mark.timeout(300)
 def test_a_recipe_that_claims_without_a_lock_is_noticed(store):
     store, environment, recipes = store
     for recipe in recipes:

@@ -4,9 +4,8 @@ import contextlib
 import sqlite3
 
 import pytest
-from databases import MariaDB, Missing, PostgreSQL, SQLite
-from redis_server import Redis
-from takers import PROJECT, Takers, broken, hammer, wait_for_duplicates
+from databases import MariaDB, PostgreSQL, SQLite
+from takers import PROJECT, Takers, broken, hammer, open_redis, wait_for_duplicates
 
 OLD = "(SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order')"
 BREAKS = {
@@ -39,6 +38,7 @@ BREAKS = {
          "String(BigInt(await redis.get(`segment:${tag}`)) + BigInt(step))\n  await redis.set(`segment:${tag}`, end)"),
     ],
 }  # fmt: skip
+pytestmark = pytest.mark.timeout(300)
 RECIPES = {
     "postgresql": ["postgresql_psycopg.py", "postgresql_asyncpg.py", "sqlalchemy_core.py", "postgresql_pg.mjs"],
     "mariadb": ["mariadb_pymysql.py", "sqlalchemy_core.py", "mariadb_mysql2.mjs"],
@@ -50,9 +50,7 @@ RECIPES = {
 def opened(kind):
     """A store with the table of the page, and the environment of its recipes."""
     if kind == "redis":
-        store = Redis(PROJECT / "redis.conf")
-        store.ask(*(PROJECT / "redis_segments.txt").read_text().split())
-        return store, {"REDIS_URL": store.url}
+        return open_redis("redis_segments.txt")
     store = {"postgresql": PostgreSQL, "mariadb": MariaDB, "sqlite": SQLite}[kind]()
     table = (PROJECT / f"{kind}_segments.sql").read_text()
     if kind == "sqlite":
@@ -66,24 +64,10 @@ def opened(kind):
     return store, {"POSTGRES_URL": store.url, "SQLALCHEMY_URL": store.url.replace("postgres:", "postgresql+psycopg:")}
 
 
-@pytest.fixture(params=RECIPES)
-def store(request):
-    try:
-        store, environment = opened(request.param)
-    except Missing as missing:
-        pytest.skip(str(missing))
-    yield store, environment, RECIPES[request.param]
-    store.remove()
-
-
-@pytest.mark.timeout(300)
 def test_no_range_is_given_twice(store):
-    store, environment, recipes = store
-    with Takers("take_segments", [PROJECT / recipe for recipe in recipes], environment) as takers:
-        hammer(takers, store, 2_000)
+    hammer("take_segments", store, 2_000)
 
 
-@pytest.mark.timeout(300)
 def test_a_recipe_that_reads_and_then_writes_is_noticed(store):
     store, environment, recipes = store
     for recipe in recipes:
