@@ -250,12 +250,23 @@ impl Layout {
 
     /// The error for a time before the epoch.
     #[cold]
-    pub fn before_epoch(&self, now_ms: i64) -> Error {
+    pub fn before_epoch(&self, timestamp_ms: i64) -> Error {
+        let (time, epoch_ms) = (Utc(timestamp_ms), self.epoch_ms);
         let message = format!(
-            "{now_ms} ms ({}) lies before the layout's epoch of {} ms ({}); correct the clock or choose an earlier epoch_ms",
-            Utc(now_ms),
-            self.epoch_ms,
-            Utc(self.epoch_ms)
+            "{timestamp_ms} ms ({time}) is before the layout's epoch, {epoch_ms} ms ({})",
+            Utc(epoch_ms)
+        );
+        Error::new(Code::BeforeEpoch, message)
+    }
+
+    /// The error for a clock that reads a time before the epoch.
+    #[cold]
+    pub fn clock_before_epoch(&self, now_ms: i64) -> Error {
+        let (time, epoch_ms) = (Utc(now_ms), self.epoch_ms);
+        let message = format!(
+            "the clock reads {now_ms} ms ({time}), before the layout's epoch, {epoch_ms} ms ({}): correct the clock, or \
+             choose an earlier epoch_ms",
+            Utc(epoch_ms)
         );
         Error::new(Code::BeforeEpoch, message)
     }
@@ -265,8 +276,8 @@ impl Layout {
     pub fn time_exhausted(&self, now_ms: i64) -> Error {
         let end = self.expires_at_ms();
         let message = format!(
-            "{now_ms} ms ({}) is past the layout {self}, whose {} timestamp bits ended at {end} ms ({}); \
-             use a layout with more timestamp bits or a later epoch, for a new column",
+            "{now_ms} ms ({}) is past the layout {self}, whose {} timestamp bits ended at {end} ms ({}): use more bits, or \
+             a later epoch",
             Utc(now_ms),
             self.timestamp_bits,
             Utc(end)

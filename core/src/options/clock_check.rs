@@ -9,7 +9,7 @@ use alloc::format;
 /// Errors: it has not reached the epoch, or it reads less than when leafid was built.
 pub fn check_clock(layout: &Layout, built_ms: i64, now_ms: i64) -> Result<()> {
     if now_ms < layout.epoch_ms() {
-        let before = layout.before_epoch(now_ms);
+        let before = layout.clock_before_epoch(now_ms);
         if Layout::PRESETS.iter().any(|(_, preset)| preset.epoch_ms() == layout.epoch_ms()) {
             return Err(before);
         }

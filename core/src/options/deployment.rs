@@ -127,9 +127,8 @@ impl RangePlace<'_> {
             false => "or all of them share one directory named by state_dir or LEAFID_STATE_DIR".to_owned(),
         };
         let message = format!(
-            "worker is a range, and {because}{or} use one worker id, the ordinal of a StatefulSet with worker \
-             \"hostname:NAME\", or a lease; or, if no other container or host was given this range, {shared}, set \
-             exclusive_range = true or LEAFID_EXCLUSIVE_RANGE=1"
+            "worker is a range, and {because}{or} use one worker id, \"hostname:NAME\" or a lease; if no other container or \
+             host has this range, {shared}, set exclusive_range = true or LEAFID_EXCLUSIVE_RANGE=1"
         );
         Err(Error::new(Code::InvalidArgument, message))
     }

@@ -148,9 +148,8 @@ impl Guard {
 
     fn leapt(&self, segment: &Segment, jump: i64) -> Error {
         let message = format!(
-            "the source gave the segment from {} to {}, whose end is {jump} above the highest one seen, {}: no counter jumps \
-             by more than {MOST_JUMP}. No id of it is used, and it is not remembered: see the source's counter; if the jump \
-             is meant, forget the mark by `leafid marks forget TAG --protocol P --confirm TAG`",
+            "the source gave the segment from {} to {}, whose end is {jump} above the highest one seen, {}; no counter jumps \
+             by more than {MOST_JUMP}: see its counter, or, if this is meant, leafid marks forget",
             segment.start(),
             segment.end(),
             self.mark
@@ -162,9 +161,8 @@ impl Guard {
         let (start, end) = (segment.start(), segment.end());
         let below = bound.saturating_sub(start);
         let message = format!(
-            "the source gave the segment from {start} to {end}, {below} below the highest end seen, {bound}: {why}. It may \
-             have lost what it gave, after a restore or a fail-over, or have given it to others too: raise its counter to \
-             {} at least; no id of it is used",
+            "the source gave the segment from {start} to {end}, {below} below the highest end seen, {bound}: {why}; after \
+             a restore or a fail-over, raise its counter to {} at least",
             self.mark.max(bound)
         );
         Error::new(Code::SegmentRegressed, message)

@@ -92,7 +92,7 @@ impl Action {
                 );
                 Error::new(Code::ClockBackwards, message)
             }
-            Action::BeforeEpoch { now_ms } => layout.before_epoch(now_ms),
+            Action::BeforeEpoch { now_ms } => layout.clock_before_epoch(now_ms),
             Action::TimeExhausted { now_ms } => layout.time_exhausted(now_ms),
             Action::Sealed => Error::new(Code::Closed, "the generator was closed; open another one"),
             Action::NeedSpan => {

@@ -37,7 +37,7 @@ impl Record {
     ///
     /// Errors: `before_epoch`, `time_exhausted`; `state_io` if there would be too many skipped spans.
     pub fn reset(&self, now_ms: i64) -> Result<Record> {
-        let now = self.layout.tick_at(now_ms).ok_or_else(|| self.layout.before_epoch(now_ms))?;
+        let now = self.layout.tick_at(now_ms).ok_or_else(|| self.layout.clock_before_epoch(now_ms))?;
         if now > self.layout.last_tick() {
             return Err(self.layout.time_exhausted(now_ms));
         }

@@ -75,7 +75,7 @@ impl Record {
     /// `run.until`, which is at most the longest span ahead. The bound of 5 ms is for a running generator.
     pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
         let Some(now) = self.layout.tick_at(now_ms) else {
-            return Admission::Refused(self.layout.before_epoch(now_ms));
+            return Admission::Refused(self.layout.clock_before_epoch(now_ms));
         };
         let from = self.first_free(self.run.until.max(now));
         if from > self.layout.last_tick() {
@@ -201,9 +201,7 @@ impl Record {
     fn clock_backwards(&self, recorded_ms: i64, now_ms: i64, bound_ms: i64) -> Error {
         let message = format!(
             "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms ({}); \
-             at most {bound_ms} ms are bridged: correct the clock, wait until it has caught up, or, if the recorded \
-             time is the wrong one, use another worker id or give the record up by \
-             `leafid state reset {} --confirm {}`",
+             at most {bound_ms} ms are bridged: correct the clock; if the record is wrong: leafid state reset {} --confirm {}",
             Utc(now_ms),
             recorded_ms.saturating_sub(now_ms),
             self.worker_id,

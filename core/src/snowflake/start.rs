@@ -84,7 +84,7 @@ impl Start<'_> {
             return Ok(None);
         }
         let layout = &found.layout;
-        let tick_at = |ms| layout.tick_at(ms).ok_or_else(|| layout.before_epoch(ms));
+        let tick_at = |ms| layout.tick_at(ms).ok_or_else(|| layout.clock_before_epoch(ms));
         let tick = if found.is_unused() {
             tick_at(now_ms + self.no_record_wait_ms)? + 1
         } else if found.run.is_empty() && found.run.until > tick_at(now_ms)? {

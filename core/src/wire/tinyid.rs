@@ -63,9 +63,7 @@ impl TinyidRequest<'_> {
         if reply.status == 200 && reply.body.is_empty() {
             // Perhaps for one tag only: the server may return ids of other tags.
             let message = format!(
-                "{}: tinyid gives no ids of {}. It says so where the token may not ask for this bizType, where it has \
-                 no such bizType, and where its database fails: see `token`, its tables tiny_id_token and tiny_id_info, \
-                 and its log",
+                "{}: tinyid gives no ids of {}: see `token`, its tables tiny_id_token and tiny_id_info, and its log",
                 reply.said(),
                 Quoted(self.tag)
             );

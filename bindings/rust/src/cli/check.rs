@@ -251,7 +251,7 @@ fn layout(report: &mut Report<'_>, settings: &SnowflakeSettings, now_ms: i64) ->
     let end = layout.expires_at_ms();
     let about = format!("{layout} ends at {}", Utc(end));
     if now_ms < layout.epoch_ms() {
-        report.line(Status::Failed, "layout", layout.before_epoch(now_ms))
+        report.line(Status::Failed, "layout", layout.clock_before_epoch(now_ms))
     } else if now_ms >= end {
         report.line(Status::Failed, "layout", layout.time_exhausted(now_ms))
     } else if end - now_ms < FIVE_YEARS_MS {

@@ -81,8 +81,8 @@ impl<'a> Wait<'a> {
         let allowed = deadline.saturating_duration_since(Instant::now());
         if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
             let message = format!(
-                "no record of worker id {} was found at the start, so nothing is issued before {} (no_record_wait_ms): \
-                 the first id is available in {left_ms} ms, longer than timeout_ms ({}) allows; call again then",
+                "no record of worker id {} was found, so nothing is issued before {} (no_record_wait_ms): call again in \
+                 {left_ms} ms, or raise timeout_ms ({})",
                 generator.worker_id,
                 Utc(ms),
                 self.settings.timeout.as_millis()

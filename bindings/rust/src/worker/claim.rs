@@ -292,9 +292,8 @@ fn warn_of_no_record(
         return;
     }
     log::warn!(
-        "leafid: no record of worker id {worker_id} of {name:?} is in {}: if it was in use before, in another directory, \
-         container or host, by a clock ahead of this one, ids may come twice; have the state directory move with the \
-         worker id, set no_record_wait_ms to what clocks may differ by, or lease the worker id",
+        "leafid: no record of worker id {worker_id} of {name:?} is in {}: if another directory, container or host used it \
+         by a clock ahead of this one, ids may come twice: see no_record_wait_ms in docs/OPERATING.md",
         settings.directory.display()
     );
 }

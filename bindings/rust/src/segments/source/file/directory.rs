@@ -261,8 +261,8 @@ fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
 
 fn unmarked(path: &Path) -> Error {
     let message = format!(
-        "{0} is not a directory of leafid counters: there is no {MARKER} in it. If it was one, see that the right disk is \
-         mounted there, or restore it; if not, make it by create = true or: leafid file create {0}",
+        "{0} is not a directory of leafid counters: it has no {MARKER}; see that its disk is mounted, or, for a new one: \
+         leafid file create {0}",
         path.display()
     );
     Error::new(Code::UnknownTag, message)
