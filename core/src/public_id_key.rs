@@ -1,6 +1,11 @@
 //! The key of public ids, and the cipher that it is for.
 
 use crate::{Code, Error, Result};
+use aes::cipher::consts::{U1, U16, U33};
+use aes::cipher::{
+    Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, Key,
+    KeyInit, KeySizeUser, ParBlocksSizeUser,
+};
 use aes::{Aes128, Aes192, Aes256};
 use alloc::format;
 use alloc::vec::Vec;
@@ -14,26 +19,19 @@ const HIGH_BITS: u32 = 31;
 const LOW_BITS: u32 = 32;
 
 /// A secret key of AES: 16, 24 or 32 bytes. Nothing prints it, and its memory is overwritten when it is dropped.
-pub struct PublicIdKey(Cipher);
-
-enum Cipher {
-    Aes128(FF1<Aes128>),
-    Aes192(FF1<Aes192>),
-    Aes256(FF1<Aes256>),
-}
+pub struct PublicIdKey(FF1<Aes>);
 
 impl PublicIdKey {
     /// The key of these bytes. Errors: `invalid_argument` for another number of them.
     pub fn new(bytes: &[u8]) -> Result<PublicIdKey> {
-        let cipher = match bytes.len() {
-            16 => FF1::new(bytes, 2).map(Cipher::Aes128),
-            24 => FF1::new(bytes, 2).map(Cipher::Aes192),
-            32 => FF1::new(bytes, 2).map(Cipher::Aes256),
-            length => {
-                return Err(Error::invalid("key", format!("{length} bytes long"), "16, 24 or 32 bytes"));
-            }
-        };
-        cipher.map(PublicIdKey).map_err(internal)
+        if !matches!(bytes.len(), 16 | 24 | 32) {
+            return Err(Error::invalid("key", format!("{} bytes long", bytes.len()), "16, 24 or 32 bytes"));
+        }
+        // FF1 wants keys of one length: 32 bytes, and how many of them are the key.
+        let mut padded = Zeroizing::new([0; 33]);
+        padded[..bytes.len()].copy_from_slice(bytes);
+        padded[32] = bytes.len() as u8;
+        FF1::new(&*padded, 2).map(PublicIdKey).map_err(internal)
     }
 
     /// The key of hexadecimal digits, as `openssl rand -hex 16` writes them. White space around them is ignored.
@@ -55,24 +53,12 @@ impl PublicIdKey {
 
     /// NIST SP 800-38G, FF1.Encrypt, of an id as 63 numerals of radix 2, the highest first.
     pub(crate) fn encrypt(&self, tweak: &[u8], id: u64) -> Result<u64> {
-        let id = Numerals(id);
-        let encrypted = match &self.0 {
-            Cipher::Aes128(cipher) => cipher.encrypt(tweak, &id),
-            Cipher::Aes192(cipher) => cipher.encrypt(tweak, &id),
-            Cipher::Aes256(cipher) => cipher.encrypt(tweak, &id),
-        };
-        encrypted.map(|Numerals(bits)| bits).map_err(internal)
+        self.0.encrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
     }
 
     /// FF1.Decrypt, otherwise as `encrypt`.
     pub(crate) fn decrypt(&self, tweak: &[u8], id: u64) -> Result<u64> {
-        let id = Numerals(id);
-        let decrypted = match &self.0 {
-            Cipher::Aes128(cipher) => cipher.decrypt(tweak, &id),
-            Cipher::Aes192(cipher) => cipher.decrypt(tweak, &id),
-            Cipher::Aes256(cipher) => cipher.decrypt(tweak, &id),
-        };
-        decrypted.map(|Numerals(bits)| bits).map_err(internal)
+        self.0.decrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
     }
 }
 
@@ -86,6 +72,53 @@ impl fmt::Debug for PublicIdKey {
 #[cold]
 fn internal<E>(_: E) -> Error {
     Error::new(Code::Internal, "FF1 refused 63 numerals of radix 2; report it")
+}
+
+/// AES of each length of keys as one cipher, a block at a time: so FF1 is compiled once, and not for each length and for
+/// each way in which processors have AES.
+#[derive(Clone)]
+enum Aes {
+    Aes128(Aes128),
+    Aes192(Aes192),
+    Aes256(Aes256),
+}
+
+impl KeySizeUser for Aes {
+    type KeySize = U33;
+}
+
+impl KeyInit for Aes {
+    fn new(padded: &Key<Aes>) -> Aes {
+        match padded[32] {
+            16 => Aes::Aes128(Aes128::new(padded.split_ref().0)),
+            24 => Aes::Aes192(Aes192::new(padded.split_ref().0)),
+            _ => Aes::Aes256(Aes256::new(padded.split_ref().0)),
+        }
+    }
+}
+
+impl BlockSizeUser for Aes {
+    type BlockSize = U16;
+}
+
+impl ParBlocksSizeUser for Aes {
+    type ParBlocksSize = U1;
+}
+
+impl BlockCipherEncrypt for Aes {
+    fn encrypt_with_backend(&self, backend: impl BlockCipherEncClosure<BlockSize = U16>) {
+        backend.call(self);
+    }
+}
+
+impl BlockCipherEncBackend for Aes {
+    fn encrypt_block(&self, block: InOut<'_, '_, Block<Aes>>) {
+        match self {
+            Aes::Aes128(cipher) => cipher.encrypt_block_inout(block),
+            Aes::Aes192(cipher) => cipher.encrypt_block_inout(block),
+            Aes::Aes256(cipher) => cipher.encrypt_block_inout(block),
+        }
+    }
 }
 
 /// A number as 63 numerals of radix 2.
