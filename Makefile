@@ -34,6 +34,7 @@ help:
 	@echo "make test-monitor  the monitor page of the id server in Chromium"
 	@echo "make test-frameworks  what express, TypeORM, Django and others do to ids: docs/JAVASCRIPT.md"
 	@echo "make test-recipes  the callbacks of docs/RECIPES.md on six databases, which are killed"
+	@echo "make test-monitoring  metrics under prometheus_client, prom-client and OpenTelemetry; alert rules and the dashboard"
 	@echo "make test-service  examples/service: both services under load, killed and stopped"
 	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
@@ -70,6 +71,7 @@ help:
 -include server/server.mk
 -include tests/frameworks/frameworks.mk
 -include tests/recipes/recipes.mk
+-include tests/monitoring/monitoring.mk
 -include tests/service/service.mk
 -include packaging/packaging.mk
 
@@ -109,6 +111,11 @@ retries := python3 $(CURDIR)/tests/retries/retries.py
 
 test-rust: tools
 	@RUST_TEST_THREADS=6 $(retries) cargo cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
+
+# The files of `leafid completion` and `leafid man`. test-rust compares them.
+.PHONY: completions
+completions:
+	LEAFID_GENERATE=1 cargo test --quiet -p leafid --lib -- cli::tests::the_files_of_completion
 
 # What tests are run and tested with.
 test-tools: tools

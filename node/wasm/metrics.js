@@ -1,4 +1,5 @@
-// Metrics of the generators and segments of this realm, in the OpenMetrics format: those of the native package.
+// Metrics of the generators and segments of this realm, in the OpenMetrics format: those of the native package that
+// docs/MONITORING.md gives to it.
 
 import { openTags } from './segments.js'
 import { Shared } from './shared.js'

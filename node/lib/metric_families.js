@@ -1,0 +1,52 @@
+'use strict'
+
+// The text of metrics(), read into families of samples.
+
+const { metrics } = require('./native.js')
+
+const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g
+const unescaped = text => text.replace(/\\(.)/g, (_, each) => (each === 'n' ? '\n' : each))
+
+const FIELDS = { HELP: 'help', TYPE: 'kind', UNIT: 'unit' }
+
+/**
+ * The metrics of this process, also those without a sample, by name. `kind` is counter, gauge or histogram; the name has
+ * its unit, but no `_total`.
+ */
+function families() {
+  const known = new Map()
+  let last
+  for (const line of metrics().split('\n')) {
+    if (line === '' || line === '# EOF') continue
+    const about = /^# (HELP|TYPE|UNIT) ([a-z_]+) (.*)$/.exec(line)
+    if (about) {
+      const [, what, name, value] = about
+      if (!known.has(name)) known.set(name, { name, kind: 'gauge', help: '', unit: '', samples: [] })
+      last = known.get(name)
+      last[FIELDS[what]] = value
+      continue
+    }
+    const [, name, inside = '', value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line)
+    const labels = {}
+    for (const [, label, text] of inside.matchAll(LABEL)) labels[label] = unescaped(text)
+    last.samples.push({ name, labels, value: Number(value) })
+  }
+  return known
+}
+
+/** Reads the families once for all questions that are asked at once, as by a scrape. */
+function reader() {
+  let found = null
+  return name => {
+    if (!found) {
+      found = families()
+      // What is asked later is read anew.
+      queueMicrotask(() => {
+        found = null
+      })
+    }
+    return found.get(name)
+  }
+}
+
+module.exports = { families, reader }

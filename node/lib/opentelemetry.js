@@ -1,0 +1,98 @@
+'use strict'
+
+// leafid's metrics and spans for OpenTelemetry, by its API package, which the application has.
+
+const { metrics, trace, SpanKind, SpanStatusCode } = require('@opentelemetry/api')
+const { version } = require('./native.js')
+const { families, reader } = require('./metric_families.js')
+
+function instrument(meter = metrics.getMeter('leafid', version)) {
+  const read = reader()
+  const observe = (instrument, family, end) => {
+    instrument.addCallback(result => {
+      for (const { name, labels, value } of read(family)?.samples ?? []) {
+        if (name === family + end) result.observe(value, labels)
+      }
+    })
+  }
+  for (const { name, kind, help: description, unit: named } of families().values()) {
+    const plain = named && name.endsWith(`_${named}`) ? name.slice(0, -named.length - 1) : name
+    const dotted = plain.replace('_', '.').replace('_', '.')
+    const unit = named === 'seconds' ? 's' : '1'
+    if (kind === 'gauge') {
+      observe(meter.createObservableGauge(dotted, { description, unit }), name, '')
+    } else if (kind === 'counter') {
+      observe(meter.createObservableCounter(dotted, { description, unit }), name, '_total')
+    } else {
+      observe(meter.createObservableCounter(`${dotted}.count`, { description, unit: '1' }), name, '_count')
+      observe(meter.createObservableCounter(`${dotted}.time`, { description, unit }), name, '_sum')
+    }
+  }
+}
+
+function ended(span, error) {
+  if (error !== undefined) {
+    span.recordException(error)
+    span.setAttribute('error.type', String(error?.code ?? error?.name ?? 'Error'))
+    span.setStatus({ code: SpanStatusCode.ERROR, message: String(error?.message ?? error) })
+  }
+  span.end()
+}
+
+const CALLS = ['next', 'nextString', 'nextNumber', 'nextSync', 'take', 'takeStrings', 'takeSync', 'fill']
+
+function traced(ids, { longerThanMs = 1, tracer = trace.getTracer('leafid', version) } = {}) {
+  const tag = typeof ids.name === 'string' ? { 'leafid.tag': ids.name } : {}
+  const note = (call, begun, startTime, error) => {
+    if (error === undefined && performance.now() - begun <= longerThanMs) return
+    ended(tracer.startSpan('leafid.wait', { startTime, attributes: { ...tag, 'leafid.call': call } }), error)
+  }
+  const timed = {}
+  for (const call of CALLS.filter(call => typeof ids[call] === 'function')) {
+    const method = ids[call]
+    timed[call] = (...args) => {
+      const [begun, startTime] = [performance.now(), Date.now()]
+      let made
+      try {
+        made = method(...args)
+      } catch (error) {
+        note(call, begun, startTime, error)
+        throw error
+      }
+      if (!(made instanceof Promise)) {
+        note(call, begun, startTime)
+        return made
+      }
+      return made.then(
+        value => {
+          note(call, begun, startTime)
+          return value
+        },
+        error => {
+          note(call, begun, startTime, error)
+          throw error
+        },
+      )
+    }
+  }
+  // All else is that of the original, whose methods are bound.
+  return new Proxy(ids, { get: (target, key) => timed[key] ?? Reflect.get(target, key, target) })
+}
+
+function tracedFetch(fetch, { tracer = trace.getTracer('leafid', version) } = {}) {
+  return (tag, step, ...more) => {
+    const attributes = { 'leafid.tag': tag, 'leafid.step': step }
+    return tracer.startActiveSpan('leafid.fetch', { kind: SpanKind.CLIENT, attributes }, async span => {
+      try {
+        const answer = await fetch(tag, step, ...more)
+        ended(span)
+        return answer
+      } catch (error) {
+        ended(span, error)
+        throw error
+      }
+    })
+  }
+}
+
+module.exports = { instrument, traced, tracedFetch }

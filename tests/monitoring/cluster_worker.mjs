@@ -1,0 +1,18 @@
+// A worker of the cluster of prometheus.test.mjs.
+
+import { createRequire } from 'node:module'
+import client from 'prom-client'
+import { Segments, Snowflake } from 'leafid'
+
+const { NAME: name, STATE: stateDir, WORKER } = process.env
+createRequire(import.meta.url)('leafid/prometheus').register(client.register)
+new client.AggregatorRegistry()
+const flake = new Snowflake({ worker: Number(WORKER), name, stateDir })
+const options = { create: true, tags: { order: {} }, name, stateDir }
+const ids = await Segments.open(`file:${stateDir}/counters`, options)
+for (let taken = 0; taken < 7; taken++) flake.next()
+const order = ids.tag('order')
+await order.next()
+process.send('ready')
+// Both are used up to the end.
+process.on('disconnect', () => [flake, order])

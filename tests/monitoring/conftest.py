@@ -1,0 +1,13 @@
+"""A place of each test's own."""
+
+import itertools
+import os
+
+import pytest
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def space(tmp_path):
+    return {"name": f"m{os.getpid()}-{next(_numbers)}", "state_dir": str(tmp_path / "state")}
