@@ -10,7 +10,7 @@
 import functools
 import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ __all__ = ["Traced", "instrument", "traced_fetch"]
 # One reading serves all instruments of a collection.
 _FRESH_S = 0.1
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 
 class _Reading:
@@ -97,39 +98,44 @@ class Traced:
         return self.next()
 
     def next(self, *args: Any, **options: Any) -> int:
-        with self._timed("next"):
-            return self._ids.next(*args, **options)
+        return self._timed("next", self._ids.next, args, options)
 
     def take(self, *args: Any, **options: Any) -> list[int]:
-        with self._timed("take"):
-            return self._ids.take(*args, **options)
+        return self._timed("take", self._ids.take, args, options)
 
     def fill(self, *args: Any, **options: Any) -> Any:
-        with self._timed("fill"):
-            return self._ids.fill(*args, **options)
+        return self._timed("fill", self._ids.fill, args, options)
 
     async def next_async(self, *args: Any, **options: Any) -> int:
-        with self._timed("next_async"):
-            return await self._ids.next_async(*args, **options)  # type: ignore[union-attr]
+        return await self._timed_async("next_async", self.__getattr__("next_async")(*args, **options))
 
     async def take_async(self, *args: Any, **options: Any) -> list[int]:
-        with self._timed("take_async"):
-            return await self._ids.take_async(*args, **options)  # type: ignore[union-attr]
+        return await self._timed_async("take_async", self.__getattr__("take_async")(*args, **options))
 
-    @contextmanager
-    def _timed(self, call: str) -> Iterator[None]:
+    def _timed(self, name: str, call: Callable[..., _T], args: tuple[Any, ...], options: dict[str, Any]) -> _T:
         begun = time.time_ns()
-        error: BaseException | None = None
         try:
-            yield
-        except BaseException as caught:
-            error = caught
+            made = call(*args, **options)
+        except BaseException as error:
+            self._note(name, begun, error)
             raise
-        finally:
-            if error is not None or time.time_ns() - begun > self._longer_than_ns:
-                attributes = {**self._attributes, "leafid.call": call}
-                span = self._tracer.start_span("leafid.wait", start_time=begun, attributes=attributes)
-                _end(span, error)
+        self._note(name, begun)
+        return made
+
+    async def _timed_async(self, name: str, call: Awaitable[_T]) -> _T:
+        begun = time.time_ns()
+        try:
+            made = await call
+        except BaseException as error:
+            self._note(name, begun, error)
+            raise
+        self._note(name, begun)
+        return made
+
+    def _note(self, name: str, begun: int, error: BaseException | None = None) -> None:
+        if error is not None or time.time_ns() - begun > self._longer_than_ns:
+            attributes = {**self._attributes, "leafid.call": name}
+            _end(self._tracer.start_span("leafid.wait", start_time=begun, attributes=attributes), error)
 
 
 def traced_fetch(fetch: _F, tracer: Tracer | None = None) -> _F:
