@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 /// The snowflake of a server.
 pub(crate) enum OwnSnowflake {
-    Leased(LeasedSnowflake),
+    Leased(Box<LeasedSnowflake>),
     Local(LocalSnowflake),
 }
 
@@ -24,7 +24,7 @@ impl OwnSnowflake {
             Some(ids) => LocalSnowflake::open(options, ids, leases).await.map(OwnSnowflake::Local),
             None => {
                 let (name, only) = (options.snowflake_name.clone(), options.snowflake_worker);
-                Ok(OwnSnowflake::Leased(LeasedSnowflake::new(leases.clone(), name, only)))
+                Ok(OwnSnowflake::Leased(Box::new(LeasedSnowflake::new(leases.clone(), name, only))))
             }
         }
     }

@@ -134,13 +134,12 @@ fn start_traces(options: &Options) -> Result<()> {
     if let Some(endpoint) = &options.otlp_endpoint {
         return traces::start(endpoint);
     }
-    match std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT") {
-        Ok(endpoint) if !endpoint.is_empty() => match traces::start(&endpoint) {
-            Err(error) => Ok(log::warn!("no traces: {error}")),
-            Ok(()) => Ok(()),
-        },
-        _ => Ok(()),
+    let everybodys =
+        std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok().filter(|endpoint| !endpoint.is_empty());
+    if let Some(Err(error)) = everybodys.map(|endpoint| traces::start(&endpoint)) {
+        log::warn!("no traces: {error}");
     }
+    Ok(())
 }
 
 async fn bind(option: &str, address: SocketAddr) -> Result<TcpListener> {

@@ -121,7 +121,7 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
         .map(|read| {
             let row: StoredWorker = parse(name, &read.value)?;
             let is_alive = alive.contains(&row.worker.worker_id);
-            Ok(row.as_of(&stored, is_alive, store_ms))
+            Ok(row.into_worker(&stored, is_alive, store_ms))
         })
         .collect::<Result<_>>()?;
     let space = Space {
@@ -163,7 +163,7 @@ pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<Lea
     for Read { key, value, .. } in of_kind(1, "worker")? {
         let name = key.split('\n').next().unwrap_or_default();
         let Some(space) = spaces.get(name).filter(|_| alive.contains(&key)) else { continue };
-        let worker = parse::<StoredWorker>(name, &value)?.as_of(space, true, store_ms);
+        let worker = parse::<StoredWorker>(name, &value)?.into_worker(space, true, store_ms);
         if !worker.token.is_empty() {
             rows.push(LeaseRow {
                 name: name.to_owned(),
@@ -192,7 +192,7 @@ struct ReadName {
 
 impl StoredWorker {
     /// The row, as the rules of leases read it.
-    fn as_of(self, space: &StoredSpace, is_alive: bool, store_ms: i64) -> Worker {
+    fn into_worker(self, space: &StoredSpace, is_alive: bool, store_ms: i64) -> Worker {
         let StoredWorker { mut worker, revision } = self;
         let is_void = revision <= space.voided;
         if is_void {
