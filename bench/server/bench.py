@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/server"))
+sys.path += [str(ROOT / "tests/server"), str(ROOT / "tests/databases")]
 
 from databases import KINDS, Missing  # noqa: E402
-from servers import Server, make_tag, until  # noqa: E402
+from servers import Server, in_threads, make_tag, until  # noqa: E402
 
 SECONDS = int(os.environ.get("SECONDS") or 5)
 CONSTANT = Path(os.environ["LEAFID_SERVER_BINARY"]).with_name("examples") / "constant"
@@ -126,13 +126,9 @@ def with_many_tags():
                     if at is None:
                         return
                     # SQLite lets one write at a time, and the others wait without an order.
-                    assert until(lambda: own.ids(f"tag-{at:06}"), "an id") == [1]
+                    assert until(lambda: own.ids(f"tag-{at:06}"), "an id", 120) == [1]
 
-            threads = [threading.Thread(target=touch) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            in_threads(*[touch] * 4)
             print(f"{TAGS:,} tags, an id of each: {time.monotonic() - begun:.0f} s, "
                   f"{(memory(server) - before) / TAGS:,.0f} bytes a tag, goal 1,024")  # fmt: skip
 
