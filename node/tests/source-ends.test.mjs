@@ -39,9 +39,9 @@ test('close while a renewal is under way: released after it, with its token', { 
 })
 
 test('close with a renewal that the event loop has not come to: it is not made', { timeout }, async () => {
-  const leaseSource = new LeaseSource({ spanMs: 100 })
+  const leaseSource = new LeaseSource({ spanMs: 100 * PACE })
   const flake = new Snowflake({ ...space(), worker: leaseSource })
-  for (const end = Date.now() + 200; Date.now() < end; );
+  for (const end = Date.now() + 200 * PACE; Date.now() < end; );
   flake.close()
   await sleep(20)
   assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])

@@ -8,6 +8,7 @@
 //   renew(settings, lease, wishMs)      a promise of the handle of a result for `held_take`
 //   release(settings, lease, untilMs)   frees the handle of the lease
 //   isUnreachable            whether the last claim failed because no server could be reached
+//   longestMs                how long a renewal takes at most
 //   use(), drop()            by those who may call it later
 //
 // A grant is `{ workerId, lease, asked, peerTimesMs? }`: the handle of a lease, or 0, and boot time before it was asked

@@ -62,6 +62,7 @@ class Generator {
   #cache = null
   /** The result of a renewal that is under way, a promise; null without one. */
   #asking = null
+  #askedAt = 0
   /** No id is issued before this time, because no record was found; NaN without that. */
   #beginsMs
   #timer = null
@@ -196,7 +197,10 @@ class Generator {
       if (this.#ended) throw this.#ended
       const action = await this.#renewSoon(true)
       if (elapsed() >= deadline) throw this.#failure ?? this.#late(action)
-      if (action === LEASE_SHORT) await this.#renewLease(true)
+      if (action === LEASE_SHORT) {
+        this.#abandonDead()
+        await this.#renewLease(true)
+      }
       if (action !== EXTEND) await AWAITING.pause(1)
     }
   }
@@ -295,7 +299,6 @@ class Generator {
   async #renewLease(waitedFor) {
     if (!this.#held || this.#closed) return
     const module = wasm()
-    const { layout } = this.#settings
     const asked = platform().bootMs()
     const lease = module.call('held_begin_call', this.#held, asked, filteredMs(), waitedFor)
     if (lease === 0) return this.#checkLease()
@@ -305,6 +308,7 @@ class Generator {
     if (this.#closed) return module.free(lease)
     const asking = this.#source.renew(this.#settings, lease, wish).finally(() => module.free(lease))
     this.#asking = asking
+    this.#askedAt = asked
     // An abandoned one is answered all the same, later.
     const late = result => {
       if (this.#asking !== asking) module.free(result)
@@ -317,11 +321,26 @@ class Generator {
     const { value: result, error } = await inTime(() => asking, '', patienceMs, late, platform().background)
     // The close in between needs it.
     if (this.#closed) return
-    if (!error && this.#asking === asking) this.#asking = null
-    const taken = error ? failedRenewal(error) : result
-    const ended = module.call('held_take', this.#held, taken, layout, asked, platform().bootMs(), filteredMs())
-    this.#renewing(ended)
-    module.free(taken)
+    // It was abandoned meanwhile.
+    if (this.#asking !== asking) return error ? undefined : module.free(result)
+    if (!error) this.#asking = null
+    this.#take(error ? failedRenewal(error) : result, asked)
+  }
+
+  /** A request of workerd that has ended takes its fetches and timers with it: their promises are never settled. */
+  #abandonDead() {
+    const { longestMs } = this.#source
+    if (!this.#asking || platform().bootMs() - this.#askedAt <= longestMs) return
+    this.#asking = null
+    this.#take(failedRenewal(`no answer within ${longestMs} ms`), this.#askedAt)
+  }
+
+  /** Takes the result of a renewal, a handle. */
+  #take(result, asked) {
+    const module = wasm()
+    const clocks = [asked, platform().bootMs(), filteredMs()]
+    this.#renewing(module.call('held_take', this.#held, result, this.#settings.layout, ...clocks))
+    module.free(result)
   }
 
   #renewing(ended) {

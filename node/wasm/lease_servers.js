@@ -42,6 +42,11 @@ class LeaseServers {
     this.#options = { ...options, urls: options.checked, option: 1 }
   }
 
+  /** A request does not take longer. */
+  get longestMs() {
+    return this.#options.requestTimeoutMs
+  }
+
   /** Keeps the health of the servers, until as many calls of `drop`. */
   use() {
     this.#users++

@@ -23,6 +23,7 @@ export function userSource(given) {
 class UserSource {
   /** No lease servers. */
   urls = null
+  longestMs = Infinity
   key = `source ${++count}`
   #given
 
