@@ -5,7 +5,7 @@
 const { MOST, filled } = require('./lib/arrays.js')
 const { LeafidError, refuse } = require('./lib/errors.js')
 const { compose, decode, firstIdAt } = require('./lib/ids.js')
-const { integer, isRecord, record, unknownName } = require('./lib/options.js')
+const { integer, isRecord, record } = require('./lib/options.js')
 const { Snowflake } = require('./lib/snowflake.js')
 
 const EXACT = 'for nextNumber ids up to 2^53 - 1; use next or nextString'
@@ -21,7 +21,7 @@ const segmentsOptions = { first: any, ids: any }
 function known(options, readers) {
   if (options === undefined || options === null) return {}
   if (!isRecord(options)) refuse('options', options, `an object with any of ${Object.keys(readers).join(', ')}`)
-  return record(options, readers, unknownName(readers))
+  return record(options, readers)
 }
 
 /** Each of these once. An error is thrown. */
