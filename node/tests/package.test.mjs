@@ -33,7 +33,8 @@ test('the names, by import and by require', () => {
 
 test('the files, with no install script, and a package of this platform for the addon', () => {
   const licenses = ['LICENSE-APACHE', 'LICENSE-MIT']
-  const shipped = ['LICENSE-THIRD-PARTY', 'README.md', 'bin', 'index.d.ts', 'index.js', 'lib', 'package.json', 'testing.d.ts', 'testing.js', 'wasm']
+  const exported = ['index', 'opentelemetry', 'prometheus', 'testing'].flatMap(name => [`${name}.d.ts`, `${name}.js`])
+  const shipped = ['LICENSE-THIRD-PARTY', 'README.md', 'bin', 'lib', 'package.json', 'wasm', ...exported]
   assert.deepEqual(readdirSync(folder).sort(), [...licenses, ...shipped].sort())
   assert.equal(manifest.dependencies, undefined)
   assert.equal(manifest.scripts, undefined)

@@ -22,7 +22,8 @@ const addons = words.filter(word => word.includes('=')).map(word => {
 })
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
-const shipped = ['package.json', 'index.js', 'index.d.ts', 'testing.js', 'testing.d.ts', 'README.md', 'bin', 'lib', 'wasm'].map(name => join('node', name))
+const modules = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
+const shipped = ['package.json', ...modules, 'README.md', 'bin', 'lib', 'wasm'].map(name => join('node', name))
 /** What `make wasm` built. */
 const module = 'build/wasm/leafid.wasm'
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']

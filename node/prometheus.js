@@ -2,7 +2,7 @@
 
 // leafid's metrics in a registry of prom-client, which is not loaded here.
 
-const { families, reader } = require('./metric_families.js')
+const { families, reader } = require('./lib/metric_families.js')
 
 // Of several processes of a cluster; the largest is shown of other gauges.
 const SUMMED = new Set(['leafid_segment_left', 'leafid_segment_waiting', 'leafid_snowflake_handles'])

@@ -3,8 +3,8 @@
 // leafid's metrics and spans for OpenTelemetry, by its API package, which the application has.
 
 const { metrics, trace, SpanKind, SpanStatusCode } = require('@opentelemetry/api')
-const { version } = require('./native.js')
-const { families, reader } = require('./metric_families.js')
+const { version } = require('./lib/native.js')
+const { families, reader } = require('./lib/metric_families.js')
 
 function instrument(meter = metrics.getMeter('leafid', version)) {
   const read = reader()
