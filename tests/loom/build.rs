@@ -51,7 +51,8 @@ fn main() {
 fn for_loom(file: &str, text: String) -> String {
     let changes = FOR_LOOM.iter().filter(|(of, _)| *of == file).map(|(_, change)| change);
     let text = changes.fold(text, |text, change| changed(file, text, change));
-    let atomics = text.lines().filter(|line| line.contains("sync::atomic") && !line.contains("loom")).count();
+    let atomics = text.lines().filter(|line| line.contains("sync::atomic") && !line.contains("loom"));
+    let atomics = atomics.filter(|line| !line.ends_with("as statistics;")).count();
     assert!(atomics == 0, "{file} has atomics that are not loom's: name the file in tests/loom/changes.rs");
     text
 }

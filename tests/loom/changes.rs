@@ -56,7 +56,7 @@ pub const MUTANTS: &[(&str, &str, &[Change])] = &[
     (
         "grant_undoes_the_seal",
         "snowflake/generator.rs",
-        &[("self.next.0.fetch_max(span.from", "self.next.0.store(span.from", 1)],
+        &[("self.next.0.fetch_max(begin, Relaxed)", "self.next.0.swap(begin, Relaxed)", 1)],
     ),
     ("clock_goes_back", "snowflake/generator.rs", &[("if now >= tick {", "if at != SEALED {", 1)]),
     (

@@ -154,10 +154,10 @@ pub const MUTANTS: &[(&str, Change)] = &[
         "segments/call.rs",
         (
             "            let runs = tag_state.take_served(number);
-            self.receive(runs);",
+            self.receive(&tag_state, runs);",
             "            let runs = tag_state.take_served(number);
             if !crate::is(\"loses_what_it_was_given\") {
-                self.receive(runs);
+                self.receive(&tag_state, runs);
             }",
             1,
         ),

@@ -13,9 +13,9 @@
 //! | any but sealed | `seal` | the first unused tick; sealed |
 //! | sealed | all | `Sealed`, nothing; sealed |
 
+use crate::atomic::statistics::AtomicU64 as StatisticU64;
 use crate::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use crate::{Action, Error, Layout, OnClockBackwards, OnExhausted, Rules, Run, Span};
-use core::sync::atomic::AtomicU64 as StatisticU64;
 
 /// A position is `tick << sequence_bits | sequence`. It has at most 63 bits, so this value is not a position.
 const SEALED: u64 = u64::MAX;

@@ -1,6 +1,6 @@
 //! Counts the steps of a clock, for metrics.
 
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use crate::atomic::statistics::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// A smaller change of the offset is no step.
 const SMALLEST_NS: i64 = 10_000_000;

@@ -1,6 +1,6 @@
 //! How long something lasted, as a histogram for metrics.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::atomic::statistics::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
 /// The ends of the buckets in microseconds. The last bucket has no end.

@@ -1,5 +1,6 @@
 //! Atomics that let another call in between two of their steps.
 
+pub(crate) use std::sync::atomic as statistics;
 pub(crate) use std::sync::atomic::Ordering;
 
 use std::cell::RefCell;
