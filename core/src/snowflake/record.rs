@@ -201,7 +201,8 @@ impl Record {
     fn clock_backwards(&self, recorded_ms: i64, now_ms: i64, bound_ms: i64) -> Error {
         let message = format!(
             "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms ({}); \
-             at most {bound_ms} ms are bridged: correct the clock; if the record is wrong: leafid state reset {} --confirm {}",
+             at most {bound_ms} ms are bridged: correct the clock or wait; if the record is wrong: leafid state reset {} \
+             --confirm {}",
             Utc(now_ms),
             recorded_ms.saturating_sub(now_ms),
             self.worker_id,

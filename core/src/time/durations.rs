@@ -1,17 +1,17 @@
 //! How long something lasted, as a histogram for metrics.
 
-use crate::atomic::statistics::{AtomicU64, Ordering::Relaxed};
+use crate::atomic::statistics::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
 /// The ends of the buckets in microseconds. The last bucket has no end.
-const BOUNDS_US: [u64; 10] =
-    [500, 1_000, 5_000, 10_000, 50_000, 100_000, 500_000, 1_000_000, 2_500_000, 10_000_000];
+const BOUNDS_US: [u64; 8] = [500, 1_000, 5_000, 10_000, 100_000, 500_000, 1_000_000, 10_000_000];
 const BUCKETS: usize = BOUNDS_US.len() + 1;
 
 /// A histogram of durations, which any number of threads add to. It only counts: nothing is decided by it.
 #[derive(Debug)]
 pub struct Durations {
-    counts: [AtomicU64; BUCKETS],
+    /// They are many, and begin at 0 again after 2^32, as a counter of a new process does.
+    counts: [AtomicU32; BUCKETS],
     sum_us: AtomicU64,
 }
 
@@ -27,7 +27,7 @@ pub struct DurationCounts {
 impl Durations {
     /// Without a duration.
     pub const fn new() -> Durations {
-        Durations { counts: [const { AtomicU64::new(0) }; BUCKETS], sum_us: AtomicU64::new(0) }
+        Durations { counts: [const { AtomicU32::new(0) }; BUCKETS], sum_us: AtomicU64::new(0) }
     }
 
     /// Adds one.
@@ -40,7 +40,7 @@ impl Durations {
 
     /// The counts so far.
     pub fn counts(&self) -> DurationCounts {
-        let counts = core::array::from_fn(|at| self.counts[at].load(Relaxed));
+        let counts = core::array::from_fn(|at| self.counts[at].load(Relaxed).into());
         DurationCounts { counts, sum_us: self.sum_us.load(Relaxed) }
     }
 }

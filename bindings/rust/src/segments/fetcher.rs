@@ -352,8 +352,7 @@ impl Fetcher {
         let is_denied = denied.is_some_and(|servers| servers.denies(&tag_state.name));
         let logged = tag_state.locked(|state| {
             let before = state.fetch.error().map(Error::code);
-            let code = outcome.as_ref().err().map_or("ok", |error| error.code().name());
-            *state.outcomes.entry(code).or_default() += 1;
+            state.count(outcome.as_ref().err());
             if let Some(asked_at) = state.asked_at() {
                 tag_state.fetch_times.add(asked_at.elapsed());
             }

@@ -82,7 +82,7 @@ impl TagStats {
                 fetches: state.fetch.ended(),
                 failures: state.fetch.failures(),
                 ids,
-                outcomes: state.outcomes.iter().map(|(code, count)| (*code, *count)).collect(),
+                outcomes: state.outcomes(),
                 wait_times: tag_state.wait_times.counts(),
                 fetch_times: tag_state.fetch_times.counts(),
                 waits: state.waits,
