@@ -76,6 +76,12 @@ pub(crate) struct Options {
     /// How long a start waits for a store that is down
     #[arg(long, global = true, env = "LEAFID_SERVER_START_TIMEOUT_MS", default_value_t = 60_000)]
     pub(crate) start_timeout_ms: u64,
+    /// Gives only the ids of tags that leave --remainder when they are divided by this: the number of regions
+    #[arg(long, global = true, env = "LEAFID_SERVER_STRIDE", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) stride: u32,
+    /// This region's own, from 0 on
+    #[arg(long, global = true, env = "LEAFID_SERVER_REMAINDER", default_value_t = 0)]
+    pub(crate) remainder: u32,
     /// The address and port
     #[arg(long, global = true, env = "LEAFID_SERVER_LISTEN", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
@@ -169,6 +175,10 @@ impl Options {
             |option, value: String, allowed: &str| Err(leafid_core::Error::invalid(option, value, allowed));
         if let Some(burst) = self.max_burst.filter(|_| self.max_rate == 0) {
             return refuse("max-burst", burst.to_string(), "together with max-rate");
+        }
+        // The end of the last range is not known: it lies at or above the last id of this remainder.
+        if self.give_back && self.stride > 1 {
+            return refuse("give-back", true.to_string(), "with a stride of 1");
         }
         let Some(local) = &self.snowflake_local else {
             return match &self.state_dir {

@@ -18,6 +18,7 @@ mod postgres;
 mod schema;
 mod sql;
 mod sqlite;
+mod stride;
 mod tag_rows;
 mod transaction;
 mod workers;
@@ -25,5 +26,6 @@ mod workers_table;
 
 pub(crate) use handle::Store;
 pub(crate) use lease_rows::LeaseRow;
+pub(crate) use stride::Stride;
 pub(crate) use tag_rows::TagChange;
 pub(crate) use workers::{Step, Writes};

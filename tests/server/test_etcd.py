@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import test_leases
 import test_local
+import test_regions
 import test_segments
 from certificates import Authority
 from databases import Missing
@@ -64,6 +65,10 @@ def test_servers_that_are_killed_give_nothing_twice(etcd, new_tag):
         all_go_on(found)
 
     check_unique(run_clients(servers, tag, kill_each), 2_000)
+
+
+def test_regions_with_a_store_each_give_nothing_twice(one, file, new_tag):
+    test_regions.check_regions(one, file, new_tag)
 
 
 def test_a_node_that_is_killed_stops_nothing(three, new_tag):

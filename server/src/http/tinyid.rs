@@ -106,11 +106,12 @@ impl Asked {
     async fn segment(&self) -> std::result::Result<SegmentId, TinyidRefusal> {
         let tag = self.tag(Scope::Ranges).await?;
         let segment = self.app.tags.range(tag, None, 0).await?.segment;
+        let (end, delta) = (segment.end(), segment.stride());
         // Its ids are positive.
-        let (first, end) = (segment.start().max(1), segment.end());
+        let first = if segment.start() == 0 { delta } else { segment.start() };
         let loading_id =
             first - 1 + (end - first) / 100 * LOADING_PERCENT + (end - first) % 100 * LOADING_PERCENT / 100;
-        Ok(SegmentId { max_id: end - 1, loading_id, current_id: first - 1, delta: 1, remainder: 0 })
+        Ok(SegmentId { max_id: end - 1, loading_id, current_id: first - 1, delta, remainder: first % delta })
     }
 
     /// The bizType, if the token may have it.

@@ -1,8 +1,9 @@
 //! Leaf's table `leaf_alloc`: one row for each tag. `max_id` is the first id that was not given yet.
 
 use super::sql::Sql;
+use super::stride::{Stride, out_of_ids};
 use super::transaction::{Transaction, Value, integer};
-use leafid_core::{Code, Error, Fetched, Result, Segment};
+use leafid_core::{Code, Error, Fetched, Result};
 
 /// `after` may raise a counter by no more than this. A wrong one near 2^63 would end the tag.
 const MOST_JUMP: i64 = 1 << 48;
@@ -24,8 +25,11 @@ pub(super) async fn take_range(
     after: i64,
 ) -> Result<Option<Fetched>> {
     let tag = tag.to_owned();
+    let stride = store.stride();
     let touch = if store.has_update_time() { store.dialect().touch } else { "" };
-    store.transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after, touch).await })).await
+    store
+        .transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after, touch, stride).await }))
+        .await
 }
 
 /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
@@ -48,30 +52,31 @@ async fn take(
     step: Option<i64>,
     after: i64,
     touch: &str,
+    stride: Stride,
 ) -> Result<Option<Fetched>> {
     let raised = match step {
         None => {
-            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + step{touch} WHERE biz_tag = ?");
-            tx.execute(&raise, &[Value::Text(tag)]).await?
+            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + step * ?{touch} WHERE biz_tag = ?");
+            tx.execute(&raise, &[Value::Int(stride.stride()), Value::Text(tag)]).await?
         }
         Some(step) => {
             let raise = format!("UPDATE leaf_alloc SET max_id = max_id + ?{touch} WHERE biz_tag = ?");
-            tx.execute(&raise, &[Value::Int(step), Value::Text(tag)]).await?
+            tx.execute(&raise, &[Value::Int(stride.width(step, tag)?), Value::Text(tag)]).await?
         }
     };
     if raised == 0 {
         return Ok(None);
     }
     let row = allocated(tx, tag).await?;
-    let step = step.unwrap_or(row.step);
-    let start = row.end.checked_sub(step).ok_or_else(|| out_of_ids(tag))?;
+    let width = stride.width(step.unwrap_or(row.step), tag)?;
+    let start = row.end.checked_sub(width).ok_or_else(|| out_of_ids(tag))?;
     let (start, end) = if (0..after).contains(&start) {
-        raise_to(tx, tag, continue_at(start, after)?, step).await?
+        raise_to(tx, tag, continue_at(start, after)?, width).await?
     } else {
         (start, row.end)
     };
     let segment =
-        Segment::new(start, end, 1).map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
+        stride.segment(start, end).map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
     Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
 }
 
@@ -85,8 +90,8 @@ pub(super) fn continue_at(start: i64, after: i64) -> Result<i64> {
 }
 
 /// Raises the counter above the range, while this transaction's lock still protects it.
-async fn raise_to(tx: &mut Transaction, tag: &str, start: i64, step: i64) -> Result<(i64, i64)> {
-    let end = start.checked_add(step).ok_or_else(|| out_of_ids(tag))?;
+async fn raise_to(tx: &mut Transaction, tag: &str, start: i64, width: i64) -> Result<(i64, i64)> {
+    let end = start.checked_add(width).ok_or_else(|| out_of_ids(tag))?;
     let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?";
     tx.execute(raise, &[Value::Int(end), Value::Text(tag)]).await?;
     Ok((start, end))
@@ -99,11 +104,4 @@ async fn allocated(tx: &mut Transaction, tag: &str) -> Result<Allocated> {
     let row =
         row.ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
     Ok(Allocated { end: integer(&row, 0)?, step: integer(&row, 1)? })
-}
-
-pub(super) fn out_of_ids(tag: &str) -> Error {
-    Error::new(
-        Code::SourceInvalid,
-        format!("the counter of {tag:?} is at the end of 63 bits; use another tag"),
-    )
 }

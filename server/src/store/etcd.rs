@@ -14,6 +14,7 @@ pub(super) mod counters;
 mod gateway;
 pub(super) mod worker_keys;
 
+use super::stride::Stride;
 use crate::clock::unix_ms;
 use address::Address;
 use gateway::Gateway;
@@ -28,6 +29,7 @@ pub(crate) struct Etcd {
     gateway: Arc<Gateway>,
     prefix: String,
     shown: String,
+    stride: Stride,
 }
 
 /// A key with its value, as it was read.
@@ -40,9 +42,9 @@ struct Read {
 
 impl Etcd {
     /// `address`: what follows `etcd://`. Errors: `invalid_argument`.
-    pub(super) fn new(address: &str, limit: Duration) -> Result<Etcd> {
+    pub(super) fn new(address: &str, limit: Duration, stride: Stride) -> Result<Etcd> {
         let Address { nodes, prefix, login, tls, shown } = Address::parse(address)?;
-        Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, login, tls, limit)), prefix, shown })
+        Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, login, tls, limit)), prefix, shown, stride })
     }
 
     pub(super) fn shown(&self) -> &str {

@@ -5,6 +5,7 @@ use super::etcd::{Etcd, counters, worker_keys};
 use super::lease_rows;
 use super::lease_rows::LeaseRow;
 use super::sql::Sql;
+use super::stride::Stride;
 use super::tag_rows;
 use super::tag_rows::{TagChange, TagRow};
 use super::workers;
@@ -25,10 +26,10 @@ pub(crate) enum Store {
 
 impl Store {
     /// No connection is made yet. Errors: `invalid_argument`.
-    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Store> {
+    pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Store> {
         match url.strip_prefix("etcd://") {
-            Some(address) => Etcd::new(address, limit).map(Store::Etcd),
-            None => Sql::new(url, connections, limit).map(Store::Sql),
+            Some(address) => Etcd::new(address, limit, stride).map(Store::Etcd),
+            None => Sql::new(url, connections, limit, stride).map(Store::Sql),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::connection;
 use super::dialect::Dialect;
 use super::schema;
+use super::stride::Stride;
 use super::transaction::{Transaction, Work, failed, is_failure};
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -19,13 +20,14 @@ pub(crate) struct Sql {
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
+    stride: Stride,
     /// Whether `leaf_alloc` has the column: a table that was made by hand may lack it.
     has_update_time: Arc<AtomicBool>,
 }
 
 impl Sql {
     /// Prepares a pool. No connection is made yet. Errors: `invalid_argument`.
-    pub(crate) fn new(url: &str, connections: u32, limit: Duration) -> Result<Sql> {
+    pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Sql> {
         sqlx::any::install_default_drivers();
         let (dialect, url, shown) = connection::parse(url)?;
         let options: AnyConnectOptions = url
@@ -43,12 +45,17 @@ impl Sql {
                 })
             })
             .connect_lazy_with(options);
-        Ok(Sql { pool, dialect, limit, shown, has_update_time: Arc::default() })
+        Ok(Sql { pool, dialect, limit, shown, stride, has_update_time: Arc::default() })
     }
 
     /// The store's address, without a password.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// Which ids of the counters it gives.
+    pub(super) fn stride(&self) -> Stride {
+        self.stride
     }
 
     pub(crate) fn dialect(&self) -> &'static Dialect {

@@ -2,9 +2,10 @@
 
 use super::{Etcd, gateway};
 use crate::clock::unix_ms;
-use crate::store::alloc::{continue_at, out_of_ids};
+use crate::store::alloc::continue_at;
+use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
-use leafid_core::{Code, Error, Fetched, Result, Segment, Utc};
+use leafid_core::{Code, Error, Fetched, Result, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
@@ -38,15 +39,15 @@ pub(crate) async fn take_range(
             return Ok(None);
         }
         let counter: Counter = parse(tag, &read.value)?;
-        let step = step.unwrap_or(counter.step);
+        let width = etcd.stride.width(step.unwrap_or(counter.step), tag)?;
         let start = if (0..after).contains(&counter.max_id) {
             continue_at(counter.max_id, after)?
         } else {
             counter.max_id
         };
-        let end = start.checked_add(step).ok_or_else(|| out_of_ids(tag))?;
+        let end = start.checked_add(width).ok_or_else(|| out_of_ids(tag))?;
         let segment =
-            Segment::new(start, end, 1).map_err(|error| error.context(format!("etcd, tag {tag:?}")))?;
+            etcd.stride.segment(start, end).map_err(|error| error.context(format!("etcd, tag {tag:?}")))?;
         let next = (counter.step > 0).then_some(counter.step);
         let raised = Counter { max_id: end, changed_ms: unix_ms(), ..counter };
         if etcd.write_if(&read, &[gateway::put(&read.key, &text(&raised)?)]).await? {
