@@ -303,6 +303,9 @@ export declare class Snowflake {
    */
   take(this: void, n: number): BigInt64Array
 
+  /** The next `n` ids as decimal digits. Errors as `take`. */
+  takeStrings(this: void, n: number): string[]
+
   /**
    * Fills the array, of up to 16777216 elements, with the next ids, ascending, all or nothing, and returns it. A view of a
    * `SharedArrayBuffer` is filled through a copy. Errors as `take`.
@@ -550,6 +553,9 @@ export interface Tag {
    * give them. A call that makes progress continues. After an error the ids that it had are issued later.
    */
   take(this: void, n: number, options?: WaitOptions | null): Promise<BigInt64Array>
+
+  /** The next `n` ids as decimal digits, as `take` has them. */
+  takeStrings(this: void, n: number, options?: WaitOptions | null): Promise<string[]>
 
   /** The next `n` ids, as far as {@link Tag.nextSync} would wait for them: all or none. */
   takeSync(this: void, n: number): BigInt64Array

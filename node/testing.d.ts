@@ -32,6 +32,7 @@ export declare class FakeSnowflake implements Pick<Snowflake, keyof Snowflake> {
   nextString(this: void): string
   nextNumber(this: void): number
   take(this: void, n: number): BigInt64Array
+  takeStrings(this: void, n: number): string[]
   fill<T extends BigInt64Array | BigUint64Array>(this: void, array: T): T
   stats(this: void): SnowflakeStats
   close(this: void): void

@@ -99,7 +99,7 @@ class FakeSnowflake {
     const real = new Snowflake({ worker: workerId, name: NAME, layout, epochMs, lazy: true, persist: false })
     const one = ids ? given(ids) : composed(typeof clock === 'function' ? clock : () => clock, workerId, real.layout)
     this.#ids = new Ids(one, 'FakeSnowflake')
-    bind(this, ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close'])
+    bind(this, ['next', 'nextString', 'nextNumber', 'take', 'takeStrings', 'fill', 'stats', 'close'])
     this.#workerId = workerId
     this.#layout = real.layout
     real.close()
@@ -124,6 +124,10 @@ class FakeSnowflake {
 
   take(n) {
     return this.#ids.take(n)
+  }
+
+  takeStrings(n) {
+    return Array.from(this.#ids.take(n), String)
   }
 
   fill(array) {
@@ -178,7 +182,8 @@ class FakeTag {
   constructor(name, one) {
     this.#ids = new Ids(one, 'FakeTag')
     this.#name = name
-    bind(this, ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats'])
+    const texts = ['nextString', 'takeStrings']
+    bind(this, [...texts, 'next', 'nextSync', 'tryNext', 'nextNumber', 'take', 'takeSync', 'fill', 'stats'])
   }
 
   static close(tag) {
@@ -207,6 +212,10 @@ class FakeTag {
 
   async take(n) {
     return this.#ids.take(n)
+  }
+
+  async takeStrings(n) {
+    return Array.from(this.#ids.take(n), String)
   }
 
   takeSync(n) {

@@ -11,7 +11,7 @@ const { serve } = require('./sources.js')
 const { TickRun } = require('./tick_run.js')
 
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
-const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close']
+const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'takeStrings', 'fill', 'stats', 'close']
 
 const failed = error => (error instanceof LeafidError ? error : translate(error))
 
@@ -116,6 +116,10 @@ class Snowflake {
     const ids = new BigInt64Array(n)
     Snowflake.#fill(self, ids)
     return ids
+  }
+
+  takeStrings(n) {
+    return Array.from(Snowflake.prototype.take.call(this, n), String)
   }
 
   fill(array) {

@@ -108,6 +108,10 @@ class Tag {
     }
   }
 
+  takeStrings(n, options) {
+    return Tag.prototype.take.call(this, n, options).then(ids => Array.from(ids, String))
+  }
+
   takeSync(n) {
     const self = Tag.#ours(this)
     return self.#fill(room(n))

@@ -17,7 +17,8 @@ const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
 
 test('ids ascend through all methods', t => {
   const flake = open(t)
-  const ids = [flake.next(), BigInt(flake.nextString()), ...flake.take(5000), ...flake.fill(new BigUint64Array(9)), flake.next()]
+  const first = [flake.next(), BigInt(flake.nextString()), ...flake.take(5000), ...flake.takeStrings(3).map(BigInt)]
+  const ids = [...first, ...flake.fill(new BigUint64Array(9)), flake.next()]
   assert.ok(ascending(ids))
   for (const id of ids) assert.equal(decode(id, flake.layout).workerId, 3)
   assert.ok(Math.abs(decode(flake.next()).timestampMs - Date.now()) < 1000)
@@ -142,9 +143,10 @@ test('methods work detached, and refuse another this', t => {
   const flake = open(t)
   for (const name of ['next', 'nextString', 'stats']) assert.ok((0, flake[name])())
   assert.ok((0, flake.take)(2))
+  assert.equal((0, flake.takeStrings)(2).length, 2)
   const { prototype } = Snowflake
   for (const self of [undefined, null, 7, 'x', {}, Object.create(flake), new Proxy(flake, {}), prototype]) {
-    for (const name of ['next', 'nextString', 'nextNumber', 'stats', 'close', 'take', 'fill']) {
+    for (const name of ['next', 'nextString', 'nextNumber', 'stats', 'close', 'take', 'takeStrings', 'fill']) {
       refuses(() => prototype[name].call(self, 1), /^this is .*; allowed: a Snowflake$/s)
     }
     for (const name of ['workerId', 'layout']) {

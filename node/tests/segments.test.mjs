@@ -12,7 +12,7 @@ const timeout = 60_000
 test('ids in order, by each way of asking', { timeout }, async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), fetch: counter.fetch })
-  const { next, nextSync, tryNext, nextString, nextNumber, take, takeSync, fill } = ids.tag('order')
+  const { next, nextSync, tryNext, nextString, nextNumber, take, takeStrings, takeSync, fill } = ids.tag('order')
   assert.equal(await next(), 1n)
   assert.equal(nextSync(), 2n)
   assert.equal(tryNext(), 3n)
@@ -24,6 +24,8 @@ test('ids in order, by each way of asking', { timeout }, async () => {
   const shared = new BigInt64Array(new SharedArrayBuffer(16))
   assert.equal(fill(shared), shared)
   assert.deepEqual([...shared], [14n, 15n])
+  assert.deepEqual(await takeStrings(2), ['16', '17'])
+  await assert.rejects(takeStrings(-1), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
   ids.close()
 })
 

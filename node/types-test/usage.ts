@@ -147,6 +147,7 @@ async function main(): Promise<void> {
 
   const id: bigint = flake.next()
   const text: string = flake.nextString()
+  const texts: string[] = flake.takeStrings(2)
   const ids: BigInt64Array = flake.take(10)
   const unsigned: BigUint64Array = flake.fill(new BigUint64Array(3))
   const signed: BigInt64Array = flake.fill(new BigInt64Array(3))
@@ -158,7 +159,7 @@ async function main(): Promise<void> {
     more.push(bigint)
     if (more.length === 5) break
   }
-  check(id < BigInt(text) && [...ids, ...unsigned, ...signed, ...more].every(each => each > id), 'ids ascend')
+  check(id < BigInt(text) && [...texts.map(BigInt), ...ids, ...unsigned, ...signed, ...more].every(each => each > id), 'ids ascend')
 
   const layout: Readonly<ResolvedLayout> = flake.layout
   const parts: Parts = decode(id, layout)

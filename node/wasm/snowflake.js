@@ -8,7 +8,7 @@ import { Shared } from './shared.js'
 import { nowMs } from './time.js'
 
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
-const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'fill', 'stats', 'close', 'ready']
+const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'takeStrings', 'fill', 'stats', 'close', 'ready']
 const LATER = 'this needs the event loop: use await Snowflake.open(options), or lazy: true'
 const UNDER_WAY = 'the worker id is being claimed; await ready(), or return to the event loop, and call again'
 const MOST_RESERVED = 4096
@@ -177,6 +177,10 @@ export class Snowflake {
     const ids = new BigInt64Array(n)
     Snowflake.#fill(self, ids)
     return ids
+  }
+
+  takeStrings(n) {
+    return Array.from(Snowflake.prototype.take.call(this, n), String)
   }
 
   fill(array) {

@@ -111,6 +111,10 @@ export class Tag {
     }
   }
 
+  takeStrings(n, options) {
+    return Tag.prototype.take.call(this, n, options).then(ids => Array.from(ids, String))
+  }
+
   takeSync(n) {
     const self = Tag.#ours(this)
     return self.#fill(room(n))

@@ -4,7 +4,9 @@ import { MOST } from './arrays.js'
 import { integer, isRecord, milliseconds, record } from './options.js'
 import { refuse } from './refuse.js'
 
-const BOUND = ['next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeSync', 'fill', 'stats']
+const BOUND = [
+  'next', 'nextSync', 'tryNext', 'nextString', 'nextNumber', 'take', 'takeStrings', 'takeSync', 'fill', 'stats',
+]
 
 function signal(value, name) {
   const fits = typeof value?.aborted === 'boolean' && typeof value.addEventListener === 'function'
