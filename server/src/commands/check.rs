@@ -60,6 +60,9 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
             false => say(true, format!("table {table}: it will be made at the first start")),
         }
     }
+    if let Err(error) = store.check_tables().await {
+        say(false, error.message().to_owned());
+    }
     match store.dangers().await {
         Ok(dangers) if dangers.is_empty() => {
             say(true, "durability: commits survive a crash of the store".to_owned())

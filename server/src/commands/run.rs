@@ -197,6 +197,7 @@ async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool
     loop {
         let error = match store.make_tables().await {
             Ok(()) => return Ok(true),
+            Err(error) if error.code() == Code::InvalidArgument => return Err(error),
             Err(error) => error,
         };
         back_off.failed(0, crate::clock::seed());

@@ -23,6 +23,8 @@ pub(crate) struct Dialect {
     pub(super) table_options: &'static str,
     /// Leaf's table, as Leaf's script makes it, or as near as the database comes.
     pub(super) leaf_alloc: &'static str,
+    /// Returns each of the tables that has no transactions, as one text.
+    pub(super) untransacted: Option<&'static str>,
     /// An INSERT that does nothing if the row exists: what is before VALUES, and what is behind.
     pub(super) insert_new: (&'static str, &'static str),
     /// Settings without which a committed row can be lost: the query of one text, its good values, what to set.

@@ -56,6 +56,14 @@ impl Store {
         }
     }
 
+    /// Errors: `invalid_argument` for tables by which ids would come twice.
+    pub(crate) async fn check_tables(&self) -> Result<()> {
+        match self {
+            Store::Sql(sql) => sql.check_tables().await,
+            Store::Etcd(_) => Ok(()),
+        }
+    }
+
     /// The tables, and whether each is there.
     pub(crate) async fn tables(&self) -> Vec<(&'static str, bool)> {
         let mut tables = Vec::new();

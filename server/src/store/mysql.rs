@@ -4,7 +4,11 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "MySQL",
-    session: &["SET SESSION innodb_lock_wait_timeout = 5"],
+    session: &[
+        "SET SESSION innodb_lock_wait_timeout = 5",
+        // Otherwise a counter that does not fit its column is stored as the largest that does, again and again.
+        "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
+    ],
     begin: "START TRANSACTION",
     for_update: "FOR UPDATE",
     numbered: false,
@@ -22,6 +26,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
         PRIMARY KEY (biz_tag)
     ) ENGINE = InnoDB",
+    untransacted: Some(
+        "SELECT CAST(CONCAT(t.table_name, ' is ', t.engine) AS CHAR) FROM information_schema.tables t
+         JOIN information_schema.engines e ON e.engine = t.engine
+         WHERE t.table_schema = DATABASE() AND t.table_name IN ('leaf_alloc', 'leafid_space', 'leafid_worker')
+         AND e.transactions <> 'YES' ORDER BY 1",
+    ),
     insert_new: ("INSERT IGNORE INTO", ""),
     durable: &[
         (
@@ -33,11 +43,6 @@ pub(super) static DIALECT: Dialect = Dialect {
             "SELECT CAST(@@sync_binlog AS CHAR)",
             &["1"],
             "set 1 if replicas can become the primary, or they may miss what was committed",
-        ),
-        (
-            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leaf_alloc'",
-            &["InnoDB"],
-            "use InnoDB: other engines may have no transactions",
         ),
     ],
 };

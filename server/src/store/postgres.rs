@@ -21,6 +21,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         description varchar(256) DEFAULT NULL,
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
     )",
+    untransacted: None,
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[
         (
@@ -32,6 +33,12 @@ pub(super) static DIALECT: Dialect = Dialect {
             "SELECT current_setting('fsync')",
             &["on"],
             "set on, or a crash of the machine can lose or damage everything",
+        ),
+        (
+            "SELECT CAST(COUNT(*) AS text) FROM pg_class WHERE relpersistence <> 'p' AND oid IN \
+             (to_regclass('leaf_alloc'), to_regclass('leafid_space'), to_regclass('leafid_worker'))",
+            &["0"],
+            "ALTER TABLE … SET LOGGED, or a crash of the database empties a table, and ids come twice",
         ),
     ],
 };

@@ -4,7 +4,7 @@ use super::connection;
 use super::dialect::Dialect;
 use super::schema;
 use super::stride::Stride;
-use super::transaction::{Transaction, Work, failed, is_failure};
+use super::transaction::{Transaction, Work, failed, is_failure, text};
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyPool, Executor};
@@ -85,10 +85,23 @@ impl Sql {
                 return made;
             }
         }
+        self.check_tables().await?;
         let has_update_time =
             self.answers("SELECT COUNT(update_time) FROM leaf_alloc WHERE 1 = 0".to_owned()).await;
         self.has_update_time.store(has_update_time, Relaxed);
         Ok(())
+    }
+
+    /// Errors: `invalid_argument` for a table without transactions, where two servers would take one range.
+    pub(crate) async fn check_tables(&self) -> Result<()> {
+        let Some(query) = self.dialect.untransacted else { return Ok(()) };
+        let rows = self.transaction(move |tx| Box::pin(async move { tx.rows(query, &[]).await })).await?;
+        let found = rows.iter().map(|row| text(row, 0)).collect::<Result<Vec<_>>>()?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let found = format!("a database where {}, which has no transactions", found.join(" and "));
+        Err(Error::invalid("store", found, "tables of InnoDB: ALTER TABLE … ENGINE = InnoDB"))
     }
 
     /// Whether rows of `leaf_alloc` say when they were changed.

@@ -22,6 +22,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         description varchar(256) DEFAULT NULL,
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
     )",
+    untransacted: None,
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[],
 };

@@ -1,0 +1,68 @@
+"""Stores by which ids would come twice, and what the server says of them."""
+
+import subprocess
+
+import pytest
+from servers import BINARY, Server, check_unique, make_tag
+
+
+@pytest.fixture
+def odd(engine, name):
+    """The address of a database of one test, and its `sql`."""
+    database = name.replace("-", "_")
+    engine.sql(f"CREATE DATABASE {database}")
+    before, engine.database = engine.database, database
+    yield engine.url.removesuffix("leaf") + database, engine.sql
+    engine.database = before
+
+
+def refused(store):
+    """What a start and `check` say of a store, which both refuse."""
+    with Server(store, wait=False) as server:
+        assert server.process.wait(20) == 1
+        done = subprocess.run(
+            [BINARY, "--store", store, "--listen", "127.0.0.1:0", "check"], stdout=subprocess.PIPE, text=True
+        )
+        assert done.returncode == 1
+        return server.log(), done.stdout
+
+
+@pytest.mark.parametrize("table", ["leaf_alloc", "leafid_space", "leafid_worker"])
+def test_a_table_without_transactions_is_refused(engine, odd, table):
+    if engine.name != "mariadb":
+        pytest.skip("its tables have transactions")
+    store, sql = odd
+    make_tag(store, "order")
+    sql(f"ALTER TABLE {table} ENGINE = MyISAM")
+    assert all(f"{table} is MyISAM, which has no transactions" in said for said in refused(store))
+
+
+def test_a_table_that_a_crash_empties_is_wrong(engine, odd):
+    if engine.name != "postgresql":
+        pytest.skip("it has no such tables")
+    store, sql = odd
+    make_tag(store, "order")
+    sql("ALTER TABLE leafid_worker SET UNLOGGED")
+    done = subprocess.run([BINARY, "--store", store, "--listen", "127.0.0.1:0", "check"], stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "SET LOGGED" in done.stdout
+
+
+def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
+    """MariaDB without its strict mode stores the largest number of the column instead, each time."""
+    store, sql = odd
+    make_tag(store, "order", step=100, first=2**31 - 250)
+    sql("ALTER TABLE leaf_alloc " + ("MODIFY max_id int" if engine.name == "mariadb" else "ALTER max_id TYPE int"))
+    if engine.name == "mariadb":
+        mode = sql("SELECT @@GLOBAL.sql_mode")[0]
+        sql("SET GLOBAL sql_mode = ''")
+    try:
+        found = []
+        for _ in range(2):
+            with Server(store, "--timeout-ms", "300", "--no-snowflake") as server:
+                ranges = filter(None, [server.client().range("order", 100) for _ in range(4)])
+                found += [id for start, end in ranges for id in range(start, end)]
+        check_unique(found, 200)
+        assert len(found) == 200
+    finally:
+        if engine.name == "mariadb":
+            sql(f"SET GLOBAL sql_mode = '{mode}'")
