@@ -18,6 +18,7 @@ mod postgres;
 mod schema;
 mod sql;
 mod sqlite;
+mod sqlite_file;
 mod stride;
 mod tag_rows;
 mod transaction;

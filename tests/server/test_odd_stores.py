@@ -1,5 +1,6 @@
 """Stores by which ids would come twice, and what the server says of them."""
 
+import os
 import subprocess
 
 import pytest
@@ -66,3 +67,41 @@ def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
     finally:
         if engine.name == "mariadb":
             sql(f"SET GLOBAL sql_mode = '{mode}'")
+
+
+def test_an_sqlite_file_with_two_names_is_refused(file):
+    """SQLite's log has the name of the file, so that servers with different names would not see each other's commits."""
+    make_tag(file.url, "order")
+    other = file.folder / "other.db"
+    other.hardlink_to(file.url)
+    assert all("several hard links" in said for said in refused(str(other)))
+    other.unlink()
+    other.touch()
+    if subprocess.run(["mount", "--bind", file.url, other], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("needs root to mount")
+    try:
+        assert all("is mounted as a file" in said for said in refused(str(other)))
+    finally:
+        subprocess.run(["umount", other], check=True)
+    with Server(file.url) as server:
+        assert server.client().ids("order") == [1]
+
+
+def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
+    make_tag(file.url, "order", step=10)
+    with Server(file.url, "--timeout-ms", "300") as server:
+        client = server.client()
+        found = [*range(*client.range("order", 10))]
+        moved = file.folder / "moved"
+        moved.mkdir()
+        names = [name for name in os.listdir(file.folder) if name.startswith("ids.db")]
+        for name in names:
+            os.rename(file.folder / name, moved / name)
+        assert client.range("order", 10) is None
+        assert "was deleted, moved or replaced" in client.post("/api/segment/range/order?nonce=1")[1]["message"]
+        make_tag(file.url, "order", step=10, first=1000)
+        assert client.range("order", 10) is None, "another file"
+        for name in names:
+            os.replace(moved / name, file.folder / name)
+        found += range(*client.range("order", 10))
+        check_unique(found, 20)

@@ -3,6 +3,7 @@
 use super::connection;
 use super::dialect::Dialect;
 use super::schema;
+use super::sqlite_file::SqliteFile;
 use super::stride::Stride;
 use super::transaction::{Transaction, Work, failed, is_failure, text};
 use leafid_core::{Code, Error, Result};
@@ -20,6 +21,8 @@ pub(crate) struct Sql {
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
+    /// That of SQLite.
+    file: Option<Arc<SqliteFile>>,
     stride: Stride,
     /// Whether `leaf_alloc` has the column: a table that was made by hand may lack it.
     has_update_time: Arc<AtomicBool>,
@@ -30,6 +33,7 @@ impl Sql {
     pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Sql> {
         sqlx::any::install_default_drivers();
         let (dialect, url, shown) = connection::parse(url)?;
+        let file = shown.strip_prefix("sqlite:").map(SqliteFile::new).transpose()?.map(Arc::new);
         let options: AnyConnectOptions = url
             .parse()
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
@@ -45,7 +49,7 @@ impl Sql {
                 })
             })
             .connect_lazy_with(options);
-        Ok(Sql { pool, dialect, limit, shown, stride, has_update_time: Arc::default() })
+        Ok(Sql { pool, dialect, limit, shown, file, stride, has_update_time: Arc::default() })
     }
 
     /// The store's address, without a password.
@@ -156,6 +160,7 @@ impl Sql {
         F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T>,
     {
         let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        self.file.as_ref().map_or(Ok(()), |file| file.check())?;
         let mut tx = Transaction::new(connection, self.dialect);
         let done = match timeout(self.limit, tx.run(work)).await {
             Ok(done) => done,

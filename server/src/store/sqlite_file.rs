@@ -1,0 +1,56 @@
+//! The file of an SQLite store. SQLite keeps its log beside the file, by the name that it was opened by, so each process
+//! must open it in one folder and by one name, and as long as it is there.
+
+use leafid_core::{Code, Error, Result};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+const ALLOWED: &str = "a file with one name, in a folder that all servers of it share";
+
+/// The file, and which one it was at the first connection.
+pub(super) struct SqliteFile {
+    path: PathBuf,
+    first: OnceLock<(u64, u64)>,
+}
+
+impl SqliteFile {
+    /// Errors: `invalid_argument`, for a file that others may have opened with another log.
+    pub(super) fn new(path: &str) -> Result<SqliteFile> {
+        let path = PathBuf::from(path);
+        let wrong = |why: &str| Err(Error::invalid("store", format!("{} {why}", path.display()), ALLOWED));
+        if let Ok(metadata) = path.metadata() {
+            if metadata.nlink() > 1 {
+                return wrong("has several hard links, and servers with another one see other commits");
+            }
+            if is_mounted(&path) {
+                return wrong("is mounted as a file, and others see other commits: mount its folder");
+            }
+        }
+        Ok(SqliteFile { path, first: OnceLock::new() })
+    }
+
+    /// To be called once it is open. Errors: another file is at its path.
+    pub(super) fn check(&self) -> Result<()> {
+        let found = self.path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+        if found.is_some_and(|found| *self.first.get_or_init(|| found) == found) {
+            return Ok(());
+        }
+        let path = self.path.display();
+        let message = format!(
+            "{path} was deleted, moved or replaced while it was in use, and nothing is taken from it any more: put it \
+             back, or stop all servers of it, raise max_id, and start them"
+        );
+        Err(Error::new(Code::SegmentUnavailable, message))
+    }
+}
+
+/// Whether this path is a mount point. proc_pid_mountinfo(5)
+fn is_mounted(path: &Path) -> bool {
+    let (Ok(path), Ok(mounts)) = (path.canonicalize(), std::fs::read_to_string("/proc/self/mountinfo"))
+    else {
+        return false;
+    };
+    let shown = path.to_string_lossy().replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011");
+    mounts.lines().any(|line| line.split(' ').nth(4) == Some(&shown))
+}
