@@ -152,6 +152,22 @@ test('lazy: the first call begins the claim, and no call waits for it', { timeou
   await until('the release', () => asked('release'))
 })
 
+test('a claim whose answer was lost is sent again, for one opening', { timeout }, async t => {
+  const { url, tell, leases } = await server(t)
+  const { name } = space()
+  const options = () => ({ name, stateDir: directory(), worker: url })
+  await tell({ do: 'fault', fault: { lost: true }, tag: 'claim', times: 1 })
+  assert.equal((await refused(options())).code, LOST)
+  const [lost] = await leases(name)
+  const flakes = []
+  for (let count = 0; count < 3; count++) flakes.push(await Snowflake.open(options()))
+  const workers = flakes.map(flake => flake.workerId)
+  assert.equal(workers[0], lost.worker_id, 'it takes no second worker id')
+  assert.equal((await leases(name)).length, 3)
+  assertDistinct(workers)
+  for (const flake of flakes) flake.close()
+})
+
 test('a pool that is full is worker_in_use, until a process gives one back', { timeout }, async t => {
   const { url } = await server(t, 30_000, '--pool', '1')
   const { name } = space()

@@ -10,7 +10,6 @@ import { filteredMs, observe, writer } from './clock.js'
 import { LeafidError, codeOf, fault } from './errors.js'
 import { log } from './logger.js'
 import { random64, wasm } from './module.js'
-import { platform } from './platform.js'
 
 export const SLOT_BYTES = 4096
 
