@@ -11,7 +11,8 @@ NODE ?= node
 
 .PHONY: demo demo-browser demo-build test-examples examples-tools FORCE
 
-demo: tools demo-build python-wheel node-package build/examples/orders-rust build/examples/orders-c build/node/orders.mjs build/examples/leafid-server
+demo: tools demo-build python-wheel node-package server-program build/examples/orders-rust build/examples/orders-c \
+    build/node/orders.mjs
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \
 	    $(if $(KEEP),--keep)
 
@@ -37,13 +38,6 @@ build/examples/%-rust: FORCE | examples-tools
 	@mkdir -p $(@D)
 	@$(CARGO) build --profile $(profile) --quiet -p leafid-examples --bin $*
 	@cmp -s $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@ || cp $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@
-
-# As by `make test-server`.
-build/examples/leafid-server: FORCE | examples-tools
-	@mkdir -p $(@D)
-	@echo "== building leafid-server"
-	@$(server_build) $(CARGO) build --quiet -p leafid-server
-	@cmp -s $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server $@ || cp $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server $@
 
 # The library is looked for where it was linked: build/c may be staged anew without linking again.
 define examples_link

@@ -4,7 +4,7 @@
 # Quickly built: nothing here measures speed.
 server_build := CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_INCREMENTAL=0
 
-.PHONY: test-server test-monitor server-tools
+.PHONY: test-server test-monitor server-tools server-program
 
 test-server: tools server-tools build/venv-schemathesis/done
 	@$(server_build) cargo test --quiet -p leafid-server
@@ -28,6 +28,14 @@ $(server_browser)/installed: tests/wasm_js/package.json
 	@cd $(server_browser) && npm install --loglevel=error --no-save --no-package-lock --no-audit --no-fund \
 	    playwright-core@$$(sed -n 's/.*"playwright-core": "\(.*\)".*/\1/p' $(CURDIR)/$<)
 	@touch $@
+
+# build/leafid-server, for tests and the demo.
+server-program: tools
+	@echo "== building leafid-server"
+	@$(server_build) cargo build --quiet -p leafid-server
+	@mkdir -p build
+	@cmp -s $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/leafid-server || \
+	    cp $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/
 
 server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \

@@ -8,7 +8,7 @@ import subprocess
 import time
 import urllib.request
 
-SERVER = pathlib.Path(__file__).resolve().parents[2] / "build" / "examples" / "leafid-server"
+SERVER = pathlib.Path(__file__).resolve().parents[2] / "build/leafid-server"
 SHOP = "market"
 ORDERS = 4_000  # of each process
 # When that share of the orders has come.
