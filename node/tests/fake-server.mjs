@@ -25,11 +25,10 @@ export async function fakeServer(t, ...args) {
   return { url: `http://127.0.0.1:${listening}`, port: listening, tell }
 }
 
-/** Two nodes of one Leaf, on one database: their `urls`, `tell` for both, and `given`, all ids that they ever gave. */
+/** Two nodes of one Leaf, whose ids are far apart: their `urls`, `tell` for both, and `given`, all ids that they gave. */
 export async function leaf(t) {
-  const database = join(directory(), 'leaf.db')
-  const nodes = [await fakeServer(t, '--database', database, '--leaf-worker-id', '1')]
-  nodes.push(await fakeServer(t, '--database', database, '--leaf-worker-id', '2'))
+  const nodes = [await fakeServer(t, '--leaf-worker-id', '1')]
+  nodes.push(await fakeServer(t, '--leaf-worker-id', '2', '--first', '1000000001'))
   async function given(tag, mode = 'segment') {
     const all = new Set()
     let count = 0

@@ -1,4 +1,4 @@
-// An existing Leaf, two nodes of it on one database, and tinyid: ids are the servers' own, and none comes twice.
+// An existing Leaf, two nodes of it, and tinyid: ids are the servers' own, and none comes twice.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Snowflake, decode } from 'leafid'
@@ -266,27 +265,6 @@ test('of several servers one that is gone is passed over; one text is the same a
   for (const worker of [dead.url, [dead.url, dead.url + '/ids']]) {
     await assert.rejects(Snowflake.open({ ...space(), worker }), { code: LOST, message: new RegExp(dead.url) })
   }
-})
-
-test('a server that failed comes last, and serves again when another one fails', { timeout }, async t => {
-  const database = ['--database', join(directory(), 'leases.db'), '--trust-table']
-  const [first, second] = [await server(t, 1000, ...database), await server(t, 1000, ...database)]
-  const total = async ({ tell }) => {
-    const { tags } = await tell({ do: 'report', requests: 0 })
-    return Object.values(tags).reduce((sum, { total }) => sum + total, 0)
-  }
-  const fails = { do: 'fault', fault: { status: 500 } }
-  await first.tell(fails)
-  const flake = await Snowflake.open({ ...space(), worker: [first.url, second.url] })
-  await run(flake, 20_000, async () => (await total(second)) >= 6)
-  const failed = await total(first)
-  assert.ok(failed <= 2, `${failed} requests to the server that failed`)
-  await first.tell({ do: 'clear' })
-  await second.tell(fails)
-  await run(flake, 20_000, async () => (await total(first)) >= failed + 4)
-  assert.ok((await total(first)) >= failed + 4)
-  assert.equal(flake.stats().claims, 1)
-  flake.close()
 })
 
 test('without its server a process goes on only inside the span that was left to it', { timeout }, async t => {

@@ -1,4 +1,4 @@
-"""Ids of an unmodified Leaf, of two nodes on one database, and of tinyid."""
+"""Ids of an unmodified Leaf, of two nodes, and of tinyid."""
 
 import array
 import asyncio
@@ -15,8 +15,9 @@ import leafid
 class Nodes:
     """Two nodes of one Leaf."""
 
-    def __init__(self, fake_server, database):
-        self.nodes = [fake_server("--database", str(database), "--leaf-worker-id", str(id)) for id in (1, 2)]
+    def __init__(self, fake_server):
+        firsts = {1: 1, 2: 1_000_000_001}
+        self.nodes = [fake_server("--leaf-worker-id", str(id), "--first", str(first)) for id, first in firsts.items()]
         self.urls = [node.url for node in self.nodes]
 
     def do(self, **command):
@@ -31,8 +32,8 @@ class Nodes:
 
 
 @pytest.fixture
-def leaf(fake_server, tmp_path):
-    return Nodes(fake_server, tmp_path / "leaf.db")
+def leaf(fake_server):
+    return Nodes(fake_server)
 
 
 @pytest.fixture

@@ -147,11 +147,8 @@ long long reported(struct fake_server *server, const char *tag, const char *what
 }
 
 void leaf_start(struct leaf *leaf) {
-    char database[600];
-    /* As the server knows the directory, where that is a program of another system. */
-    snprintf(database, sizeof database, "%s/%s.db", getenv("LEAFID_TEST_DIR"), fresh_name());
     for (int i = 0; i < 2; i++) {
-        const char *options[] = {"--database", database, "--leaf-worker-id", i ? "2" : "1", NULL};
+        const char *options[] = {"--leaf-worker-id", i ? "2" : "1", "--first", i ? "1000000001" : "1", NULL};
         fake_server_start(&leaf->nodes[i], options);
     }
 }

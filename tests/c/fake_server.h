@@ -28,7 +28,7 @@ const char *text_in(const char *answer, const char *name, char *out, size_t room
 /* What the report says of a tag, or of "claim", "renew" or "release": as `total`. 0 for what was never asked. */
 long long reported(struct fake_server *server, const char *tag, const char *what);
 
-/* Two nodes of one Leaf: two fake servers on one database. */
+/* Two nodes of one Leaf: two fake servers whose ids are far apart. */
 struct leaf {
     struct fake_server nodes[2];
 };

@@ -38,7 +38,7 @@ class Chaos:
         # libfaketime keeps shared memory by process numbers, which are this namespace's own.
         world.must("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")
         self.disk, self.clocks = world.Disk(where), world.Clocks(where, CLOCKS)
-        self.source, self.lease_server = world.source(where), world.lease_server(where)
+        self.source, self.lease_server = world.source(), world.lease_server()
         self.programs = {name: Program(name, self) for name in PROGRAMS}
         # Of each run its process.
         self.runs = {}
@@ -169,7 +169,7 @@ class Chaos:
 
     def restarted(self, name, seconds, is_trusted):
         server = getattr(self, name)
-        self.damaged(name, seconds, server, server.kill, lambda: server.start(is_trusted))
+        self.damaged(name, seconds, server, lambda: server.dead("refused"), lambda: server.restart(is_trusted))
         self.counts[f"{name} faults"] += 1
         self.counts[f"{name} restarts"] += 1
 

@@ -1,9 +1,7 @@
 """What the programs live on and off: a disk, clocks, servers. Each can be damaged, and mends again."""
 
-import contextlib
 import os
 import queue
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -101,11 +99,10 @@ class Clocks:
 
 
 class Server(Worker):
-    """A fake server with a database: the source of segments, or the lease server."""
+    """A fake server: the source of segments, or the lease server."""
 
-    def __init__(self, where, name, lies, **dials):
-        self.database, self.lies, self.dials = where / f"{name}.db", lies, {"seconds": LIFE_S, **dials}
-        self.server = FakeServer(database=self.database, **self.dials)
+    def __init__(self, lies, **dials):
+        self.lies, self.server = lies, FakeServer(seconds=LIFE_S, **dials)
         self.highest, self.given_again = dict.fromkeys(TAGS, 1), 0
         super().__init__()
 
@@ -122,12 +119,13 @@ class Server(Worker):
     def dead(self, how):
         self.server.dead(how) if how else self.server.back()
 
-    def kill(self):
-        self.server.kill()
-
-    def start(self, is_trusted):
-        trust = {"trust_table": True} if is_trusted else {}
-        self.server = FakeServer(self.server.port, database=self.database, **self.dials, **trust)
+    def restart(self, is_trusted):
+        """What was dead is back, with the table that it had."""
+        if not is_trusted:
+            # It cannot know that, and takes it for an older one.
+            self.server.do("snapshot")
+            self.server.do("rewind")
+        self.server.back()
 
     def rewind(self, tag, by):
         """Gives again what was given, heedless of `after`."""
@@ -148,19 +146,15 @@ class Server(Worker):
         return self.highest[tag]
 
     def now(self, tag):
-        with contextlib.closing(sqlite3.connect(self.database, timeout=10)) as db:
-            row = db.execute("SELECT next FROM tags WHERE tag = ?", [tag]).fetchone()
-        return row[0] if row else 1
+        return self.server.do("tag", tag=tag)["next"]
 
 
-def source(where):
-    server = Server(where, "source", LIES)
-    server.server.do("tags", known=True)
-    return server
+def source():
+    return Server(LIES)
 
 
-def lease_server(where):
-    return Server(where, "lease_server", LEASE_LIES, pool=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
+def lease_server():
+    return Server(LEASE_LIES, pool=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
 
 
 def run(*command):

@@ -32,9 +32,10 @@ class Control:
         self.faults.clear(tag)
 
     def tag(self, tag, **dials):
-        self.counters.set(tag, dials)
+        following = self.counters.set(tag, dials)
         # A node of Leaf would see it with its next range only.
         self.node.drop(tag)
+        return {"next": following}
 
     def tags(self, known):
         self.counters.known = known
@@ -55,10 +56,11 @@ class Control:
     def tell_leases(self, name=None):
         return self.leases.listed(name)
 
-    def snapshot(self, file=None):
+    def spans(self):
+        return self.leases.given()
+
+    def snapshot(self):
         self.leases.snapshot()
-        if file:
-            self.leases.database.copy_to(file)
 
     def rewind(self, trusted=False):
         self.leases.rewind(trusted)
@@ -83,6 +85,7 @@ ACTIONS = {
     "given": Control.given,
     "pool": Control.pool,
     "leases": Control.tell_leases,
+    "spans": Control.spans,
     "snapshot": Control.snapshot,
     "rewind": Control.rewind,
     "dead": Control.dead,

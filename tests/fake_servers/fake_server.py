@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sources of segments and a server of leases that misbehave when told to. The standard library only, loopback only.
 
-    fake_server.py [--port 0] [--seconds 600] [--certificate FILE --key FILE] [--database FILE] [--leaf-worker-id 0]
-                [--pool 32] [--lease-ms 30000] [--threshold-ms 10000] [--trust-table]
+    fake_server.py [--port 0] [--seconds 600] [--certificate FILE --key FILE] [--first 1] [--leaf-worker-id 0]
+                [--pool 32] [--lease-ms 30000] [--threshold-ms 10000]
 
 It speaks `range` (range_dialect.py), Leaf (leaf_dialect.py), tinyid (tinyid_dialect.py), and the leases of worker ids
 (lease_dialect.py, leases.py), all on one port. It prints two lines, and ends when its standard input closes or after
@@ -11,10 +11,8 @@ It speaks `range` (range_dialect.py), Leaf (leaf_dialect.py), tinyid (tinyid_dia
     listening 40123        the port of the protocols
     control 40124          the port that answers the control path alone, also while the other one is dead
 
-With `--database` the counters and leases are in that SQLite file, which several of these programs may share: two of
-them are two nodes of one Leaf. Without it they are in memory, and gone with the program. A program that starts with
-a file which is there already, and which no other one uses, takes its leases for an old copy (leases.py) unless told
-`--trust-table`.
+Counters and leases are in memory, and gone with the program. Two of these programs, one of which begins far above the
+other (`--first`), are two nodes of one Leaf to a client. Where servers share a database, tests use leafid-server.
 
 It is told what to do in commands, each a JSON object. They go, one or a list of them, as the body of a POST to /control
 (on either port; the second one never speaks TLS), or as lines on standard input, each answered by one line of JSON on
@@ -30,11 +28,11 @@ standard output. A GET of /control is {"do": "report"}.
         Answer rightly again; without a tag: all of them, and what hangs is let go.
     {"do": "tag", "tag": "order", "next": 1, "step": 5000, "stride": 1, "known": true, "heeds_after": true,
      "grows": true, "delta": 2, "remainder": null}
-        What is given here only changes. `next` sets the counter, back as well; `step` is the source's own, which raises
-        the step of those who follow it; an unknown tag is answered as the dialect does; a tag that does not heed
-        `after` gives what its counter says. A tag that was never named starts at 1 with step 1000. `range` and Leaf
-        share a tag's counter. A node of Leaf doubles the step of its ranges from the third one on, unless `grows` is
-        false; it drops what it holds of a tag when this command comes to it, and other nodes do not. For tinyid `delta`
+        What is given here only changes; answers {"next"}. `next` sets the counter, back as well; `step` is the source's
+        own, which raises the step of those who follow it; an unknown tag is answered as the dialect does; a tag that
+        does not heed `after` gives what its counter says. A tag that was never named starts at `--first` with step
+        1000. `range` and Leaf share a tag's counter. A node of Leaf doubles the step of its ranges from the third one
+        on, unless `grows` is false; it drops what it holds of a tag when this command comes to it. For tinyid `delta`
         is the number of databases, each with a counter of its own; `remainder` is the one that answers, null draws one
         for each request.
     {"do": "tags", "known": false}
@@ -53,8 +51,10 @@ standard output. A GET of /control is {"do": "report"}.
         The table, of one name or all: {"leases": [{"name", "worker_id", "token", "from", "until", "lease_ends",
         "instance", "renewals", "held", "clock_ahead"}], "server_time", "floor"}. Who renews with such a token is a
         clone.
-    {"do": "snapshot", "file": "old.db"}
-        Keep a copy of the leases, and, where a file is named, of the whole database there.
+    {"do": "spans"}
+        All spans that were ever given: {"spans": [[name, worker_id, from, until], …]}.
+    {"do": "snapshot"}
+        Keep a copy of the leases.
     {"do": "rewind", "trusted": false}
         Go on with the copy of the leases. The server knows that it may be old: see leases.py. One that trusts it does
         not, and repeats what it gave: a server that breaks the rules.
@@ -77,7 +77,6 @@ import threading
 
 from control import Control
 from counters import Counters
-from database import Database
 from faults import Faults
 from leaf_node import Node
 from leases import Leases
@@ -92,20 +91,18 @@ def main():
     words.add_argument("--connections", type=int, default=1024, help="how many it holds at most; others wait")
     words.add_argument("--certificate", help="PEM: speak TLS with it")
     words.add_argument("--key", help="PEM: the key of the certificate")
-    words.add_argument("--database", metavar="FILE", help="where counters and leases are kept; without it, in memory")
+    words.add_argument("--first", type=int, default=1, help="the first id of a tag that was not told otherwise")
     words.add_argument("--leaf-worker-id", type=int, default=0, help="of this node's snowflake, 0 to 1023")
     words.add_argument("--pool", type=int, default=32, help="how many worker ids a name has to lease")
     words.add_argument("--lease-ms", type=int, default=30_000, help="how long a lease lasts without a renewal")
     words.add_argument("--threshold-ms", type=int, default=10_000, help="by how much a span may end after that")
-    words.add_argument("--trust-table", action="store_true", help="the leases of the database are no old copy")
     options = words.parse_args()
     if not 0 <= options.leaf_worker_id <= 1023:
         words.error(f"--leaf-worker-id is {options.leaf_worker_id}, not 0 to 1023")
 
     threading.Timer(options.seconds, os._exit, [0]).start()
-    database = Database(options.database)
-    counters = Counters(database)
-    leases = Leases(database, options.pool, options.lease_ms, options.threshold_ms, options.trust_table)
+    counters = Counters(options.first)
+    leases = Leases(options.pool, options.lease_ms, options.threshold_ms)
     control = Control(Faults(), counters, Report(), Node(counters, options.leaf_worker_id), leases)
     listener = Listener(
         control, options.port, connections=options.connections, tls=(options.certificate, options.key)

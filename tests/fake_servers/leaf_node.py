@@ -1,7 +1,6 @@
-"""A node of Leaf: ranges from the database that all nodes share, issued one id at a time; and its snowflake."""
+"""A node of Leaf: ranges of the counters, issued one id at a time; and its snowflake."""
 
 import random
-import sqlite3
 import threading
 import time
 from array import array
@@ -32,7 +31,7 @@ class Buffer:
         self.drop()
 
     def drop(self):
-        """Forgets what it holds: the next id comes from the database as that is now."""
+        """Forgets what it holds: the next id comes from the counter as that is now."""
         self.position = self.end = self.fetch_at = 0
         self.stride, self.following = 1, None
         self.fetches, self.fetched, self.step, self.own_step = 0, 0, 0, 0
@@ -46,16 +45,13 @@ class Buffer:
             if number >= self.fetch_at and self.following is None:
                 try:
                     self.following = self.fetch()
-                except (LeafError, sqlite3.Error):
+                except LeafError:
                     # Asked for again by the next id; it matters when this range is used up.
                     pass
             return number
 
     def turn(self):
-        try:
-            start, end, stride = self.following or self.fetch()
-        except sqlite3.Error:
-            raise LeafError(BOTH_UNUSABLE) from None
+        start, end, stride = self.following or self.fetch()
         self.following = None
         self.position, self.end, self.stride = start, end, stride
         self.fetch_at = start + (end - start) // 10

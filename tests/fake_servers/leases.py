@@ -1,4 +1,4 @@
-"""The leases of worker ids: the table of a lease server, kept in the database.
+"""The leases of worker ids: the table of a lease server, kept in memory.
 
 Of each worker id of a name it keeps up to where its ticks were ever given (`until`), and who holds it (a token, and
 when the lease ends). What makes ids unique is `until` alone: it is committed before it is answered, goes up, and comes
@@ -18,16 +18,18 @@ decides only who gets the next span. Times are Unix milliseconds.
 * A claim repeated by its `instance` is given the same id, span and token, and the lease begins anew. Once it was
   renewed, the repetition is a stray one and refused: the span of its answer is not this caller's alone any more.
 
-A table may be old: the server continues with a copy, or starts with one that it finds. What was given since the copy
-was made is unknown, but not where it ends: all of it was given before the start, so none of it ends above start +
-lease_ms + threshold_ms (the largest ever in effect, and from the latest time at which this table gave anything, should
-the clock have gone back). So every id of every name counts as given until then, and no claim is answered before this
-clock has passed it. Nor may a renewal be: the token that the old table holds can be that of a process which slept while
-its id went to another one, whom the table does not know; a renewal has no `from` to lift the sleeper above the other
-one's span. So all tokens are void, holders use their spans to the end, and claim anew.
+A table may be old: the server continues with a copy (`rewind`). What was given since the copy was made is unknown, but
+not where it ends: none of it ends above now + lease_ms + threshold_ms (the largest ever in effect, and from the latest
+time at which this table gave anything, should the clock have gone back). So every id of every name counts as given
+until then, and no claim is answered before this clock has passed it. Nor may a renewal be: the token that the old table
+holds can be that of a process which slept while its id went to another one, whom the table does not know; a renewal has
+no `from` to lift the sleeper above the other one's span. So all tokens are void, holders use their spans to the end,
+and claim anew.
 """
 
+import copy
 import secrets
+import threading
 import time
 
 DIALS = ("size", "lease_ms", "threshold_ms", "clock_offset_ms")
@@ -42,14 +44,29 @@ class Refused(Exception):
         self.status, self.error = status, error
 
 
+class Table:
+    def __init__(self):
+        # By name and worker id. A row has no token where nobody holds it.
+        self.rows = {}
+        # No span begins below `floor`; grants were made up to `latest`, at most `longest_ms` ahead.
+        self.floor = self.latest = self.longest_ms = 0
+
+    def of(self, name):
+        return {row["worker_id"]: row for key, row in self.rows.items() if key[0] == name}
+
+    def held(self, name, worker_id, token):
+        row = self.rows.get((name, worker_id))
+        if not row or row["token"] != token:
+            raise Refused(409, "worker_lost", f"worker id {worker_id} of {name} is not held by this token")
+        return row
+
+
 class Leases:
-    def __init__(self, database, size=32, lease_ms=30_000, threshold_ms=10_000, trusted=False):
-        self.database = database
+    def __init__(self, size=32, lease_ms=30_000, threshold_ms=10_000):
         self.size, self.lease_ms, self.threshold_ms, self.clock_offset_ms = size, lease_ms, threshold_ms, 0
-        self.kept = None
-        if database.is_found and not trusted:
-            with database.transaction() as connection:
-                self.doubt(connection)
+        self.lock, self.table, self.kept = threading.Lock(), Table(), None
+        # All that was ever given: of name, worker id and begin the end.
+        self.spans = {}
 
     def set(self, dials):
         for dial, value in dials.items():
@@ -63,14 +80,11 @@ class Leases:
         return real_now() + self.clock_offset_ms
 
     def claim(self, name, instance, now, until):
-        with self.database.transaction() as connection:
-            server = self.now()
-            floor = fact(connection, "floor")
-            rows = connection.execute("SELECT * FROM leases WHERE name = ?", [name]).fetchall()
-            for row in rows:
+        with self.lock:
+            server, of, floor = self.now(), self.table.of(name), self.table.floor
+            for row in of.values():
                 if row["token"] and row["instance"] == instance and row["until"] > server:
-                    return self.repeat(connection, row, now, server)
-            of = {row["worker_id"]: row for row in rows}
+                    return self.repeat(row, now, server)
             stored = {id: max(of[id]["until"] if id in of else 0, floor) for id in range(self.size)}
             free = [
                 id
@@ -85,34 +99,31 @@ class Leases:
             # A clock so far behind that it wishes for less than nothing is given a lease from where it may begin.
             wish = until if until > begins else begins + self.lease_ms
             lease = {
-                "name": name, "worker_id": id, "begins": begins, "until": self.capped(connection, wish, server),
+                "name": name, "worker_id": id, "from": begins, "until": self.capped(wish, server),
                 "lease_ends": server + self.lease_ms, "token": new_token(), "released": None, "instance": instance,
                 "renewals": 0, "clock_ahead": now - real_now(),
             }  # fmt: skip
-            columns = ", ".join(lease)
-            values = ", ".join(f":{column}" for column in lease)
-            connection.execute(f"INSERT OR REPLACE INTO leases ({columns}) VALUES ({values})", lease)
-            return self.claimed(connection, lease, server)
+            self.table.rows[name, id] = lease
+            self.give(lease)
+            return self.claimed(lease, server)
 
-    def repeat(self, connection, row, now, server):
+    def repeat(self, row, now, server):
         if row["renewals"]:
             message = f"the claim of instance {row['instance']} was answered, and its lease renewed since"
             raise Refused(409, "worker_in_use", message)
-        changes = [server + self.lease_ms, now - real_now(), row["name"], row["worker_id"]]
-        connection.execute(
-            "UPDATE leases SET lease_ends = ?, clock_ahead = ? WHERE name = ? AND worker_id = ?", changes
-        )
-        return self.claimed(connection, row, server)
+        row.update(lease_ends=server + self.lease_ms, clock_ahead=now - real_now())
+        return self.claimed(row, server)
 
-    def claimed(self, connection, lease, server):
-        peers = connection.execute(
-            "SELECT clock_ahead FROM leases WHERE name = ? AND worker_id != ? AND token IS NOT NULL AND lease_ends > ?",
-            [lease["name"], lease["worker_id"], server],
-        )
+    def claimed(self, lease, server):
+        peers = [
+            row
+            for row in self.table.of(lease["name"]).values()
+            if row is not lease and row["token"] and row["lease_ends"] > server
+        ]
         return {
-            "worker_id": lease["worker_id"], "from": lease["begins"], "until": lease["until"],
+            **{key: lease[key] for key in ("worker_id", "from", "until", "token")},
             "lease_ms": self.lease_ms, "server_time": server,
-            "peer_times": [real_now() + peer["clock_ahead"] for peer in peers], "token": lease["token"],
+            "peer_times": [real_now() + peer["clock_ahead"] for peer in peers],
         }  # fmt: skip
 
     def why_none(self, name, of, stored, server, floor):
@@ -123,93 +134,65 @@ class Leases:
         return f"none of the {self.size} worker ids of {name} is free{soon}"
 
     def renew(self, name, worker_id, token, until):
-        with self.database.transaction() as connection:
-            server = self.now()
-            row = self.held(connection, name, worker_id, token)
-            new = {
-                "until": max(row["until"], self.capped(connection, until, server)),
-                "lease_ends": server + self.lease_ms, "token": new_token(), "name": name, "worker_id": worker_id,
-            }  # fmt: skip
-            connection.execute(
-                "UPDATE leases SET until = :until, lease_ends = :lease_ends, token = :token, renewals = renewals + 1 "
-                "WHERE name = :name AND worker_id = :worker_id",
-                new,
-            )
-            return {"until": new["until"], "lease_ms": self.lease_ms, "token": new["token"]}
+        with self.lock:
+            server, row = self.now(), self.table.held(name, worker_id, token)
+            row["until"] = max(row["until"], self.capped(until, server))
+            row.update(lease_ends=server + self.lease_ms, token=new_token(), renewals=row["renewals"] + 1)
+            self.give(row)
+            return {"until": row["until"], "lease_ms": self.lease_ms, "token": row["token"]}
 
     def release(self, name, worker_id, token, until):
         """A release that is repeated changes nothing."""
-        with self.database.transaction() as connection:
-            row = self.row(connection, name, worker_id)
+        with self.lock:
+            row = self.table.rows.get((name, worker_id))
             if row and not row["token"] and row["released"] == token:
                 return
-            row = self.held(connection, name, worker_id, token)
-            until = max(row["begins"], min(until, row["until"]))
-            connection.execute(
-                "UPDATE leases SET until = ?, lease_ends = 0, token = NULL, released = ?, instance = NULL "
-                "WHERE name = ? AND worker_id = ?",
-                [until, token, name, worker_id],
-            )
+            row = self.table.held(name, worker_id, token)
+            until = max(row["from"], min(until, row["until"]))
+            row.update(until=until, lease_ends=0, token=None, released=token, instance=None)
+            self.spans[name, worker_id, row["from"]] = until
 
-    def held(self, connection, name, worker_id, token):
-        row = self.row(connection, name, worker_id)
-        if not row or row["token"] != token:
-            raise Refused(409, "worker_lost", f"worker id {worker_id} of {name} is not held by this token")
-        return row
+    def give(self, row):
+        key = row["name"], row["worker_id"], row["from"]
+        self.spans[key] = max(row["until"], self.spans.get(key, 0))
 
-    def row(self, connection, name, worker_id):
-        key = [name, worker_id]
-        return connection.execute("SELECT * FROM leases WHERE name = ? AND worker_id = ?", key).fetchone()
-
-    def capped(self, connection, wish, server):
+    def capped(self, wish, server):
         """Up to where ticks are given to who wishes for so much. With them it is noted how far any can have been."""
-        ahead = self.lease_ms + self.threshold_ms
-        note(connection, "longest_ms", ahead)
-        note(connection, "latest", server)
+        table, ahead = self.table, self.lease_ms + self.threshold_ms
+        table.longest_ms, table.latest = max(table.longest_ms, ahead), max(table.latest, server)
         return min(wish, server + ahead)
-
-    def doubt(self, connection):
-        """Takes the table for an old one: see above."""
-        longest = max(fact(connection, "longest_ms"), self.lease_ms + self.threshold_ms)
-        note(connection, "floor", max(fact(connection, "latest"), self.now()) + longest)
-        connection.execute("UPDATE leases SET token = NULL, released = NULL, instance = NULL, lease_ends = 0")
 
     def snapshot(self):
         """Keeps a copy of the table for `rewind`."""
-        with self.database.transaction() as connection:
-            self.kept = {
-                table: [tuple(row) for row in connection.execute(f"SELECT * FROM {table}")]
-                for table in ("leases", "facts")
-            }
+        with self.lock:
+            self.kept = copy.deepcopy(self.table)
 
     def rewind(self, trusted=False):
         """Goes on with the copy; a server that trusts it takes it for the latest one, and repeats what was given."""
         if self.kept is None:
             raise ValueError("there is no snapshot to go back to")
-        with self.database.transaction() as connection:
-            for table, rows in self.kept.items():
-                connection.execute(f"DELETE FROM {table}")
-                for row in rows:
-                    connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-            if not trusted:
-                self.doubt(connection)
+        with self.lock:
+            table = self.table = copy.deepcopy(self.kept)
+            if trusted:
+                return
+            # It may be an old one: see above.
+            longest = max(table.longest_ms, self.lease_ms + self.threshold_ms)
+            table.floor = max(table.floor, max(table.latest, self.now()) + longest)
+            for row in table.rows.values():
+                row.update(token=None, released=None, instance=None, lease_ends=0)
 
     def listed(self, name=None):
-        with self.database.transaction() as connection:
-            server, floor = self.now(), fact(connection, "floor")
-            rows = connection.execute(
-                "SELECT * FROM leases WHERE ? IS NULL OR name = ? ORDER BY name, worker_id", [name, name]
-            ).fetchall()
-        leases = [
-            {
-                "name": row["name"], "worker_id": row["worker_id"], "token": row["token"], "from": row["begins"],
-                "until": max(row["until"], floor), "lease_ends": row["lease_ends"], "instance": row["instance"],
-                "renewals": row["renewals"], "held": bool(row["token"]) and row["lease_ends"] > server,
-                "clock_ahead": row["clock_ahead"],
-            }
-            for row in rows
-        ]  # fmt: skip
-        return {"leases": leases, "server_time": server, "floor": floor}
+        with self.lock:
+            server, floor = self.now(), self.table.floor
+            rows = [dict(row) for _, row in sorted(self.table.rows.items()) if name in (None, row["name"])]
+        for row in rows:
+            row["until"] = max(row["until"], floor)
+            row["held"] = bool(row["token"]) and row["lease_ends"] > server
+        return {"leases": rows, "server_time": server, "floor": floor}
+
+    def given(self):
+        with self.lock:
+            return {"spans": [[*key, until] for key, until in self.spans.items()]}
 
 
 def real_now():
@@ -218,16 +201,3 @@ def real_now():
 
 def new_token():
     return secrets.token_hex(16)
-
-
-def fact(connection, name):
-    row = connection.execute("SELECT value FROM facts WHERE fact = ?", [name]).fetchone()
-    return row["value"] if row else 0
-
-
-def note(connection, name, value):
-    """Facts only go up."""
-    connection.execute(
-        "INSERT INTO facts VALUES (?, ?) ON CONFLICT (fact) DO UPDATE SET value = max(value, excluded.value)",
-        [name, value],
-    )

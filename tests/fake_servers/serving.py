@@ -3,7 +3,6 @@
 import itertools
 import select
 import socket
-import sqlite3
 import ssl
 import struct
 import threading
@@ -179,10 +178,7 @@ class Listener:
         """The right answer, and what it gives."""
         if not self.is_allowed(request, dialect):
             return refusal(401, "invalid_argument", "a token is needed"), None
-        try:
-            return dialect.answer(request, tag, self.control, duplicate)
-        except sqlite3.Error as error:
-            return refusal(503, "segment_unavailable", f"the database failed: {error}"), None
+        return dialect.answer(request, tag, self.control, duplicate)
 
 
 def is_gone(connection):

@@ -98,8 +98,8 @@ def expand(given):
 
 class Case:
     @pytest.fixture(autouse=True)
-    def servers(self, tmp_path):
-        self.file, self.started = str(tmp_path / "leaf.db"), []
+    def servers(self):
+        self.started = []
         yield
         for server in self.started:
             server.end()

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -181,26 +180,3 @@ class TestOldTables(Case):
         # One that trusts the copy breaks the rule.
         server.do("rewind", trusted=True)
         assert server.renew(sleeper)[0] == 200
-
-    def test_restarts(self):
-        words = ("--pool", 1, "--database")
-        server = self.start(*words, self.file)
-        lease = self.claimed(server, until=now_ms() + 99_000)
-        beside = self.start(*words, self.file)
-        # Another one uses the file, which is therefore no old one.
-        lease |= self.renewed(beside, lease)
-        old = self.file + ".old"
-        server.do("snapshot", file=old)
-        for one in (server, beside):
-            one.end(signal.SIGKILL)
-        server = self.start(*words, self.file, "--trust-table")
-        lease |= self.renewed(server, lease, until=now_ms() + 99_000)
-        server.end(signal.SIGKILL)
-        # That leases were longer then counts, though they are short now.
-        for file, short in (self.file, ()), (old, ("--lease-ms", 1)):
-            server = self.start(*words, file, *short)
-            self.refused(server.renew(lease), 409, "worker_lost")
-            self.refused(server.claim("b"), 409, "worker_in_use")
-            assert server.do("leases")["floor"] >= lease["until"]
-        server.pass_time(41_000)
-        assert self.claimed(server, "b")["from"] >= lease["until"]

@@ -228,7 +228,7 @@ class World(Pool):
             ip("link", "del", "tried")
         except AssertionError as error:
             raise Skip(f"the kernel does not link network namespaces (veth): {error}") from None
-        super().__init__(pool=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
+        super().__init__(size=24, lease_ms=LEASE_MS, threshold_ms=THRESHOLD_MS)
         self.clocks = {}
         for host in HOSTS:
             ip("netns", "add", f"h{host}")

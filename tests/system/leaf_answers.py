@@ -7,8 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import ROOT, assert_distinct, place, test
-from leaf import stray
-from servers import FakeServer
+from servers import FakeServer, stray
 from subjects import LANGUAGES, Refused, Tags, words
 
 INVALID, AWAY, UNKNOWN, REGRESSED = "source_invalid", "segment_unavailable", "unknown_tag", "segment_regressed"

@@ -4,9 +4,8 @@ import itertools
 import time
 
 from harness import assert_distinct, place, test, wait_for
-from leaf import stray
 from leaf_answers import BOUNDS, INVALID, REGRESSED, each_language, recovered
-from servers import FakeServer
+from servers import FakeServer, stray
 from subjects import Refused, Tags, words
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 
 from harness import need, need_root, place, test, wait_for
 from lessees import Pool
@@ -13,6 +14,19 @@ from servers import FakeServer
 from subjects import LANGUAGES, Serve
 
 MIXED_UP = ("nothing of it is used", "A lease server must repeat the", "a cache or a proxy")
+
+
+class MixedUp(Pool):
+    """At a server that is told to mix up."""
+
+    def serve(self, servers, size, lease_ms, threshold_ms):
+        self.servers = [FakeServer(pool=size, lease_ms=lease_ms, threshold_ms=threshold_ms)]
+
+    def spans(self):
+        spans = defaultdict(dict)
+        for name, worker, begins, until in self.server.do("spans")["spans"]:
+            spans[name, worker][begins] = until
+        return spans
 
 
 def mixed_up(lessee):
@@ -29,7 +43,7 @@ def await_refused(lessee, field="instance"):
 
 @test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice", sleeps=True)
 def _():
-    pool = Pool(pool=8, lease_ms=8_000)
+    pool = MixedUp(size=8, lease_ms=8_000)
     # Longer than the slowest needs to start: all of them come together.
     pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
     lessees = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
@@ -44,7 +58,7 @@ def _():
 
 @test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages", sleeps=True)
 def _():
-    pool = Pool(pool=6)
+    pool = MixedUp(size=6)
     first = pool.start("rust")
     first.await_ids(15)
     pool.server.fault({"duplicate": "first"}, tag="claim")
@@ -70,7 +84,7 @@ def _():
 
 @test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody", sleeps=True)
 def _():
-    pool = Pool(pool=12, lease_ms=3_000)
+    pool = MixedUp(size=12, lease_ms=3_000)
     pool.server.fault({"swap": True}, tag="claim", times=2)
     # The first to come waits for the other.
     waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
@@ -130,7 +144,7 @@ def _():
     need_root("another user is needed")
     setpriv = need("setpriv", "util-linux")
     os.umask(0)
-    pool = Pool(pool=24, lease_ms=20_000)
+    pool = Pool(size=24, lease_ms=20_000)
     turns = [(language, f"{language}{turn}") for turn in range(3) for language in LANGUAGES]
     directories = [pool.where.dir / host / pool.where.name for _, host in turns]
     thief = subprocess.Popen(

@@ -33,12 +33,12 @@ def refused_without(lessee):
 
 @test("lease servers: killed and started again while the server is down: ids inside the span, none after it", bound=60)
 def _():
-    pool = Pool(pool=2, lease_ms=HELD_MS, threshold_ms=500)
+    pool = Pool(size=2, lease_ms=HELD_MS, threshold_ms=500)
     lessees = busy(pool)
     for lessee in lessees:
         lessee.kill()
-    pool.server.dead("refused")
-    ends = {lessee: pool.held(lessee.given["name"])[0]["until"] for lessee in lessees}
+    pool.server.kill()
+    ends = {lessee: pool.held(lessee.given["name"])[0]["until_ms"] for lessee in lessees}
     again = {lessee: start_again(pool, lessee) for lessee in lessees}
     for lessee, other in again.items():
         other.await_ids(HELD_MS / 1000)
@@ -57,7 +57,7 @@ def _():
     late = [start_again(pool, lessee) for lessee in lessees]
     for lessee in late:
         refused_without(lessee)
-    pool.server.back()
+    pool.server.start()
     for lessee in late:
         lessee.await_ids(10)
     return f"{pool.end()} ids"
@@ -65,15 +65,15 @@ def _():
 
 @test("lease servers: closed and started again while the server is down: refused, for the span was given back", sleeps=True)
 def _():
-    pool = Pool(pool=2, lease_ms=HELD_MS, threshold_ms=500)
+    pool = Pool(size=2, lease_ms=HELD_MS, threshold_ms=500)
     lessees = busy(pool)
     for lessee in lessees:
         lessee.close()
-    pool.server.dead("refused")
+    pool.server.kill()
     late = [start_again(pool, lessee) for lessee in lessees]
     for lessee in late:
         refused_without(lessee)
-    pool.server.back()
+    pool.server.start()
     for lessee in late:
         lessee.await_ids(10)
     return f"{pool.end()} ids"

@@ -11,10 +11,10 @@ from subjects import LANGUAGES, Serve, environment
 @test("lease servers: of three URLs the first is dead: one connect_timeout_ms, once", sleeps=True)
 def _():
     # A renewal that went to the dead one first would come after the lease's end.
-    pool = Pool(servers=3, pool=8, lease_ms=4_000, threshold_ms=300)
-    pool.servers[0].dead("hangs")
+    pool, dead = Pool(servers=2, size=8, lease_ms=4_000, threshold_ms=300), FakeServer()
+    dead.dead("hangs")
     bounds = {"connect_timeout_ms": 4_000, "request_timeout_ms": 8_000, "timeout_ms": 20_000}
-    lessees = [pool.start(language, **bounds) for language in LANGUAGES]
+    lessees = [pool.start(language, worker=f"{dead.url},{pool.url()}", **bounds) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in(20)
     # The dead one is tried again after 10 s.
@@ -33,10 +33,10 @@ def renewed(pool):
 def _():
     # The first one is asked again after 10 s, and once a server has failed, as one may that does not answer in time
     # because the machine is busy: so these have 2 s.
-    pool = Pool(servers=3, pool=8, lease_ms=3_000, threshold_ms=300)
-    slow = pool.servers[0]
+    pool, slow = Pool(servers=2, size=8, lease_ms=3_000, threshold_ms=300), FakeServer()
     slow.fault({"hang": True})
-    lessees = [pool.start(language, request_timeout_ms=2_000) for language in LANGUAGES]
+    urls = f"{slow.url},{pool.url()}"
+    lessees = [pool.start(language, worker=urls, request_timeout_ms=2_000) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in()
     wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
@@ -44,6 +44,23 @@ def _():
     assert asked == len(lessees), f"the slow one was asked {asked} times by {len(lessees)} processes"
     for lessee in lessees:
         assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")
+    return f"{pool.end()} ids"
+
+
+@test("lease servers: one of two is killed, and the other once that is back: no lease is lost", sleeps=True)
+def _():
+    pool = Pool(servers=2, size=8, lease_ms=4_000, threshold_ms=300)
+    lessees = [pool.start(language) for language in LANGUAGES]
+    for lessee in lessees:
+        lessee.await_in()
+    for server in pool.servers:
+        server.kill()
+        before = renewed(pool)
+        wait_for(lambda: renewed(pool) >= before + 2, 10, "two renewals of each")
+        server.start()
+    for lessee in lessees:
+        assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")[0]
+        assert len(lessee.workers()) == 1, lessee.workers()
     return f"{pool.end()} ids"
 
 

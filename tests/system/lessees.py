@@ -10,45 +10,52 @@ import subprocess
 
 from harness import BUILD, EPOCH_MS, Skip, assert_distinct, place, wait_for
 from makers import Maker, read_ids
-from servers import FakeServer
+from servers import IdServer
 from subjects import LANGUAGES
 
 APART = BUILD / "system/apart"
 
-# In the transaction that gives, extends or takes back.
+# In the transaction that gives, extends or takes back; not of what is there again in a table that went back.
 ACCOUNT = """
 CREATE TABLE account (number INTEGER PRIMARY KEY, name, id, begins, until, token, released);
-CREATE TRIGGER keep_given AFTER INSERT ON leases BEGIN
+CREATE TRIGGER keep_given AFTER INSERT ON leafid_worker WHEN new.token NOT IN (SELECT token FROM account) BEGIN
     INSERT INTO account (name, id, begins, until, token, released)
-    VALUES (new.name, new.worker_id, new.begins, new.until, new.token, new.released);
+    VALUES (new.name, new.worker_id, new.begins_ms, new.until_ms, new.token, new.released);
 END;
-CREATE TRIGGER keep_changed AFTER UPDATE ON leases BEGIN
+CREATE TRIGGER keep_changed AFTER UPDATE ON leafid_worker BEGIN
     INSERT INTO account (name, id, begins, until, token, released)
-    VALUES (new.name, new.worker_id, new.begins, new.until, new.token, new.released);
+    VALUES (new.name, new.worker_id, new.begins_ms, new.until_ms, new.token, new.released);
 END;
 """
+TABLES = ("leafid_space", "leafid_worker")
 
 
 class Pool:
-    """The server and its database; `dials` are `pool`, `lease_ms` and `threshold_ms`."""
+    """Servers on one database. `size` is the number of worker ids of each name."""
 
-    def __init__(self, servers=1, **dials):
+    def __init__(self, servers=1, size=32, lease_ms=1_200, threshold_ms=400):
         probe = subprocess.run([APART, "true"], capture_output=True, text=True)
         if probe.returncode != 0:
             raise Skip(f"the kernel does not let one leave system calls out (seccomp): {probe.stderr.strip()}")
-        self.where, self.lessees, self.dials = place(), [], {"lease_ms": 1_200, "threshold_ms": 400, **dials}
-        # With the number of the last line of the account that stands in the one before, too.
-        self.databases = {self.where.unsynced("leases.db"): 0}
-        self.servers = [FakeServer(database=[*self.databases][0], **self.dials) for _ in range(servers)]
-        with self.database() as db:
-            db.executescript(ACCOUNT)
+        self.where, self.lessees = place(), []
+        self.serve(servers, size, lease_ms, threshold_ms)
+
+    def serve(self, servers, size, lease_ms, threshold_ms):
+        store = self.where.unsynced("leases.db")
+        dials = {"workers": f"0-{size - 1}", "lease_ms": lease_ms, "clock_threshold_ms": threshold_ms}
+        self.servers = [IdServer(store, **dials) for _ in range(servers)]
+        self.run(ACCOUNT)
 
     @property
     def server(self):
         return self.servers[0]
 
     def database(self):
-        return contextlib.closing(sqlite3.connect([*self.databases][-1], timeout=10))
+        return contextlib.closing(sqlite3.connect(self.server.store, timeout=10))
+
+    def run(self, script):
+        with self.database() as db:
+            db.executescript(script)
 
     def url(self):
         return ",".join(server.url for server in self.servers)
@@ -59,35 +66,43 @@ class Pool:
         return self.lessees[-1]
 
     def resize(self, size):
-        self.server.do("pool", size=size)
+        """Kills the server, and starts it with so many worker ids."""
+        self.server.kill()
+        self.server.options["workers"] = f"0-{size - 1}"
+        self.server.start()
 
     def held(self, name=None):
         """The leases of this pool, by worker id."""
-        listed = self.server.do("leases", name=name or self.where.name)["leases"]
-        return {lease["worker_id"]: lease for lease in listed}
+        with self.database() as db:
+            db.row_factory = sqlite3.Row
+            rows = db.execute("SELECT * FROM leafid_worker WHERE name = ?", [name or self.where.name]).fetchall()
+        return {row["worker_id"]: row for row in rows}
 
-    def restart(self, database=None):
-        """Kills the server, and starts it anew with this database."""
+    def snapshot(self):
+        self.run("".join(f"CREATE TABLE old_{table} AS SELECT * FROM {table};" for table in TABLES))
+
+    def rewind(self):
+        """The tables are those of the snapshot again."""
+        copies = "".join(f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM old_{table};" for table in TABLES)
+        self.run(f"BEGIN IMMEDIATE; {copies} COMMIT;")
+
+    def rewind_unnoticed(self):
+        """While no server is there that knows better."""
         self.server.kill()
-        if database:
-            self.databases[database] = 0
-            with self.database() as db:
-                (self.databases[database],) = db.execute("SELECT max(number) FROM account").fetchone()
-        self.servers[0] = FakeServer(self.server.port, database=[*self.databases][-1], **self.dials)
+        self.rewind()
+        self.server.start()
 
     def spans(self):
         """What was given: of each name and worker id the begins of spans with their ends."""
         spans = collections.defaultdict(dict)
-        columns = "name, id, begins, until, token, released"
-        for path, known in self.databases.items():
-            with contextlib.closing(sqlite3.connect(path, timeout=10)) as db:
-                rows = db.execute(f"SELECT {columns} FROM account WHERE number > ? ORDER BY number", [known])
-                for name, worker, begins, until, token, released in rows:
-                    of = spans[name, worker]
-                    if released is not None:
-                        of[begins] = until
-                    elif token is not None:
-                        of[begins] = max(until, of.get(begins, 0))
+        with self.database() as db:
+            rows = db.execute("SELECT name, id, begins, until, token, released FROM account ORDER BY number").fetchall()
+        for name, worker, begins, until, token, released in rows:
+            of = spans[name, worker]
+            if released:
+                of[begins] = until
+            elif token:
+                of[begins] = max(until, of.get(begins, 0))
         return spans
 
     def span_in_use(self, lessee):

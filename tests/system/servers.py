@@ -1,15 +1,68 @@
-"""The servers that misbehave when told to: ../fake_servers, as a process. Its README and fake_server.py tell the commands."""
+"""The servers: leafid-server, and those that misbehave when told to, ../fake_servers. Its README and fake_server.py tell
+the commands."""
 
 import atexit
 import http.client
 import json
+import os
+import re
+import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 import uuid
 
-from harness import ROOT
+from harness import BUILD, ROOT, wait_for
+
+PROGRAM = BUILD / "leafid-server"
+
+
+class IdServer:
+    """A process of leafid-server on this SQLite file, which others may share; `options` are the program's."""
+
+    def __init__(self, store, **options):
+        self.store, self.options, self.port = store, options, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        atexit.register(lambda: self.process.kill())
+        self.start()
+
+    def start(self):
+        more = [f"--{key.replace('_', '-')}={value}" for key, value in self.options.items()]
+        command = [PROGRAM, f"--store={self.store}", f"--listen=127.0.0.1:{self.port}", "--no-snowflake", *more]
+        self.log = self.store.with_name(f"{self.store.name}-{self.port}.log")
+        env = {key: value for key, value in os.environ.items() if not key.startswith("LEAFID_")}
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
+        ended = self.process.poll
+        wait_for(lambda: "listens on" in self.log.read_text() or ended() is not None, 20, "the server's start")
+        assert ended() is None, self.log.read_text()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def hang(self):
+        """It takes connections and answers nothing; what was asked meanwhile is done when it continues."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def metric(self, name, **labels):
+        """The sum of those with these labels, among others."""
+        text = urllib.request.urlopen(f"{self.url}/metrics", timeout=10).read().decode()
+        lines = re.findall(rf"^leafid_server_{name}\{{(.*)\}} (\d+)$", text, re.MULTILINE)
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return sum(int(value) for found, value in lines if all(label in found for label in wanted))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class FakeServer:
@@ -72,6 +125,13 @@ class FakeServer:
         """The ids that it gave as a node of Leaf, as ranges, whatever became of the answers."""
         runs = self.do("given", tag=tag)["given"]
         return [range(int(start), int(end), stride) for start, end, stride in runs]
+
+
+
+def stray(ids, runs):
+    """Those of the ids that stand in none of the runs."""
+    given = {an_id for run in runs for an_id in run}
+    return [an_id for an_id in ids if an_id not in given]
 
 
 class Plain:

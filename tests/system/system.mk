@@ -1,7 +1,7 @@
 # Kills, clocks, disks, forks in the wrong place, valgrind. As root, what is missing is installed from Debian's packages;
 # otherwise a test without its tool is skipped, and says so.
 
-system_needs := tools system-tools c-lib python-wheel node-package system-programs
+system_needs := tools system-tools c-lib python-wheel node-package server-program system-programs
 
 .PHONY: test-system power-cuts hosts system-tools system-programs
 

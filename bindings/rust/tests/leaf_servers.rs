@@ -1,4 +1,4 @@
-//! Ids of an unmodified Leaf and of tinyid: two nodes of the fake server on one database, told to misbehave.
+//! Ids of an unmodified Leaf and of tinyid: two nodes of the fake server, told to misbehave.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -18,15 +18,13 @@ use std::time::{Duration, Instant};
 /// Two nodes of one Leaf.
 struct Nodes {
     nodes: [FakeServer; 2],
-    _database: tempfile::TempDir,
 }
 
 impl Nodes {
     fn new() -> Nodes {
-        let database = tempfile::tempdir().unwrap();
-        let path = database.path().join("leaf.db").to_str().unwrap().to_owned();
-        let node = |worker| FakeServer::with(&["--database", &path, "--leaf-worker-id", worker]);
-        Nodes { nodes: [node("1"), node("2")], _database: database }
+        // Their ids are far apart.
+        let node = |worker, first| FakeServer::with(&["--leaf-worker-id", worker, "--first", first]);
+        Nodes { nodes: [node("1", "1"), node("2", "1000000001")] }
     }
 
     fn builder(&self) -> SegmentsBuilder {
