@@ -12,10 +12,17 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -32,19 +39,30 @@ struct Collector {
 
 impl Collector {
     fn new() -> Collector {
+        Collector::with(None)
+    }
+
+    fn with(tls: Option<TlsAcceptor>) -> Collector {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let (sender, batches) = channel();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let app = axum::Router::new().route("/v1/traces", post(take)).with_state(sender);
         runtime.spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                let service = hyper_util::service::TowerToHyperService::new(app.clone());
-                tokio::spawn(
-                    hyper::server::conn::http1::Builder::new()
-                        .serve_connection(hyper_util::rt::TokioIo::new(stream), service),
-                );
+                let (app, tls) = (app.clone(), tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => serve(app, stream).await,
+                        Some(tls) => {
+                            // One that does not trust the certificate ends the handshake.
+                            let Ok(stream) = tls.accept(stream).await else { return };
+                            serve(app, stream).await;
+                        }
+                    }
+                });
             }
         });
         Collector { url, _runtime: runtime, batches }
@@ -64,6 +82,13 @@ impl Collector {
         }
         found
     }
+}
+
+async fn serve(app: axum::Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+    let service = hyper_util::service::TowerToHyperService::new(app);
+    let served = hyper::server::conn::http1::Builder::new()
+        .serve_connection(hyper_util::rt::TokioIo::new(stream), service);
+    let _ = served.await;
 }
 
 async fn take(State(sender): State<Sender<ExportTraceServiceRequest>>, body: Bytes) {
@@ -204,4 +229,46 @@ fn the_variable_of_all_programs_names_a_collector_and_the_last_spans_are_sent_at
     assert_eq!(ask(&server, "GET /health", "").0, "200");
     assert!(server.stop().success());
     assert_eq!(collector.spans(|spans| !spans.is_empty())[0].name, "GET /health");
+}
+
+#[test]
+fn over_tls_the_authority_is_that_of_the_variable_or_one_of_the_system_s() {
+    let store = Store::new("tls");
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let chain = vec![params.signed_by(&key, &issuer).unwrap().der().clone()];
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+        .unwrap();
+    let collector = Collector::with(Some(TlsAcceptor::from(Arc::new(config))));
+    let file = std::env::temp_dir().join(format!("leafid-server-{}.pem", store.tag));
+    std::fs::write(&file, issuer.pem()).unwrap();
+    let path = file.to_str().unwrap();
+    let options = ["--otlp-endpoint", &collector.url, "--warm-tags", "0", "--no-snowflake"];
+    let stopped = |environment: &[(&str, &str)]| {
+        let server = Server::within(&store.url, &options, environment);
+        assert_eq!(ask(&server, "GET /health", "").0, "200");
+        assert!(server.stop().success());
+    };
+    for variable in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "SSL_CERT_FILE"] {
+        stopped(&[(variable, path)]);
+        assert_eq!(collector.spans(|spans| !spans.is_empty())[0].name, "GET /health", "{variable}");
+    }
+    stopped(&[]);
+    assert!(matches!(collector.batches.try_recv(), Err(TryRecvError::Empty)), "it trusts everybody");
+    std::fs::remove_file(&file).unwrap();
+    let refused = std::process::Command::new(common::PROGRAM)
+        .args(["--store", &store.url, "--listen", "127.0.0.1:0"])
+        .args(options)
+        .env("OTEL_EXPORTER_OTLP_CERTIFICATE", path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("OTEL_EXPORTER_OTLP_CERTIFICATE"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! The connection to a collector.
 
-use crate::pem::system_roots;
+use crate::pem::{authorities, system_roots};
 use axum::body::{Body, to_bytes};
 use axum::http::header::HOST;
 use axum::http::uri::{PathAndQuery, Scheme};
@@ -9,6 +9,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use leafid_core::{Error, Result};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -25,6 +26,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 const LIMIT: Duration = Duration::from_secs(10);
 const MOST_BYTES: usize = 1 << 20;
 const ALLOWED: &str = "a URL such as http://127.0.0.1:4318";
+/// A file of authorities, for all programs that send to a collector.
+const CERTIFICATE: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
 
 /// A collector. Each batch has a connection of its own.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ impl Collector {
             false => None,
             true => {
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
-                Some((connector().map_err(|error| wrong(&error))?, name.map_err(|error| wrong(&error))?))
+                Some((connector()?, name.map_err(|error| wrong(&error))?))
             }
         };
         let target = Arc::new(Target { address: format!("{host}:{port}"), tls });
@@ -99,10 +102,15 @@ impl HttpClient for Collector {
     }
 }
 
-fn connector() -> std::result::Result<TlsConnector, tokio_rustls::rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()));
-    let builder = builder.with_safe_default_protocol_versions()?;
-    Ok(TlsConnector::from(Arc::new(builder.with_root_certificates(system_roots()).with_no_client_auth())))
+fn connector() -> Result<TlsConnector> {
+    let roots = match std::env::var_os(CERTIFICATE).filter(|file| !file.is_empty()) {
+        Some(file) => authorities(Path::new(&file), CERTIFICATE)?,
+        None => system_roots(),
+    };
+    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::invalid("otlp-endpoint", error, ALLOWED))?;
+    Ok(TlsConnector::from(Arc::new(builder.with_root_certificates(roots).with_no_client_auth())))
 }
 
 async fn send(target: &Target, request: Request<Bytes>) -> std::result::Result<Response<Bytes>, HttpError> {
