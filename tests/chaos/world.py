@@ -123,8 +123,7 @@ class Server(Worker):
         """What was dead is back, with the table that it had."""
         if not is_trusted:
             # It cannot know that, and takes it for an older one.
-            self.server.do("snapshot")
-            self.server.do("rewind")
+            self.server.do("doubt")
         self.server.back()
 
     def rewind(self, tag, by):

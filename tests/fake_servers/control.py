@@ -59,11 +59,8 @@ class Control:
     def spans(self):
         return self.leases.given()
 
-    def snapshot(self):
-        self.leases.snapshot()
-
-    def rewind(self, trusted=False):
-        self.leases.rewind(trusted)
+    def doubt(self):
+        self.leases.doubt()
 
     def dead(self, how=None):
         self.listener.die(how)
@@ -86,8 +83,7 @@ ACTIONS = {
     "pool": Control.pool,
     "leases": Control.tell_leases,
     "spans": Control.spans,
-    "snapshot": Control.snapshot,
-    "rewind": Control.rewind,
+    "doubt": Control.doubt,
     "dead": Control.dead,
     "forget": Control.forget,
     "report": Control.tell,

@@ -53,11 +53,8 @@ standard output. A GET of /control is {"do": "report"}.
         clone.
     {"do": "spans"}
         All spans that were ever given: {"spans": [[name, worker_id, from, until], …]}.
-    {"do": "snapshot"}
-        Keep a copy of the leases.
-    {"do": "rewind", "trusted": false}
-        Go on with the copy of the leases. The server knows that it may be old: see leases.py. One that trusts it does
-        not, and repeats what it gave: a server that breaks the rules.
+    {"do": "doubt"}
+        Take the table for an old copy: see leases.py.
     {"do": "token", "token": "secret"}
         Answer 401 without `Authorization: Bearer secret`, and tinyid an empty body without it in the form; null
         ends it.

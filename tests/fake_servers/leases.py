@@ -18,16 +18,13 @@ decides only who gets the next span. Times are Unix milliseconds.
 * A claim repeated by its `instance` is given the same id, span and token, and the lease begins anew. Once it was
   renewed, the repetition is a stray one and refused: the span of its answer is not this caller's alone any more.
 
-A table may be old: the server continues with a copy (`rewind`). What was given since the copy was made is unknown, but
-not where it ends: none of it ends above now + lease_ms + threshold_ms (the largest ever in effect, and from the latest
-time at which this table gave anything, should the clock have gone back). So every id of every name counts as given
-until then, and no claim is answered before this clock has passed it. Nor may a renewal be: the token that the old table
-holds can be that of a process which slept while its id went to another one, whom the table does not know; a renewal has
-no `from` to lift the sleeper above the other one's span. So all tokens are void, holders use their spans to the end,
-and claim anew.
+A table may be old (`doubt`), such as a copy. What was given since it was copied is unknown, but not where it ends: none
+of it ends above now + lease_ms + threshold_ms. So every id of every name counts as given until then, and no claim is
+answered before this clock has passed it. Nor may a renewal be: the token that the old table holds can be that of a
+process which slept while its id went to another one, whom the table does not know; a renewal has no `from` to lift the
+sleeper above the other one's span. So all tokens are void, holders use their spans to the end, and claim anew.
 """
 
-import copy
 import secrets
 import threading
 import time
@@ -44,27 +41,12 @@ class Refused(Exception):
         self.status, self.error = status, error
 
 
-class Table:
-    def __init__(self):
-        # By name and worker id. A row has no token where nobody holds it.
-        self.rows = {}
-        # No span begins below `floor`; grants were made up to `latest`, at most `longest_ms` ahead.
-        self.floor = self.latest = self.longest_ms = 0
-
-    def of(self, name):
-        return {row["worker_id"]: row for key, row in self.rows.items() if key[0] == name}
-
-    def held(self, name, worker_id, token):
-        row = self.rows.get((name, worker_id))
-        if not row or row["token"] != token:
-            raise Refused(409, "worker_lost", f"worker id {worker_id} of {name} is not held by this token")
-        return row
-
-
 class Leases:
     def __init__(self, size=32, lease_ms=30_000, threshold_ms=10_000):
         self.size, self.lease_ms, self.threshold_ms, self.clock_offset_ms = size, lease_ms, threshold_ms, 0
-        self.lock, self.table, self.kept = threading.Lock(), Table(), None
+        self.lock = threading.Lock()
+        # The table, by name and worker id. A row has no token where nobody holds it. No span begins below `floor`.
+        self.rows, self.floor = {}, 0
         # All that was ever given: of name, worker id and begin the end.
         self.spans = {}
 
@@ -81,18 +63,18 @@ class Leases:
 
     def claim(self, name, instance, now, until):
         with self.lock:
-            server, of, floor = self.now(), self.table.of(name), self.table.floor
+            server, of = self.now(), self.of(name)
             for row in of.values():
                 if row["token"] and row["instance"] == instance and row["until"] > server:
                     return self.repeat(row, now, server)
-            stored = {id: max(of[id]["until"] if id in of else 0, floor) for id in range(self.size)}
+            stored = {id: max(of[id]["until"] if id in of else 0, self.floor) for id in range(self.size)}
             free = [
                 id
                 for id in stored
                 if stored[id] <= server and not (id in of and of[id]["token"] and of[id]["lease_ends"] > server)
             ]
             if not free:
-                raise Refused(409, "worker_in_use", self.why_none(name, of, stored, server, floor))
+                raise Refused(409, "worker_in_use", self.why_none(name, of, stored, server))
             id = next((id for id in free if stored[id] <= now), None)
             id = min(free, key=stored.get) if id is None else id
             begins = max(stored[id], min(now, server))
@@ -103,7 +85,7 @@ class Leases:
                 "lease_ends": server + self.lease_ms, "token": new_token(), "released": None, "instance": instance,
                 "renewals": 0, "clock_ahead": now - real_now(),
             }  # fmt: skip
-            self.table.rows[name, id] = lease
+            self.rows[name, id] = lease
             self.give(lease)
             return self.claimed(lease, server)
 
@@ -117,7 +99,7 @@ class Leases:
     def claimed(self, lease, server):
         peers = [
             row
-            for row in self.table.of(lease["name"]).values()
+            for row in self.of(lease["name"]).values()
             if row is not lease and row["token"] and row["lease_ends"] > server
         ]
         return {
@@ -126,16 +108,16 @@ class Leases:
             "peer_times": [real_now() + peer["clock_ahead"] for peer in peers],
         }  # fmt: skip
 
-    def why_none(self, name, of, stored, server, floor):
-        if floor > server:
-            return f"the table may be old: every worker id counts as given until {floor}, for {floor - server} ms more"
+    def why_none(self, name, of, stored, server):
+        if self.floor > server:
+            return f"the table may be old: every worker id counts as given for {self.floor - server} ms more"
         ends = [max(stored[id], of[id]["lease_ends"] if of[id]["token"] else 0) for id in of if id < self.size]
         soon = f"; the next one may be free in {min(ends) - server} ms" if ends else ""
         return f"none of the {self.size} worker ids of {name} is free{soon}"
 
     def renew(self, name, worker_id, token, until):
         with self.lock:
-            server, row = self.now(), self.table.held(name, worker_id, token)
+            server, row = self.now(), self.held(name, worker_id, token)
             row["until"] = max(row["until"], self.capped(until, server))
             row.update(lease_ends=server + self.lease_ms, token=new_token(), renewals=row["renewals"] + 1)
             self.give(row)
@@ -144,10 +126,10 @@ class Leases:
     def release(self, name, worker_id, token, until):
         """A release that is repeated changes nothing."""
         with self.lock:
-            row = self.table.rows.get((name, worker_id))
+            row = self.rows.get((name, worker_id))
             if row and not row["token"] and row["released"] == token:
                 return
-            row = self.table.held(name, worker_id, token)
+            row = self.held(name, worker_id, token)
             until = max(row["from"], min(until, row["until"]))
             row.update(until=until, lease_ends=0, token=None, released=token, instance=None)
             self.spans[name, worker_id, row["from"]] = until
@@ -157,34 +139,29 @@ class Leases:
         self.spans[key] = max(row["until"], self.spans.get(key, 0))
 
     def capped(self, wish, server):
-        """Up to where ticks are given to who wishes for so much. With them it is noted how far any can have been."""
-        table, ahead = self.table, self.lease_ms + self.threshold_ms
-        table.longest_ms, table.latest = max(table.longest_ms, ahead), max(table.latest, server)
-        return min(wish, server + ahead)
+        """Up to where ticks are given to who wishes for so much."""
+        return min(wish, server + self.lease_ms + self.threshold_ms)
 
-    def snapshot(self):
-        """Keeps a copy of the table for `rewind`."""
-        with self.lock:
-            self.kept = copy.deepcopy(self.table)
+    def of(self, name):
+        return {row["worker_id"]: row for key, row in self.rows.items() if key[0] == name}
 
-    def rewind(self, trusted=False):
-        """Goes on with the copy; a server that trusts it takes it for the latest one, and repeats what was given."""
-        if self.kept is None:
-            raise ValueError("there is no snapshot to go back to")
+    def held(self, name, worker_id, token):
+        row = self.rows.get((name, worker_id))
+        if not row or row["token"] != token:
+            raise Refused(409, "worker_lost", f"worker id {worker_id} of {name} is not held by this token")
+        return row
+
+    def doubt(self):
+        """Takes the table for an old one: see above."""
         with self.lock:
-            table = self.table = copy.deepcopy(self.kept)
-            if trusted:
-                return
-            # It may be an old one: see above.
-            longest = max(table.longest_ms, self.lease_ms + self.threshold_ms)
-            table.floor = max(table.floor, max(table.latest, self.now()) + longest)
-            for row in table.rows.values():
+            self.floor = self.now() + self.lease_ms + self.threshold_ms
+            for row in self.rows.values():
                 row.update(token=None, released=None, instance=None, lease_ends=0)
 
     def listed(self, name=None):
         with self.lock:
-            server, floor = self.now(), self.table.floor
-            rows = [dict(row) for _, row in sorted(self.table.rows.items()) if name in (None, row["name"])]
+            server, floor = self.now(), self.floor
+            rows = [dict(row) for _, row in sorted(self.rows.items()) if name in (None, row["name"])]
         for row in rows:
             row["until"] = max(row["until"], floor)
             row["held"] = bool(row["token"]) and row["lease_ends"] > server
