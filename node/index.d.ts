@@ -703,7 +703,7 @@ export declare function parseId(text: string, form: TextForm): bigint
 
 /**
  * Encrypts ids to numbers of the same 63 bits and back, one to one: FF1 of NIST SP 800-38G. docs/PUBLIC-IDS.md says what it
- * hides and what it does not. Not in leafid/wasm.
+ * hides and what it does not. Without the addon: `leafid/wasm/public-ids`.
  */
 export declare class PublicIds {
   /**

@@ -64,7 +64,7 @@ wasm_js := build/wasm-js
 wasm_js_same := $(wasm_js)/project/same
 same_tests := counter support fake-server vectors.test arguments.test waiting.test segments.test segment-waits.test \
     segment-callbacks.test segment-servers.test leaf-servers.test lease_source leases.test worker-sources.test \
-    source-ends.test openings.test clock-options.test lease-servers.test
+    source-ends.test openings.test clock-options.test lease-servers.test public-ids.test
 
 test-wasm-js: node-package $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3 flock:util-linux
@@ -72,7 +72,8 @@ test-wasm-js: node-package $(wasm_js)/installed
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
 	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/
 	@echo '{ "type": "module", "exports": "./index.js" }' >$(wasm_js_same)/node_modules/leafid/package.json
-	@echo "export * from '../../../node_modules/leafid/wasm/node.js'" >$(wasm_js_same)/node_modules/leafid/index.js
+	@for entry in node public-ids; do \
+	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(retries) node $(NODE) --test --test-concurrency=2 --test-reporter=spec *.test.mjs

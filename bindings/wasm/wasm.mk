@@ -1,11 +1,12 @@
 # The core as a WebAssembly module.
 #
-#   make wasm        build/wasm/leafid.wasm, and leafid-snowflake.wasm with layouts, ids and generators alone
+#   make wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone, and
+#                    leafid-public-ids.wasm
 #   make test-wasm   its tests, in Node, without the addon
 #   make test-wasm-python   the host in Python, on wasmtime
 
 wasm_target := wasm32-unknown-unknown
-wasm_built = $(or $(CARGO_TARGET_DIR),target)/$(wasm_target)/wasm/leafid_wasm.wasm
+wasm_built = $(or $(CARGO_TARGET_DIR),target)/$(wasm_target)/wasm/leafid_wasm
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
 # wasm-opt takes a seventh off what the compiler made.
@@ -31,12 +32,14 @@ wasm: wasm-tools
 	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm --no-default-features \
 	    --target-dir build/wasm/target
 	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm
-	@for pair in $(wasm_small):leafid-snowflake $(wasm_built):leafid; do \
+	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm-public-ids
+	@for pair in $(wasm_small):leafid-snowflake $(wasm_built).wasm:leafid $(wasm_built)_public_ids.wasm:leafid-public-ids; do \
 	    to=build/wasm/$${pair#*:}.wasm; [ "$$to" -nt "$${pair%:*}" ] || $(wasm_opt) "$${pair%:*}" -o "$$to" || exit 1; done
 
 test-wasm: wasm
 	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm -- -D warnings
 	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm --no-default-features -- -D warnings
+	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm-public-ids -- -D warnings
 	@LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-reporter=spec bindings/wasm/tests/*.test.mjs
 
 wasm_python := build/venv-wasm

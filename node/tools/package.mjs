@@ -25,7 +25,7 @@ const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const modules = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
 const shipped = ['package.json', ...modules, 'README.md', 'bin', 'lib', 'wasm'].map(name => join('node', name))
 /** What `make wasm` built. */
-const module = 'build/wasm/leafid.wasm'
+const [module, publicIds] = ['leafid', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 // Of what an addon and the module contain.
 const notices = 'LICENSE-THIRD-PARTY'
@@ -61,7 +61,7 @@ const files = path => (statSync(path).isDirectory() ? readdirSync(path).sort().f
 function fingerprint() {
   const hash = createHash('sha256')
   for (const [platform, file] of addons) hash.update(`${platform}\0`).update(readFileSync(file))
-  for (const file of [...shipped, module, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
+  for (const file of [...shipped, module, publicIds, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
 
@@ -78,12 +78,13 @@ function pack(name, fill) {
   return filename
 }
 
-/** The WebAssembly module, as a file and as text in a program. */
-function addModule(folder) {
+/** The WebAssembly modules as files, and the main one as text in a program. */
+function addModules(folder) {
   const bytes = readFileSync(module)
   writeFileSync(join(folder, 'leafid.wasm'), bytes)
   const text = `export const bytes = () => Uint8Array.from(atob('${bytes.toString('base64')}'), each => each.charCodeAt(0))\n`
   writeFileSync(join(folder, 'leafid.wasm.js'), text)
+  cpSync(publicIds, join(folder, 'leafid-public-ids.wasm'))
 }
 
 /** The files that the native package and WebAssembly share. They export functions, classes and constants by name. */
@@ -109,7 +110,7 @@ function packAll() {
       for (const name of SHARED) {
         writeFileSync(join(stage, 'lib', name), commonJs(readFileSync(join('node/wasm', name), 'utf8')))
       }
-      addModule(join(stage, 'wasm'))
+      addModules(join(stage, 'wasm'))
       cpSync(notices, join(stage, notices))
     }),
   ]

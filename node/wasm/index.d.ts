@@ -2,7 +2,7 @@ import * as native from '../index.js'
 
 export * from '../index.js'
 
-/** Of the native package alone: a key does not belong into a browser. */
+/** In `leafid/wasm/public-ids`: a key does not belong into a browser. */
 export declare const PublicIds: undefined
 
 /**

@@ -12,7 +12,7 @@ const CODES = 16
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-class Module {
+export class Module {
   #memory
   #view = null
   #numbers
@@ -32,8 +32,9 @@ class Module {
         `the WebAssembly module has the version ${version} of its exports, not ${ABI_VERSION}: install one leafid`
       throw new LeafidError(codeOf('internal'), message)
     }
-    this.#numbers = this.exports.numbers()
-    this.#ids = this.exports.ids()
+    // Public ids have a module without these.
+    this.#numbers = this.exports.numbers?.()
+    this.#ids = this.exports.ids?.()
     for (let number = 1; number <= CODES; number++) {
       const retry = this.exports.error_name(number)
       learn(number, this.text(), retry === 1)

@@ -7,8 +7,8 @@ export const isRecord = value => typeof value === 'object' && value !== null && 
 export const isText = value => typeof value === 'string'
 
 /** The value as an integer that an i64 and an f64 hold exactly. */
-export const integer = (value, name) => (Number.isSafeInteger(value) ? value : refuse(name, value))
-export const text = (value, name) => (isText(value) ? value : refuse(name, value))
+export const integer = (value, name, allowed) => (Number.isSafeInteger(value) ? value : refuse(name, value, allowed))
+export const text = (value, name, allowed) => (isText(value) ? value : refuse(name, value, allowed))
 export const truth = (value, name) => (typeof value === 'boolean' ? value : refuse(name, value))
 
 /** Reads the known names of `given` once each. `undefined` and `null` stand for the default. */

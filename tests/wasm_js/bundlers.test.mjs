@@ -76,7 +76,7 @@ test('a plain <script type="module">', { timeout }, async t => {
   mkdirSync(join(made, 'leafid'))
   cpSync(join(here, 'node_modules/leafid/wasm'), join(made, 'leafid/wasm'), { recursive: true })
   cpSync(join(bundles, 'plain.html'), join(made, 'index.html'))
-  assert.equal(await shows(t, made), 1)
+  assert.equal(await shows(t, made), 2, 'all of the folder')
 })
 
 test('leafid itself is WebAssembly in a bundle for browsers', { timeout }, async t => {
@@ -84,6 +84,15 @@ test('leafid itself is WebAssembly in a bundle for browsers', { timeout }, async
   writeFileSync(join(bundles, 'page_leafid.js'), readFileSync(join(bundles, 'page.js'), 'utf8').replace('leafid/wasm', 'leafid'))
   tool('webpack', ['--mode=production', `--output-path=${made}`, '--entry=./page_leafid.js', '--output-filename=page.js', '--stats=errors-only'])
   assert.equal(await shows(t, made), 1)
+})
+
+test('public ids are for servers, and no bundle for browsers has them', { timeout }, () => {
+  const bundle = (...options) => {
+    const input = "import { PublicIds } from 'leafid/wasm/public-ids'\nconsole.log(PublicIds)\n"
+    return spawnSync(join(bin, 'esbuild'), ['--bundle', '--format=esm', ...options], { cwd: bundles, encoding: 'utf8', input, timeout })
+  }
+  assert.match(bundle().stderr, /Could not resolve "leafid\/wasm\/public-ids"/)
+  assert.equal(bundle('--platform=node').status, 0)
 })
 
 test('docs/WASM.md has these recipes', () => {

@@ -19,14 +19,21 @@ for (const runtime of runtimes) {
   test(`${runtime}: the vectors of all languages`, { timeout }, () => {
     const program = `
       import * as leafid from 'leafid/wasm'
-      import { checkVectors } from './vectors.mjs'
+      import * as publicIds from 'leafid/wasm/public-ids'
+      import { checkPublicIds, checkVectors } from './vectors.mjs'
       import { readFileSync } from 'node:fs'
-      console.log(checkVectors(leafid, JSON.parse(readFileSync(process.argv[2], 'utf8'))))`
+      const [snowflake, ids] = process.argv.slice(2, 4).map(path => JSON.parse(readFileSync(path, 'utf8')))
+      new publicIds.PublicIds('env:LEAFID_TEST_KEY', 1, { 2: 'file:' + process.argv[4] })
+      console.log(checkVectors(leafid, snowflake), checkPublicIds(publicIds, ids))`
     const file = join(here, `vectors-${runtime}.mjs`)
     writeFileSync(file, program)
     const [command, ...args] = RUNTIMES[runtime]
-    const path = join(process.env.LEAFID_ROOT, 'tests/vectors/snowflake.json')
-    assert.ok(Number(execFileSync(command, [...args, file, path], { cwd: here, encoding: 'utf8' })) > vectors('snowflake.json').valid.length)
+    const names = ['snowflake.json', 'public_ids.json']
+    const [paths, key] = [names.map(name => join(process.env.LEAFID_ROOT, 'tests/vectors', name)), `${file}.key`]
+    writeFileSync(key, '00'.repeat(32))
+    const env = { ...process.env, LEAFID_TEST_KEY: '00'.repeat(16) }
+    const said = execFileSync(command, [...args, file, ...paths, key], { cwd: here, encoding: 'utf8', env })
+    said.split(' ').forEach((checked, at) => assert.ok(Number(checked) > vectors(names[at]).valid.length))
   })
 
   test(`${runtime}: a restart goes on above, after a close and after a kill`, { timeout }, async t => {

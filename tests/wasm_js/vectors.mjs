@@ -1,6 +1,46 @@
 // The vectors that every language is held to: a check that runs wherever leafid/wasm does. Returns how many were checked;
 // throws for the first that differs.
 
+const FORMS = ['base32', 'base62']
+const bytes = hex => Uint8Array.from(hex.match(/../g), byte => parseInt(byte, 16))
+
+/** The same for leafid/wasm/public-ids. */
+export function checkPublicIds({ PublicIds, LeafidError }, given) {
+  let checked = 0
+  const same = (found, wanted) => {
+    checked++
+    if (String(found) !== String(wanted)) throw new Error(`${found} instead of ${wanted}`)
+  }
+  const refused = (message, call) => {
+    try {
+      same(call(), message)
+    } catch (error) {
+      if (!(error instanceof LeafidError)) throw error
+      same(error.code, 'ERR_LEAFID_INVALID_ARGUMENT')
+      same(error.message, message.replace(/\bpublic_id\b/, 'publicId'))
+    }
+  }
+  const check = (ids, { id, version, public_id, ...texts }, encrypts) => {
+    same(ids.decrypt(public_id, version), id)
+    for (const form of FORMS) same(ids.parseId(texts[form], form), id)
+    if (!encrypts) return
+    same(ids.encrypt(BigInt(id)), public_id)
+    for (const form of FORMS) same(ids.formatId(id, form), texts[form])
+  }
+  for (const row of given.valid) check(new PublicIds(bytes(row.key), row.version), row, true)
+  const [first, second] = given.rotation.keys
+  const ids = new PublicIds(bytes(first.key), first.version, { [second.version]: bytes(second.key) })
+  for (const row of given.rotation.texts) check(ids, row, row.version === ids.version)
+  for (const { text, form, message } of given.texts_refused) refused(message, () => ids.parseId(text, form))
+  for (const { public_id, version, message } of given.decrypt_refused) {
+    refused(message, () => ids.decrypt(BigInt(public_id), version))
+  }
+  for (const { id, message } of given.ids_refused) refused(message, () => ids.encrypt(BigInt(id)))
+  for (const row of given.versions_refused) refused(row.message, () => new PublicIds(bytes(first.key), row.version))
+  for (const row of given.keys_refused) refused(row.message, () => new PublicIds(new Uint8Array(row.bytes), 0))
+  return checked
+}
+
 export function checkVectors({ compose, decode, firstIdAt, lastIdAt, LeafidError }, given) {
   let checked = 0
   const same = (found, wanted, what) => {

@@ -1,13 +1,13 @@
 // workerd, as Miniflare runs it.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { here } from './support.mjs'
 
-/** The script of a worker, and the module beside it. */
+/** The script of a worker, and the modules beside it. */
 export async function bundled(t, worker = 'workerd_worker') {
   const outdir = mkdtempSync(join(tmpdir(), 'leafid-workerd-'))
   t.after(() => rmSync(outdir, { recursive: true, force: true }))
@@ -22,9 +22,10 @@ export async function bundled(t, worker = 'workerd_worker') {
     assetNames: '[name]',
   })
   const script = readFileSync(join(outdir, `${worker}.js`), 'utf8')
+  const modules = readdirSync(outdir).filter(name => name.endsWith('.wasm'))
   return [
     { type: 'ESModule', path: 'worker.mjs', contents: script },
-    { type: 'CompiledWasm', path: 'leafid.wasm', contents: readFileSync(join(outdir, 'leafid.wasm')) },
+    ...modules.map(path => ({ type: 'CompiledWasm', path, contents: readFileSync(join(outdir, path)) })),
   ]
 }
 
@@ -33,6 +34,8 @@ export async function workerd(t, modules, folder) {
   const flare = new Miniflare({
     modules,
     compatibilityDate: '2026-01-01',
+    compatibilityFlags: ['nodejs_compat'],
+    bindings: { LEAFID_TEST_KEY: '00'.repeat(16) },
     durableObjects: { IDS: { className: 'Ids', useSQLite: true } },
     durableObjectsPersist: folder,
   })

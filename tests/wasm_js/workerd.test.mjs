@@ -37,6 +37,17 @@ test('the vectors; a Durable Object goes on above after a restart; isolates are 
   assertDistinct(...runs)
 })
 
+test('public ids, with a key of the environment; it has no files', { timeout }, async t => {
+  const { ask } = await workerd(t, await bundled(t))
+  const given = vectors('public_ids.json')
+  assert.ok((await ask('public-ids', given)).checked > given.valid.length)
+  const { public_id } = given.valid.find(({ key, version, id }) => /^0{32}$/.test(key) && version === 0 && id === '1')
+  assert.deepEqual(await ask('key', { source: 'env:LEAFID_TEST_KEY' }), { publicId: public_id })
+  const refusal = async source => (await ask('key', { source })).message
+  assert.match(await refusal('env:LEAFID_NO_KEY'), /^key is env:LEAFID_NO_KEY, which is not set; allowed: "env:NAME", /)
+  assert.match(await refusal('file:key'), /^key is file:key, which cannot be read: workerd has no files; allowed: /)
+})
+
 test('storage of an object that is deleted while it runs: no further span', { timeout }, async t => {
   const { ask } = await workerd(t, await bundled(t))
   const first = await ask('object/a', { options: { worker: 7 }, count: 100 })

@@ -2,7 +2,8 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import * as leafid from 'leafid/wasm'
-import { checkVectors } from './vectors.mjs'
+import * as publicIds from 'leafid/wasm/public-ids'
+import { checkPublicIds, checkVectors } from './vectors.mjs'
 
 const sleep = ms => new Promise(done => setTimeout(done, ms))
 
@@ -59,7 +60,9 @@ export default {
     if (what === 'object') return env.IDS.get(env.IDS.idFromName(name)).fetch(request)
     const given = await request.json()
     if (what === 'vectors') return Response.json({ checked: checkVectors(leafid, given) })
+    if (what === 'public-ids') return Response.json({ checked: checkPublicIds(publicIds, given) })
     try {
+      if (what === 'key') return Response.json({ publicId: String(new publicIds.PublicIds(given.source, 0).encrypt(1)) })
       if (what === 'leases') {
         const flake = await leafid.Snowflake.open({ worker: leases })
         const found = await issue(flake, given)

@@ -5,20 +5,24 @@ import { test } from 'node:test'
 import { brotliCompressSync } from 'node:zlib'
 import { Module, bytes, document, vectors } from './module.mjs'
 
-const names = ['leafid', 'leafid-snowflake']
+const names = ['leafid', 'leafid-snowflake', 'leafid-public-ids']
 
 test('it imports nothing', () => {
   for (const name of names) assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes(name))), [])
 })
 
 test('its exports are those of the document, and the memory', () => {
-  const rows = [...document.matchAll(/^\| `([a-z_]+)\(.*?\)/gm)].map(row => row[1])
-  const found = WebAssembly.Module.exports(new WebAssembly.Module(bytes('leafid')))
-  const functions = found.filter(each => each.kind === 'function').map(each => each.name)
-  assert.deepEqual(functions.sort(), rows.sort())
-  // The linker adds globals, whose names begin so.
-  const others = found.filter(({ kind, name }) => kind !== 'function' && !name.startsWith('__'))
-  assert.deepEqual(others.map(each => each.name), ['memory'])
+  const [main, publicIds] = document.split('\n## Public ids\n')
+  const rows = text => [...text.matchAll(/^\| `([a-z_]+)\(.*?\)/gm)].map(row => row[1])
+  const more = [.../^Of the other sections it has (.*?)\.$/ms.exec(publicIds)[1].matchAll(/`(\w+)`/g)].map(row => row[1])
+  for (const [name, documented] of [['leafid', rows(main)], ['leafid-public-ids', [...more, ...rows(publicIds)]]]) {
+    const found = WebAssembly.Module.exports(new WebAssembly.Module(bytes(name)))
+    const functions = found.filter(each => each.kind === 'function').map(each => each.name)
+    assert.deepEqual(functions.sort(), documented.sort())
+    // The linker adds globals, whose names begin so.
+    const others = found.filter(({ kind, name }) => kind !== 'function' && !name.startsWith('__'))
+    assert.deepEqual(others.map(each => each.name), ['memory'])
+  }
 })
 
 test('it has the version of the document', () => {

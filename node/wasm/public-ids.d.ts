@@ -1,0 +1,1 @@
+export { LeafidError, type LeafidErrorCode, PublicIds } from '../index.js'
