@@ -104,8 +104,10 @@ fn each_file_keeps_the_rules() {
     found.extend(
         listed.filter(|each| !spread.contains(each)).map(|(of, file)| format!("not spread: {of}: {file}")),
     );
-    let scripts = script_imports(&root().join("node/lib"));
-    found.extend(circles(&scripts).concat().into_iter().map(|file| format!("circle: node/lib: {file}")));
+    for folder in ["node/lib", "node/wasm"] {
+        let scripts = script_imports(&root().join(folder), &root().join("node/wasm"));
+        found.extend(circles(&scripts).concat().into_iter().map(|file| format!("circle: {folder}: {file}")));
+    }
     found.extend(long_files(&root(), &["include", "node", "node/lib", "python/leafid"]));
     assert_eq!(found, BTreeSet::new());
 }

@@ -2,7 +2,7 @@
 
 use super::graph::circles;
 use super::rules::{long_files, of_any_crate, of_the_host};
-use super::sources::Crate;
+use super::sources::{Crate, script_imports};
 use std::collections::BTreeSet;
 
 #[test]
@@ -11,6 +11,25 @@ fn circles_are_found() {
     let files = [("a", "b"), ("b", "c d"), ("c", "a"), ("d", "e"), ("e", "")];
     let files = files.map(|(from, to)| (from.to_owned(), named(to))).into();
     assert_eq!(circles(&files), [["a", "b", "c"]]);
+}
+
+#[test]
+fn circles_of_scripts_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    let (folder, shared) = (root.path().join("lib"), root.path().join("shared"));
+    for (file, text) in [
+        (folder.join("a.js"), "const { b } = require('./b.js')\n"),
+        (shared.join("b.js"), "import { c } from './c.js'\nimport './d.js'\n"),
+        (folder.join("c.js"), "function late() {\n  return require('./a.js')\n}\n"),
+        (folder.join("d.js"), "const fs = require('node:fs')\n"),
+        (shared.join("a.js"), "import './d.js'\n"),
+    ] {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let imports = script_imports(&folder, &shared);
+    assert_eq!(imports.keys().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    assert_eq!(circles(&imports), [["a", "b", "c"]]);
 }
 
 #[test]

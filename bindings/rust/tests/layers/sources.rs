@@ -337,15 +337,27 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// What each script of a folder requires of the same folder.
-pub(crate) fn script_imports(folder: &Path) -> Imports {
+/// What each script of a folder imports of the same folder. A script that is not in it is that of `shared`, from where the
+/// package has it.
+pub(crate) fn script_imports(folder: &Path, shared: &Path) -> Imports {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut open: Vec<_> = files.filter(|path| path.extension().is_some_and(|kind| kind == "js")).collect();
     let mut imports = Imports::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let text = read(&path);
-        let required = text.split("require(\"./").skip(1).filter_map(|rest| rest.split('"').next());
-        let required = required.map(|name| name.trim_end_matches(".js").to_owned()).collect();
-        imports.insert(path.file_stem().unwrap().to_string_lossy().into_owned(), required);
+    while let Some(path) = open.pop() {
+        let imported = imported_scripts(&read(&path));
+        let is_new =
+            imports.insert(path.file_stem().unwrap().to_string_lossy().into(), imported.clone()).is_none();
+        let files = imported.iter().map(|name| format!("{name}.js"));
+        let elsewhere =
+            files.filter(|file| is_new && !folder.join(file).exists()).map(|file| shared.join(file));
+        open.extend(elsewhere.filter(|path| path.exists()));
     }
     imports
+}
+
+/// The scripts beside it that a script names in `require`, `from` or `import`.
+fn imported_scripts(text: &str) -> BTreeSet<String> {
+    let rests = ["require('./", "from './", "import './"].map(|before| text.split(before).skip(1));
+    let names = rests.into_iter().flatten().filter_map(|rest| rest.split('\'').next());
+    names.map(|name| name.trim_end_matches(".js").to_owned()).collect()
 }
