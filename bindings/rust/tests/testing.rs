@@ -1,7 +1,7 @@
 //! `leafid::testing`: the same ids in each run.
 #![allow(clippy::unwrap_used)]
 
-use leafid::testing::FakeSnowflake;
+use leafid::testing::{FakeSegments, FakeSnowflake};
 use leafid::{Code, Error, Layout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -58,4 +58,44 @@ fn closed_is_closed_and_a_worker_id_is_of_the_layout() {
     assert_eq!(codes, [Code::Closed, Code::Closed]);
     assert_eq!(flake.name(), "leafid-testing");
     assert!(format!("{flake:?}").contains("not unique"));
+}
+
+#[test]
+fn tags_count() {
+    let segments = FakeSegments::new(5);
+    let order = segments.tag("order").unwrap();
+    assert_eq!((order.next(), order.next_within(1), order.try_next()), (Ok(5), Ok(6), Ok(Some(7))));
+    assert_eq!((order.take(2), order.take_within(1, 1)), (Ok(vec![8, 9]), Ok(vec![10])));
+    let mut filled = [0; 2];
+    segments.tag("order").unwrap().fill(&mut filled).unwrap();
+    assert_eq!(filled, [11, 12]);
+    drop(order.next_async());
+    assert_eq!((ready(order.next_async()), ready(order.take_async(2))), (Ok(13), Ok(vec![14, 15])));
+    assert_eq!(order.clone().iter().take(2).collect::<Vec<_>>(), [Ok(16), Ok(17)]);
+    assert_eq!(segments.tag("user").unwrap().next(), Ok(5));
+    assert_eq!((order.name(), segments.name()), ("order", "leafid-testing"));
+    assert!(format!("{segments:?} {order:?}").matches("not unique").count() == 2);
+    segments.close().unwrap();
+    let codes = [order.next().unwrap_err(), segments.tag("order").unwrap_err()].map(|error| error.code());
+    assert_eq!(codes, [Code::Closed, Code::Closed]);
+}
+
+#[test]
+fn tags_of_given_ids() {
+    let lost = Error::new(Code::SegmentUnavailable, "lost");
+    let segments = FakeSegments::given([("order", vec![Ok(7), Err(lost.clone()), Ok(8)])]);
+    let order = segments.tag("order").unwrap();
+    assert_eq!((order.next(), order.next(), order.next()), (Ok(7), Err(lost), Ok(8)));
+    let user = segments.tag("user").unwrap();
+    assert_eq!([user.next(), user.next()].map(|id| id.unwrap_err().code()), [Code::UnknownTag; 2]);
+    assert!(std::panic::catch_unwind(move || order.next()).is_err());
+}
+
+/// What a future returns that does not wait.
+fn ready<T>(future: impl Future<Output = T> + Unpin) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
 }
