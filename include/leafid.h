@@ -679,6 +679,10 @@ typedef struct leafid_snowflake_stats_t {
    * How often a worker id was claimed: more than once when leases were lost.
    */
   uint64_t claims;
+  /**
+   * Ids issued since the claim of this worker id, with those that a thread reserved for its next calls.
+   */
+  uint64_t ids;
 } leafid_snowflake_stats_t;
 
 /**
@@ -777,6 +781,10 @@ typedef struct leafid_tag_stats_t {
    * Calls that wait now.
    */
   uint64_t waiting;
+  /**
+   * Ids that calls have taken, with those that a thread reserved for its next calls.
+   */
+  uint64_t ids;
 } leafid_tag_stats_t;
 
 /**

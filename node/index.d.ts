@@ -236,6 +236,8 @@ export interface SnowflakeStats {
   clockLagMs: number
   /** Where the lease of the worker id ends; `null` without one. */
   leaseUntilMs: number | null
+  /** Ids issued since the claim of this worker id, with those that a thread reserved for its next calls. */
+  ids: number
   /** How often a worker id was claimed: more than once when leases were lost. */
   claims: number
   /** Handles of this process that share the generator. */
@@ -484,6 +486,8 @@ export interface TagStats {
   next: SegmentLeft | null
   /** Ids in memory. */
   left: number
+  /** Ids that calls have taken, with those that this thread reserved for its next calls. */
+  ids: number
   /** The step of the last fetch; 0 before the first. */
   step: number
   /** Whether a fetch is under way. */

@@ -52,6 +52,7 @@ class Ids {
   #one
   #what
   #closed = false
+  issued = 0
 
   constructor(one, what) {
     this.#one = one
@@ -63,14 +64,15 @@ class Ids {
   }
 
   one() {
-    this.check()
-    return this.#one()
+    return this.take(1)[0]
   }
 
   take(n) {
     if (integer(n, 'n') < 0 || n > MOST) refuse('n', n)
     this.check()
-    return BigInt64Array.from({ length: n }, () => this.#one())
+    const ids = BigInt64Array.from({ length: n }, () => this.#one())
+    this.issued += n
+    return ids
   }
 
   fill(array) {
@@ -149,6 +151,7 @@ class FakeSnowflake {
       leadMs: 0,
       clockLagMs: 0,
       leaseUntilMs: null,
+      ids: this.#ids.issued,
       claims: 1,
       handles: 1,
       renewals: 0,
@@ -228,7 +231,7 @@ class FakeTag {
 
   stats() {
     this.#ids.check()
-    const none = { current: null, next: null, left: 0, step: 0, fetching: false }
+    const none = { current: null, next: null, left: 0, ids: this.#ids.issued, step: 0, fetching: false }
     return { tag: this.#name, ...none, fetches: 0, failures: 0, waits: 0, waiting: 0, lastError: null }
   }
 

@@ -49,7 +49,8 @@ test('kinds of results', t => {
   assert.equal(lastError, null)
   assert.equal(typeof stateDir, 'string')
   assert.deepEqual([stats.workerId, stats.layout, stats.epochMs], [3, 'leaf', 1288834974657])
-  for (const name of ['expiresAtMs', 'reservedUntilMs', 'leadMs', 'handles', 'renewals', 'renewalFailures']) {
+  assert.ok(stats.ids >= 8, `${stats.ids} ids`)
+  for (const name of ['ids', 'expiresAtMs', 'reservedUntilMs', 'leadMs', 'handles', 'renewals', 'renewalFailures']) {
     assert.ok(Number.isSafeInteger(stats[name]), name)
   }
 })

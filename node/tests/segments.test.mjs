@@ -215,6 +215,7 @@ test('statistics count what this thread has at hand', { timeout }, async () => {
     assert.deepEqual([left, current.start, current.stride, next], [1000 - n, BigInt(n + 1), 1n, null])
     assert.equal(current.end, 1001n)
   }
+  assert.ok(order.stats().ids >= 500)
   const { name, source, servers, stateDir, tags } = ids.stats()
   assert.deepEqual([name, source, servers, stateDir], [ids.name, 'callback', [], ''])
   assert.deepEqual(tags, [order.stats()])

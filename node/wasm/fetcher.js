@@ -194,6 +194,7 @@ export class Fetcher {
     const isDenied = Boolean(outcome.error) && (this.#source.servers?.denies(state.name) ?? false)
     let failures = 0
     if (outcome.error) {
+      state.count(error)
       const maySkip = settings.stock !== null && error.code === REGRESSED
       const given = [numberOf(error), error.message, isDenied, elapsed(), random64(), maySkip]
       failures = module.call('fetch_failed', state.fetch, ...given)

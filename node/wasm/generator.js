@@ -398,6 +398,7 @@ class Generator {
       reservedUntilMs: module.call('layout_tick_start_ms', layout, until),
       leadMs: Math.max(last - now, 0) * layoutFields.tickMs,
       leaseUntilMs: this.leaseUntilMs,
+      ids: module.call('snowflake_issued', this.#flake),
       renewals: this.renewals,
       renewalFailures: this.failures,
       lastError: shownError(this.#failure ?? this.leaseError),

@@ -1,5 +1,6 @@
 // The ids of a tag in memory: its buffer, the segments that wait for room in it, and the state of its fetches.
 
+import { nameOf } from './errors.js'
 import { EMPTY, wasm } from './module.js'
 import { elapsed } from './time.js'
 
@@ -30,6 +31,11 @@ export class TagState {
   /** Called when something changed for which calls wait. */
   changed = () => {}
   #stock
+  /** The number of ids from the source, and the largest number of issued ones that was told. */
+  #received = 0
+  #issued = 0
+  /** How often fetches failed, by the error's code. */
+  #failures = new Map()
   /** There are at least this many ids in memory. */
   #least = 0
   /** The number of fetches that had begun when the wait of the first call began: their errors may be too old for it. */
@@ -65,7 +71,22 @@ export class TagState {
 
   /** Adds the segments of a source, which its guard has accepted. */
   add(segments) {
-    for (const [start, end, stride] of segments) wasm().call('pending_push', this.pending, start, end, stride, 0)
+    for (const [start, end, stride] of segments) {
+      wasm().call('pending_push', this.pending, start, end, stride, 0)
+      this.#received += Number((end - start + stride - 1n) / stride)
+    }
+  }
+
+  /** Counts a fetch that failed. */
+  count({ code }) {
+    this.#failures.set(code, (this.#failures.get(code) ?? 0) + 1)
+  }
+
+  /** The number of fetches that ended with each outcome: `ok`, or an error's code. */
+  outcomes() {
+    const failures = [...this.#failures].map(([code, count]) => [nameOf(code), count])
+    const ok = failures.reduce((left, [, count]) => left - count, this.fetches().ended)
+    return ok > 0 ? [...failures, ['ok', ok]] : failures
   }
 
   /** `{ left, taken, wants, isLow }`: `wants` is how many ids a stock needs, 0 for another source, NaN if none are. */
@@ -182,8 +203,9 @@ export class TagState {
       at < count ? { start: ids[3 * at], end: ids[3 * at + 1], stride: ids[3 * at + 2] } : null,
     )
     const lastError = this.error?.message ?? null
+    this.#issued = Math.max(this.#issued, this.#received - left)
     return {
-      tag: this.name, current, next, left, step: target ?? step, fetching: isFetching,
+      tag: this.name, current, next, left, ids: this.#issued, step: target ?? step, fetching: isFetching,
       fetches: ended, failures, waits: 0, waiting: 0, lastError,
     }
   }

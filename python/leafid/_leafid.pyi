@@ -232,6 +232,7 @@ class TagStats:
         current: range | None,
         next: range | None,
         left: int,
+        ids: int,
         step: int,
         fetching: bool,
         fetches: int,
@@ -248,6 +249,8 @@ class TagStats:
     def next(self) -> range | None: ...
     @property
     def left(self) -> int: ...
+    @property
+    def ids(self) -> int: ...
     @property
     def step(self) -> int: ...
     @property
@@ -336,6 +339,7 @@ class Stats:
         lead_ms: int,
         clock_lag_ms: int,
         lease_until_ms: int | None,
+        ids: int,
         claims: int,
         handles: int,
         renewals: int,
@@ -362,6 +366,8 @@ class Stats:
     def clock_lag_ms(self) -> int: ...
     @property
     def lease_until_ms(self) -> int | None: ...
+    @property
+    def ids(self) -> int: ...
     @property
     def claims(self) -> int: ...
     @property

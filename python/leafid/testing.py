@@ -34,6 +34,7 @@ class _Ids:
         self._one = one
         self._lock = threading.RLock()
         self._closed = False
+        self._issued = 0
 
     def _check(self) -> None:
         if self._closed:
@@ -45,7 +46,9 @@ class _Ids:
             raise leafid.InvalidArgumentError(f"n is {count}; allowed: 0 to 16777216")
         with self._lock:
             self._check()
-            return [self._one() for _ in range(count)]
+            ids = [self._one() for _ in range(count)]
+            self._issued += count
+            return ids
 
     def _fill(self, out: _Buffer) -> _Buffer:
         view = memoryview(out)  # type: ignore[arg-type]
@@ -129,6 +132,7 @@ class FakeSnowflake(_Ids):
             lead_ms=0,
             clock_lag_ms=0,
             lease_until_ms=None,
+            ids=self._issued,
             claims=1,
             handles=1,
             renewals=0,
@@ -197,7 +201,7 @@ class FakeTag(_Ids):
     def stats(self) -> leafid.TagStats:
         """The TagStats of a tag that fetches nothing."""
         self._check()
-        return leafid.TagStats(self._name, None, None, 0, 0, False, 0, 0, 0, 0, None)
+        return leafid.TagStats(self._name, None, None, 0, self._issued, 0, False, 0, 0, 0, 0, None)
 
     @property
     def name(self) -> str:

@@ -99,7 +99,9 @@ def test_stats(flake, space):
     assert (stats.epoch_ms, stats.expires_at_ms) == (1288834974657, 3487858230209)
     assert stats.reserved_until_ms > time.time_ns() // 1_000_000
     assert (stats.lead_ms, stats.handles, stats.renewal_failures, stats.last_error) == (0, 1, 0, None)
-    assert stats.renewals >= 0
+    assert stats.renewals >= 0 and stats.ids >= 1
+    flake.take(1000)
+    assert flake.stats().ids >= stats.ids + 1000
     assert repr(stats).startswith(f"leafid.Stats(name='{space['name']}', worker_id=7, state_dir='/")
     with pytest.raises(AttributeError):
         stats.worker_id = 8

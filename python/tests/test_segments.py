@@ -92,7 +92,7 @@ def test_stats(counter, space, settle):
         settle(order)
         stats = order.stats()
         assert (stats.tag, stats.current, stats.next, stats.left) == ("order", range(21, 101), range(101, 201), 180)
-        assert (stats.step, stats.fetches, stats.failures, stats.waits) == (100, 2, 0, 1)
+        assert (stats.ids, stats.step, stats.fetches, stats.failures, stats.waits) == (20, 100, 2, 0, 1)
         assert (stats.waiting, stats.last_error, stats.fetching) == (0, None, False)
         assert stats == order.stats() and "current=range(21, 101)" in repr(stats)
         whole = ids.stats()

@@ -68,6 +68,7 @@ def test_tags_count():
         assert [order.next(), order.try_next(), *order.take(2, timeout_ms=5), next(order)] == [5, 6, 7, 8, 9]
         assert order.fill(array.array("q", [0]))[0] == 10 and asyncio.run(taken(order)) == [11, 12, 13]
         assert segments.tag("user").next(timeout_ms=5) == 5
+        assert order.stats().ids == 9
         assert segments.stats().tags == {"order": order.stats(), "user": segments.tag("user").stats()}
     for call in (order.next, order.stats, lambda: segments.tag("order")):
         with pytest.raises(leafid.ClosedError):
@@ -96,7 +97,7 @@ def test_it_is_no_real_one_and_claims_nothing(tmp_path, monkeypatch):
         assert not isinstance(flake, leafid.Snowflake) and "not unique" in repr(flake)
         assert "leafid-testing" not in leafid.metrics() and list(tmp_path.iterdir()) == []
         stats = flake.stats()
-        assert (stats.worker_id, stats.layout, stats.state_dir) == (1023, "41|10|12", "")
+        assert (stats.worker_id, stats.layout, stats.state_dir, stats.ids) == (1023, "41|10|12", "", 1)
     for call in (flake.next, flake.stats, lambda: flake.worker_id, lambda: flake.take(0)):
         with pytest.raises(leafid.ClosedError):
             call()

@@ -47,7 +47,7 @@ with leafid.Snowflake(
     stats: leafid.Stats = flake.stats()
     assert_type(stats.last_error, str | None)
     assert_type(stats.lease_until_ms, int | None)
-    assert_type(stats.claims + stats.clock_lag_ms, int)
+    assert_type(stats.claims + stats.clock_lag_ms + stats.ids, int)
     assert_type(flake.worker_id, int)
     assert_type(flake.layout.epoch_ms, int)
 

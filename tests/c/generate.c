@@ -166,6 +166,7 @@ static void said_of_itself(void) {
     CHECK(stats.reserved_until_ms > now_ms() - 1000 && stats.reserved_until_ms <= now_ms() + 5000);
     CHECK(stats.lead_ms >= 0 && stats.lead_ms <= 5000);
     CHECK_NUMBER((int64_t)stats.handles, 1);
+    CHECK_NUMBER((int64_t)stats.ids, 1);
     CHECK_NUMBER((int64_t)stats.renewal_failures, 0);
     leafid_parts parts;
     REQUIRE_OK(leafid_decode(id, NULL, &parts));

@@ -261,6 +261,7 @@ static void texts(void) {
     CHECK_NUMBER(stats_of(tag).current_start, 3);
     CHECK_NUMBER(stats_of(again).current_end, 1001);
     CHECK_NUMBER((int64_t)stats_of(tag).left, 998);
+    CHECK_NUMBER((int64_t)stats_of(tag).ids, 2);
     CHECK_NUMBER((int64_t)stats_of(tag).fetches, 1);
     CHECK_NUMBER((int64_t)stats_of(tag).waits, 1);
     leafid_tag_free(again);

@@ -36,6 +36,8 @@ pub struct leafid_tag_stats_t {
     pub waits: u64,
     /// Calls that wait now.
     pub waiting: u64,
+    /// Ids that calls have taken, with those that a thread reserved for its next calls.
+    pub ids: u64,
 }
 
 impl From<&TagStats> for leafid_tag_stats_t {
@@ -54,6 +56,7 @@ impl From<&TagStats> for leafid_tag_stats_t {
             failures: stats.failures,
             waits: stats.waits,
             waiting: stats.waiting as u64,
+            ids: stats.ids,
         }
     }
 }

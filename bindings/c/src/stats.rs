@@ -35,6 +35,8 @@ pub struct leafid_snowflake_stats_t {
     pub lease_until_ms: i64,
     /// How often a worker id was claimed: more than once when leases were lost.
     pub claims: u64,
+    /// Ids issued since the claim of this worker id, with those that a thread reserved for its next calls.
+    pub ids: u64,
 }
 
 impl From<&Stats> for leafid_snowflake_stats_t {
@@ -51,6 +53,7 @@ impl From<&Stats> for leafid_snowflake_stats_t {
             clock_lag_ms: stats.clock_lag_ms,
             lease_until_ms: stats.lease_until_ms.unwrap_or(0),
             claims: stats.claims,
+            ids: stats.ids,
         }
     }
 }

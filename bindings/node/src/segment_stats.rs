@@ -35,6 +35,8 @@ pub struct TagStats {
     pub next: Option<SegmentObject>,
     /// The number of ids in memory.
     pub left: i64,
+    /// The number of ids that calls have taken or reserved.
+    pub ids: i64,
     /// The step of the last fetch.
     pub step: i64,
     /// Whether a fetch is running.
@@ -83,6 +85,7 @@ impl From<leafid::TagStats> for TagStats {
             current: stats.current.map(SegmentObject::from),
             next: stats.next.map(SegmentObject::from),
             left: i64::try_from(stats.left).unwrap_or(i64::MAX),
+            ids: stats.ids as i64,
             step: stats.step,
             fetching: stats.fetching,
             fetches: stats.fetches as i64,

@@ -39,6 +39,8 @@ pub struct Stats {
     pub clock_lag_ms: i64,
     /// The end of the lease, Unix milliseconds.
     pub lease_until_ms: Option<i64>,
+    /// The number of ids issued or reserved since the claim.
+    pub ids: i64,
     /// The number of claims of a worker id.
     pub claims: i64,
     /// The number of open handles of the generator.
@@ -64,6 +66,7 @@ impl From<leafid::Stats> for Stats {
             lead_ms: stats.lead_ms,
             clock_lag_ms: stats.clock_lag_ms,
             lease_until_ms: stats.lease_until_ms,
+            ids: stats.ids as i64,
             claims: stats.claims as i64,
             handles: stats.handles as i64,
             renewals: stats.renewals as i64,

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
 const FIELDS: &str = "name, worker_id, state_dir, layout, epoch_ms, expires_at_ms, reserved_until_ms, lead_ms, clock_lag_ms, \
-    lease_until_ms, claims, handles, renewals, renewal_failures, last_error";
+    lease_until_ms, ids, claims, handles, renewals, renewal_failures, last_error";
 
 /// The state of a generator at one moment; made by Snowflake.stats.
 #[pyclass(frozen, get_all, eq, module = "leafid")]
@@ -32,6 +32,8 @@ pub(crate) struct Stats {
     clock_lag_ms: i64,
     /// Where the lease of the worker id ends, Unix milliseconds; None without one.
     lease_until_ms: Option<i64>,
+    /// Ids issued since the claim of this worker id, with those that a thread reserved for its next calls.
+    ids: u64,
     /// How often a worker id was claimed: more than once when leases were lost.
     claims: u64,
     /// Handles of this process that share the generator.
@@ -57,6 +59,7 @@ impl From<leafid::Stats> for Stats {
             lead_ms: stats.lead_ms,
             clock_lag_ms: stats.clock_lag_ms,
             lease_until_ms: stats.lease_until_ms,
+            ids: stats.ids,
             claims: stats.claims,
             handles: stats.handles,
             renewals: stats.renewals,
@@ -81,6 +84,7 @@ impl Stats {
         lead_ms: i64,
         clock_lag_ms: i64,
         lease_until_ms: Option<i64>,
+        ids: u64,
         claims: u64,
         handles: usize,
         renewals: u64,
@@ -98,6 +102,7 @@ impl Stats {
             lead_ms,
             clock_lag_ms,
             lease_until_ms,
+            ids,
             claims,
             handles,
             renewals,

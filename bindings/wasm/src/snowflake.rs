@@ -92,3 +92,9 @@ extern "C" fn snowflake_until(snowflake: i32) -> f64 {
 extern "C" fn snowflake_left_in_tick(snowflake: i32, now_ms: f64) -> f64 {
     call(|module| Ok(module.get::<Snowflake>(snowflake)?.left_in_tick(now_ms as i64) as f64))
 }
+
+/// The number of ids that were issued or reserved.
+#[unsafe(no_mangle)]
+extern "C" fn snowflake_issued(snowflake: i32) -> f64 {
+    call(|module| Ok(module.get::<Snowflake>(snowflake)?.issued() as f64))
+}

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyRange, PyRangeMethods, PyTuple, PyType};
 
 const FIELDS: &str = "name, source, servers, state_dir, tags";
 const TAG_FIELDS: &str =
-    "tag, current, next, left, step, fetching, fetches, failures, waits, waiting, last_error";
+    "tag, current, next, left, ids, step, fetching, fetches, failures, waits, waiting, last_error";
 
 /// The state of segments in this process at one moment; made by Segments.stats.
 #[pyclass(frozen, eq, module = "leafid")]
@@ -115,6 +115,8 @@ pub(crate) struct TagStats {
     next: Option<Ids>,
     /// Ids in memory.
     left: u64,
+    /// Ids that calls have taken, with those that a thread reserved for its next calls.
+    ids: u64,
     /// The step of the last fetch, or of the first one; 0 if the source sets it.
     step: i64,
     /// Whether a fetch is running.
@@ -138,6 +140,7 @@ impl From<leafid::TagStats> for TagStats {
             current: stats.current.map(Ids),
             next: stats.next.map(Ids),
             left: stats.left,
+            ids: stats.ids,
             step: stats.step,
             fetching: stats.fetching,
             fetches: stats.fetches,
@@ -158,6 +161,7 @@ impl TagStats {
         current: Option<Ids>,
         next: Option<Ids>,
         left: u64,
+        ids: u64,
         step: i64,
         fetching: bool,
         fetches: u64,
@@ -166,7 +170,20 @@ impl TagStats {
         waiting: usize,
         last_error: Option<String>,
     ) -> TagStats {
-        TagStats { tag, current, next, left, step, fetching, fetches, failures, waits, waiting, last_error }
+        TagStats {
+            tag,
+            current,
+            next,
+            left,
+            ids,
+            step,
+            fetching,
+            fetches,
+            failures,
+            waits,
+            waiting,
+            last_error,
+        }
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
