@@ -6,8 +6,10 @@ import type { SegmentFetch, Snowflake, Tag } from 'leafid'
  * provider was set. The names are those of Prometheus with dots and without the unit: `leafid.snowflake.ids`. A histogram
  * is two counters, because the API has no histograms that are read: `leafid.segment.wait.count`, and
  * `leafid.segment.wait.time` in seconds.
+ *
+ * @param metrics the function of leafid/wasm, for its metrics instead; default: that of leafid
  */
-export function instrument(meter?: Meter): void
+export function instrument(meter?: Meter, metrics?: () => string): void
 
 export interface TracedOptions {
   /** A call that lasts no longer leaves no span, milliseconds. Default 1. */

@@ -2,12 +2,12 @@
 
 // leafid's metrics and spans for OpenTelemetry, by its API package, which the application has.
 
-const { metrics, trace, SpanKind, SpanStatusCode } = require('@opentelemetry/api')
-const { version } = require('./lib/native.js')
+const { metrics: api, trace, SpanKind, SpanStatusCode } = require('@opentelemetry/api')
 const { families, reader } = require('./lib/metric_families.js')
+const { version } = require('./package.json')
 
-function instrument(meter = metrics.getMeter('leafid', version)) {
-  const read = reader()
+function instrument(meter = api.getMeter('leafid', version), metrics) {
+  const read = reader(metrics)
   const observe = (instrument, family, end) => {
     instrument.addCallback(result => {
       for (const { name, labels, value } of read(family)?.samples ?? []) {
@@ -15,7 +15,7 @@ function instrument(meter = metrics.getMeter('leafid', version)) {
       }
     })
   }
-  for (const { name, kind, help: description, unit: named } of families().values()) {
+  for (const { name, kind, help: description, unit: named } of families(metrics).values()) {
     const plain = named && name.endsWith(`_${named}`) ? name.slice(0, -named.length - 1) : name
     const dotted = plain.replace('_', '.').replace('_', '.')
     const unit = named === 'seconds' ? 's' : '1'

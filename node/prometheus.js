@@ -11,9 +11,9 @@ function aggregatorOf({ name, kind }) {
   return kind !== 'gauge' || SUMMED.has(name) ? 'sum' : 'max'
 }
 
-function register(registry) {
-  const read = reader()
-  for (const family of families().values()) {
+function register(registry, metrics) {
+  const read = reader(metrics)
+  for (const family of families(metrics).values()) {
     const { name, kind, help } = family
     // prom-client's names of counters have the ending.
     const full = kind === 'counter' ? `${name}_total` : name

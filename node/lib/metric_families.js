@@ -2,7 +2,8 @@
 
 // The text of metrics(), read into families of samples.
 
-const { metrics } = require('./native.js')
+/** Not before it is asked for: with leafid/wasm there may be no addon. */
+const native = () => require('./native.js').metrics()
 
 const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g
 const unescaped = text => text.replace(/\\(.)/g, (_, each) => (each === 'n' ? '\n' : each))
@@ -10,10 +11,10 @@ const unescaped = text => text.replace(/\\(.)/g, (_, each) => (each === 'n' ? '\
 const FIELDS = { HELP: 'help', TYPE: 'kind', UNIT: 'unit' }
 
 /**
- * The metrics of this process, also those without a sample, by name. `kind` is counter, gauge or histogram; the name has
- * its unit, but no `_total`.
+ * What `metrics` tells, by default of this process, by name, also metrics without a sample. `kind` is counter, gauge or
+ * histogram; the name has its unit, but no `_total`.
  */
-function families() {
+function families(metrics = native) {
   const known = new Map()
   let last
   for (const line of metrics().split('\n')) {
@@ -35,11 +36,11 @@ function families() {
 }
 
 /** Reads the families once for all questions that are asked at once, as by a scrape. */
-function reader() {
+function reader(metrics) {
   let found = null
   return name => {
     if (!found) {
-      found = families()
+      found = families(metrics)
       // What is asked later is read anew.
       queueMicrotask(() => {
         found = null

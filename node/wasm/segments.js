@@ -66,12 +66,16 @@ class Owner {
 /** The open ones, weakly. */
 const open = new Set()
 
-/** The tags of all open segments, for metrics: `{ space, source, stats }` each. */
+/** The tags of all open segments, for metrics: `{ labels, outcomes, stats }` each. */
 export function openTags() {
   const owners = [...open].map(ref => ref.deref()).filter(owner => owner)
   return owners.flatMap(owner => {
-    const { name: space, sourceName: source } = owner.settings
-    return owner.stats().map(stats => ({ space, source, stats }))
+    const { name, sourceName: source } = owner.settings
+    const state_dir = owner.store?.place ?? ''
+    return owner.stats().map(stats => {
+      const { tag } = stats
+      return { labels: { name, source, state_dir, tag }, outcomes: owner.fetcher.tag(tag).outcomes(), stats }
+    })
   })
 }
 

@@ -16,6 +16,7 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { Segments, Snowflake } from 'leafid'
+import * as wasm from 'leafid/wasm'
 
 const { instrument, traced, tracedFetch } = createRequire(import.meta.url)('leafid/opentelemetry')
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
@@ -64,6 +65,22 @@ test('metrics are those of leafid', async () => {
   assert.deepEqual([units['leafid.segment.fetch.time'], units['leafid.segment.fetch.count']], ['s', '1'])
   flake.close()
   await ids.close()
+})
+
+test('metrics of leafid/wasm', async () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
+  instrument(new MeterProvider({ readers: [reader] }).getMeter('test'), wasm.metrics)
+  const options = space()
+  const flake = new wasm.Snowflake({ worker: 7, ...options })
+  flake.take(100)
+  const { resourceMetrics } = await reader.collect()
+  const ids = resourceMetrics.scopeMetrics[0].metrics.find(({ descriptor }) => descriptor.name === 'leafid.snowflake.ids')
+  const { name, stateDir: state_dir, layout } = flake.stats()
+  assert.deepEqual(ids.dataPoints.map(({ value, attributes }) => [value, attributes]), [
+    [100, { name, worker_id: '7', state_dir, layout }],
+  ])
+  flake.close()
 })
 
 test('calls that wait leave spans', async () => {

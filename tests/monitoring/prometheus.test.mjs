@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import client from 'prom-client'
-import { Segments, Snowflake, metrics } from 'leafid'
+import * as leafid from 'leafid'
+import * as wasm from 'leafid/wasm'
 
+const { Snowflake, metrics } = leafid
 const { register } = createRequire(import.meta.url)('leafid/prometheus')
 let number = 0
 const space = () => ({ name: `p${process.pid}-${number++}`, stateDir: mkdtempSync(join(tmpdir(), 'leafid-')) })
@@ -44,30 +46,35 @@ function fetcher() {
   }
 }
 
-test('a registry shows what metrics() shows', async () => {
-  const registry = new client.Registry()
-  register(registry)
-  const options = space()
-  const flake = new Snowflake({ worker: 7, ...options })
-  const ids = new Segments({ fetch: fetcher(), ...options })
-  flake.take(100)
-  const order = ids.tag('order')
-  for (let taken = 0; taken < 20; taken++) await order.next()
-  const [shown, text] = [await registry.metrics(), metrics()]
-  const [found, expected] = [samples(shown, options.name), samples(text, options.name)]
-  same(found, expected)
-  const value = start => [...found].find(([key]) => key.startsWith(start))?.[1]
-  assert.ok(value('leafid_snowflake_ids_total ') >= 100)
-  assert.ok(value('leafid_segment_ids_total ') >= 20)
-  assert.equal(value('leafid_segment_wait_seconds_count '), value('leafid_segment_waits_total '))
-  assert.match(shown, /leafid_segment_fetch_outcomes_total\{[^\n]*outcome="segment_unavailable"\} 1\n/)
-  assert.match(shown, /# TYPE leafid_segment_fetch_seconds histogram\n/)
-  assert.match(shown, /# TYPE leafid_snowflake_ids_total counter\n/)
-  assert.throws(() => register(registry), /already been registered/)
-  flake.close()
-  await ids.close()
-  assert.equal(samples(await registry.metrics(), options.name).size, 0)
-})
+for (const { Segments, Snowflake, metrics } of [leafid, wasm]) {
+  const isWasm = metrics === wasm.metrics
+  test(`a registry shows what metrics() ${isWasm ? 'of leafid/wasm ' : ''}shows`, async () => {
+    const registry = new client.Registry()
+    register(registry, isWasm ? metrics : undefined)
+    const options = space()
+    const flake = new Snowflake({ worker: 7, ...options })
+    const ids = new Segments({ fetch: fetcher(), ...options })
+    flake.take(100)
+    const order = ids.tag('order')
+    for (let taken = 0; taken < 20; taken++) await order.next()
+    const [shown, text] = [await registry.metrics(), metrics()]
+    const [found, expected] = [samples(shown, options.name), samples(text, options.name)]
+    same(found, expected)
+    const value = start => [...found].find(([key]) => key.startsWith(start))?.[1]
+    assert.ok(value('leafid_snowflake_ids_total ') >= 100)
+    assert.ok(value('leafid_segment_ids_total ') >= 20)
+    if (!isWasm) {
+      assert.equal(value('leafid_segment_wait_seconds_count '), value('leafid_segment_waits_total '))
+      assert.match(shown, /# TYPE leafid_segment_fetch_seconds histogram\n/)
+    }
+    assert.match(shown, /leafid_segment_fetch_outcomes_total\{[^\n]*outcome="segment_unavailable"\} 1\n/)
+    assert.match(shown, /# TYPE leafid_snowflake_ids_total counter\n/)
+    assert.throws(() => register(registry), /already been registered/)
+    flake.close()
+    await ids.close()
+    assert.equal(samples(await registry.metrics(), options.name).size, 0)
+  })
+}
 
 test('an odd directory is read and written again', async () => {
   const registry = new client.Registry()
