@@ -42,7 +42,7 @@ test-python-sdist: build/venv-sdist/leafid
 
 python-sdist: build/sdist/done
 
-# Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest.
+# Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest; pytest_jobs at a time.
 pytest: python-venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
 	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 pytest-one
@@ -65,7 +65,8 @@ test-python-one: $(python_venv)/leafid
 	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
 
 pytest-one: $(python_venv)/done
-	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend $(pytest_of)
+	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend \
+	    $(if $(pytest_jobs),--numprocesses $(pytest_jobs)) $(pytest_of)
 
 check-python-one: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid --mypy-config-file python/pyproject.toml \

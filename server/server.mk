@@ -10,7 +10,7 @@ test-server: tools server-tools build/venv-schemathesis/done
 	@$(server_build) cargo test --quiet -p leafid-server
 	@$(server_build) cargo build --quiet -p leafid-server
 	@$(server_build) LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
-	    $(MAKE) --no-print-directory pytest_of=tests/server pytest
+	    $(MAKE) --no-print-directory pytest_of=tests/server pytest_jobs=3 pytest
 
 # The monitor page in a real browser.
 server_browser := build/monitor

@@ -1,6 +1,7 @@
 """The stores: each kind is started once, and the tests of it use tags and names of their own."""
 
 import itertools
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from databases import KINDS, Missing, SQLite  # noqa: E402
 from servers import make_tag  # noqa: E402
 
 numbers = itertools.count(1)
+# Of those that run side by side: worker ids are taken on the whole host.
+RUNNER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 
 
 def open_store(kind):
@@ -46,7 +49,7 @@ def file():
 @pytest.fixture
 def name():
     """A name that no other test has."""
-    return f"name-{next(numbers)}"
+    return f"name-{RUNNER}-{next(numbers)}"
 
 
 @pytest.fixture
