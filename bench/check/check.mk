@@ -18,12 +18,4 @@ bench-check: bench-check-tools c-lib
 	python3 bench/check/check.py $(check_build) $(if $(UPDATE),--update)
 
 bench-check-tools:
-	@command -v valgrind >/dev/null 2>&1 && exit 0; \
-	mkdir -p build; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
-	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends valgrind; } \
-	        >build/bench-check-tools.log 2>&1 && exit 0; \
-	    echo "bench-check: skipped: could not install valgrind: see build/bench-check-tools.log" >&2; \
-	else \
-	    echo "bench-check: skipped: valgrind is missing, and it takes root to install it (Debian: apt install valgrind)" >&2; \
-	fi
+	@sh tests/debian.sh valgrind:valgrind || echo "bench-check: skipped" >&2

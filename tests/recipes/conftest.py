@@ -1,12 +1,14 @@
 """The stores of the recipes. A module has RECIPES, the names of each kind, and `opened(kind)`."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "databases"))
 from databases import Missing  # noqa: E402
+from takers import PROJECT  # noqa: E402
 
 
 def pytest_generate_tests(metafunc):
@@ -23,3 +25,10 @@ def store(request):
         pytest.skip(str(missing))
     yield store, environment, request.module.RECIPES[request.param]
     store.remove()
+
+
+@pytest.fixture
+def folder():
+    """For recipes that are changed: below the project, where they find its packages."""
+    with tempfile.TemporaryDirectory(prefix="broken-", dir=PROJECT) as folder:
+        yield Path(folder)

@@ -8,6 +8,7 @@ const [recipe, ids, end, seconds, number] = process.argv.slice(2)
 const { workers } = await import(pathToFileURL(recipe))
 const deadline = performance.now() + Number(seconds) * 1000
 const spanMs = 2000
+const lengths = (process.env.TAKE_ROUNDS ?? '1,5,200').split(',')
 const more = () => !existsSync(end) && performance.now() < deadline
 
 // The calls of the recipe, with short spans: so there are many renewals.
@@ -16,7 +17,7 @@ while (more()) {
   let flake
   try {
     flake = await Snowflake.open({ worker, randomStart: 0, name: `host-${number}`, stateDir: `${ids}-state` })
-    const rounds = [1, 5, 200][Math.floor(Math.random() * 3)]
+    const rounds = Number(lengths[Math.floor(Math.random() * lengths.length)])
     for (let round = 0; round < rounds && more(); round++) {
       appendFileSync(ids, `${[...flake.take(100)].join('\n')}\n`)
       await sleep(10)

@@ -14,6 +14,8 @@ ids, end, deadline, number = sys.argv[2], sys.argv[3], time.monotonic() + float(
 sys.path.insert(0, folder)
 workers = importlib.import_module(recipe.removesuffix(".py")).Workers()
 SPAN_MS = 2_000
+# Of a hundred ids, between a claim and a release.
+ROUNDS = [int(rounds) for rounds in os.environ.get("TAKE_ROUNDS", "1,5,200").split(",")]
 
 
 class Short:
@@ -35,7 +37,7 @@ with open(ids, "a") as out:
         try:
             host = {"name": f"host-{number}", "state_dir": f"{ids}-state"}
             with leafid.Snowflake(Short(), random_start=0, **host) as flake:
-                for _ in range(random.choice((1, 5, 200))):
+                for _ in range(random.choice(ROUNDS)):
                     out.write("".join(f"{id}\n" for id in flake.take(100)))
                     out.flush()
                     time.sleep(0.01)

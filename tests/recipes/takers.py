@@ -49,7 +49,6 @@ class Takers:
 
     def __init__(self, script, recipes, environment):
         self.folder = Path(tempfile.mkdtemp(prefix="leafid-recipes-"))
-        shutil.copy(HERE / f"{script}.mjs", PROJECT)
         numbered = enumerate([*recipes, *recipes])
         self.all = [Taker(script, recipe, self.folder, number, environment) for number, recipe in numbered]
 
@@ -124,10 +123,8 @@ def befall(takers, store, least):
     print(f"{count} ids of {len(takers.all)} processes, duplicates 0")
 
 
-def broken(recipe, *changes):
-    """The recipe in a folder of its own, with these texts replaced."""
-    folder = PROJECT / "broken"
-    folder.mkdir(exist_ok=True)
+def broken(folder, recipe, *changes):
+    """The recipe in this folder, with these texts replaced."""
     for lua in PROJECT.glob("*.lua"):
         shutil.copy(lua, folder)
     code = (PROJECT / recipe).read_text()

@@ -68,8 +68,8 @@ def test_no_range_is_given_twice(store):
     hammer("take_segments", store, 2_000)
 
 
-def test_a_recipe_that_reads_and_then_writes_is_noticed(store):
+def test_a_recipe_that_reads_and_then_writes_is_noticed(store, folder):
     store, environment, recipes = store
     for recipe in recipes:
-        with Takers("take_segments", [broken(recipe, *BREAKS[recipe])], environment) as takers:
+        with Takers("take_segments", [broken(folder, recipe, *BREAKS[recipe])], environment) as takers:
             assert wait_for_duplicates(takers), recipe
