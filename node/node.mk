@@ -78,7 +78,7 @@ test-wasm-js: node-package $(wasm_js)/installed
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(retries) node $(NODE) --test --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
-	    $(retries) node $(NODE) --expose-gc --test --test-concurrency=2 --test-reporter=spec *.test.mjs
+	    $(retries) node $(NODE) --expose-gc --test --test-concurrency=4 --test-reporter=spec *.test.mjs
 
 $(wasm_js)/installed: tests/wasm_js/package.json
 	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/
