@@ -20,7 +20,7 @@ from run import COUNT, ROOT, c_compiler, cxx_compiler, run, say
 USER = r"""
 #include <stdio.h>
 #include <string.h>
-#include "leafid.HEADER"
+#include "leafid.h"
 int main(void) {
     leafid_parts parts;
     if (strcmp(leafid_version(), LEAFID_VERSION) != 0) return 1;
@@ -43,11 +43,13 @@ def output(command: list, **options) -> str:
 
 
 def sources(folder: Path) -> list[Path]:
-    """A program in C, the same in C++ where there is a compiler, and the examples."""
-    users = [folder / "user.c", *([folder / "user.cpp"] if cxx_compiler() else [])]
-    for path in users:
-        path.write_text(USER.replace("HEADER", "h" if path.suffix == ".c" else "hpp"))
-    return [*users, ROOT / "examples/quickstart.c", ROOT / "examples/segments.c"]
+    """A program in C, that of docs/C.md in C++ where there is a compiler, and the examples."""
+    users = {"user.c": USER}
+    if cxx_compiler():
+        users["quickstart.cpp"] = (ROOT / "docs/C.md").read_text().split("```cpp\n")[1].split("```")[0]
+    for name, text in users.items():
+        (folder / name).write_text(text)
+    return [*(folder / name for name in users), ROOT / "examples/quickstart.c", ROOT / "examples/segments.c"]
 
 
 def with_pkg_config(prefix: Path, libdir: str, folder: Path, kinds: list[str], flags: list[str]) -> list[Path]:
