@@ -111,3 +111,9 @@ def test_nothing_shows_a_key():
     for copies in (pickle.dumps, copy.copy):
         with pytest.raises(TypeError):
             copies(ids)
+
+
+def test_the_code_of_the_page(project, monkeypatch):
+    monkeypatch.setenv("ORDERS_KEY", "00" * 16)
+    page = (project / "docs/PUBLIC-IDS.md").read_text()
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {"leafid": leafid})
