@@ -19,7 +19,11 @@ BINARIES = {
     "server/LICENSE-THIRD-PARTY": ["leafid-server"],
 }
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
-HEAD = "leafid's binaries contain the following crates. Each text below is preceded by the crates whose package has it.\n"
+HEAD = (
+    "leafid's binaries contain the following crates. Each text below is preceded by the crates whose package has it,\n"
+    "with the copyright lines of the crates above them. Crates after an empty line have no such lines.\n"
+)
+TITLE = re.compile(r"#* ?(The )?MIT Licen[cs]e( \(MIT\))?", re.IGNORECASE)
 
 
 def crates(binaries):
@@ -49,20 +53,33 @@ def texts(package):
     return ["\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines()) for path in files]
 
 
+def parted(text):
+    """The copyright lines that stand above an MIT licence, and its text, which is the same for all but for line breaks."""
+    above, start, rest = text.partition("Permission is hereby granted, free of charge")
+    lines = [line.strip() for line in above.splitlines()]
+    return [line for line in lines if line and not TITLE.fullmatch(line)], start + rest if start else text
+
+
 def notices(binaries):
-    users = {}
-    without = []
+    shown, users, without = {}, {}, []
     for package in crates(binaries):
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = texts(package)
         for text in found:
-            users.setdefault(text, []).append(name)
+            holders, text = parted(text)
+            key = " ".join(text.split())
+            shown.setdefault(key, text)
+            users.setdefault(key, {}).setdefault("\n    ".join(holders), []).append(name)
         if not found:
             without.append(name)
     parts = [HEAD]
     if without:
         parts.append("Without a text in their package:\n" + "\n".join(without) + "\n")
-    parts += [f"{'=' * 78}\n" + "\n".join(names) + f"\n{'-' * 78}\n{text}\n" for text, names in users.items()]
+    for key, text in shown.items():
+        without_holders = users[key].pop("", [])
+        names = ["\n".join(those) + f"\n    {holders}" for holders, those in users[key].items()]
+        names += ["\n" * bool(names) + "\n".join(without_holders)] if without_holders else []
+        parts.append(f"{'=' * 78}\n" + "\n".join(names) + f"\n{'-' * 78}\n{text}\n")
     return "\n".join(parts)
 
 
