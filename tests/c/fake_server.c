@@ -119,23 +119,11 @@ const char *say_to(struct fake_server *server, const char *format, ...) {
     return server->answer;
 }
 
-static const char *value_of(const char *answer, const char *name) {
+long long number_in(const char *answer, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\": ", name);
     const char *at = strstr(answer, key);
-    return at ? at + strlen(key) : NULL;
-}
-
-long long number_in(const char *answer, const char *name) {
-    const char *at = value_of(answer, name);
-    return at ? atoll(at) : -1;
-}
-
-const char *text_in(const char *answer, const char *name, char *out, size_t room) {
-    const char *at = value_of(answer, name);
-    size_t length = at && *at == '"' ? strcspn(at + 1, "\"") : 0;
-    snprintf(out, room, "%.*s", (int)length, at ? at + 1 : "");
-    return out;
+    return at ? atoll(at + strlen(key)) : -1;
 }
 
 long long reported(struct fake_server *server, const char *tag, const char *what) {
@@ -155,10 +143,6 @@ void leaf_start(struct leaf *leaf) {
 
 void leaf_end(struct leaf *leaf) {
     for (int i = 0; i < 2; i++) fake_server_end(&leaf->nodes[i]);
-}
-
-void leaf_tell(struct leaf *leaf, const char *command) {
-    for (int i = 0; i < 2; i++) say_to(&leaf->nodes[i], "%s", command);
 }
 
 struct run {

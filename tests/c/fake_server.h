@@ -21,9 +21,8 @@ void fake_server_start(struct fake_server *server, const char *const *options);
 void fake_server_end(struct fake_server *server);
 /* Tells it a command, and answers its answer, JSON that the next one overwrites. An error fails the test. */
 const char *say_to(struct fake_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The number, or the text in quotes, that follows `"name": ` in an answer; -1, or "", where there is none. */
+/* The number that follows `"name": ` in an answer; -1 where there is none. */
 long long number_in(const char *answer, const char *name);
-const char *text_in(const char *answer, const char *name, char *out, size_t room);
 
 /* What the report says of a tag, or of "claim", "renew" or "release": as `total`. 0 for what was never asked. */
 long long reported(struct fake_server *server, const char *tag, const char *what);
@@ -34,7 +33,6 @@ struct leaf {
 };
 void leaf_start(struct leaf *leaf);
 void leaf_end(struct leaf *leaf);
-void leaf_tell(struct leaf *leaf, const char *command);
 /* How many of the ids no node gave, in "segment" or "snowflake" mode. */
 size_t leaf_not_given(struct leaf *leaf, const char *tag, const char *mode, const struct ids *ids);
 

@@ -150,45 +150,6 @@ static void blocks(void) {
     leaf_end(&leaf);
 }
 
-/* Tags that Leaf would cut, or that others would read otherwise. No server is asked for them. */
-static void tags_refused(void) {
-    const struct {
-        leafid_protocol protocol;
-        int64_t block_size;
-        const char *tag, *says;
-    } refused[] = {
-        {LEAFID_PROTOCOL_LEAF, 0, "a.b", "without a dot"},
-        {LEAFID_PROTOCOL_LEAF, 0, "a/b", "without a slash"},
-        {LEAFID_PROTOCOL_LEAF_SNOWFLAKE, 0, "a.b", "without a dot"},
-        {LEAFID_PROTOCOL_LEAF, 0, "order-x100", "set block_size to 100"},
-        {LEAFID_PROTOCOL_LEAF, 100, "order", "-x100"},
-        {LEAFID_PROTOCOL_LEAF, 100, "order-x10", "-x100"},
-        {LEAFID_PROTOCOL_TINYID, 0, "a.b", NULL},
-        {LEAFID_PROTOCOL_RANGE, 0, "a.b", NULL},
-    };
-    struct leaf nobody = {.nodes = {{.url = "http://127.0.0.1:9"}, {.url = "http://127.0.0.1:19"}}};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        leafid_segments_options *options = from_leaf(&nobody, 0, 100);
-        leafid_segments *segments;
-        leafid_tag *tag = NULL;
-        CHECK_STATUS(leafid_segments_options_set_protocol(options, refused[i].protocol), LEAFID_OK);
-        if (refused[i].block_size) {
-            CHECK_STATUS(leafid_segments_options_set_block_size(options, refused[i].block_size), LEAFID_OK);
-        }
-        REQUIRE_OK(leafid_segments_open(options, &segments));
-        leafid_segments_options_free(options);
-        leafid_status expected = refused[i].says ? LEAFID_INVALID_ARGUMENT : LEAFID_OK;
-        CHECK_STATUS(leafid_segments_tag(segments, refused[i].tag, &tag), expected);
-        if (refused[i].says) {
-            CHECK_SAYS(refused[i].tag);
-            CHECK_SAYS(refused[i].says);
-            CHECK(tag == NULL);
-        }
-        leafid_tag_free(tag);
-        leafid_segments_free(segments);
-    }
-}
-
 static void snowflakes(void) {
     struct leaf leaf;
     int64_t items[200];
@@ -208,74 +169,6 @@ static void snowflakes(void) {
     CHECK(llabs(parts.timestamp_ms - now_ms()) < 60000);
     leafid_tag_free(tag);
     ids_free(&ids);
-    leaf_end(&leaf);
-}
-
-/* 0 for ever: no id, in each of the three ways to ask, by this name; and all is well when it is on again. */
-static void switched_off(void) {
-    const struct {
-        const char *mode, *tag;
-        leafid_protocol protocol;
-        int64_t block_size;
-    } ways[] = {
-        {"segment", "order", LEAFID_PROTOCOL_LEAF, 0},
-        {"segment", "order-x10", LEAFID_PROTOCOL_LEAF, 10},
-        {"snowflake", "order", LEAFID_PROTOCOL_LEAF_SNOWFLAKE, 0},
-    };
-    struct leaf leaf;
-    leaf_start(&leaf);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        char command[96];
-        int64_t id = 42;
-        leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
-        CHECK_STATUS(leafid_segments_options_set_protocol(options, ways[i].protocol), LEAFID_OK);
-        if (ways[i].block_size) {
-            CHECK_STATUS(leafid_segments_options_set_block_size(options, ways[i].block_size), LEAFID_OK);
-        }
-        leafid_tag *tag = open_tag(options, ways[i].tag);
-        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"%s\":\"off\"}", ways[i].mode);
-        leaf_tell(&leaf, command);
-        /* Both nodes say so: told long before the 20 s of a call are over. */
-        int64_t begun = now_ms();
-        CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_SOURCE_INVALID);
-        CHECK(now_ms() - begun < 10000);
-        CHECK_STATUS(leafid_tag_next_within(tag, 100, &id), LEAFID_SOURCE_INVALID);
-        CHECK_SAYS("switched off");
-        CHECK_SAYS("answered 200 \"0\"");
-        CHECK_STATUS(leafid_tag_fill_within(tag, 50, &id, 1), LEAFID_SOURCE_INVALID);
-        CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_WOULD_BLOCK);
-        CHECK_NUMBER(id, 42);
-        CHECK_NUMBER((int64_t)stats_of(tag).left, 0);
-        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"%s\":\"on\"}", ways[i].mode);
-        leaf_tell(&leaf, command);
-        CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
-        CHECK(id > 0 && id != 42);
-        leafid_tag_free(tag);
-    }
-    leaf_end(&leaf);
-}
-
-static void failures(void) {
-    const struct {
-        int number;
-        leafid_status status;
-    } said[] = {{-1, LEAFID_SEGMENT_UNAVAILABLE}, {-2, LEAFID_UNKNOWN_TAG}, {-3, LEAFID_SEGMENT_UNAVAILABLE}};
-    struct leaf leaf;
-    int64_t id = 42;
-    leaf_start(&leaf);
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        char command[96], message[64];
-        leafid_tag *tag = open_tag(from_leaf(&leaf, 0, 20000), "order");
-        snprintf(command, sizeof command, "{\"do\":\"leaf\",\"segment\":%d,\"tag\":\"order\"}", said[i].number);
-        leaf_tell(&leaf, command);
-        await_failure(tag);
-        CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), said[i].status);
-        snprintf(message, sizeof message, "Result{id=%d, status=EXCEPTION}", said[i].number);
-        CHECK_SAYS(message);
-        CHECK_SAYS("order");
-        CHECK_NUMBER(id, 42);
-        leafid_tag_free(tag);
-    }
     leaf_end(&leaf);
 }
 
@@ -314,10 +207,7 @@ static void tinyid(void) {
 int main(void) {
     test("ids of two nodes of Leaf, taken in every way beside a plain client: none twice", none_twice);
     test("blocks of ids by block_size", blocks);
-    test("tags of Leaf that are refused", tags_refused);
     test("ids of Leaf's snowflake mode", snowflakes);
-    test("a mode of Leaf that is switched off", switched_off);
-    test("Leaf's failures", failures);
     test("segments of tinyid from two databases", tinyid);
     return finish();
 }

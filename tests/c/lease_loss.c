@@ -1,4 +1,4 @@
-/* Leases that cannot be renewed: bridged while the span lasts, lost after it, and claimed anew. */
+/* Leases that cannot be renewed: lost, and claimed anew. */
 #define _GNU_SOURCE
 #include "lease_source.h"
 
@@ -25,26 +25,6 @@ static void end(struct lease_source *source, leafid_snowflake *flake, struct ids
     CHECK(atomic_load(&source->releases) >= 1);
     ids_free(ids);
     lease_source_end(source);
-}
-
-static void bridged(void) {
-    struct lease_source *source = lease_source_new(4000, 0);
-    leafid_snowflake *flake = open_briefly(source, 2000);
-    struct ids ids = {0};
-    leafid_snowflake_stats_t stats = {.renewal_failures = 0};
-    atomic_store(&source->renew_fails, -1);
-    while (stats.renewal_failures == 0) {
-        REQUIRE_OK(make_ids(flake, 20, &ids));
-        REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
-    }
-    int64_t until_ms = stats.lease_until_ms;
-    atomic_store(&source->renew_fails, 0);
-    while (now_ms() < until_ms + 500) REQUIRE_OK(make_ids(flake, 20, &ids));
-    CHECK(atomic_load(&source->renewals) >= 1);
-    CHECK_NUMBER(atomic_load(&source->claims), 1);
-    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
-    CHECK_NUMBER((int64_t)stats.claims, 1);
-    end(source, flake, &ids);
 }
 
 /* Whoever asks meanwhile gets an id, or worker_lost. */
@@ -74,50 +54,6 @@ static void lost_and_recovered(void) {
     REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.claims, 2);
     CHECK_NUMBER(stats.worker_id, 1);
-    end(source, flake, &ids);
-}
-
-static void used_to_its_end(void) {
-    struct lease_source *source = lease_source_new(600, 0);
-    leafid_snowflake *flake = open_briefly(source, 300);
-    struct ids ids = {0};
-    leafid_status status = LEAFID_OK;
-    atomic_store(&source->renew_fails, -1);
-    atomic_store(&source->claim_fails, -1);
-    for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
-    CHECK_STATUS(status, LEAFID_WORKER_LOST);
-    CHECK_SAYS("lease of worker id 0 was ");
-    /* It says so as long as nothing is given, whoever asks. */
-    EVENTUALLY(atomic_load(&source->claims) >= 3);
-    int64_t id = 42;
-    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_WORKER_LOST);
-    CHECK_SAYS("the lease source gives nothing");
-    CHECK_NUMBER(id, 42);
-    atomic_store(&source->renew_fails, 0);
-    atomic_store(&source->claim_fails, 0);
-    until_another_id(flake, 0, &ids);
-    end(source, flake, &ids);
-}
-
-/* A renewal that hangs beyond the span: no id outside it, an error in time, and on it goes when the answer is there. */
-static void renewal_hangs(void) {
-    struct lease_source *source = lease_source_new(600, 0);
-    leafid_snowflake *flake = open_briefly(source, 300);
-    struct ids ids = {0};
-    leafid_status status = LEAFID_OK;
-    atomic_store(&source->hangs, true);
-    for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) status = make_ids(flake, 50, &ids);
-    CHECK_STATUS(status, LEAFID_WORKER_LOST);
-    /* It is given up, and another lease claimed, which hangs as well; then the lease source is itself again. */
-    EVENTUALLY(atomic_load(&source->inside) > 1);
-    atomic_store(&source->hangs, false);
-    int64_t id;
-    EVENTUALLY(leafid_snowflake_next(flake, &id) == LEAFID_OK);
-    ids_add(&ids, &id, 1);
-    CHECK_STATUS(make_ids(flake, 500, &ids), LEAFID_OK);
-    CHECK(atomic_load(&source->claims) > 1);
-    /* Those that were given up ran beside the next. */
-    atomic_store(&source->beside, 0);
     end(source, flake, &ids);
 }
 
@@ -165,10 +101,7 @@ static void renewals_that_are_none(void) {
 }
 
 int main(void) {
-    test("renewals that fail for a while are bridged", bridged);
     test("a lease that is lost recovers with another worker id", lost_and_recovered);
-    test("a lease used to its end: worker_lost with the reason, then another", used_to_its_end);
-    test("a renewal that hangs", renewal_hangs);
     test("renewals that are none", renewals_that_are_none);
     return finish();
 }

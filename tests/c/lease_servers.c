@@ -1,4 +1,4 @@
-/* Worker ids leased from servers by URL: claimed, renewed, lost, given back; what the options say reaches the wire. */
+/* Worker ids leased from servers by URL: claimed, renewed, given back; what the options say reaches the wire. */
 #define _GNU_SOURCE
 #include "lease_source.h"
 #include "fake_server.h"
@@ -80,109 +80,6 @@ static void renewed(void) {
     fake_server_end(&server);
 }
 
-static void shared_in_the_process(void) {
-    struct fake_server server;
-    leafid_snowflake *first, *second;
-    char dir[512], name[64];
-    fake_server_start(&server, NULL);
-    snprintf(dir, sizeof dir, "%s", fresh_dir());
-    snprintf(name, sizeof name, "%s", fresh_name());
-    leafid_snowflake_options *options = options_for(dir, name, server.url);
-    CHECK_STATUS(leafid_snowflake_options_set_lazy(options, 1), LEAFID_OK);
-    REQUIRE_OK(leafid_snowflake_open(options, &first));
-    leafid_snowflake_options_free(options);
-    /* A lazy one asks with its first id. */
-    CHECK_NUMBER(reported(&server, "claim", "total"), 0);
-    int64_t id;
-    CHECK_STATUS(leafid_snowflake_next(first, &id), LEAFID_OK);
-    REQUIRE_OK(open_flake(dir, name, server.url, &second));
-    CHECK_NUMBER((int64_t)stats_of(second).handles, 2);
-    CHECK_NUMBER(worker_of(second), id >> 12 & 1023);
-    CHECK_NUMBER(reported(&server, "claim", "total"), 1);
-    leafid_snowflake_free(first);
-    CHECK(strstr(listed(&server), "\"held\": true") != NULL);
-    leafid_snowflake_free(second);
-    CHECK(strstr(listed(&server), "\"held\": true") == NULL);
-    fake_server_end(&server);
-}
-
-/* Somebody has the token too, and renews first: this one is stopped, and claims another id. */
-static void lost_to_a_clone(void) {
-    struct fake_server server;
-    struct ids ids = {0};
-    leafid_snowflake *flake;
-    char name[64], token[96], body[300];
-    fake_server_start(&server, NULL);
-    pool(&server, 2, 1000);
-    snprintf(name, sizeof name, "%s", fresh_name());
-    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
-    REQUIRE_OK(make_ids(flake, 20, &ids));
-    CHECK_NUMBER(worker_of(flake), 0);
-    int status = 0;
-    /* Once more where a renewal was quicker. */
-    for (int tries = 0; status != 200 && tries < 20; tries++) {
-        const char *table = listed(&server);
-        snprintf(body, sizeof body, "{\"name\":\"%s\",\"worker_id\":0,\"token\":\"%s\",\"until\":%lld}", name,
-                 text_in(table, "token", token, sizeof token), number_in(table, "until"));
-        status = plain_request(server.port, "POST", "/api/worker/renew", body, NULL, 0);
-    }
-    CHECK_NUMBER(status, 200);
-    for (int64_t end = now_ms() + 10000; now_ms() < end && worker_of(flake) == 0;) {
-        leafid_status made = make_ids(flake, 20, &ids);
-        if (made != LEAFID_OK && !CHECK_STATUS(made, LEAFID_WORKER_LOST)) break;
-    }
-    CHECK_NUMBER(worker_of(flake), 1);
-    CHECK_NUMBER((int64_t)stats_of(flake).claims, 2);
-    CHECK_STATUS(make_ids(flake, 20, &ids), LEAFID_OK);
-    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
-    CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
-    leafid_snowflake_free(flake);
-    ids_free(&ids);
-    fake_server_end(&server);
-}
-
-/* What stands between may give an answer to two: one without the request's own is nobody's. */
-static void answers_of_others(void) {
-    struct fake_server server;
-    leafid_snowflake *flake = NULL, *other = NULL;
-    char name[64];
-    fake_server_start(&server, NULL);
-    snprintf(name, sizeof name, "%s", fresh_name());
-    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
-    say_to(&server, "{\"do\":\"fault\",\"fault\":{\"duplicate\":true},\"tag\":\"claim\"}");
-    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &other), LEAFID_SOURCE_INVALID);
-    CHECK_SAYS("has the instance of another request");
-    say_to(&server, "{\"do\":\"fault\",\"fault\":{\"answer\":{\"instance\":null}},\"tag\":\"claim\"}");
-    CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &other), LEAFID_SOURCE_INVALID);
-    CHECK_SAYS("A lease server must repeat the instance that it was sent");
-    CHECK(other == NULL);
-    CHECK_NUMBER(reported(&server, "release", "total"), 0);
-    say_to(&server, "{\"do\":\"clear\"}");
-    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &other));
-    CHECK(worker_of(flake) != worker_of(other));
-    leafid_snowflake_free(other);
-    leafid_snowflake_free(flake);
-    fake_server_end(&server);
-}
-
-/* The server knows the clocks of three others, which are a minute ahead of this one. */
-static void clocks_of_peers(void) {
-    struct fake_server server;
-    leafid_snowflake *flake = NULL;
-    char name[64], body[200];
-    fake_server_start(&server, NULL);
-    snprintf(name, sizeof name, "%s", fresh_name());
-    for (int i = 0; i < 3; i++) {
-        snprintf(body, sizeof body, "{\"name\":\"%s\",\"instance\":\"%d\",\"now\":%lld}", name, i,
-                 (long long)now_ms() + 60000);
-        CHECK_NUMBER(plain_request(server.port, "POST", "/api/worker/claim", body, NULL, 0), 200);
-    }
-    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &flake), LEAFID_CLOCK_BACKWARDS);
-    CHECK_SAYS("median of its 3 peers");
-    CHECK(flake == NULL);
-    fake_server_end(&server);
-}
-
 static void options_on_the_wire(void) {
     struct fake_server server;
     leafid_snowflake *flake = NULL;
@@ -216,31 +113,6 @@ static void options_on_the_wire(void) {
     CHECK_SAYS(server.url);
     CHECK(flake == NULL);
     leafid_snowflake_options_free(options);
-    fake_server_end(&server);
-}
-
-/* LEAFID_WORKER names servers, too, with commas between; an error names the variable. */
-static void by_the_environment(void) {
-    struct fake_server server;
-    leafid_snowflake_options *options;
-    leafid_snowflake *flake = NULL;
-    char urls[160];
-    fake_server_start(&server, NULL);
-    snprintf(urls, sizeof urls, "http://127.0.0.1:9, %s", server.url);
-    REQUIRE_OK(leafid_snowflake_options_new(&options));
-    CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_name(options, fresh_name()), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, 5000), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 10000), LEAFID_OK);
-    set_env("LEAFID_WORKER", "https://ids:0");
-    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_INVALID_ARGUMENT);
-    CHECK_SAYS("LEAFID_WORKER is \"https://ids:0\"");
-    set_env("LEAFID_WORKER", urls);
-    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_OK);
-    set_env("LEAFID_WORKER", NULL);
-    leafid_snowflake_options_free(options);
-    CHECK_NUMBER(reported(&server, "claim", "total"), 1);
-    leafid_snowflake_free(flake);
     fake_server_end(&server);
 }
 
@@ -278,12 +150,7 @@ static void over_tls(void) {
 
 int main(void) {
     test("a lease of a server is claimed, renewed, and given back", renewed);
-    test("a lazy opening asks no server; two openings share one lease", shared_in_the_process);
-    test("a lease renewed by somebody else: worker_lost, then another id", lost_to_a_clone);
-    test("an answer that is another's, or does not say whose it is: source_invalid", answers_of_others);
-    test("the clocks of peers that a server knows", clocks_of_peers);
     test("options of lease servers reach the wire; the first of two is dead", options_on_the_wire);
-    test("lease servers that LEAFID_WORKER names", by_the_environment);
     const char *tls = "lease servers over TLS with ca_file";
     if (getenv("LEAFID_TEST_SLOW")) {
         skip(tls, getenv("LEAFID_TEST_RUNNER") ? "openssl is not for this system"

@@ -118,17 +118,6 @@ static void leases_that_are_none(void) {
     }
 }
 
-/* A lease that could be read and came to no use is given back. */
-static void useless_lease(void) {
-    struct lease_source *source = lease_source_new(5000, 0);
-    leafid_snowflake *flake = NULL;
-    source->spoil = late_peers;
-    CHECK_STATUS(lease_source_open(source, &flake), LEAFID_CLOCK_BACKWARDS);
-    EVENTUALLY(atomic_load(&source->releases) == 1);
-    CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    lease_source_end(source);
-}
-
 static void none_free(void) {
     struct lease_source *source = lease_source_new(5000, 0);
     leafid_snowflake *flake = NULL;
@@ -198,7 +187,6 @@ int main(void) {
     test("a lease is renewed while no ids are made", renewed_while_idle);
     test("the same functions and user_data share one generator", shared_in_the_process);
     test("leases that are none", leases_that_are_none);
-    test("a lease that comes to no use is given back", useless_lease);
     test("no id is free", none_free);
     test("a claim that comes too late is given back", late_claim);
     test("close while a renewal is under way", close_during_a_call);

@@ -45,7 +45,7 @@ PROGRAMS = [
     ("segment_threads", ["segment_threads.c", "counter.c"], True),
     ("segment_forks", ["segment_forks.c", "counter.c"], False),
     ("segments_raii", ["segments_raii.cpp"], True),
-    ("segment_servers", ["segment_servers.c", "counter.c"], True),
+    ("segment_servers", ["segment_servers.c", "fake_server.c", "counter.c"], True),
     ("segment_options", ["segment_options.c", "counter.c"], True),
     ("leaf_servers", ["leaf_servers.c", "fake_server.c", "counter.c"], True),
     ("lease_servers", ["lease_servers.c", "fake_server.c", "lease_source.c"], True),

@@ -137,33 +137,6 @@ static void strides(void) {
     counter_end(counter);
 }
 
-/* The state directory remembers what was given before a restart, and for another process. */
-static void given_before(void) {
-    struct counter *counter = counter_new();
-    leafid_segments_options *options = counter_options(counter);
-    int64_t id = 42;
-    for (int start = 0; start < 3; start++) {
-        leafid_segments *segments;
-        leafid_tag *tag;
-        REQUIRE_OK(leafid_segments_open(options, &segments));
-        REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
-        if (start == 1) {
-            atomic_store(&counter->next, 1);
-            await_failure(tag);
-            CHECK_STATUS(leafid_tag_next_within(tag, 60, &id), LEAFID_SEGMENT_REGRESSED);
-            CHECK_NUMBER(id, 1);
-        } else {
-            atomic_store(&counter->next, start * 10000 + 1);
-            CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
-            CHECK_NUMBER(id, start * 10000 + 1);
-        }
-        leafid_tag_free(tag);
-        leafid_segments_free(segments);
-    }
-    leafid_segments_options_free(options);
-    counter_end(counter);
-}
-
 /* A source that gives ranges in any order: one below is used, one that crosses is not. */
 static void any_order(void) {
     struct counter *counter = counter_new();
@@ -191,21 +164,6 @@ static void any_order(void) {
     CHECK_STATUS(leafid_tag_next_within(tag, 60, ids), LEAFID_SEGMENT_REGRESSED);
     leafid_tag_free(tag);
     leafid_segments_free(segments);
-    counter_end(counter);
-}
-
-static void unknown_tags(void) {
-    struct counter *counter = counter_new();
-    leafid_tag *tag = counter_tag(counter_options(counter));
-    int64_t id = 42, begun = now_ms();
-    atomic_store(&counter->status, LEAFID_UNKNOWN_TAG);
-    for (int i = 0; i < 100; i++) CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_UNKNOWN_TAG);
-    CHECK_STATUS(leafid_tag_try_next(tag, &id), LEAFID_UNKNOWN_TAG);
-    CHECK(now_ms() - begun < 5000);
-    pause_ms(300);
-    CHECK(atomic_load(&counter->calls) <= 3);
-    CHECK_NUMBER(id, 42);
-    leafid_tag_free(tag);
     counter_end(counter);
 }
 
@@ -241,9 +199,7 @@ int main(void) {
     test("every failure of a fetch, and what is waited for", failures);
     test("ranges that are none, and ranges that were given before", ranges);
     test("strides, and the largest id", strides);
-    test("what was given before a restart is refused", given_before);
     test("a source of any order", any_order);
-    test("a tag that there is not is said at once", unknown_tags);
     test("a fetch that hangs", hangs);
     return finish();
 }
