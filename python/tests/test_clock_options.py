@@ -2,8 +2,6 @@
 
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -24,24 +22,6 @@ def test_start_after_a_moment_ahead_of_the_clock(space):
         ids = flake.take(5000)
     assert ids[0] > largest and leafid.decode(ids[0]).timestamp_ms > leafid.decode(largest).timestamp_ms
     assert ids == sorted(set(ids))
-
-
-def test_start_after_the_past_changes_nothing(space):
-    largest = leafid.compose(now_ms() - 10_000, 1023, 4095)
-    with leafid.Snowflake(7, **space, start_after=largest) as flake:
-        assert abs(leafid.decode(flake.next()).timestamp_ms - now_ms()) < 1000
-
-
-def test_start_after_an_hour_ahead_is_refused(space):
-    with pytest.raises(leafid.ClockBackwardsError, match="start_after .* ahead of the clock"):
-        leafid.Snowflake(7, **space, start_after=leafid.compose(now_ms() + 3_600_000, 0, 0))
-
-
-def test_start_after_another_generators_ids(space):
-    with leafid.Snowflake(9, **space) as before:
-        last = before.take(100_000)[-1]
-    with leafid.Snowflake(3, **space, start_after=last) as flake:
-        assert flake.next() > last
 
 
 def test_coarse_says_how_late_it_is(space):
@@ -73,12 +53,6 @@ def test_lazy_checks_its_options_at_once(space):
         leafid.Snowflake(1024, **space, lazy=True)
 
 
-def test_lazy_that_is_never_used_leaves_nothing(space):
-    with leafid.Snowflake(7, **space, lazy=True):
-        pass
-    assert os.listdir(space["state_dir"]) == []
-
-
 def test_without_a_record(space):
     with leafid.Snowflake(7, **space, persist=False) as flake:
         ids = flake.take(10_000)
@@ -88,27 +62,10 @@ def test_without_a_record(space):
     assert os.listdir(space["state_dir"]) == []
 
 
-def test_without_a_record_is_one_holder_all_the_same(space, run):
-    with leafid.Snowflake(7, **space, persist=False) as flake:
-        flake.next()
-        out = run(f"""
-try:
-    leafid.Snowflake(7, name=space["name"], persist=False)
-except leafid.WorkerInUseError as error:
-    say(str({os.getpid()}) in str(error))
-""")
-        assert out == "True\n"
-
-
 @pytest.mark.parametrize("worker", [range(8), "0-7"])
 def test_without_a_record_a_range_is_refused(space, worker):
     with pytest.raises(leafid.InvalidArgumentError, match="^persist is false; allowed: true with a range"):
         leafid.Snowflake(worker, **space, persist=False)
-
-
-def test_without_a_record_borrowing_is_refused(space):
-    with pytest.raises(leafid.InvalidArgumentError, match="^on_exhausted is"):
-        leafid.Snowflake(7, **space, persist=False, on_exhausted="borrow")
 
 
 def first_after_the_wait(options):
@@ -195,30 +152,6 @@ def test_peers_are_asked_on_a_thread_of_leafids_at_each_claim(space):
         assert threads == []
         flake.next()
     assert len(threads) == 1 and threads[0] != threading.get_ident()
-
-
-SHOWN = "import json, sys, leafid\nprint(leafid.Snowflake(**json.loads(sys.argv[1])).worker_id)"
-
-
-def on_host(hostname, space, worker):
-    """The worker id on a host of this name; a skip where a host cannot be named."""
-    import json
-
-    command = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', hostname]
-    can = subprocess.run([*command, "true"], capture_output=True, text=True)
-    if can.returncode:
-        pytest.skip(f"no host can be named here: {can.stderr.strip()}")
-    program = [*command, sys.executable, "-P", "-W", "error", "-c", SHOWN, json.dumps(space | {"worker": worker})]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=30)
-    return int(done.stdout) if done.returncode == 0 else done.stderr
-
-
-def test_the_number_of_the_host(space):
-    assert on_host("orders-7", space, "hostname:orders") == 7
-    assert on_host("orders-7.orders.default.svc.cluster.local", space, "hostname:orders") == 7
-    assert on_host("orders-3", space, "hostname:orders*8") in range(24, 32)
-    assert "InvalidArgumentError: worker is" in on_host("orders-07", space, "hostname:orders")
-    assert "InvalidArgumentError: worker is" in on_host("orders-1024", space, "hostname:orders")
 
 
 @pytest.mark.parametrize("wanted", ["", "not-this-host", "*8", "x*0", "x*y"])

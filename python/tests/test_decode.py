@@ -34,7 +34,7 @@ def test_parts_are_values():
 
 @pytest.mark.parametrize("bad", [None, 1.0, True, "1", 2**64])
 @pytest.mark.parametrize("field", ["timestamp_ms", "worker_id", "sequence"])
-def test_bad_parts_are_refused_by_name(field, bad):
+def test_parts_of_bad_fields_are_refused_by_name(field, bad):
     with pytest.raises(leafid.InvalidArgumentError, match=f"^{field} is .*; allowed: "):
         leafid.Parts(**{"timestamp_ms": 0, "worker_id": 0, "sequence": 0, field: bad})
 

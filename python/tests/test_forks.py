@@ -1,7 +1,6 @@
 """Forks: no id of any relative is repeated, and the parent keeps what is its own."""
 
 import os
-import signal
 
 import pytest
 
@@ -58,25 +57,6 @@ def check(out, people, take=2000):
         assert made == sorted(made)
         assert {leafid.decode(id).worker_id for id in made} == {worker_id}
     return [line[0] for line in lines]
-
-
-def test_children_and_grandchildren_get_worker_ids_of_their_own(run):
-    out = run(
-        FAMILY
-        + """
-flake = leafid.Snowflake(range(32), **space)
-say(flake.worker_id, *ids_of(flake, 2000))
-pipes = family(flake, 3)
-gather(pipes)
-say(flake.worker_id, *ids_of(flake, 2000))
-"""
-    )
-    workers = check(out, 11)
-    assert workers[0] == workers[-1]
-    children, grandchildren, later = workers[1:-1:3], workers[2:-1:3], workers[3:-1:3]
-    assert children == later
-    held_at_once = [workers[0], *children]
-    assert len(set(held_at_once)) == 4 and not set(grandchildren).intersection({workers[0]})
 
 
 def test_a_fork_while_threads_make_ids(run):
@@ -240,70 +220,3 @@ else:
     last = int(parent.line())
     parent.end()
     assert record(7)["until_ms"] == leafid.decode(last).timestamp_ms + 1
-
-
-def test_a_fixed_id_is_refused_in_a_child_and_had_when_the_parent_has_ended(start):
-    parent = start("""
-flake = leafid.Snowflake(7, **space)
-first = flake.next()
-r, w = os.pipe()
-if os.fork():
-    os.close(w)
-    say(os.read(r, 100).decode(), first, flake.next())
-    os._exit(0)
-os.close(r)
-try:
-    flake.next()
-except leafid.WorkerInUseError as error:
-    os.write(w, error.code.encode())
-os.close(w)
-while os.getppid() == int(os.environ.get("PARENT", os.getppid())):
-    break
-import time
-for _ in range(100):
-    try:
-        say(flake.next())
-        break
-    except leafid.WorkerInUseError:
-        time.sleep(0.02)
-""")
-    code, *ids = parent.line().split()
-    assert code == "worker_in_use"
-    later = int(parent.line())
-    assert later > int(ids[1]) > int(ids[0])
-
-
-def test_a_daemon_goes_on_with_its_fixed_id(start):
-    """The double fork of a daemon: the parent ends at once, the child asks at once."""
-    for _ in range(10):
-        program = start("""
-flake = leafid.Snowflake(7, **space)
-first = flake.next()
-if os.fork(): os._exit(0)
-os.setsid()
-if os.fork(): os._exit(0)
-say(first, flake.next())
-""")
-        first, later = map(int, program.line().split())
-        assert later > first
-        program.end()
-
-
-# A child says its id when it has left the fork behind it. A program that is started keeps no lock either.
-IDLE = {
-    "fork": "if os.fork() == 0: say(os.getpid())",
-    "exec": "import subprocess; say(subprocess.Popen(['sleep', '60']).pid)",
-}
-
-
-@pytest.mark.parametrize("begin", IDLE.values(), ids=IDLE)
-def test_an_idle_child_does_not_keep_a_killed_parents_id(space, start, begin):
-    parent = start(f"flake = leafid.Snowflake(7, **space)\nflake.next()\n{begin}\nsys.stdin.read()\n")
-    child = int(parent.line())
-    try:
-        parent.kill()
-        with leafid.Snowflake(7, **space) as flake:
-            flake.next()
-        os.kill(child, 0)
-    finally:
-        os.kill(child, signal.SIGKILL)

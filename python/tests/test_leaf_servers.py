@@ -95,17 +95,6 @@ def test_every_id_is_the_servers_own_and_none_comes_twice(leaf, from_leaf):
         assert stats.failures == 0 and stats.last_error is None, stats
 
 
-def test_processes_at_the_same_time(leaf, start):
-    program = """
-order = leafid.Segments(space.pop("urls"), **space).tag("order")
-say([order.next() for _ in range(500)] + order.take(500))
-"""
-    # Of one state directory, and so with one memory of what was given.
-    programs = [start(program, urls=urls) for urls in (leaf.urls, leaf.urls[::-1])]
-    every = [id for running in programs for id in eval(running.end())]
-    assert len(every) == len(set(every)) == 2000 and set(every) <= leaf.given("order")
-
-
 def test_a_forked_child_fetches_its_own(leaf, run):
     """And nothing is said of threads at a fork, which Python 3.12 and later would."""
     out = run(
@@ -121,16 +110,6 @@ say(len(ids), len(set(ids)))
     assert out == "1800 1800\n"
 
 
-def test_one_of_two_nodes_is_lost(leaf, from_leaf):
-    order = from_leaf(step=50, adaptive=False).tag("order")
-    ids = order.take(200)
-    leaf.nodes[0].do(do="dead", how="refused")
-    ids += order.take(500)
-    leaf.nodes[0].do(do="dead")
-    ids += order.take(200)
-    assert len(set(ids)) == 900
-
-
 def test_blocks_of_ids(leaf, from_leaf):
     ids = from_leaf(block_size=100, step=250).tag("order-x100").take(1000)
     blocks = {id // 100 for id in ids}
@@ -138,49 +117,11 @@ def test_blocks_of_ids(leaf, from_leaf):
     assert blocks <= leaf.given("order-x100")
 
 
-NAMES = [
-    ({"block_size": 100}, "order", "called …-x100"),
-    ({"block_size": 100}, "order-x10", "called …-x100"),
-    ({}, "order-x100", "set block_size to 100"),
-    ({}, "a.b", "without a dot"),
-    ({"protocol": "leaf-snowflake"}, "a/b", "without a slash"),
-]
-
-
-@pytest.mark.parametrize(("options", "tag", "says"), NAMES)
-def test_a_tag_that_leaf_would_take_for_another(space, options, tag, says):
-    with leafid.Segments("http://127.0.0.1:9", persist=False, **options) as ids:
-        with pytest.raises(leafid.InvalidArgumentError, match=f"^tag is .*{says}"):
-            ids.tag(tag)
-
-
 def test_ids_of_leaf_s_snowflakes(leaf, from_leaf):
     order = from_leaf(protocol="leaf-snowflake").tag("order")
     ids = [order.next(), *order.take(300), *asyncio.run(order.take_async(100))]
     assert len(set(ids)) == 401 and set(ids) <= leaf.given("order", "snowflake")
     assert leafid.decode(ids[0]).worker_id in (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("options", "tag"),
-    [
-        ({}, "order"),
-        pytest.param({"block_size": 100}, "order-x100", marks=pytest.mark.slow),
-        pytest.param({"protocol": "leaf-snowflake"}, "order", marks=pytest.mark.slow),
-    ],
-    ids=["segment", "blocks", "snowflake"],
-)
-def test_a_mode_that_is_switched_off_gives_no_id(leaf, from_leaf, options, tag):
-    leaf.do(do="leaf", segment="off", snowflake="off")
-    # In each of two processes: the first 0 of one looks new to it.
-    for order in [from_leaf(timeout_ms=300, **options).tag(tag) for _ in range(2)]:
-        with pytest.raises(leafid.SourceInvalidError, match='200 "0".*switched off'):
-            order.next()
-        with pytest.raises(leafid.SourceInvalidError, match="switched off"):
-            asyncio.run(order.next_async())
-        assert order.stats().left == 0
-    leaf.do(do="leaf", segment="on", snowflake="on")
-    assert order.next(timeout_ms=10_000) > 0
 
 
 @pytest.mark.parametrize(
@@ -211,43 +152,6 @@ def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):
     first, second = ids.stats().servers.items()
     assert first[0] == leaf.urls[0] and "answered 503" in first[1]
     assert second == (leaf.urls[1], None)
-
-
-def works(tag):
-    try:
-        return tag.next() > 0
-    except (leafid.UnknownTagError, leafid.SegmentUnavailableError):
-        # Answered without a request, shortly after one; or asked for again only after the call gave up.
-        return False
-
-
-@pytest.mark.slow
-def test_leaf_s_failures_have_their_names(leaf, from_leaf, wait):
-    ids = from_leaf(timeout_ms=300)
-    for number, raised, says in [
-        (-2, leafid.UnknownTagError, "leaf_alloc"),
-        (-1, leafid.SegmentUnavailableError, "id=-1"),
-        (-3, leafid.SegmentUnavailableError, "id=-3"),
-    ]:
-        tag = f"order{number}"
-        leaf.do(do="leaf", segment=number, tag=tag)
-        with pytest.raises(raised, match=says):
-            ids.tag(tag).next()
-        leaf.do(do="leaf", segment="on", tag=tag)
-        wait(lambda: works(ids.tag(tag)))  # noqa: B023
-    assert ids.tag("other").next() > 0
-
-
-def test_an_answer_that_is_repeated_is_noticed(leaf, from_leaf):
-    order = from_leaf(timeout_ms=500).tag("order")
-    leaf.do(do="fault", fault={"body": "77"})
-    issued = []
-    with pytest.raises(leafid.SegmentRegressedError):
-        while True:
-            issued.append(order.next())
-    assert issued == [77]
-    leaf.do(do="clear")
-    assert order.next(timeout_ms=10_000) != 77
 
 
 def test_tinyid_of_two_databases(server, from_leaf):

@@ -1,13 +1,10 @@
 """Worker ids leased from servers by URL."""
 
-import json
 import shutil
 import socket
 import subprocess
 import threading
 import time
-import urllib.error
-import urllib.request
 
 import pytest
 
@@ -28,22 +25,6 @@ def ids_for(flake, seconds):
 def held(server):
     """Worker ids that are held, by what holds them."""
     return {lease["worker_id"]: lease for lease in server.do(do="leases")["leases"] if lease["held"]}
-
-
-def steal(server, worker_id):
-    """Renews a lease with its token, as a clone of its holder would; answers where its span then ends."""
-    for _ in range(20):
-        lease = held(server)[worker_id]
-        body = {key: lease[key] for key in ("name", "worker_id", "token", "until")}
-        request = urllib.request.Request(server.url + "/api/worker/renew", json.dumps(body).encode(), method="POST")
-        try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return json.load(answer)["until"]
-        except urllib.error.HTTPError as error:
-            # The holder was faster.
-            assert error.code == 409
-            error.close()
-    raise AssertionError("the holder was always faster")
 
 
 @pytest.fixture
@@ -69,115 +50,11 @@ def test_ids_of_a_leased_worker_id(space, fake_server):
     assert held(server) == {}
 
 
-def test_a_full_pool_and_what_is_given_back(space, fake_server, start):
-    server = fake_server("--pool", "2")
-    program = """
-flake = leafid.Snowflake(space.pop("url"), **space)
-say(flake.worker_id, flake.next())
-sys.stdin.readline()
-flake.close()
-"""
-    holders = [start(program, url=server.url) for _ in range(2)]
-    (one, last), (other, _) = (map(int, holder.line().split()) for holder in holders)
-    assert {one, other} == {0, 1}
-    with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
-        leafid.Snowflake(server.url, **space)
-    holders[0].send()
-    holders[0].end()
-    with leafid.Snowflake(server.url, **space) as flake:
-        assert flake.worker_id == one and flake.next() > last
-
-
-def test_a_lease_that_a_clone_renewed_is_claimed_anew(space, fake_server):
-    server = fake_server(*SHORT)
-    with leafid.Snowflake(server.url, **space) as flake:
-        ids, first = flake.take(10), flake.worker_id
-        steal(server, first)
-        end = time.monotonic() + 20
-        while flake.stats().claims < 2:
-            assert time.monotonic() < end
-            ids += ids_for(flake, 0.05)
-        ids += ids_for(flake, 0.1)
-        assert ids == sorted(set(ids)) and flake.worker_id != first
-        assert {leafid.decode(id).worker_id for id in ids} == {first, flake.worker_id}
-    # The lost one is not given back: it is another's.
-    assert list(held(server)) in ([first], [])
-
-
-def test_without_another_id_it_is_worker_lost(space, fake_server):
-    server = fake_server(*SHORT, "--pool", "1")
-    with leafid.Snowflake(server.url, **space, timeout_ms=200) as flake:
-        server.do(do="pool", lease_ms=3_600_000)
-        until = steal(server, flake.worker_id)
-        ids = []
-        with pytest.raises(leafid.WorkerLostError, match="worker id 0") as raised:
-            ids += ids_for(flake, 20)
-        assert raised.value.can_retry
-        assert all(leafid.decode(id).timestamp_ms < until for id in ids)
-        server.do(do="pool", size=2)
-        end = time.monotonic() + 20
-        while True:
-            try:
-                assert leafid.decode(flake.next()).worker_id == flake.worker_id == 1
-                break
-            except leafid.WorkerLostError:
-                assert time.monotonic() < end
-
-
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
-        ({"duplicate": True}, "has the instance of another request"),
-        ({"answer": {"instance": None}}, "does not repeat the instance of its request"),
-        ({"answer": {"instance": 7}}, "has an instance that is not text"),
-    ],
-    ids=["another's", "without", "a number"],
-)
-def test_an_answer_that_is_not_this_claims(space, server, tmp_path, fault, says):
-    with leafid.Snowflake(server.url, **space) as flake:
-        server.do(do="fault", fault=fault, tag="claim")
-        # Another host would have a directory of its own; worker ids are of a host, so it has a name of its own too.
-        elsewhere = {"name": space["name"] + "-2", "state_dir": tmp_path / "elsewhere"}
-        with pytest.raises(leafid.SourceInvalidError, match=f"{says}.*A lease server must repeat the instance") as raised:
-            leafid.Snowflake(server.url, **elsewhere)
-        assert raised.value.code == "source_invalid"
-        assert not list(tmp_path.glob("elsewhere/**/worker-*"))
-        server.do(do="clear")
-        with leafid.Snowflake(server.url, **elsewhere) as other:
-            assert flake.next() and other.next()
-
-
-def test_a_renewal_whose_answer_is_not_its_own(space, fake_server):
-    server = fake_server(*SHORT)
-    with leafid.Snowflake(server.url, **space, timeout_ms=300) as flake:
-        server.do(do="fault", fault={"answer": {"nonce": "x"}}, tag="renew")
-        end = time.monotonic() + 20
-        while "has the nonce of another request" not in (flake.stats().last_error or ""):
-            flake.next()
-            assert time.monotonic() < end
-            time.sleep(0.005)
-
-
-def test_peers_clocks(space, server):
-    now_ms = int(time.time() * 1000)
-    server.do(do="fault", fault={"answer": {"peer_times": [now_ms + 30_000] * 3}}, tag="claim")
-    with pytest.raises(leafid.ClockBackwardsError, match="behind the median"):
-        leafid.Snowflake(server.url, **space)
-    assert held(server) == {}
-    server.do(do="fault", fault={"answer": {"peer_times": [now_ms] * 3}}, tag="claim")
-    leafid.Snowflake(server.url, **space).close()
-
-
 @pytest.mark.parametrize("form", [list, tuple, ",".join, " , ".join])
 def test_the_first_of_two_servers_is_dead(space, server, dead, form):
     with leafid.Snowflake(form([dead, server.url]), **space) as flake:
         assert list(held(server)) == [flake.worker_id] and flake.next()
     assert held(server) == {}
-
-
-def test_no_server_is_there(space, dead):
-    with pytest.raises(leafid.WorkerLostError, match=dead):
-        leafid.Snowflake(dead, **space)
 
 
 def test_the_environment(space, server, dead, monkeypatch):
@@ -223,26 +100,6 @@ def test_a_server_that_does_not_answer(space, server, action, request_ms, connec
     with pytest.raises(leafid.WorkerLostError, match=f"{server.url}.*{raise_it}"):
         leafid.Snowflake(server.url, **space, **times)
     assert time.monotonic() - begun < 20
-
-
-def test_a_start_without_the_server(space, server, start):
-    """Goes on within the span that is still held, and nowhere else."""
-    program = start(
-        """
-flake = leafid.Snowflake(space.pop("url"), **space)
-say(flake.worker_id, flake.next())
-sys.stdin.readline()
-""",
-        url=server.url,
-    )
-    worker_id, last = map(int, program.line().split())
-    program.kill()
-    server.do(do="dead", how="refused")
-    with leafid.Snowflake(server.url, **space) as flake:
-        ids = flake.take(100)
-        assert flake.worker_id == worker_id and min(ids) > last and len(set(ids)) == 100
-    with pytest.raises(leafid.WorkerLostError):
-        leafid.Snowflake(server.url, **space | {"name": space["name"] + "-2"})
 
 
 def test_options_that_mean_nothing_without_a_url(space):

@@ -76,15 +76,6 @@ def test_what_is_asked_and_given(space):
 
 
 @pytest.mark.slow
-def test_ids_lie_within_the_spans_given(space):
-    leases = Leases(span_ms=200)
-    with leafid.Snowflake(leases, **space) as flake:
-        ids, _ = ids_for(flake, 1.5)
-    leases.check(ids)
-    assert leases.renewals > 3 and len(leases.requests) == 1
-
-
-@pytest.mark.slow
 def test_a_renewal_that_fails_for_a_while_is_bridged(space):
     leases, fails_until = Leases(span_ms=1500), time.monotonic() + 1
 
@@ -116,36 +107,6 @@ def test_a_lost_lease_is_claimed_anew(space, answer):
     assert [request.previous for request in leases.requests] == [None, 0]
     # The lost one is not given back: it is another's.
     assert [id for id, _ in leases.released] == [1]
-
-
-@pytest.mark.slow
-def test_without_another_it_is_worker_lost_and_heals(space):
-    leases, free = Leases(span_ms=300), threading.Event()
-    given = leases.claim
-    leases.claim = lambda request: given(request) if free.is_set() or not leases.requests else None
-    leases.renew = lambda lease, until_ms: None if lease.worker_id == 0 else leases.extend(lease)
-    with leafid.Snowflake(leases, **space, timeout_ms=200) as flake:
-        ids, errors = ids_for(flake, 1.5, leafid.WorkerLostError)
-        assert errors and "worker id 0" in str(errors[0]) and all(error.can_retry for error in errors)
-        free.set()
-        more, _ = ids_for(flake, 2, leafid.WorkerLostError)
-        assert flake.worker_id == 1
-    assert ids and more
-    leases.check(ids + more)
-
-
-@pytest.mark.slow
-def test_a_renewal_that_hangs_is_given_up_for_another_id(space):
-    leases, let_go = Leases(span_ms=400), threading.Event()
-    leases.renew = lambda lease, until_ms: let_go.wait(30)
-    flake = leafid.Snowflake(leases, **space, timeout_ms=200)
-    ids, errors = ids_for(flake, 3, leafid.WorkerLostError)
-    leases.check(ids)
-    assert len({leafid.decode(id).worker_id for id in ids}) > 1 and errors
-    begun = time.monotonic()
-    flake.close()
-    assert time.monotonic() - begun < 5
-    let_go.set()
 
 
 WRONG_RENEWALS = ["nonsense", 2**64, {}]
@@ -231,16 +192,6 @@ def test_a_claim_of_none_or_of_the_past(space):
     leases.claim = lambda request: leafid.Lease(7, request.now_ms + 3_600_000, request.now_ms + 3_700_000)
     with pytest.raises(leafid.WorkerInUseError):
         leafid.Snowflake(leases, **space)
-
-
-def test_peers_clocks_in_a_lease(space):
-    leases = Leases()
-    leases.claim = lambda request: leafid.Lease(
-        7, request.now_ms, request.until_ms, peer_times_ms=[request.now_ms + 20_000] * 3
-    )
-    with pytest.raises(leafid.ClockBackwardsError, match="behind the median"):
-        leafid.Snowflake(leases, **space)
-    assert [id for id, _ in leases.released] == [7]
 
 
 @pytest.mark.parametrize("method", ["renew", "release"])

@@ -9,7 +9,6 @@ import weakref
 
 import pytest
 
-import leafid
 
 
 def test_several_loops_wait_at_once(order, source):

@@ -2,11 +2,6 @@
 
 import asyncio
 import json
-import pathlib
-import subprocess
-import sys
-import threading
-import time
 
 import pytest
 
@@ -47,28 +42,6 @@ say([order.next() for _ in range(2000)])
     assert len(every) == len(set(every)) == 8000 and min(every) >= 1001
 
 
-def test_a_directory_is_made_on_purpose(space, counters):
-    with pytest.raises(leafid.UnknownTagError):
-        leafid.Segments(counters, **space)
-    pathlib.Path(counters.removeprefix("file:")).mkdir()
-    with pytest.raises(leafid.UnknownTagError):
-        leafid.Segments(counters, **space)
-
-
-def test_a_step_raised_in_the_directory_is_followed(space, counters, wait):
-    with leafid.Segments(counters, tags=TAGS, create=True, adaptive=False, **space) as ids:
-        order = ids.tag("order")
-        order.take(3)
-        wait(lambda: not order.stats().fetching)
-        directory = counters.removeprefix("file:")
-        subprocess.run(
-            [sys.executable, "-m", "leafid", "file", "create", directory, "--tag", "order", "--step", "500"], check=True
-        )
-        order.take(40)
-        wait(lambda: not order.stats().fetching)
-        assert order.stats().step == 500
-
-
 def test_ids_from_a_server(space, server):
     with leafid.Segments(server.url, protocol="range", **space) as ids:
         order = ids.tag("order/日本")
@@ -91,79 +64,6 @@ def test_a_token_and_headers(space, server):
         assert ids.tag("order").next(timeout_ms=5000) > 0
     with pytest.raises(leafid.InvalidArgumentError, match="^headers is "):
         leafid.Segments(server.url, headers={"X-Team": 7}, **options)
-
-
-WRONG = {
-    "an end not above its start": ({"answer": {"start": "7", "end": "7"}}, leafid.SourceInvalidError),
-    "2^63": ({"answer": {"end": "9223372036854775808"}}, leafid.SourceInvalidError),
-    "10 MB": ({"pad": 10_000_000}, leafid.SourceInvalidError),
-    "half a body": ({"cut": "half"}, leafid.SourceInvalidError),
-    "HTML": ({"body": "<html>busy</html>"}, leafid.SourceInvalidError),
-    "500": ({"status": 500, "body": "broken"}, leafid.SegmentUnavailableError),
-    "wrong nonce": ({"answer": {"nonce": "x"}}, leafid.SourceInvalidError),
-    "hangs": ({"hang": True}, leafid.SegmentUnavailableError),
-}
-
-
-# The host's own tests try all of them as well.
-EVERY_WRONG = [
-    pytest.param(*case, id=name, marks=() if name in ("2^63", "500") else pytest.mark.slow)
-    for name, case in WRONG.items()
-]
-
-
-@pytest.mark.parametrize(("fault", "expected"), EVERY_WRONG)
-def test_a_server_that_answers_wrongly(space, server, fault, expected):
-    server.do(do="fault", fault=fault)
-    with leafid.Segments(server.url, protocol="range", timeout_ms=400, request_timeout_ms=300, **space) as ids:
-        order = ids.tag("order")
-        with pytest.raises(expected, match="127.0.0.1"):
-            order.next()
-        assert order.stats().left == 0
-        server.do(do="clear")
-        assert order.next(timeout_ms=5000) > 0
-
-
-@pytest.mark.slow
-def test_an_outage_of_a_server(space, server, wait):
-    """What is at hand is issued, and who waits has an id within a second of the return, unless the machine is busy."""
-
-    async def main(order, got):
-        async def one():
-            got.append((await order.next_async(), time.monotonic()))
-
-        await asyncio.gather(*[one() for _ in range(100)])
-
-    def outage(order):
-        order.take(50)
-        wait(lambda: not order.stats().fetching)
-        server.do(do="dead", how="refused")
-        at_hand = order.stats().left
-        assert len(order.take(at_hand)) == at_hand
-        got = []
-        loop = threading.Thread(target=lambda: asyncio.run(main(order, got)))
-        loop.start()
-        time.sleep(1.2)
-        assert got == []
-        server.do(do="dead")
-        back = time.monotonic()
-        loop.join(15)
-        assert len({id for id, _ in got}) == 100
-        return max(at for _, at in got) - back
-
-    with leafid.Segments(server.url, protocol="range", step=100, adaptive=False, timeout_ms=20_000, **space) as ids:
-        order = ids.tag("order")
-        assert any(outage(order) < 1 for _ in range(3))
-
-
-def test_one_of_two_servers_that_is_away(space, server, fake_server):
-    second = fake_server()
-    second.do(do="tag", tag="order", next=1_000_001)
-    with leafid.Segments([server.url, second.url], protocol="range", adaptive=False, step=10, **space) as ids:
-        order = ids.tag("order")
-        assert order.next() == 1
-        server.do(do="dead", how="refused")
-        assert order.take(500)[-1] > 1_000_000
 
 
 BAD = [

@@ -2,7 +2,6 @@
 
 import itertools
 import threading
-import time
 
 import numpy
 import pytest
@@ -90,46 +89,3 @@ def test_a_burst_never_fails_that_the_source_can_serve(space, make_counter, take
             thread.join(55)
     assert errors == [] and len(taken) == 8 * takes == len(set(taken))
     assert counter.most_at_once == 1
-
-
-@pytest.mark.slow
-def test_with_a_step_that_is_right_no_call_waits(space, make_counter):
-    """A source of 200 ms and 2,000 ids a second."""
-    counter = make_counter(delay_s=0.2)
-    with leafid.Segments(fetch=counter.fetch, **space, step=2000) as ids:
-        order = ids.tag("order")
-        order.take(2)
-        waits, slowest = order.stats().waits, 0
-        for _ in range(150):
-            begun = time.monotonic()
-            order.take(20)
-            slowest = max(slowest, time.monotonic() - begun)
-            time.sleep(0.01)
-        assert order.stats().waits == waits and slowest < 0.1
-
-
-@pytest.mark.slow
-def test_an_outage_is_bridged(space, make_counter, wait, settle):
-    counter, down = make_counter(), []
-
-    def fetch(tag, step):
-        if down:
-            raise ConnectionError("away")
-        return counter.fetch(tag, step)
-
-    with leafid.Segments(fetch=fetch, **space, step=100, adaptive=False, timeout_ms=10_000) as ids:
-        order = ids.tag("order")
-        order.take(50)
-        settle(order)
-        down.append(True)
-        assert order.take(150)[-1] == 200
-        got = []
-        waiter = threading.Thread(target=lambda: got.append((order.next(), time.monotonic())))
-        waiter.start()
-        wait(lambda: order.stats().failures > 3)
-        assert "ConnectionError: away" in order.stats().last_error
-        down.clear()
-        back = time.monotonic()
-        waiter.join(10)
-        assert got[0][0] == 201 and got[0][1] - back < 1
-        assert order.stats().last_error is None
