@@ -6,89 +6,37 @@ import pytest
 
 import leafid
 
-FAMILY = """
-import threading, time
-
-def family(flake, spread, take=2000):
-    '''Forks `spread` children, each of which forks one; every one makes ids and says them.'''
-    pipes = []
-    for _ in range(spread):
-        r, w = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(r)
-            code = 1
-            try:
-                with os.fdopen(w, "w") as out:
-                    out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
-                    out.flush()
-                    grandchild = os.fork()
-                    if grandchild == 0:
-                        out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
-                        out.flush()
-                        os._exit(0)
-                    code = os.waitpid(grandchild, 0)[1]
-                    out.write(f"{flake.worker_id} " + " ".join(map(str, ids_of(flake, take))) + "\\n")
-            finally:
-                os._exit(code)
-        os.close(w)
-        pipes.append((child, r))
-    return pipes
-
-def ids_of(flake, n):
-    return [flake.next() for _ in range(n // 2)] + flake.take(n // 2)
-
-def gather(pipes):
-    for child, r in pipes:
-        with os.fdopen(r) as said:
-            sys.stdout.write(said.read())
-        assert os.waitpid(child, 0)[1] == 0
-    sys.stdout.flush()
-"""
-
-
-def check(out, people, take=2000):
-    """Each line is a worker id and the ids of one process. Answers the worker ids."""
-    lines = [[int(word) for word in line.split()] for line in out.splitlines()]
-    assert len(lines) == people
-    ids = [id for line in lines for id in line[1:]]
-    assert len(ids) == len(set(ids)) == people * take
-    for worker_id, *made in lines:
-        assert made == sorted(made)
-        assert {leafid.decode(id).worker_id for id in made} == {worker_id}
-    return [line[0] for line in lines]
-
-
 def test_a_fork_while_threads_make_ids(run):
-    out = run(
-        FAMILY
-        + """
-import warnings
+    """Each child forks one, and both make ids as their parent continues."""
+    out = run("""
+import threading, time, warnings
 # Python's own: the program does fork with threads running, that is what is tried here.
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
 flake = leafid.Snowflake(range(32), **space)
-stop, made = threading.Event(), [[] for _ in range(3)]
+stop, made, workers = threading.Event(), [[] for _ in range(3)], set()
 def work(ids):
     while not stop.is_set() and len(ids) < 200_000:
         ids.append(flake.next())
         ids.extend(flake.take(10))
+def some():
+    return [flake.next() for _ in range(1000)] + flake.take(1000)
+def child():
+    mine = some()
+    return [flake.worker_id, *mine, *forked(some), *some()]
 threads = [threading.Thread(target=work, args=(ids,)) for ids in made]
 for thread in threads: thread.start()
-pipes = []
 for _ in range(4):
     time.sleep(0.01)
-    pipes += family(flake, 1)
+    worker, *ids = forked(child)
+    workers.add(worker)
+    made.append(ids)
 stop.set()
 for thread in threads: thread.join(10)
-gather(pipes)
-for ids in made:
-    say("thread", flake.worker_id, *ids)
-"""
-    )
-    lines = out.splitlines()
-    check("\n".join(line for line in lines if not line.startswith("thread")), 12)
-    ids = [int(word) for line in lines for word in line.replace("thread ", "").split()[1:]]
-    assert len(ids) == len(set(ids)) and len(ids) > 24_000
+every = [id for ids in made for id in ids]
+say(len(every) == len(set(every)), len(every) > 24_000, flake.worker_id in workers)
+say(all(leafid.decode(id).worker_id == flake.worker_id for ids in made[:3] for id in ids))
+""")
+    assert out == "True True False\nTrue\n"
 
 
 def test_a_fork_while_threads_open_and_close(run):
