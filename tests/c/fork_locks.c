@@ -1,11 +1,9 @@
-/* What a fork does to the parent's worker id: a living child takes nothing of it, a dead parent leaves nothing behind,
-   and a daemon gets it from its exiting parent. */
+/* What a fork does to the parent's worker id: a living child takes nothing of it, and a daemon gets it from its exiting
+   parent. */
 #define _GNU_SOURCE
 #include "processes.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,98 +88,6 @@ static void children_that_exit(void) {
     leafid_snowflake_free(flake);
 }
 
-/* In the role "parent": opens, makes a child that stays and does nothing, says its pid, and waits to be killed. */
-static int parent_of_idle(int argc, char **argv) {
-    if (argc != 6 || strcmp(argv[1], "parent") != 0) return 2;
-    leafid_snowflake *flake = NULL;
-    int64_t id = -1;
-    leafid_status status = open_flake(argv[2], argv[3], argv[4], &flake);
-    if (status == LEAFID_OK) status = leafid_snowflake_next(flake, &id);
-    bool execs = strcmp(argv[5], "1") == 0;
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        if (execs) execlp("sleep", "sleep", "30", (char *)NULL);
-        for (;;) pause();
-    }
-    /* `first_id` carries the pid. The exec'd child has done it by then, or its descriptors are still the fork's. */
-    pause_ms(50);
-    write_report(status, flake, child, id);
-    for (;;) pause();
-}
-
-static void dead_parent(const char *execs) {
-    struct ids all = {0};
-    fresh_place();
-    for (int round = 0; round < 5; round++) {
-        struct process parent = start_process("parent", dir, name, "5", *execs - '0', -1);
-        struct report report = read_report(&parent);
-        REQUIRE(report.status == LEAFID_OK);
-        ids_add(&all, &report.last_id, 1);
-        end_process(&parent, SIGKILL);
-        leafid_snowflake *flake = NULL;
-        int64_t begun = now_ms(), id;
-        leafid_status status;
-        /* A fixed id is refused at once: tried again for 100 ms. */
-        do {
-            status = open_flake(dir, name, "5", &flake);
-        } while (status == LEAFID_WORKER_IN_USE && now_ms() - begun <= 100);
-        if (CHECK_STATUS(status, LEAFID_OK)) {
-            CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
-            ids_add(&all, &id, 1);
-            leafid_snowflake_free(flake);
-        }
-        CHECK(kill((pid_t)report.first_id, 0) == 0);
-        kill((pid_t)report.first_id, SIGKILL);
-    }
-    CHECK_NUMBER((int64_t)ids_repeated(&all), 0);
-    ids_free(&all);
-}
-
-static void dead_parent_of_idle(void) {
-    dead_parent("0");
-}
-
-static void dead_parent_of_exec(void) {
-    dead_parent("1");
-}
-
-/* The same where every id of a range is held by such a parent: a single new try has the dead one's within 100 ms. */
-static void dead_parent_in_a_full_range(void) {
-    enum { EIGHT = 8 };
-    struct process parents[EIGHT];
-    struct report reports[EIGHT];
-    fresh_place();
-    for (int i = 0; i < EIGHT; i++) {
-        parents[i] = start_process("parent", dir, name, "0-7", i % 2, -1);
-        reports[i] = read_report(&parents[i]);
-        CHECK_NUMBER(reports[i].status, LEAFID_OK);
-    }
-    leafid_snowflake *flake = NULL;
-    CHECK_STATUS(open_flake(dir, name, "0-7", &flake), LEAFID_WORKER_IN_USE);
-    for (int i = 0; i < EIGHT; i++) {
-        uint32_t worker = 99;
-        end_process(&parents[i], SIGKILL);
-        int64_t begun = now_ms(), id = -1;
-        if (CHECK_STATUS(open_flake(dir, name, "0-7", &flake), LEAFID_OK)) {
-            CHECK(now_ms() - begun <= 100);
-            CHECK_STATUS(leafid_snowflake_worker_id(flake, &worker), LEAFID_OK);
-            CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
-            /* Freed ids come back to the first that asks: any of those whose parents are dead, above what it gave. */
-            bool found = false;
-            for (int k = 0; k <= i; k++) {
-                if (reports[k].worker == (long)worker) {
-                    found = true;
-                    CHECK(id > reports[k].last_id);
-                }
-            }
-            CHECK(found);
-            leafid_snowflake_free(flake);
-        }
-    }
-    for (int i = 0; i < EIGHT; i++) kill((pid_t)reports[i].first_id, SIGKILL);
-}
-
 /* In the role "daemon": worker 7, daemon(0, 0), an id. daemon() gives the standard output away, so it goes aside. */
 static int become_daemon(int argc, char **argv) {
     if (argc != 6) return 2;
@@ -208,7 +114,7 @@ static void daemons(void) {
     int good = 0;
     fresh_place();
     for (int round = 0; round < 200; round++) {
-        struct process process = start_process("daemon", dir, name, "7", round % 2, -1);
+        struct process process = start_process("daemon", dir, name, "7", round % 2);
         struct report report = read_report(&process);
         good += report.status == LEAFID_OK;
         if (report.status != LEAFID_OK) fprintf(stderr, "  round %d: %s\n", round, report.text);
@@ -227,16 +133,9 @@ static void daemons(void) {
     ids_free(&all);
 }
 
-static int roles(int argc, char **argv) {
-    return strcmp(argv[1], "daemon") == 0 ? become_daemon(argc, argv) : parent_of_idle(argc, argv);
-}
-
 int main(int argc, char **argv) {
-    run_role(argc, argv, roles);
+    run_role(argc, argv, become_daemon);
     test("children that exit leave the parent's record and lock as they were", children_that_exit);
-    test("a killed parent with an idle child does not keep the id", dead_parent_of_idle);
-    test("a killed parent with an exec'd child does not keep the id", dead_parent_of_exec);
-    test("the same in a range that is full", dead_parent_in_a_full_range);
     test("open; daemon(0, 0); next: 200 times of 200", daemons);
     return finish();
 }

@@ -27,7 +27,7 @@ static void exit_beside_a_renewal(void) {
     fake_server_start(&server, NULL);
     say_to(&server, "{\"do\":\"pool\",\"lease_ms\":1000}");
     say_to(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true},\"tag\":\"renew\"}");
-    struct process leaver = start_process("leaver", fresh_dir(), fresh_name(), server.url, 1, -1);
+    struct process leaver = start_process("leaver", fresh_dir(), fresh_name(), server.url, 1);
     CHECK_NUMBER(read_report(&leaver).status, LEAFID_OK);
     EVENTUALLY(reported(&server, "renew", "under_way") > 0);
     CHECK(write(leaver.input, "go\n", 3) == 3);

@@ -10,18 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct process start_process(const char *role, const char *dir, const char *name, const char *worker, int ids,
-                             int input) {
-    int in[2] = {-1, -1}, out[2];
+struct process start_process(const char *role, const char *dir, const char *name, const char *worker, int ids) {
+    int in[2], out[2];
     char count[16];
     snprintf(count, sizeof count, "%d", ids);
-    REQUIRE(input >= 0 || pipe2(in, O_CLOEXEC) == 0);
-    REQUIRE(pipe2(out, O_CLOEXEC) == 0);
+    REQUIRE(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
     fflush(NULL);
     pid_t pid = fork();
     REQUIRE(pid >= 0);
     if (pid == 0) {
-        dup2(input >= 0 ? input : in[0], 0);
+        dup2(in[0], 0);
         dup2(out[1], 1);
         /* An emulator's name, where the kernel does not run programs for this processor. */
         char self[4096] = "";
@@ -32,13 +30,13 @@ struct process start_process(const char *role, const char *dir, const char *name
         execl("/proc/self/exe", "leafid-test", role, dir, name, worker, count, (char *)NULL);
         _exit(127);
     }
-    if (input < 0) close(in[0]);
+    close(in[0]);
     close(out[1]);
     return (struct process){pid, in[1], out[0]};
 }
 
 struct process start_holder(const char *dir, const char *name, const char *worker, int ids) {
-    struct process process = start_process("holder", dir, name, worker, ids, -1);
+    struct process process = start_process("holder", dir, name, worker, ids);
     close(process.input);
     process.input = -1;
     return process;
@@ -93,7 +91,7 @@ void write_report(leafid_status status, leafid_snowflake *flake, int64_t first_i
     fflush(stdout);
 }
 
-int hold(const char *dir, const char *name, const char *worker, int ids) {
+static int hold(const char *dir, const char *name, const char *worker, int ids) {
     sigset_t terminate;
     int got;
     sigemptyset(&terminate);
@@ -119,10 +117,5 @@ void run_role(int argc, char **argv, int (*other)(int argc, char **argv)) {
     /* Whatever becomes of the test, this process ends. */
     alarm(60);
     if (strcmp(argv[1], "holder") == 0 && argc == 6) exit(hold(argv[2], argv[3], argv[4], atoi(argv[5])));
-    if (strcmp(argv[1], "waiter") == 0 && argc == 6) {
-        puts("ready");
-        fflush(stdout);
-        exit(hold(argv[2], argv[3], argv[4], atoi(argv[5])));
-    }
     exit(other ? other(argc, argv) : 2);
 }

@@ -17,9 +17,8 @@ struct report {
     char text[900];
 };
 
-/* Roles: "holder", "waiter" (a holder that says "ready" before it waits), and those of the test itself. With `input` -1 the process gets a pipe of its own. */
-struct process start_process(const char *role, const char *dir, const char *name, const char *worker, int ids,
-                             int input);
+/* Roles: "holder", and those of the test itself. */
+struct process start_process(const char *role, const char *dir, const char *name, const char *worker, int ids);
 /* As start_process; the input is already at its end. */
 struct process start_holder(const char *dir, const char *name, const char *worker, int ids);
 /* One line of output, at most 10 s from now. */
@@ -30,8 +29,7 @@ void end_process(struct process *process, int signal);
 
 /* To be called first in main: does the role and exits, if this process has one. `other` does the test's own roles. */
 void run_role(int argc, char **argv, int (*other)(int argc, char **argv));
-/* What "holder" does, and a report written by hand. */
-int hold(const char *dir, const char *name, const char *worker, int ids);
+/* A report written by hand. */
 void write_report(leafid_status status, leafid_snowflake *flake, int64_t first_id, int64_t last_id);
 
 #endif

@@ -1,8 +1,7 @@
 /* Where worker ids come from, with other processes: a callback and leases in forked children, who ask once more and
-   name their parent's id; a callback that answers a neighbour's id; ids by the host's name. */
+   name their parent's id; ids by the host's name. */
 #define _GNU_SOURCE
 #include "lease_source.h"
-#include "processes.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -237,36 +236,12 @@ static bool may_have_a_hostname(void) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-static void id_of_a_neighbour(void) {
-    struct pool pool = {.next = 6};
-    char name[64], pid[32];
-    snprintf(name, sizeof name, "%s", fresh_name());
-    /* Of another directory, as another user of this host has one. */
-    struct process holder = start_holder(fresh_dir(), name, "6", 1);
-    CHECK_NUMBER(read_report(&holder).status, LEAFID_OK);
-    leafid_snowflake_options *options = options_for(fresh_dir(), name, "0");
-    leafid_snowflake *flake = NULL;
-    CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, claim, &pool, NULL), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_IN_USE);
-    snprintf(pid, sizeof pid, "%d", (int)holder.pid);
-    CHECK_SAYS("worker id 6 ");
-    CHECK_SAYS(pid);
-    CHECK(flake == NULL);
-    end_process(&holder, SIGKILL);
-    atomic_store(&pool.next, 6);
-    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_OK);
-    leafid_snowflake_options_free(options);
-    leafid_snowflake_free(flake);
-}
-
-int main(int argc, char **argv) {
-    run_role(argc, argv, NULL);
+int main(void) {
     test("a callback in forked children", callback_in_forks);
     test("no callback in raw clones", callback_in_clones);
     test("a user_data that a child gives back stays its parent's", freed_by_a_child);
     test("leases in a forked child", leases_in_a_child);
     test_forks_beside("forks while renewals are under way", forks_beside_calls);
-    test("a callback that answers the id of a live neighbour", id_of_a_neighbour);
     const char *hosts = "worker ids by the host's name";
     if (may_have_a_hostname()) {
         test(hosts, by_hostname);

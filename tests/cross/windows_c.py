@@ -18,9 +18,8 @@ TARGET = "x86_64-pc-windows-gnu"
 MINGW = "x86_64-w64-mingw32-"
 #: The libraries of the compiler. The tests need its threads; C++ is linked into them.
 MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
-#: Left out: what forks or starts itself as another process by Linux's means (exclusive, forks, fork_locks,
-#: lease_server_processes, segment_forks, shared_memory, source_ends), signals, and stacks smaller than Windows gives
-#: (small_stacks).
+#: Left out: what forks or starts itself as another process by Linux's means (forks, fork_locks, lease_server_processes,
+#: segment_forks, shared_memory, source_ends), signals, and stacks smaller than Windows gives (small_stacks).
 PROGRAMS = [
     "vectors", "errors", "arguments", "options", "generate", "threads", "logging", "metrics", "raii",
     "clock_options", "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers",
