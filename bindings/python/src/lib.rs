@@ -21,6 +21,7 @@ mod snowflake;
 mod source;
 mod stats;
 mod text_form;
+mod value;
 
 use pyo3::prelude::*;
 

@@ -77,7 +77,7 @@ struct Leases(Arc<UserObject>);
 
 impl WorkerLeases for Leases {
     fn claim(&self, request: &leafid::ClaimRequest) -> Answer<Option<leafid::Lease>> {
-        let arguments = (ClaimRequest::from(request),);
+        let arguments = (ClaimRequest::from(request.clone()),);
         claiming(&self.0, &request.name, || ask(&self.0, Some("claim"), arguments, lease::lease))
     }
 

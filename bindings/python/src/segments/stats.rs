@@ -2,13 +2,12 @@
 
 use crate::arguments::{reduced, shown_fields};
 use crate::errors;
+use crate::value::value_class;
 use leafid::Segment;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyRangeMethods, PyTuple, PyType};
 
 const FIELDS: &str = "name, source, servers, state_dir, tags";
-const TAG_FIELDS: &str =
-    "tag, current, next, left, ids, step, fetching, fetches, failures, waits, waiting, last_error";
 
 /// The state of segments in this process at one moment; made by Segments.stats.
 #[pyclass(frozen, eq, module = "leafid")]
@@ -103,113 +102,56 @@ impl SegmentsStats {
     }
 }
 
-/// The state of a tag in this process at one moment; made by Tag.stats.
-#[pyclass(frozen, get_all, eq, module = "leafid")]
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct TagStats {
-    /// The tag.
-    tag: String,
-    /// The ids left of the current segment: a range, or None.
-    current: Option<Ids>,
-    /// The segment after it: a range, or None.
-    next: Option<Ids>,
-    /// Ids in memory.
-    left: u64,
-    /// Ids that calls have taken, with those that a thread reserved for its next calls.
-    ids: u64,
-    /// The step of the last fetch, or of the first one; 0 if the source sets it.
-    step: i64,
-    /// Whether a fetch is running.
-    fetching: bool,
-    /// Fetches that have ended.
-    fetches: u64,
-    /// The number of fetches that failed.
-    failures: u64,
-    /// Calls that found no id in memory.
-    waits: u64,
-    /// Calls that wait now.
-    waiting: usize,
-    /// The last fetch's error, None after a success.
-    last_error: Option<String>,
-}
-
-impl From<leafid::TagStats> for TagStats {
-    fn from(stats: leafid::TagStats) -> TagStats {
-        TagStats {
-            tag: stats.tag,
-            current: stats.current.map(Ids),
-            next: stats.next.map(Ids),
-            left: stats.left,
-            ids: stats.ids,
-            step: stats.step,
-            fetching: stats.fetching,
-            fetches: stats.fetches,
-            failures: stats.failures,
-            waits: stats.waits,
-            waiting: stats.waiting,
-            last_error: stats.last_error,
-        }
-    }
-}
-
-#[pymethods]
-impl TagStats {
-    #[new]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
+value_class! {
+    /// The state of a tag in this process at one moment; made by Tag.stats.
+    TagStats {
+        /// The tag.
         tag: String,
-        current: Option<Ids>,
-        next: Option<Ids>,
+        /// The ids left of the current segment: a range, or None.
+        current: Ids,
+        /// The segment after it: a range, or None.
+        next: Ids,
+        /// Ids in memory.
         left: u64,
+        /// Ids that calls have taken, with those that a thread reserved for its next calls.
         ids: u64,
+        /// The step of the last fetch, or of the first one; 0 if the source sets it.
         step: i64,
+        /// Whether a fetch is running.
         fetching: bool,
+        /// Fetches that have ended.
         fetches: u64,
+        /// The number of fetches that failed.
         failures: u64,
+        /// Calls that found no id in memory.
         waits: u64,
+        /// Calls that wait now.
         waiting: usize,
+        /// The last fetch's error, None after a success.
         last_error: Option<String>,
-    ) -> TagStats {
-        TagStats {
-            tag,
-            current,
-            next,
-            left,
-            ids,
-            step,
-            fetching,
-            fetches,
-            failures,
-            waits,
-            waiting,
-            last_error,
-        }
-    }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        shown_fields(slf.as_any(), "TagStats", TAG_FIELDS)
-    }
-
-    /// For pickle and copy.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
-        reduced(slf.as_any(), TAG_FIELDS)
     }
 }
 
-/// The ids of a segment; a range in Python.
+/// The ids of a segment: a range in Python, or None.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Ids(Segment);
+struct Ids(Option<Segment>);
+
+impl From<Option<Segment>> for Ids {
+    fn from(segment: Option<Segment>) -> Ids {
+        Ids(segment)
+    }
+}
 
 impl<'py> IntoPyObject<'py> for Ids {
-    type Target = PyRange;
-    type Output = Bound<'py, PyRange>;
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
     type Error = PyErr;
 
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
-        let Ids(segment) = self;
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(segment) = self.0 else { return Ok(py.None().into_bound(py)) };
         let (start, end, stride) =
             (segment.start() as isize, segment.end() as isize, segment.stride() as isize);
-        PyRange::new_with_step(py, start, end, stride)
+        Ok(PyRange::new_with_step(py, start, end, stride)?.into_any())
     }
 }
 
@@ -217,10 +159,13 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     type Error = PyErr;
 
     fn extract(ids: Borrowed<'_, 'py, PyAny>) -> PyResult<Ids> {
+        if ids.is_none() {
+            return Ok(Ids(None));
+        }
         let py = ids.py();
         let range = ids.cast::<PyRange>()?;
         let (start, end, stride) = (range.start()?, range.stop()?, range.step()?);
         let segment = Segment::new(start as i64, end as i64, stride as i64);
-        segment.map(Ids).map_err(|error| errors::raise(py, &error))
+        segment.map(|segment| Ids(Some(segment))).map_err(|error| errors::raise(py, &error))
     }
 }

@@ -1,62 +1,27 @@
 //! `leafid.ClaimRequest` and `leafid.Lease`.
 
-use crate::arguments::{int, missing, reduced, refused, shown_fields, text, unknown};
+use crate::arguments::{int, missing, refused, shown_fields, text, unknown};
 use crate::attach::call;
+use crate::value::value_class;
 use leafid::Renewal;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple, PyType};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 
-const REQUEST_FIELDS: &str = "name, instance, previous, now_ms, until_ms";
 const FIELDS: &str = "worker_id, from_ms, until_ms, lease_ms, token, peer_times_ms";
 
-/// The argument of a lease object's claim.
-#[pyclass(frozen, get_all, eq, module = "leafid")]
-#[derive(PartialEq, Eq)]
-pub(crate) struct ClaimRequest {
-    /// The id space.
-    name: String,
-    /// 128 random bits in hex, new for each claim.
-    instance: String,
-    /// The worker id that this generator held before, or its parent process; None at the first claim.
-    previous: Option<u32>,
-    /// The clock, Unix milliseconds.
-    now_ms: i64,
-    /// The requested end of the span, Unix milliseconds. You may grant more or less.
-    until_ms: i64,
-}
-
-impl From<&leafid::ClaimRequest> for ClaimRequest {
-    fn from(request: &leafid::ClaimRequest) -> ClaimRequest {
-        ClaimRequest {
-            name: request.name.clone(),
-            instance: request.instance.clone(),
-            previous: request.previous,
-            now_ms: request.now_ms,
-            until_ms: request.until_ms,
-        }
-    }
-}
-
-#[pymethods]
-impl ClaimRequest {
-    #[new]
-    fn new(
+value_class! {
+    /// The argument of a lease object's claim.
+    ClaimRequest {
+        /// The id space.
         name: String,
+        /// 128 random bits in hex, new for each claim.
         instance: String,
+        /// The worker id that this generator held before, or its parent process; None at the first claim.
         previous: Option<u32>,
+        /// The clock, Unix milliseconds.
         now_ms: i64,
+        /// The requested end of the span, Unix milliseconds. You may grant more or less.
         until_ms: i64,
-    ) -> ClaimRequest {
-        ClaimRequest { name, instance, previous, now_ms, until_ms }
-    }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        shown_fields(slf.as_any(), "ClaimRequest", REQUEST_FIELDS)
-    }
-
-    /// For pickle and copy.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
-        reduced(slf.as_any(), REQUEST_FIELDS)
     }
 }
 
