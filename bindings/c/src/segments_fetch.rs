@@ -62,7 +62,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
     let user_data = unsafe { UserData::new(user_data, free_user_data) };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        set(options, |builder| {
             let fetch = fetch.ok_or_else(|| missing("fetch"))?;
             let source = SegmentSource::callback(move |request| {
                 let tag = text::write_c(&request.tag)?;
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
                     Err(error) => Err(error.into_error("the fetch of a segment")),
                 }
             });
-            wanted.change(|builder| builder.source(source))
+            Ok(builder.source(source))
         })
     }
 }

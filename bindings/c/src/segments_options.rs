@@ -7,7 +7,6 @@ use crate::settings::{self, Settings, flag};
 use crate::text;
 use leafid::{FileTag, Prewarm, Result, SegmentsBuilder};
 use std::ffi::c_char;
-use std::mem;
 
 /// The options of segments. One thread may use them at a time; they may serve many openings. A setter that refuses
 /// its value returns the error and changes nothing else. leafid_segments_open returns the first such error again, so
@@ -25,14 +24,6 @@ pub(crate) struct SegmentsOptions {
     prewarm: Prewarm,
 }
 
-impl SegmentsOptions {
-    /// Cannot fail, because the value was read before.
-    pub(crate) fn change(&mut self, change: impl FnOnce(SegmentsBuilder) -> SegmentsBuilder) -> Result<()> {
-        self.builder = change(mem::take(&mut self.builder));
-        Ok(())
-    }
-}
-
 impl leafid_segments_options {
     /// The host's options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<SegmentsBuilder> {
@@ -42,25 +33,42 @@ impl leafid_segments_options {
     }
 }
 
-/// The common part of all setters. `change` fails before it changes anything.
+/// The common part of all setters except those of lists.
 ///
 /// # Safety
 /// When not NULL, `options` is live and used by nobody else.
 pub(crate) unsafe fn set(
     options: *mut leafid_segments_options,
-    change: impl FnOnce(&mut SegmentsOptions) -> Result<()>,
+    change: impl FnOnce(SegmentsBuilder) -> Result<SegmentsBuilder>,
 ) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe { set_boxed(options, Box::new(change)) }
 }
 
-type SegmentsChange<'a> = Box<dyn FnOnce(&mut SegmentsOptions) -> Result<()> + 'a>;
+type SegmentsChange<'a> = Box<dyn FnOnce(SegmentsBuilder) -> Result<SegmentsBuilder> + 'a>;
 
 /// [`set`], compiled once for all setters.
 ///
 /// # Safety
 /// As of `set`.
 unsafe fn set_boxed(options: *mut leafid_segments_options, change: SegmentsChange<'_>) -> leafid_status {
+    // SAFETY: the caller's duty.
+    unsafe {
+        add(options, |wanted| {
+            wanted.builder = change(wanted.builder.clone())?;
+            Ok(())
+        })
+    }
+}
+
+/// The common part of what adds to a list. `change` fails before it changes anything.
+///
+/// # Safety
+/// As of `set`.
+pub(crate) unsafe fn add(
+    options: *mut leafid_segments_options,
+    change: impl FnOnce(&mut SegmentsOptions) -> Result<()>,
+) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe { settings::set(options, |options| &mut options.0, change) }
 }
@@ -95,12 +103,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_name(
     name: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let name = text::read(name, "name")?;
-            wanted.change(|builder| builder.name(name))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.name(text::read(name, "name")?))) }
 }
 
 /// The directory of the marks: the end of the ranges that each tag got. Created if missing. Default as for
@@ -111,12 +114,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_state_dir(
     state_dir: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let state_dir = text::read(state_dir, "state_dir")?;
-            wanted.change(|builder| builder.state_dir(state_dir))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.state_dir(text::read(state_dir, "state_dir")?))) }
 }
 
 /// Whether to store the marks, 1 or 0. Default 1. With 0 only this process notices a source that repeats itself.
@@ -126,12 +124,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_persist(
     persist: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let persist = flag("persist", persist)?;
-            wanted.change(|builder| builder.persist(persist))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.persist(flag("persist", persist)?))) }
 }
 
 /// Whether the state directory and file:DIR may be on a network file system, 1 or 0. Its locks must work between all
@@ -142,12 +135,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_fs(
     shared_fs: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let shared_fs = flag("shared_fs", shared_fs)?;
-            wanted.change(|builder| builder.shared_fs(shared_fs))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
 }
 
 /// Whether the members of one group share the state directory and file:DIR, 1 or 0. Files are then created with mode
@@ -159,12 +147,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_group(
     shared_group: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let shared_group = flag("shared_group", shared_group)?;
-            wanted.change(|builder| builder.shared_group(shared_group))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.shared_group(flag("shared_group", shared_group)?))) }
 }
 
 /// How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 for a callback. A Leaf gives one
@@ -175,7 +158,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_step(
     step: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.step(step))) }
+    unsafe { set(options, |builder| Ok(builder.step(step))) }
 }
 
 /// Whether the step follows the use, 1 or 0. It doubles, up to 1000000, when a segment lasted less than 15 minutes,
@@ -187,12 +170,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_adaptive(
     adaptive: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let adaptive = flag("adaptive", adaptive)?;
-            wanted.change(|builder| builder.adaptive(adaptive))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.adaptive(flag("adaptive", adaptive)?))) }
 }
 
 /// The next segment is fetched when more than this percentage of a segment is used, 0 to 100. Default 10.
@@ -202,7 +180,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_prefetch(
     percent: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.prefetch(percent))) }
+    unsafe { set(options, |builder| Ok(builder.prefetch(percent))) }
 }
 
 /// The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000. A call for many ids that
@@ -213,7 +191,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.timeout_ms(ms))) }
+    unsafe { set(options, |builder| Ok(builder.timeout_ms(ms))) }
 }
 
 /// Adds a tag that leafid_segments_open fetches at once, in the background; at most 1000. If you call this function
@@ -225,7 +203,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_prewarm(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        add(options, |wanted| {
             let tag = text::read(tag, "tag")?.to_owned();
             match &mut wanted.prewarm {
                 Prewarm::Tags(tags) => tags.push(tag),
@@ -245,7 +223,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_prewarm_last_day(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        add(options, |wanted| {
             wanted.prewarm =
                 if flag("prewarm_last_day", last_day)? { Prewarm::LastDay } else { Prewarm::None };
             Ok(())
@@ -261,12 +239,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_keep_unused(
     keep_unused: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let keep_unused = flag("keep_unused", keep_unused)?;
-            wanted.change(|builder| builder.keep_unused(keep_unused))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.keep_unused(flag("keep_unused", keep_unused)?))) }
 }
 
 /// Whether the source gives every segment of a tag above all earlier ones, so that one below is refused, 1 or 0.
@@ -278,10 +251,5 @@ pub unsafe extern "C" fn leafid_segments_options_set_ordered_source(
     ordered: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let ordered = flag("ordered_source", ordered)?;
-            wanted.change(|builder| builder.ordered_source(ordered))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.ordered_source(flag("ordered_source", ordered)?))) }
 }

@@ -1,7 +1,7 @@
 //! The options for the servers or the directory of segments.
 
 use crate::leafid_status;
-use crate::segments_options::{leafid_segments_options, set};
+use crate::segments_options::{add, leafid_segments_options, set};
 use crate::settings::flag;
 use crate::text;
 use leafid::{Error, FileTag, Protocol, allowed};
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_server(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        add(options, |wanted| {
             wanted.servers.push(text::read(server, "servers")?.to_owned());
             Ok(())
         })
@@ -53,12 +53,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_protocol(
         other => Err(Error::invalid("protocol", other, allowed("protocol"))),
     };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let protocol = parsed?;
-            wanted.change(|builder| builder.protocol(protocol))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.protocol(parsed?))) }
 }
 
 /// The longest duration of a request, over all servers, milliseconds, 1 to 3600000. Default 1000.
@@ -68,7 +63,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_request_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.request_timeout_ms(ms))) }
+    unsafe { set(options, |builder| Ok(builder.request_timeout_ms(ms))) }
 }
 
 /// The longest duration of a connection to a server, milliseconds, 1 to 3600000. Default 300.
@@ -78,7 +73,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_connect_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.connect_timeout_ms(ms))) }
+    unsafe { set(options, |builder| Ok(builder.connect_timeout_ms(ms))) }
 }
 
 /// The number of kept-alive connections to each server, 1 to 64; with a Leaf also the number of concurrent requests,
@@ -89,7 +84,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_connections(
     connections: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.connections(connections))) }
+    unsafe { set(options, |builder| Ok(builder.connections(connections))) }
 }
 
 /// How many ids N one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must
@@ -101,7 +96,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_block_size(
     ids: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |wanted| wanted.change(|builder| builder.block_size(ids))) }
+    unsafe { set(options, |builder| Ok(builder.block_size(ids))) }
 }
 
 /// Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token.
@@ -111,12 +106,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_token(
     token: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let token = text::read(token, "token")?;
-            wanted.change(|builder| builder.token(token))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.token(text::read(token, "token")?))) }
 }
 
 /// Adds a header that is sent to servers with each request.
@@ -128,7 +118,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_header(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        add(options, |wanted| {
             let header = (text::read(name, "headers")?.to_owned(), text::read(value, "headers")?.to_owned());
             wanted.headers.push(header);
             Ok(())
@@ -143,12 +133,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_ca_file(
     path: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let path = text::read(path, "ca_file")?;
-            wanted.change(|builder| builder.ca_file(path))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.ca_file(text::read(path, "ca_file")?))) }
 }
 
 /// Adds a counter of a file:DIR source, created if missing, with `start` as its first id, 0 to 2^63 - 2, and `step`
@@ -162,7 +147,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_file_tag(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |wanted| {
+        add(options, |wanted| {
             wanted.tags.push((text::read(tag, "tag")?.to_owned(), FileTag { start, step }));
             Ok(())
         })
@@ -177,10 +162,5 @@ pub unsafe extern "C" fn leafid_segments_options_set_create(
     create: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe {
-        set(options, |wanted| {
-            let create = flag("create", create)?;
-            wanted.change(|builder| builder.create(create))
-        })
-    }
+    unsafe { set(options, |builder| Ok(builder.create(flag("create", create)?))) }
 }
