@@ -1,10 +1,8 @@
-"""When segments are fetched, how large, and what calls see of it."""
+"""When segments are fetched, and how large, as the vectors say."""
 
 import itertools
-import threading
 
 import numpy
-import pytest
 
 import leafid
 
@@ -68,24 +66,3 @@ def test_ids_are_issued_as_in_the_vectors(space, vectors, make_counter):
                 assert [tags[0].next() for _ in range(end - expected[-1])] == list(range(expected[-1] + 1, end + 1))
         for ids in processes:
             ids.close()
-
-
-@pytest.mark.parametrize("takes", [300, pytest.param(5000, marks=pytest.mark.slow)])
-def test_a_burst_never_fails_that_the_source_can_serve(space, make_counter, takes):
-    counter = make_counter(delay_s=0.005)
-    taken, errors = [], []
-
-    def work(order):
-        try:
-            taken.extend([order.next() for _ in range(takes)])
-        except leafid.Error as error:
-            errors.append(error)
-
-    with leafid.Segments(fetch=counter.fetch, **space, step=10, adaptive=False, persist=False) as ids:
-        threads = [threading.Thread(target=work, args=(ids.tag("order"),)) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(55)
-    assert errors == [] and len(taken) == 8 * takes == len(set(taken))
-    assert counter.most_at_once == 1

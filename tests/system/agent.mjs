@@ -234,10 +234,6 @@ async function obey([command, ...words]) {
       return toldStats(source.stats())
     case 'pace':
       return pace(source, count)
-    case 'gather': {
-      const ids = await Promise.all(Array.from({ length: count }, () => source.next()))
-      return `${ids.length} ${new Set(ids).size}`
-    }
   }
   throw new Error(`unknown command ${command}`)
 }

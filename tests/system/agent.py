@@ -290,18 +290,6 @@ def forked(tag, count):
     return ids if status == 0 else f"{status}"
 
 
-def gathered(tag, count):
-    """This many calls that wait at once: ids, and how many of them differ."""
-    # Not for those who fork: a child takes the longer to end, the more modules there are.
-    import asyncio
-
-    async def all_at_once():
-        return await asyncio.gather(*(tag.next_async() for _ in range(count)))
-
-    ids = asyncio.run(all_at_once())
-    return f"{len(ids)} {len(set(ids))}"
-
-
 def fork_storm(tag, count, threads):
     """Children one after another beside threads that issue: ids, how many differ, what failed, processes with ids."""
     done, mine, others = threading.Event(), [], []
@@ -406,8 +394,6 @@ def obey(words):
             return forked(source, count)
         case "fork-storm", [count, threads]:
             return fork_storm(source, count, threads)
-        case "gather", [count]:
-            return gathered(source, count)
     raise SystemExit(f"unknown command {words}")
 
 

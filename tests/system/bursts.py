@@ -46,17 +46,6 @@ for _language in ("c", "node"):
         assert stats["failures"] == 0 and stats["fetches"] < 40, stats
 
 
-for _language in ("python", "node"):
-
-    @test(f"10,000 awaited calls and a callback of 300 ms: it is called once, in {_language}", bound=30)
-    def _(language=_language):
-        subject = Tags(language).open("a", *words(place(), delay_ms=300, step=200_000, adaptive="no"))
-        assert subject.do("gather", "a", "order", 10_000) == "10000 10000"
-        took = subject.micros // 1000
-        assert subject.stats()["fetches"] == 1, subject.stats()
-        return f"{took} ms"
-
-
 @test("forks while four threads take ids from a server: children fetch their own, no id twice", bound=60)
 def _():
     source, where = FakeServer(), place()

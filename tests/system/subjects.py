@@ -33,7 +33,6 @@ What `serve` is told; FROM is the handle of a snowflake, or the handle of segmen
     fork [KIND], exec              the pid of an idle child: a fork, or another program
     end HOW                        ends with all as it is: exit, abort; Rust panic; Python raise, atexit, _exit, collect;
                                    Node throw, reject, collect (which only let go)
-    gather FROM COUNT              Python, Node: this many calls that wait at once: how many ids, how many differ
     workers COUNT OPTIONS          Node: worker threads one after another, which end without a close
     fork-and-exit FROM COUNT       Python: ids of a child that ends as a program does
     fork-storm FROM COUNT THREADS  Python: children one after another beside threads: ids, how many differ, failed, processes
