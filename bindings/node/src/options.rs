@@ -73,6 +73,14 @@ pub struct Options {
     pub connect_timeout_ms: Option<i64>,
 }
 
+/// Passes the value of an option to its setter, if there is one.
+pub(crate) fn set<B, T>(builder: B, value: Option<T>, setter: impl FnOnce(B, T) -> B) -> B {
+    match value {
+        Some(value) => setter(builder, value),
+        None => builder,
+    }
+}
+
 pub(crate) fn worker_ids(argument: WorkerArgument) -> Worker {
     match argument {
         Either4::A(id) => Worker::Id(id),
@@ -94,69 +102,35 @@ impl Options {
         if let Some(worker) = self.worker {
             builder = builder.worker(worker_ids(worker));
         }
-        if let Some(name) = self.name {
-            builder = builder.name(name);
-        }
-        if let Some(dir) = self.state_dir {
-            builder = builder.state_dir(dir);
-        }
-        if let Some(ms) = self.epoch_ms {
-            builder = builder.epoch_ms(ms);
-        }
+        builder = set(builder, self.name, SnowflakeBuilder::name);
+        builder = set(builder, self.state_dir, SnowflakeBuilder::state_dir);
+        builder = set(builder, self.epoch_ms, SnowflakeBuilder::epoch_ms);
         if let Some(rule) = self.on_clock_backwards {
             builder = builder.on_clock_backwards(OnClockBackwards::parse(&rule)?);
         }
-        if let Some(ms) = self.max_backwards_ms {
-            builder = builder.max_backwards_ms(ms);
-        }
+        builder = set(builder, self.max_backwards_ms, SnowflakeBuilder::max_backwards_ms);
         if let Some(rule) = self.on_exhausted {
             builder = builder.on_exhausted(OnExhausted::parse(&rule)?);
         }
-        if let Some(below) = self.random_start {
-            builder = builder.random_start(below);
-        }
-        if let Some(ms) = self.timeout_ms {
-            builder = builder.timeout_ms(ms);
-        }
-        if let Some(persist) = self.persist {
-            builder = builder.persist(persist);
-        }
-        if let Some(shared_fs) = self.shared_fs {
-            builder = builder.shared_fs(shared_fs);
-        }
-        if let Some(shared_group) = self.shared_group {
-            builder = builder.shared_group(shared_group);
-        }
-        if let Some(exclusive) = self.exclusive_range {
-            builder = builder.exclusive_range(exclusive);
-        }
-        if let Some(ms) = self.no_record_wait_ms {
-            builder = builder.no_record_wait_ms(ms);
-        }
-        if let Some(lazy) = self.lazy {
-            builder = builder.lazy(lazy);
-        }
+        builder = set(builder, self.random_start, SnowflakeBuilder::random_start);
+        builder = set(builder, self.timeout_ms, SnowflakeBuilder::timeout_ms);
+        builder = set(builder, self.persist, SnowflakeBuilder::persist);
+        builder = set(builder, self.shared_fs, SnowflakeBuilder::shared_fs);
+        builder = set(builder, self.shared_group, SnowflakeBuilder::shared_group);
+        builder = set(builder, self.exclusive_range, SnowflakeBuilder::exclusive_range);
+        builder = set(builder, self.no_record_wait_ms, SnowflakeBuilder::no_record_wait_ms);
+        builder = set(builder, self.lazy, SnowflakeBuilder::lazy);
         if let Some(source) = self.clock_source {
             builder = builder.clock_source(ClockSource::parse(&source)?);
         }
         if let Some(id) = self.start_after {
             builder = builder.start_after(existing(id)?);
         }
-        if let Some(token) = self.token {
-            builder = builder.token(token);
-        }
-        if let Some(headers) = self.headers {
-            builder = builder.headers(headers);
-        }
-        if let Some(path) = self.ca_file {
-            builder = builder.ca_file(path);
-        }
-        if let Some(ms) = self.request_timeout_ms {
-            builder = builder.request_timeout_ms(ms);
-        }
-        if let Some(ms) = self.connect_timeout_ms {
-            builder = builder.connect_timeout_ms(ms);
-        }
+        builder = set(builder, self.token, SnowflakeBuilder::token);
+        builder = set(builder, self.headers, SnowflakeBuilder::headers);
+        builder = set(builder, self.ca_file, SnowflakeBuilder::ca_file);
+        builder = set(builder, self.request_timeout_ms, SnowflakeBuilder::request_timeout_ms);
+        builder = set(builder, self.connect_timeout_ms, SnowflakeBuilder::connect_timeout_ms);
         Ok(builder)
     }
 }

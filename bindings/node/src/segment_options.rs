@@ -1,7 +1,7 @@
 //! The options of segments in the form of JavaScript.
 
 use crate::events::whole;
-use crate::options::MAX_WAIT_MS;
+use crate::options::{MAX_WAIT_MS, set};
 use leafid::{FileTag, Prewarm, Result, SegmentSource, Segments, SegmentsBuilder};
 use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
@@ -74,18 +74,12 @@ pub struct FileTagObject {
 impl SegmentsOptions {
     pub(crate) fn builder(self, source: Option<SegmentSource>) -> Result<SegmentsBuilder> {
         let mut builder = Segments::builder().max_wait_ms(MAX_WAIT_MS);
-        if let Some(source) = source {
-            builder = builder.source(source);
-        }
-        if let Some(servers) = self.servers {
-            builder = builder.servers(servers);
-        }
+        builder = set(builder, source, SegmentsBuilder::source);
+        builder = set(builder, self.servers, SegmentsBuilder::servers);
         if let Some(protocol) = self.protocol {
             builder = builder.protocol(protocol.parse()?);
         }
-        if let Some(headers) = self.headers {
-            builder = builder.headers(headers);
-        }
+        builder = set(builder, self.headers, SegmentsBuilder::headers);
         if let Some(tags) = self.tags {
             builder = builder.tags(tags.into_iter().map(FileTagObject::named));
         }
@@ -113,17 +107,6 @@ impl SegmentsOptions {
         builder = set(builder, self.create, SegmentsBuilder::create);
         builder = set(builder, self.keep_unused, SegmentsBuilder::keep_unused);
         Ok(set(builder, self.ordered_source, SegmentsBuilder::ordered_source))
-    }
-}
-
-fn set<T>(
-    builder: SegmentsBuilder,
-    value: Option<T>,
-    setter: impl Fn(SegmentsBuilder, T) -> SegmentsBuilder,
-) -> SegmentsBuilder {
-    match value {
-        Some(value) => setter(builder, value),
-        None => builder,
     }
 }
 
