@@ -4,49 +4,12 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake, setLogger } from 'leafid'
-import { assertDistinct, directory, space, start, thrown } from './support.mjs'
+import { assertDistinct, space, start } from './support.mjs'
 
 const timeout = 60_000
-const HOLD = 'const flake = new Snowflake(options); flake.next(); console.log("up"); setInterval(() => {}, 1e6)'
-
-test('a second process is told who holds the worker id', { timeout }, async t => {
-  const options = { ...space(), worker: 7 }
-  const before = Date.now()
-  const { child, line, ended } = start(t, HOLD, options)
-  assert.equal(await line(), 'up')
-  for (const stateDir of [options.stateDir, directory()]) {
-    const error = thrown(() => new Snowflake({ ...options, stateDir }))
-    assert.equal(error.code, 'ERR_LEAFID_WORKER_IN_USE')
-    assert.equal(error.retry, true)
-    assert.match(error.message, new RegExp(`pid ${child.pid}\\b`))
-    if (process.platform === 'linux') assert.ok(error.message.includes(hostname()), error.message)
-    const started = Date.parse(error.message.match(/started ([0-9TZ:.-]+)/)[1])
-    // The kernel tells starts in seconds of the boot time: near is near enough.
-    assert.ok(Math.abs(started - before) < 5000, error.message)
-  }
-  child.kill('SIGKILL')
-  await ended
-  const flake = new Snowflake(options)
-  assert.equal(flake.workerId, 7)
-  flake.close()
-})
-
-test('a range gives each process an id until it is used up', { timeout }, async t => {
-  const options = { ...space(), worker: { first: 0, last: 3 } }
-  const holders = Array.from({ length: 4 }, () => start(t, HOLD.replace('"up"', 'flake.workerId'), options))
-  const ids = await Promise.all(holders.map(({ line }) => line()))
-  assert.deepEqual(ids.sort(), ['0', '1', '2', '3'])
-  assert.throws(() => new Snowflake(options), { code: 'ERR_LEAFID_WORKER_IN_USE', message: /0-3/ })
-  holders[2].child.kill('SIGKILL')
-  await holders[2].ended
-  const flake = new Snowflake(options)
-  assert.ok(flake.workerId <= 3)
-  flake.close()
-})
 
 test('child_process.fork children of a parent that has one open', { timeout }, async () => {
   const options = { ...space(), worker: '0-7' }

@@ -79,22 +79,6 @@ test('what is kept is used once, whichever way the process ends; a killed one ke
   ids.close()
 })
 
-test('a range that another process of the state directory was given is refused, also after a restart', { timeout }, async () => {
-  const options = space()
-  const open = start => new Segments({ ...options, step: 10, timeoutMs: 300, fetch: () => ({ start, end: start + 10 }) })
-  const first = open(100)
-  assert.equal(await first.tag('order').next(), 100n)
-  for (const start of [100, 95, 105, 1]) {
-    const ids = open(start)
-    await assert.rejects(ids.tag('order').next(), { code: 'ERR_LEAFID_SEGMENT_REGRESSED' }, String(start))
-    ids.close()
-  }
-  first.close()
-  const after = open(110)
-  assert.equal(await after.tag('order').next(), 110n)
-  after.close()
-})
-
 /** A worker with `Segments` and what it was given. */
 const worker = (program, workerData) =>
   new Worker(`const { Segments } = require(${JSON.stringify(require.resolve('leafid'))}); const { parentPort, workerData } = require('node:worker_threads'); ${program}`, { eval: true, workerData })
@@ -220,4 +204,3 @@ test('what is kept has no gaps: ids that a thread held are put back', { timeout 
   }
   assert.deepEqual(all.sort((a, b) => (a < b ? -1 : 1)), between(1, 100))
 })
-
