@@ -172,58 +172,6 @@ def _():
     assert other.next()[0] > max(ids)
 
 
-@test("a directory without its marker is never started afresh; one that is empty, or gone, neither")
-def _():
-    for case in ("marker lost", "emptied", "gone", "another one"):
-        where = place()
-        subject = made(where, timeout_ms=300)
-        ids = subject.next(count=35)
-        left = subject.stats()["left"]
-        counters = where.dir / "counters"
-        for path in list(counters.iterdir()):
-            if case != "marker lost" or path.name == MARKER:
-                path.unlink()
-        if case == "gone":
-            counters.rmdir()
-        if case == "another one":
-            Tags().open("a", *on_file(where, 5, create="yes", tags="order:1:10")).next()
-        # What was fetched before continues; the next fetch is refused.
-        time.sleep(0.05)
-        more = subject.take(subject.stats()["left"]) if left else []
-        code = {"another one": "state_mismatch"}.get(case, "unknown_tag")
-        error = never(lambda: [subject.next() for _ in range(30)])
-        assert error.code == code and str(counters) in str(error), f"{case}: {error}"
-        before = contents(where) if counters.exists() else {}
-        if case != "another one":
-            error = Tags().refused("open", "a", *on_file(where, 1))
-            assert error.code == "unknown_tag" and str(counters) in str(error), f"{case}: {error}"
-        if case == "marker lost":
-            # Not even by who asks for it: there are counters.
-            error = Tags().refused("open", "a", *on_file(where, 1, create="yes", tags="order:1:10"))
-            assert error.code == "state_corrupt" and MARKER in str(error), f"{case}: {error}"
-        if counters.exists():
-            assert contents(where) == before, f"{case}: something was written"
-        assert len({*ids, *more}) == len(ids + more)
-
-
-@test("a counter that is lost is not made anew, nor is another one in its place")
-def _():
-    where = place()
-    subject = made(where, tags="order:1:10,shop:1:10", timeout_ms=300)
-    subject.next(count=5)
-    subject.next(tag="shop", count=5)
-    subject.quit()
-    lost = next(path for path in counter_files(where) if b'"order"' in path.read_bytes())
-    lost.unlink()
-    before = contents(where)
-    again = Tags().open("a", *on_file(where, 1, create="yes", tags="order:1:10,shop:1:10,third:1:10", timeout_ms=300))
-    for tag in ("order", "third"):
-        error = again.refused("next", "a", tag)
-        assert error.code in ("state_corrupt", "unknown_tag") and str(where.dir) in str(error), error
-    assert contents(where) == before, "something was written"
-    assert again.next(tag="shop")[0] >= 6
-
-
 def fetched(subject):
     """An id and those after it, or the error of the first fetch, without the wait of a call for a better answer."""
     ids, end = subject.at_hand(1), time.monotonic() + 5
@@ -311,17 +259,3 @@ def _():
         assert 600_000 < took < machine.bound(1_000_000), f"bounded by 700 ms, took {took} us, {machine}"
     ids = subject.next(count=30)
     assert ids == sorted({*ids})
-
-
-@test("a step raised at the counter is followed by who runs, in every language")
-def _():
-    where = place()
-    subjects = [made(where)]
-    subjects += [Tags(language).open("a", *on_file(where, n + 1)) for n, language in enumerate(LANGUAGES)]
-    ids = [an_id for subject in subjects for an_id in subject.next(count=3)]
-    Tags().open("a", *on_file(where, 9, tags="order:1:5000")).next()
-    for subject in subjects:
-        ids += subject.next(count=40)
-        stats = subject.stats()
-        assert stats["step"] == 5000, stats
-    assert len({*ids}) == len(ids)

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from harness import Skip, assert_distinct, place, test
 from servers import FakeServer
-from subjects import LANGUAGES, Refused, Stream, Tags, words
-from tricks import faketime, namespace, offset
+from subjects import LANGUAGES, Stream, Tags, words
+from tricks import namespace
 
-DAY = 86_400
 STEP = 1000
 
 
@@ -25,17 +24,17 @@ def keeping(where, source, state="state", **more):
     return words(where, state=state, servers=source.url, keep="yes", adaptive="no", step=STEP, **more)
 
 
-def leave_some(where, source, language="rust", env=None, **more):
+def leave_some(where, source, language="rust", **more):
     """Issues ids, closes cleanly, and answers them. What is left begins right above."""
-    subject = Tags(language, env=env).open("a", *keeping(where, source, **more))
+    subject = Tags(language).open("a", *keeping(where, source, **more))
     ids = subject.next(count=20)
     subject.do("close", "a")
     subject.quit()
     return ids
 
 
-def first_ids(where, source, language="rust", env=None, count=30, **more):
-    subject = Tags(language, env=env).open("a", *keeping(where, source, **more))
+def first_ids(where, source, language="rust", count=30, **more):
+    subject = Tags(language).open("a", *keeping(where, source, **more))
     ids = subject.next(count=count)
     subject.kill()
     return ids
@@ -128,17 +127,6 @@ def copied(where, how):
     subprocess.run([*how, where.dir / "state", where.dir / "copy"], check=True)
 
 
-@test("a copied directory: only the original uses what is left")
-def _():
-    source, where = FakeServer(), place()
-    ids = [leave_some(where, source)]
-    copied(where, ["cp", "-a"])
-    copy = first_ids(where, source, state="copy")
-    original = first_ids(where, source)
-    assert copy[0] > STEP and original[0] == 21, f"the copy began at {copy[0]}, the original at {original[0]}"
-    assert_distinct([*ids, copy, original])
-
-
 @test("a directory of hard links, and one that was moved: what is left is used once")
 def _():
     source, where = FakeServer(), place()
@@ -170,21 +158,6 @@ def _():
     return f"an inode came again {reused} times of 10"
 
 
-@test("a clock that moved by two days, either way: what is left is dropped")
-def _():
-    for at_close, at_start in ((0, 2 * DAY), (2 * DAY, 0), (0, -2 * DAY)):
-        source, where = FakeServer(), place()
-        ids = leave_some(where, source, env=faketime(FAKETIME=offset(at_close)))
-        again = first_ids(where, source, env=faketime(FAKETIME=offset(at_start)))
-        right = first_ids(where, source)
-        assert again[0] > STEP, f"closed at {at_close} s, started at {at_start} s: began at {again[0]}"
-        assert_distinct([ids, again, right])
-    # A clock that is right.
-    source, where = FakeServer(), place()
-    leave_some(where, source, env=faketime(FAKETIME=offset(0)))
-    assert first_ids(where, source, env=faketime(FAKETIME=offset(60)))[0] == 21
-
-
 @test("a forked child that ends normally keeps nothing of its parent")
 def _():
     source, where = FakeServer(), place()
@@ -196,24 +169,3 @@ def _():
     assert_distinct(ids)
     assert len(ids[1]) == 5, ids[1]
     assert ids[1][0] > STEP, f"the child began at {ids[1][0]}"
-
-
-@test("a mark that is damaged after a clean close: what is left is not used")
-def _():
-    for turn in range(12):
-        source, where = FakeServer(), place()
-        ids = [leave_some(where, source)]
-        (mark,) = (where.dir / "state").rglob("*.mark")
-        ids.append(first_ids(where, source))
-        # The slot that says that it is gone is the newer one.
-        data = bytearray(mark.read_bytes())
-        slots = [bytes(data[:4096]), bytes(data[4096:])]
-        newer = max((0, 1), key=lambda at: int(re.search(rb'"number":(\d+)', slots[at])[1]))
-        spoiled = bytes(4096) if turn % 2 else bytes(random.randbytes(4096))
-        data[newer * 4096 : (newer + 1) * 4096] = spoiled
-        mark.write_bytes(data)
-        try:
-            ids.append(first_ids(where, source, timeout_ms=300))
-        except Refused as error:
-            assert error.code in ("state_corrupt", "segment_regressed"), error
-        assert_distinct(ids)

@@ -1,10 +1,9 @@
-"""What stands before an existing Leaf, or befalls it: switched off, a cache, a proxy, a late answer, a name."""
+"""What stands before an existing Leaf, or befalls it: switched off, or behind a proxy."""
 
 import itertools
-import time
 
-from harness import assert_distinct, place, test, wait_for
-from leaf_answers import BOUNDS, INVALID, REGRESSED, each_language, recovered
+from harness import assert_distinct, place, test
+from leaf_answers import BOUNDS, INVALID, each_language, recovered
 from servers import FakeServer, stray
 from subjects import Refused, Tags, words
 
@@ -76,31 +75,6 @@ def _():
     assert not (own := stray(itertools.chain(*ids), itertools.starmap(range, gave))), own
 
 
-@test("leaf: a cache that repeats an id without Age, to one process, and to another of its directory", sleeps=True)
-def _():
-    source = FakeServer()
-
-    def one(language):
-        where, tag = place(), f"{language}-cached"
-        options = words(where, servers=source.url, protocol="leaf", **BOUNDS)
-        first, second = Tags(language).open("a", *options), Tags(language)
-        ids = [first.next("a", tag, 3)]
-        source.fault({"duplicate": True}, tag=tag)
-        rest, error = used_up(first, "a", tag)
-        ids.append(rest)
-        assert error.code == REGRESSED and "counter" in str(error), f"{language}: {error}"
-        error = second.open("a", *options).refused("next", "a", tag)
-        assert error.code == REGRESSED, f"{language}, the second process: {error}"
-        source.do("clear", tag=tag)
-        ids += [recovered(subject, "a", tag, 5) for subject in (first, second)]
-        assert_distinct(ids)
-        assert not (own := stray(itertools.chain(*ids), source.gave(tag))), own
-        for subject in (first, second):
-            subject.quit()
-
-    each_language(one)
-
-
 @test("leaf: a proxy that asks twice and drops an answer costs ids, and gives none twice")
 def _():
     source = FakeServer()
@@ -118,69 +92,3 @@ def _():
     assert not (own := stray(itertools.chain(*ids), source.gave())), own
     gave = sum(map(len, source.gave()))
     assert gave >= 2 * sum(map(len, ids)), f"{gave} given"
-
-
-@test("leaf: an answer for another tag, late on a kept-alive connection, or after a time-out, is not read", sleeps=True)
-def _():
-    source = FakeServer()
-
-    def numbers(tag):
-        return sum(map(len, source.gave(tag)))
-
-    def one(language):
-        # One request fetches a block, and no other one follows: the connection is idle.
-        tags = [f"{language}-{name}-x20" for name in ("order", "user")]
-        for tag, first in zip(tags, (1, 1_000_000)):
-            source.do("tag", tag=tag, next=first)
-        bounds = {"timeout_ms": 3_000, "request_timeout_ms": 300, "connections": 1}
-        blocks = {"block_size": 20, "step": 20, "adaptive": "no"}
-        subject = Tags(language).open("a", *words(place(), servers=source.url, protocol="leaf", **bounds, **blocks))
-        order, user = subject.next("a", tags[0], 5), subject.next("a", tags[1], 5)
-        time.sleep(0.1)
-        for _ in range(4):
-            source.fault({"late_other": {"tag": tags[1], "after_ms": 20}}, tag=tags[0], times=1)
-            asked, other = source.given(tags[0]), numbers(tags[1])
-            while source.given(tags[0]) == asked:
-                order += subject.next("a", tags[0])
-                time.sleep(0.005)
-            # The next request may go out only when the late answer is there: one on its way nobody could tell apart.
-            wait_for(lambda: numbers(tags[1]) > other, 5, "the late answer")
-            time.sleep(0.1)
-            assert source.given(tags[0]) == asked + 1, "the connection was not idle when the answer came"
-            order += subject.next("a", tags[0], 40)
-            source.fault({"delay_ms": 400}, tag=tags[1], times=1)
-            user += subject.next("a", tags[1], 50)
-            order += subject.next("a", tags[0], 50)
-            time.sleep(0.05)
-        subject.quit()
-        assert max(order) < 20_000_000 <= min(user), f"{language}: an answer was read for another tag"
-        assert_distinct([order, user])
-
-    each_language(one)
-
-
-@test("leaf: tags that it would cut or take for a path, and names of blocks, are refused with the reason")
-def _():
-    source = FakeServer()
-    refused = [
-        ({}, "shop.order", "cuts a tag there"),
-        ({}, "a.", "cuts a tag there"),
-        ({}, "shop/order", "part of the path"),
-        ({}, "order-x100", "set block_size to 100"),
-        ({"block_size": 100}, "order", "-x100"),
-        ({"block_size": 100}, "order-x10", "-x100"),
-        ({"block_size": 100}, "order-x0100", "-x100"),
-    ]
-
-    def one(language):
-        subject = Tags(language)
-        for more, tag, said in refused:
-            subject.open("a", *words(place(), servers=source.url, protocol="leaf", **BOUNDS, **more))
-            error = subject.refused("next", "a", tag)
-            text = str(error).replace("blockSize", "block_size")
-            assert error.code == "invalid_argument" and said in text, f"{language}, {tag}: {error}"
-            subject.do("close", "a")
-        subject.quit()
-
-    each_language(one)
-    assert source.report()["total"] == 0, "the server was asked"

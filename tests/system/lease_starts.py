@@ -61,19 +61,3 @@ def _():
     for lessee in late:
         lessee.await_ids(10)
     return f"{pool.end()} ids"
-
-
-@test("lease servers: closed and started again while the server is down: refused, for the span was given back", sleeps=True)
-def _():
-    pool = Pool(size=2, lease_ms=HELD_MS, threshold_ms=500)
-    lessees = busy(pool)
-    for lessee in lessees:
-        lessee.close()
-    pool.server.kill()
-    late = [start_again(pool, lessee) for lessee in lessees]
-    for lessee in late:
-        refused_without(lessee)
-    pool.server.start()
-    for lessee in late:
-        lessee.await_ids(10)
-    return f"{pool.end()} ids"

@@ -1,4 +1,4 @@
-"""The way to the lease servers: several URLs of which one is dead or slow, and certificates."""
+"""The way to the lease servers: several URLs of which one is slow, and certificates."""
 
 import subprocess
 
@@ -6,22 +6,6 @@ from harness import need, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES, Serve, environment
-
-
-@test("lease servers: of three URLs the first is dead: one connect_timeout_ms, once", sleeps=True)
-def _():
-    # A renewal that went to the dead one first would come after the lease's end.
-    pool, dead = Pool(servers=2, size=8, lease_ms=4_000, threshold_ms=300), FakeServer()
-    dead.dead("hangs")
-    bounds = {"connect_timeout_ms": 4_000, "request_timeout_ms": 8_000, "timeout_ms": 20_000}
-    lessees = [pool.start(language, worker=f"{dead.url},{pool.url()}", **bounds) for language in LANGUAGES]
-    for lessee in lessees:
-        lessee.await_in(20)
-    # The dead one is tried again after 10 s.
-    wait_for(lambda: renewed(pool) >= 2, 8, "two renewals of each")
-    for lessee in lessees:
-        assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")[0]
-    return f"{pool.end()} ids"
 
 
 def renewed(pool):

@@ -79,23 +79,6 @@ def _():
     assert recovered(subject, LATEST_RETRY_S, tag="shop") >= 1
 
 
-@test("a mark that is damaged throughout: state_corrupt with its path, left alone, and what is at hand goes on")
-def _():
-    for spoiled in (bytes(8192), random.randbytes(8192), b"", b"{}"):
-        where, source = place(), FakeServer()
-        subject = Tags().open("a", *on_server(where, source, timeout_ms=300))
-        ids = subject.next(count=110)
-        settled(subject)
-        (mark,) = (where.dir / "state").rglob("*.mark")
-        mark.write_bytes(spoiled)
-        more, error = refused_after_all(subject)
-        assert ids + more == list(range(1, 2_001)), "not what was buffered"
-        assert error.code == "state_corrupt" and str(mark) in str(error), error
-        fresh = Tags().open("a", *on_server(where, source, timeout_ms=300)).refused("next", "a", "order")
-        assert fresh.code == "state_corrupt" and str(mark) in str(fresh), fresh
-        assert mark.read_bytes() == spoiled, "the damaged mark was written"
-
-
 @test("the state directory is deleted under a process: an error, or ids above; never one twice", bound=30)
 def _():
     where, source = place(), FakeServer()
@@ -115,25 +98,6 @@ def _():
     except Refused as error:
         assert error.code in ("segment_regressed", "state_io", "state_corrupt"), error
     assert_distinct(ids)
-
-
-@test("a source that hangs for 12 tags delays no other segments of the process by more than 4.5 s", bound=30)
-def _():
-    hangs, well, where = FakeServer(), FakeServer(), place()
-    hangs.fault({"hang": True})
-    slow = {"timeout_ms": 20_000, "request_timeout_ms": 20_000}
-    subject = Tags().open("a", *on_server(where, hangs, **slow))
-    subject.open("b", *on_server(where, well, name=where.name + "b", timeout_ms=5_000))
-    subject.do("crowd", "a", "shop-", 12, 1)
-    time.sleep(0.2)
-    slowest = 0
-    for n in range(6):
-        subject.next("b", f"order-{n}")
-        slowest = max(slowest, subject.micros)
-    subject.next("b", "order-0", count=5_000)
-    slowest = max(slowest, subject.micros)
-    assert slowest < 4_500_000, f"an id of another source took {slowest} us"
-    return f"slowest {slowest // 1000} ms"
 
 
 @test("the same segments opened four times in one process: no id twice, from a server and from file:")
