@@ -58,20 +58,3 @@ def test_version_and_kinds():
     assert families["leafid_snowflake_renewals"].type == "counter"
     assert families["leafid_snowflake_lead_seconds"].unit == "seconds"
     assert all(family.documentation for family in families.values())
-
-
-def test_a_forked_child_tells_its_own(run):
-    said = run("""
-flake = leafid.Snowflake(range(0, 4), **space)
-flake.next()
-child = os.fork()
-if child == 0:
-    assert space["name"] not in leafid.metrics()
-    flake.next()
-    assert 'worker_id="1"' in leafid.metrics() and 'worker_id="0"' not in leafid.metrics()
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-assert 'worker_id="0"' in leafid.metrics() and 'worker_id="1"' not in leafid.metrics()
-say("done")
-""")
-    assert said == "done\n"

@@ -57,76 +57,6 @@ say(childs[:24] == list(range(childs[0], childs[0] + 24)))
     assert out == "True True True\nTrue\n"
 
 
-def test_workers_that_are_forked_ahead(run):
-    """As web servers do: one handle of the parent's in each of eight children, which use it at once."""
-    out = run(
-        SHARED
-        + """
-order = leafid.Segments(fetch=fetch, **space, step=50, adaptive=False).tag("order")
-order.take(5)
-children = []
-for _ in range(8):
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        got = []
-        threads = [threading.Thread(target=lambda: got.extend(order.next() for _ in range(200))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        with os.fdopen(write, "w") as file:
-            json.dump(got, file)
-        os._exit(0)
-    os.close(write)
-    children.append((pid, read))
-every = order.take(500)
-for pid, read in children:
-    with os.fdopen(read) as file:
-        every += json.load(file)
-    assert os.waitpid(pid, 0)[1] == 0
-say(len(every), len(set(every)), min(every) > 5)
-"""
-    )
-    assert out == "6900 6900 True\n"
-
-
-def test_a_fork_while_others_wait(run):
-    """A source that is slow, threads that wait for it, and forks: parent and children continue."""
-    out = run(
-        SHARED
-        + """
-import warnings
-# Here it is right: threads of the user's are at work.
-warnings.simplefilter("ignore", DeprecationWarning)
-def slow(tag, step):
-    time.sleep(0.02)
-    return fetch(tag, step)
-order = leafid.Segments(fetch=slow, **space, step=10, adaptive=False, timeout_ms=20_000).tag("order")
-got, stop = [], []
-def work():
-    while not stop:
-        got.append(order.next())
-threads = [threading.Thread(target=work) for _ in range(4)]
-for thread in threads:
-    thread.start()
-every = []
-for _ in range(15):
-    time.sleep(0.03)
-    every += forked(lambda: [order.next() for _ in range(12)])
-before = len(got)
-while len(got) < before + 50:
-    time.sleep(0.01)
-stop.append(True)
-for thread in threads:
-    thread.join()
-every += got
-say(len(every) == len(set(every)), len(every) > 200)
-"""
-    )
-    assert out == "True True\n"
-
-
 def test_no_thread_is_left_at_a_fork(run):
     """Python 3.12 and later warn of one. Also with a prefetch under way."""
     out = run(
@@ -183,27 +113,6 @@ say(got, time.monotonic() - begun < 1.5)
 """
     )
     assert out == "[1] True\n"
-
-
-def test_a_child_may_close_and_open(run):
-    out = run(
-        BEFORE
-        + """
-pid = os.fork()
-if pid == 0:
-    ids.close()
-    try:
-        order.next()
-    except leafid.ClosedError:
-        say("closed")
-    with leafid.Segments(fetch=fetch, **space) as others:
-        say(others.tag("order").next() > 100)
-    sys.exit(0)
-assert os.waitpid(pid, 0)[1] == 0
-say(order.next())
-"""
-    )
-    assert out == "closed\nTrue\n21\n"
 
 
 def test_a_spawned_process_opens_its_own(run, tmp_path):

@@ -216,36 +216,6 @@ static void shared_in_the_process(void) {
     leafid_snowflake_free(first);
 }
 
-static void other_settings(void) {
-    leafid_snowflake *holder, *other = NULL;
-    char name[64], dir[512];
-    snprintf(name, sizeof name, "%s", fresh_name());
-    snprintf(dir, sizeof dir, "%s", fresh_dir());
-    REQUIRE_OK(open_with(dir, name, 0, LEAFID_ON_EXHAUSTED_WAIT, &holder));
-    CHECK_STATUS(open_with(dir, name, 7, LEAFID_ON_EXHAUSTED_WAIT, &other), LEAFID_WORKER_IN_USE);
-    CHECK(other == NULL);
-    leafid_snowflake_free(holder);
-}
-
-static void reopened(void) {
-    leafid_snowflake *flake;
-    char name[64], dir[512];
-    int64_t last = -1, id;
-    snprintf(name, sizeof name, "%s", fresh_name());
-    snprintf(dir, sizeof dir, "%s", fresh_dir());
-    for (int i = 0; i < 20; i++) {
-        REQUIRE_OK(open_flake(dir, name, "6", &flake));
-        for (int k = 0; k < 3; k++) {
-            REQUIRE_OK(leafid_snowflake_next(flake, &id));
-            CHECK(id > last);
-            last = id;
-        }
-        /* Closed and freed, freed alone, in turn. */
-        if (i % 2) CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
-        leafid_snowflake_free(flake);
-    }
-}
-
 static void from_the_environment(void) {
     leafid_snowflake *flake = NULL;
     char dir[512], seen[600];
@@ -303,8 +273,6 @@ int main(void) {
     test("borrowed ticks stay within the bound", borrowing);
     test("stats, name and state directory", said_of_itself);
     test("the same settings share one generator", shared_in_the_process);
-    test("other settings for the same worker id are refused", other_settings);
-    test("a generator opened again starts above", reopened);
     test("LEAFID_WORKER and LEAFID_STATE_DIR", from_the_environment);
     test("worker by number and by range, options used again", workers_by_number);
     return finish();
