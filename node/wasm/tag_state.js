@@ -34,8 +34,8 @@ export class TagState {
   /** The number of ids from the source, and the largest number of issued ones that was told. */
   #received = 0
   #issued = 0
-  /** How often fetches failed, by the error's code. */
-  #failures = new Map()
+  /** How often fetches failed, by the error's code; null if none did. */
+  #failures = null
   /** There are at least this many ids in memory. */
   #least = 0
   /** The number of fetches that had begun when the wait of the first call began: their errors may be too old for it. */
@@ -79,12 +79,13 @@ export class TagState {
 
   /** Counts a fetch that failed. */
   count({ code }) {
+    this.#failures ??= new Map()
     this.#failures.set(code, (this.#failures.get(code) ?? 0) + 1)
   }
 
   /** The number of fetches that ended with each outcome: `ok`, or an error's code. */
   outcomes() {
-    const failures = [...this.#failures].map(([code, count]) => [nameOf(code), count])
+    const failures = [...(this.#failures ?? [])].map(([code, count]) => [nameOf(code), count])
     const ok = failures.reduce((left, [, count]) => left - count, this.fetches().ended)
     return ok > 0 ? [...failures, ['ok', ok]] : failures
   }
