@@ -167,6 +167,29 @@ test('a claim whose answer was lost is sent again, for one opening', { timeout }
   for (const flake of flakes) flake.close()
 })
 
+test('a lease whose worker id is held here is left to end', { timeout }, async t => {
+  const { url } = await server(t)
+  const options = space()
+  const held = new Snowflake({ ...options, worker: 0 })
+  // The native package claims another one in the same call.
+  if (wasm) assert.equal((await refused({ ...options, worker: url })).code, IN_USE)
+  const flake = await Snowflake.open({ ...options, worker: url })
+  assert.equal(flake.workerId, 1, 'the server leases no id twice')
+  for (const each of [flake, held]) each.close()
+})
+
+test('the time of a lease counts from when its servers were asked', { timeout }, async t => {
+  const { url, tell } = await server(t, 3500, '--threshold-ms', '20000')
+  await tell({ do: 'fault', fault: { delay_ms: 2000 }, tag: 'claim' })
+  await tell({ do: 'fault', fault: { status: 500 }, tag: 'renew' })
+  const flake = await Snowflake.open({ ...space(), worker: url, timeoutMs: 5000, requestTimeoutMs: 4000 })
+  await tell({ do: 'fault', fault: { status: 500 }, tag: 'claim' })
+  // Its last span ends 3 s after the opening at most, for the lease has ended when that is used to the half.
+  await run(flake, 3300)
+  assert.ok([WOULD_BLOCK, LOST].includes(thrown(flake.next).code))
+  flake.close()
+})
+
 test('a pool that is full is worker_in_use, until a process gives one back', { timeout }, async t => {
   const { url } = await server(t, 30_000, '--pool', '1')
   const { name } = space()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, renameSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake as Native } from 'leafid'
@@ -155,6 +155,21 @@ test('a cached lease that was copied, or is of other servers, is not used', { ti
   await assert.rejects(Snowflake.open(options), none)
   assert.match((await issue(t, 'deno', { options }).opened).message, /no lease is cached in Deno, which does not show/)
   await assert.rejects(Snowflake.open({ ...options, persist: false }), { message: /with persist = false no lease is cached/ })
+})
+
+test('the token of a lease is not written where others may read it', { timeout }, async t => {
+  const { url, leases } = await server(t)
+  const options = { ...space(), worker: url }
+  const file = join(options.stateDir, options.name, 'worker-0.lease')
+  const first = await Snowflake.open(options)
+  first.close()
+  await until('the release', async () => (await leases(options.name))[0].token === null)
+  chmodSync(file, 0o644)
+  const before = readFileSync(file)
+  const flake = await Snowflake.open(options)
+  assert.equal(flake.workerId, 0)
+  assert.ok(readFileSync(file).equals(before))
+  flake.close()
 })
 
 test('a lease that another holder got is claimed anew', { timeout }, async t => {
