@@ -56,6 +56,12 @@ test('storage of an object that is deleted while it runs: no further span', { ti
   assertDistinct(first.ids, after.ids)
 })
 
+test('storage of an object that is not durable: no id', { timeout }, async t => {
+  const { ask } = await workerd(t, await bundled(t))
+  const { ids, code } = await ask('object/a', { options: { worker: 7 }, count: 1, unsynced: true })
+  assert.deepEqual([ids, code], [[], 'ERR_LEAFID_STATE_IO'])
+})
+
 test('an isolate with an object that leases, beyond its first span; a function is refused', { timeout }, async t => {
   const { ask } = await workerd(t, await bundled(t))
   const found = await ask('leases', { count: 100, ms: 2500 })

@@ -25,13 +25,22 @@ async function issue(flake, { count, ms = 0 }) {
 
 const failed = ({ code, message }) => ({ ids: [], code, message })
 
+/** The same storage, whose writes never become durable. */
+const withoutSync = storage => ({
+  get: key => storage.get(key),
+  put: (key, value) => storage.put(key, value),
+  transaction: steps => storage.transaction(steps),
+  sync: () => Promise.reject(new Error('no disk')),
+})
+
 export class Ids extends DurableObject {
   #open = new Map()
 
   async fetch(request) {
-    const { options, deletes, ...given } = await request.json()
+    const { options, deletes, unsynced, ...given } = await request.json()
+    const storage = unsynced ? withoutSync(this.ctx.storage) : this.ctx.storage
     const key = JSON.stringify(options)
-    const opening = this.#open.get(key) ?? leafid.Snowflake.open({ ...options, storage: this.ctx.storage })
+    const opening = this.#open.get(key) ?? leafid.Snowflake.open({ ...options, storage })
     this.#open.set(key, opening)
     try {
       const flake = await opening
