@@ -126,10 +126,12 @@ for (const runtime of runtimes) {
 test('processes of all runtimes and of the native package share a range', { timeout }, async t => {
   const options = { ...space(), worker: { first: 0, last: 15 }, exclusiveRange: true }
   const runs = []
-  for (const runtime of [...runtimes, ...runtimes]) runs.push(issue(t, runtime, { options, ms: 1500 }))
-  for (let n = 0; n < 2; n++) runs.push(issue(t, 'node', { options, ms: 1500, package: 'leafid' }))
+  for (const runtime of [...runtimes, ...runtimes]) runs.push(issue(t, runtime, { options, ms: 60_000 }))
+  for (let n = 0; n < 2; n++) runs.push(issue(t, 'node', { options, ms: 60_000, package: 'leafid' }))
   const workers = (await Promise.all(runs.map(run => run.opened))).map(({ workerId }) => workerId)
   assert.equal(new Set(workers).size, runs.length, workers.join())
+  await new Promise(done => setTimeout(done, 1000))
+  for (const run of runs) run.kill()
   await Promise.all(runs.map(run => run.ended))
   assertDistinct(...runs.map(run => run.ids))
 })
