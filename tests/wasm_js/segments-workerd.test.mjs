@@ -35,6 +35,12 @@ test('marks outlive the object; several segments of one object; isolates without
   assert.deepEqual((await again.ask('isolate', { ...given, options: { ...options, persist: false } }))[0].ids.length, 5)
 })
 
+test('a mark that is not durable: no id', { timeout }, async t => {
+  const { ask } = await workerd(t, await bundled(t, 'segments_worker'))
+  const given = { options: { timeoutMs: 300 }, ranges: [[1, 11]], counts: [5], unsynced: true }
+  assert.deepEqual((await ask('object/a', given)).map(({ ids }) => ids), [[]])
+})
+
 test('from servers, in each protocol', { timeout }, async t => {
   const { url } = await fakeServer(t)
   const { ask } = await workerd(t, await bundled(t, 'segments_worker'))

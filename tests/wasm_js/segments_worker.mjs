@@ -2,6 +2,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { Segments } from 'leafid/wasm'
+import { withoutSync } from './without_sync.mjs'
 
 /** Takes ids of segments: from servers, or from ranges, the last one again and again. */
 async function taken({ servers, ranges, options, counts }) {
@@ -22,8 +23,9 @@ async function taken({ servers, ranges, options, counts }) {
 
 export class Ids extends DurableObject {
   async fetch(request) {
-    const { concurrent = 1, options, ...given } = await request.json()
-    const one = () => taken({ ...structuredClone(given), options: { ...options, storage: this.ctx.storage } })
+    const { concurrent = 1, options, unsynced, ...given } = await request.json()
+    const storage = unsynced ? withoutSync(this.ctx.storage) : this.ctx.storage
+    const one = () => taken({ ...structuredClone(given), options: { ...options, storage } })
     return Response.json(await Promise.all(Array.from({ length: concurrent }, one)))
   }
 }

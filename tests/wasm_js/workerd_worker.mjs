@@ -4,6 +4,7 @@ import { DurableObject } from 'cloudflare:workers'
 import * as leafid from 'leafid/wasm'
 import * as publicIds from 'leafid/wasm/public-ids'
 import { checkPublicIds, checkVectors } from './vectors.mjs'
+import { withoutSync } from './without_sync.mjs'
 
 const sleep = ms => new Promise(done => setTimeout(done, ms))
 
@@ -24,14 +25,6 @@ async function issue(flake, { count, ms = 0 }) {
 }
 
 const failed = ({ code, message }) => ({ ids: [], code, message })
-
-/** The same storage, whose writes never become durable. */
-const withoutSync = storage => ({
-  get: key => storage.get(key),
-  put: (key, value) => storage.put(key, value),
-  transaction: steps => storage.transaction(steps),
-  sync: () => Promise.reject(new Error('no disk')),
-})
 
 export class Ids extends DurableObject {
   #open = new Map()
