@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -101,6 +101,20 @@ test('no id is issued before its mark is stored', { timeout }, async () => {
   rmSync(join(directory, mark), { recursive: true })
   writeFileSync(join(directory, mark), whole)
   assert.equal(await first(Segments, options, 11, 21), 11n)
+})
+
+test('a mark is changed while no other process changes it', { timeout }, async t => {
+  const options = { ...space(), timeoutMs: 10_000 }
+  assert.equal(await first(Segments, options, 1, 11), 1n)
+  const directory = join(options.stateDir, options.name)
+  const [mark] = readdirSync(directory)
+  const done = join(options.stateDir, 'done')
+  const program = `echo; sleep 0.5; touch "${done}"`
+  const other = spawn('flock', [join(directory, mark), 'sh', '-c', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => other.kill())
+  await new Promise(held => other.stdout.once('data', held))
+  assert.equal(await first(Segments, options, 11, 21), 11n)
+  assert.ok(existsSync(done), 'the other one has the lock')
 })
 
 test('a store that was cleared meanwhile: this process still knows what it was given', { timeout }, async () => {
