@@ -12,7 +12,7 @@ use clap::Args;
 #[derive(Args)]
 pub(super) struct AtArguments {
     /// Times in Unix milliseconds, such as those of `date -d 2026-01-01 +%s000`
-    #[arg(value_name = "TIMESTAMP_MS", required = true, allow_negative_numbers = true)]
+    #[arg(value_name = "TIMESTAMP_MS", required = true, allow_negative_numbers = true, value_parser = unix_ms)]
     times: Vec<i64>,
     #[command(flatten)]
     bits: Bits,
@@ -21,6 +21,10 @@ pub(super) struct AtArguments {
     /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
+}
+
+fn unix_ms(text: &str) -> std::result::Result<i64, &'static str> {
+    text.parse().map_err(|_| "allowed: Unix milliseconds, such as those of `date -d 2026-01-01 +%s000`")
 }
 
 pub(super) fn at(arguments: &AtArguments, streams: &mut Streams<'_>) -> Outcome {

@@ -15,7 +15,7 @@ const LONGEST_LINE: usize = 256;
 #[derive(Args)]
 pub(super) struct DecodeArguments {
     /// The ids
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
     #[command(flatten)]
     bits: Bits,

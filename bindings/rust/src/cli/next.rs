@@ -15,7 +15,7 @@ const AT_ONCE: u64 = 4_096;
 #[derive(Args)]
 pub(super) struct NextArguments {
     /// The number of ids
-    #[arg(short = 'n', value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', value_name = "COUNT", allow_negative_numbers = true, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     #[command(flatten)]
     claim: ClaimOptions,
