@@ -15,7 +15,7 @@ use leafid_core::{Error, Result};
 
 /// Runs a command. The error is shown, and the program fails.
 pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
-    logging::start();
+    logging::start().map_err(|error| error.to_string())?;
     let done = match cli.command {
         None => run::run(cli.options).await,
         Some(Command::Check) => return check::check(&cli.options).await,

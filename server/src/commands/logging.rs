@@ -1,7 +1,7 @@
 //! Logs: a line each, to standard error.
 
 use crate::clock::unix_ms;
-use leafid_core::Utc;
+use leafid_core::{Error, Result, Utc};
 use log::{LevelFilter, Log, Metadata, Record};
 use std::io::Write;
 
@@ -25,9 +25,15 @@ impl Log for Lines {
 }
 
 /// Logs what happens now and then: `LEAFID_SERVER_LOG` is off, error, warn, info (the default), debug or trace.
-pub(super) fn start() {
-    let level = std::env::var("LEAFID_SERVER_LOG").ok().and_then(|level| level.parse().ok());
+///
+/// Errors: `invalid_argument` for another value.
+pub(super) fn start() -> Result<()> {
+    const NAME: &str = "LEAFID_SERVER_LOG";
+    let level = std::env::var(NAME).unwrap_or_default();
+    let wrong = |_| Error::invalid(NAME, format!("{level:?}"), "off, error, warn, info, debug or trace");
+    let filter = if level.is_empty() { LevelFilter::Info } else { level.parse().map_err(wrong)? };
     if log::set_logger(&Lines).is_ok() {
-        log::set_max_level(level.unwrap_or(LevelFilter::Info));
+        log::set_max_level(filter);
     }
+    Ok(())
 }

@@ -59,7 +59,11 @@ pub(super) async fn set_tag(
 
 fn parse(body: &[u8]) -> Result<TagBody> {
     let body: TagBody = serde_json::from_slice(body).map_err(|error| {
-        Error::invalid("the body", error, "a JSON object of tag, step, first and description")
+        Error::invalid(
+            "the body",
+            format!("not valid: {error}"),
+            "a JSON object of tag, step, first and description",
+        )
     })?;
     check_tag(&body.tag)?;
     let most = i64::from(i32::MAX);

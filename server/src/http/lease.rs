@@ -167,8 +167,9 @@ fn holder(body: &[u8]) -> Result<HolderBody> {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body)
-        .map_err(|error| Error::invalid("the body", error, "the JSON object of docs/LEASES.md"))
+    serde_json::from_slice(body).map_err(|error| {
+        Error::invalid("the body", format!("not valid: {error}"), "the JSON object of docs/LEASES.md")
+    })
 }
 
 fn check_number(name: &str, value: i64) -> Result<()> {
