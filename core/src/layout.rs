@@ -84,8 +84,8 @@ const LATEST_MS: i64 = 1 << 53;
 
 impl Layout {
     /// The allowed values of `layout`, for error messages.
-    pub const ALLOWED: &'static str = "a preset (\"leaf\", \"uid-generator\", \"yitter\", \"sonyflake\", \
-        \"js-safe\") or bits of timestamp, worker id and sequence as in \"41|10|12\", at most 63 together";
+    pub const ALLOWED: &'static str = "\"leaf\", \"uid-generator\", \"yitter\", \"sonyflake\", \"js-safe\", or \
+        bits of time, worker id and sequence such as \"41|10|12\"";
     /// Those of `worker_bits` and `sequence_bits`.
     pub(crate) const ALLOWED_BITS: &str = "0 to 31";
     /// Those of `tick_ms`.

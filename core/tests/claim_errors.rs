@@ -18,19 +18,18 @@ fn an_id_that_is_held_says_by_whom_and_what_to_do() {
     for (held, text) in [
         (
             HELD,
-            "worker id 7 of \"shop\" is held by another process of this host; end that process, or give each process an \
-             id of its own, such as a range \"0-31\" for several processes",
+            "worker id 7 of \"shop\" is held by another process of this host; end that process, or use a range such as \
+             0-31, which has an id for each process",
         ),
         (
             HeldId { record: path.clone(), holder: Some("this process".into()), is_ours: true, ..HELD },
-            "worker id 7 of \"shop\" (/state/worker-7.state) is held by this process; close that generator, or open this \
-             one with the same options to share it",
+            "worker id 7 of \"shop\" (/state/worker-7.state) is held by this process; close that generator, or give \
+             this one the same options",
         ),
         (
             HeldId { record: path, holder: Some("user 5".into()), is_strangers: true, ..HELD },
-            "worker id 7 of \"shop\" (/state/worker-7.state) is held by user 5, which cannot open this record, so it does \
-             not hold it, but may hold it in another directory; end that process, or give each process an id of its own, \
-             such as a range \"0-31\" for several processes",
+            "worker id 7 of \"shop\" (/state/worker-7.state) is held by user 5, which cannot open this record, but may \
+             have one in another directory; end that process, or use a range such as 0-31, which has an id for each process",
         ),
         (
             HeldId { is_leased: true, is_ours: true, ..HELD },

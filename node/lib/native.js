@@ -59,9 +59,8 @@ function explain(failures) {
   const fitting = failures.filter(({ name }) => !libc || !/-(gnu|musl)$/.test(name) || name.endsWith(libc === 'musl' ? 'musl' : 'gnu'))
   return (
     `leafid has no addon on ${place}: the package ${fitting.map(({ name }) => name).join(' or ')} is not installed. ` +
-    'Delete node_modules and run `npm install` on this platform, without --omit=optional. If package-lock.json was ' +
-    'written on another platform and lacks the package, delete it too. If a bundler made this program, install leafid ' +
-    'where it runs, and keep leafid out of the bundle.'
+    'Delete node_modules and run `npm install` on this platform, without --omit=optional. A bundler: install leafid ' +
+    'where the bundle runs, and keep leafid out of the bundle (docs/NODE.md).'
   )
 }
 

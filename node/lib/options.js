@@ -55,7 +55,7 @@ const options = {
 /** The options of a snowflake, with their types checked. The host checks the values. */
 function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
-  if (!isRecord(given)) refuse('options', given, `an object with any of ${Object.keys(options).join(', ')}`)
+  if (!isRecord(given)) refuse('options', given, 'an object of options: docs/OPTIONS.md')
   return record(given, options)
 }
 

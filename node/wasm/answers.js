@@ -60,9 +60,7 @@ export function renewal(value) {
 /** The readings of peers' clocks that the callback returned. */
 export const times = value => (areTimes(value) ? value : refuse('peerTimes', value, TIMES))
 
-const SEGMENT =
-  'allowed: { start, end, stride? } of bigints or safe integers below 2^63, with end exclusive, or null for a tag ' +
-  'that it does not know'
+const SEGMENT = 'allowed: { start, end, stride? } of bigints or safe integers, or null for an unknown tag'
 const ENDS = ['start', 'end', 'stride']
 
 const fits = value => (typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value))

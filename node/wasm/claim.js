@@ -132,8 +132,7 @@ function inUse({ name, persist, store, workers }, workerId, holder) {
   const record = persist ? ` (${store.path(workerId)})` : ''
   const advice = workers.source?.urls
     ? 'its lease has ended, as the server says: end that one, or let it continue'
-    : 'close that one, open this one with the same options to share it, or give each an id of its own, such as a ' +
-        'range "0-31"'
+    : 'close that one, give this one the same options, or use a range such as 0-31, which has an id for each'
   const message = `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`
   return fault('worker_in_use', message)
 }

@@ -56,21 +56,20 @@ function openDirectory(place, { sharedFs }) {
   return kind
 }
 
-const BLIND = 'do not see which ids are held'
 const CONTAINED = 'this process has a process namespace of its own, as in a container'
 
 /** As in the native package: where others with the same range may not see which ids are held. */
 function refuseRange(place, named, { variable, lockDir = LOCK_DIR }) {
   const around = ['KUBERNETES_SERVICE_HOST', 'AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE'].find(name => variable(name))
   const because =
-    (around && `${around} is set: others that are given this range do not see which ids are held`) ||
-    (!named && `no state directory was named, and others may have another one than ${place}`) ||
-    (!isHost() && `${CONTAINED}: others of this machine ${BLIND}`) ||
-    (!isWritable(lockDir) && `no lock file can be made in ${lockDir}: processes with other state directories ${BLIND}`)
+    (around && `${around} is set`) ||
+    (!named && `others may have another state directory than ${place}: name a stateDir (LEAFID_STATE_DIR)`) ||
+    (!isHost() && CONTAINED) ||
+    (!isWritable(lockDir) && `no lock file can be made in ${lockDir}`)
   if (!because) return
   const message =
-    `worker is a range, and ${because}; use one worker id, or a lease; or, if no other container or host was given ` +
-    `this range, or all of them share ${place}, set exclusiveRange: true or LEAFID_EXCLUSIVE_RANGE=1`
+    `worker is a range, and ${because}; if no other container or host has this range, set exclusiveRange ` +
+    '(LEAFID_EXCLUSIVE_RANGE=1); else use one worker id, or a lease'
   throw fault('invalid_argument', message)
 }
 

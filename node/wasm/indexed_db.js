@@ -30,9 +30,8 @@ export function indexedDbStore(settings) {
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
   if (isRange && !exclusiveRange) {
     const message =
-      'worker is a range, and a browser sees only the tabs and workers of its own profile: each visitor of this page ' +
-      'would get the same worker ids; lease the worker id from a server, or, if no other profile or device was given ' +
-      'this range, set exclusiveRange: true'
+      'worker is a range, and this is a browser, where each visitor would get the same worker ids; lease the worker id ' +
+      'from a server, or, if no other profile or device has this range, set exclusiveRange'
     throw fault('invalid_argument', message)
   }
   return new IndexedDbStore(settings)

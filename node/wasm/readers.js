@@ -25,8 +25,10 @@ export function record(given, readers, unknown = unknownName(readers)) {
 }
 
 /** Refuses an unknown name; in quotes, as the user wrote it. */
-const unknownName = readers => name =>
-  refuseText(JSON.stringify(name), 'an unknown option', Object.keys(readers).join(', '))
+const unknownName = readers => name => {
+  const known = Object.keys(readers).join(', ')
+  refuseText(JSON.stringify(name), 'an unknown option', known.length > 200 ? 'those of docs/OPTIONS.md' : known)
+}
 
 /** The fields of a layout. */
 export const layoutFields = {

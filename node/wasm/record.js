@@ -111,9 +111,8 @@ export class RecordFile {
     const ours = layoutFields(layout)
     if (found.text === ours.text && found.numbers.every((number, at) => number === ours.numbers[at])) return
     const message =
-      `${this.#path} was written for the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ` +
-      `${found.numbers[1]}, not for ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; ids ` +
-      'of two layouts in one column can be alike: use the same layout, or another name'
+      `${this.#path} has the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ${found.numbers[1]}, ` +
+      `not ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; use the layout it has, or another name`
     throw fault('state_mismatch', message)
   }
 

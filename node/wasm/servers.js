@@ -8,8 +8,7 @@ import { elapsed } from './time.js'
 const decoder = new TextDecoder()
 const MOST_SERVERS = 64
 const LONGEST_URL = 2000
-const ALLOWED =
-  'http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid'
+const ALLOWED = 'a URL such as https://ids.example.com:8443/leafid, whose port and path may be left out'
 
 /** The URLs, checked, without a slash at the end. `option` names them in messages. */
 export function checkedUrls(urls, option) {
@@ -19,8 +18,8 @@ export function checkedUrls(urls, option) {
     // The value is not shown, because the text before the @ may be a password.
     if (url.includes('@')) refuse('a URL with an @', `${ALLOWED}; a user belongs in \`token\` or \`headers\``)
     if (url.length > LONGEST_URL) refuse(`a URL of ${url.length} bytes`, `URLs of at most ${LONGEST_URL} bytes`)
-    if (/[?#]/.test(url)) refuse(JSON.stringify(url), `${ALLOWED} (no query and no fragment)`)
-    if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) refuse(JSON.stringify(url), ALLOWED)
+    if (/[?#]/.test(url)) refuse(`${JSON.stringify(url)}, which has a query or a fragment`, ALLOWED)
+    if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) refuse(`${JSON.stringify(url)}, which is no URL of HTTP`, ALLOWED)
     return url.replace(/\/+$/, '')
   })
 }
@@ -31,7 +30,7 @@ export function checkedHeaders(headers = {}, token) {
   const all = {}
   if (token !== undefined) all.Authorization = `Bearer ${token}`
   if (token === '') {
-    module.refuseText('token', 'another text', 'at least one character, none of them a control character')
+    module.refuseText('token', 'empty', 'text that is not empty and has no control characters, or none')
   }
   for (const [name, value] of Object.entries(headers)) {
     const known = Object.keys(all).some(other => other.toLowerCase() === name.toLowerCase())

@@ -59,7 +59,7 @@ const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs', 'connectTimeoutMs']
 /** The options with their types checked. */
 export function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
-  if (!isRecord(given)) wasm().refuse('options', given, `an object with any of ${Object.keys(options).join(', ')}`)
+  if (!isRecord(given)) wasm().refuse('options', given, 'an object of options: docs/OPTIONS.md')
   return record(given, options)
 }
 

@@ -86,12 +86,12 @@ REFUSED = {
     "no size": (lambda: numpy.zeros(4, "V0"), "a buffer of format"),
     "struct": (lambda: numpy.zeros(4, [("id", "i8")]), "a buffer of format"),
     "two": (lambda: numpy.zeros(4, [("id", "i8"), ("other", "i8")]), "a buffer of format"),
-    "datetime64": (lambda: numpy.zeros(4, "M8[ms]"), "a numpy.ndarray without one"),
+    "datetime64": (lambda: numpy.zeros(4, "M8[ms]"), "a numpy.ndarray without a buffer"),
     "unaligned": (lambda: numpy.zeros(65, numpy.uint8)[1:].view(numpy.int64), "a buffer that is not aligned"),
-    "no dimension": (lambda: numpy.array(0), "a numpy.ndarray without one"),
-    "list": (lambda: [0, 0], "a list without one"),
-    "None": (lambda: None, "a NoneType without one"),
-    "int": (lambda: 5, "a int without one"),
+    "no dimension": (lambda: numpy.array(0), "a numpy.ndarray without a buffer"),
+    "list": (lambda: [0, 0], "a list without a buffer"),
+    "None": (lambda: None, "a NoneType without a buffer"),
+    "int": (lambda: 5, "a int without a buffer"),
 }
 
 
@@ -119,7 +119,7 @@ def test_a_buffer_above_the_most_is_refused(flake):
 def test_a_released_view_is_refused(flake):
     buffer = view("q")
     buffer.release()
-    with pytest.raises(leafid.InvalidArgumentError, match="^out is a memoryview without one"):
+    with pytest.raises(leafid.InvalidArgumentError, match="^out is a memoryview without a buffer"):
         flake.fill(buffer)
 
 

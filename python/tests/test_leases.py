@@ -177,7 +177,7 @@ WRONG = [
 def test_a_wrong_claim_is_an_invalid_argument(space, named, answer):
     leases = Leases()
     leases.claim = lambda request: answer
-    with pytest.raises(leafid.InvalidArgumentError, match=f"^{named} is .*; allowed: "):
+    with pytest.raises(leafid.InvalidArgumentError, match=f'^"?{named}"? is .*; allowed: '):
         leafid.Snowflake(leases, **space)
 
 

@@ -105,11 +105,11 @@ BAD = [
     ({"fetch": print, "name": "a/b"}, "name"),
     ({"servers": "file:/nowhere", "tags": ["order"]}, "tags"),
     ({"servers": "file:/nowhere", "tags": {"order": 7}}, "tags"),
-    ({"servers": "file:/nowhere", "tags": {"order": {"first": 7}}}, "first"),
+    ({"servers": "file:/nowhere", "tags": {"order": {"first": 7}}}, '"first"'),
     ({"servers": "file:/nowhere", "tags": {"order": {"start": "7"}}}, "start"),
     ({"servers": "file:/nowhere", "tags": {7: {}}}, "tag"),
     ({"servers": "file:/nowhere", "tags": {"order": {"start": -1}}}, "the start of the tag"),
-    ({"fetch": print, "url": "http://a"}, "url"),
+    ({"fetch": print, "url": "http://a"}, '"url"'),
 ]
 
 

@@ -38,7 +38,7 @@ static void bad_options_of_servers(void) {
     REFUSED_OF_SERVERS("headers is ", add_header, "", "a");
     REFUSED_OF_SERVERS("headers is \"x-a\"", add_header, "x-a", "b\r\nc: d");
     REFUSED_OF_SERVERS("headers is \"Host\"", add_header, "Host", "x");
-    REFUSED_OF_SERVERS("ca_file is /does/not/exist.pem", set_ca_file, "/does/not/exist.pem");
+    REFUSED_OF_SERVERS("ca_file is \"/does/not/exist.pem\": ", set_ca_file, "/does/not/exist.pem");
     REFUSED_OF_SERVERS("request_timeout_ms is 0", set_request_timeout_ms, 0);
     REFUSED_OF_SERVERS("request_timeout_ms is -9223372036854775808", set_request_timeout_ms, INT64_MIN);
     REFUSED_OF_SERVERS("connect_timeout_ms is -1", set_connect_timeout_ms, -1);

@@ -95,7 +95,7 @@ static void bad_options(void) {
     REFUSED(SERVER, "token is \"\357\277\275\", which is not UTF-8", SET(set_token, "\377"));
     REFUSED(SERVER, "headers is ", SET(add_header, "", "a"));
     REFUSED(SERVER, "headers is \"x-a\"", SET(add_header, "x-a", "b\r\nc: d"));
-    REFUSED(SERVER, "ca_file is /does/not/exist.pem", SET(set_ca_file, "/does/not/exist.pem"));
+    REFUSED(SERVER, "ca_file is \"/does/not/exist.pem\": ", SET(set_ca_file, "/does/not/exist.pem"));
     REFUSED(CALLBACK, "name is \"a/b\"", SET(set_name, "a/b"));
     REFUSED(CALLBACK, "name is \"\"", SET(set_name, ""));
     REFUSED(CALLBACK, "state_dir is \"\"", SET(set_state_dir, ""));

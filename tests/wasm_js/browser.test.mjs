@@ -350,7 +350,7 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   const { page } = await profile(t)
   const tab = await page()
   const refused = async options => (await open(tab, options)).message
-  assert.match(await refused({ worker: '0-3' }), /each visitor of this page would get the same worker ids/)
+  assert.match(await refused({ worker: '0-3' }), /each visitor would get the same worker ids/)
   assert.match(await refused({ worker: 7, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
   assert.match(await refused({ worker: 7, persist: false }), /persist is false; allowed: true in a browser/)
   await tab.evaluate(() => Object.defineProperty(navigator, 'locks', { value: undefined }))

@@ -134,6 +134,6 @@ pub(crate) fn reduced<'py>(
 
 /// `invalid_argument` for a keyword that is not in `known`. `what` is "option", for example.
 pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, known: &str) -> PyErr {
-    let allowed = format!("no such {what}; the {what}s are {known}");
-    errors::raise(value.py(), &Error::invalid(name, shown(value), &allowed))
+    let allowed = if known.len() > 200 { "those of docs/OPTIONS.md" } else { known };
+    errors::raise(value.py(), &Error::invalid(&format!("{name:?}"), format!("an unknown {what}"), allowed))
 }

@@ -72,7 +72,7 @@ fn export(object: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
             || error.is_instance_of::<PyBufferError>(py)
             || error.is_instance_of::<PyValueError>(py);
         match none {
-            true => refused(py, format!("a {} without one ({})", type_name(object), error.value(py))),
+            true => refused(py, format!("a {} without a buffer", type_name(object))),
             false => error,
         }
     })

@@ -75,5 +75,5 @@ test('a search takes ids that the clock has passed first, and tries again while 
       if (action === 1) module.ok(search_peeked(search, 0, NOW))
       if (action === 0) held(id)
     }
-  }, { code: 'worker_in_use', message: /^every worker id of 0-1 of "orders"/ })
+  }, { code: 'worker_in_use', message: /^no worker id of 0-1 of "orders" came free/ })
 })

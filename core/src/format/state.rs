@@ -165,8 +165,8 @@ pub fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
 pub fn read_file(path: impl Display, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
-            "{path} is {what}; nothing was changed. Use another worker id, or move the file away by hand: not before \
-             max_backwards_ms (5000) and three seconds more have passed since its last use, because ids may run so far ahead of the clock"
+            "{path} is {what}; nothing was changed. Use another worker id, or move the file away once max_backwards_ms \
+             (5000) and 3 s have passed since its last use"
         );
         Error::new(Code::StateCorrupt, message)
     };

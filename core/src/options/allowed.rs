@@ -39,8 +39,7 @@ fn of_host(_: &str) -> &'static str {
 fn of_host(name: &str) -> &'static str {
     match name {
         "worker" => {
-            "7, 0-31, hostname:NAME on hosts called NAME-N, hostname:NAME*8 for eight processes each, the URL of a \
-             lease server, or a callback: docs/OPTIONS.md"
+            "a number, a range such as 0-31, hostname:NAME, the URL of a lease server or a callback: docs/OPTIONS.md"
         }
         "name" => "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot",
         "state_dir" => "the path of a directory, as text that is not empty and holds no NUL",
@@ -51,11 +50,9 @@ fn of_host(name: &str) -> &'static str {
         "persist" | "shared_fs" | "shared_group" | "exclusive_range" | "lazy" => "true or false",
         "from_ms" | "until_ms" => "an integer, Unix milliseconds",
         "lease_ms" => Lease::ALLOWED_MS,
-        "token" => "text, or none",
+        "token" => "text that is not empty and has no control characters, or none",
         "peer_times_ms" => "integers, Unix milliseconds",
-        "servers" => {
-            "URLs of servers, as in http://leaf-1:8080, or file:DIR alone; or fetch, a callback, instead"
-        }
+        "servers" => "URLs such as http://leaf-1:8080, or file:DIR alone; or fetch, a callback, instead",
         "fetch" => "a callback that gives segments",
         "protocol" => "\"leaf\", \"leaf-snowflake\", \"range\" or \"tinyid\"",
         "block_size" => "2 to 1000000 ids, with protocol \"leaf\" and tags called …-xN for N ids",
@@ -66,6 +63,7 @@ fn of_host(name: &str) -> &'static str {
         "connections" => "1 to 64",
         "prewarm" => "at most 1000 tags, or those of the last day",
         "form" => TextForm::ALLOWED,
+        "version" => "0 to 31",
         "text" => "the text of an id, as a string",
         "tag" => "1 to 128 bytes of UTF-8 without control characters",
         "tags" => "tags with their start and step",

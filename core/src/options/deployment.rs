@@ -50,9 +50,7 @@ impl Scope {
     pub const fn reason(self) -> Option<&'static str> {
         match self {
             Scope::Host => None,
-            Scope::OwnNetwork => Some(
-                "this process has a network namespace of its own, as in a container or a unit with PrivateNetwork",
-            ),
+            Scope::OwnNetwork => Some("this process has a network namespace of its own, as in a container"),
             Scope::Container => Some("this process has a process namespace of its own, as in a container"),
             Scope::Unseen => Some(
                 "whether this process is in a container cannot be seen (no /proc/1/net/unix, as with hidepid)",
@@ -101,34 +99,17 @@ impl RangePlace<'_> {
             return Ok(());
         }
         let path = self.path;
-        let (because, unless) = match (self.surroundings, self.scope.reason(), self.fs.kind) {
-            (Some(surroundings), ..) => (
-                format!(
-                    "this runs in {surroundings}, where others that are given this range do not see which ids are held"
-                ),
-                true,
-            ),
-            (None, Some(reason), _) => {
-                (format!("{reason}: others of this machine do not see which ids are held"), true)
+        let because = match (self.surroundings, self.scope.reason(), self.fs.kind) {
+            (Some(surroundings), ..) => format!("this runs in {surroundings}"),
+            (None, Some(reason), _) => reason.to_owned(),
+            (None, None, FilesystemKind::Ephemeral) if !self.named => {
+                format!("{path} is on {}: name a persistent state_dir (LEAFID_STATE_DIR)", self.fs.name)
             }
-            (None, None, FilesystemKind::Ephemeral) if !self.named => (
-                format!(
-                    "no state directory was named: {path} is on {}, where each container has one of its own and would \
-                     get the same ids; name a persistent directory by state_dir or LEAFID_STATE_DIR",
-                    self.fs.name
-                ),
-                false,
-            ),
             _ => return Ok(()),
         };
-        let or = if unless { ";" } else { ", or" };
-        let shared = match self.named {
-            true => format!("or all of them share {path}"),
-            false => "or all of them share one directory named by state_dir or LEAFID_STATE_DIR".to_owned(),
-        };
         let message = format!(
-            "worker is a range, and {because}{or} use one worker id, \"hostname:NAME\" or a lease; if no other container or \
-             host has this range, {shared}, set exclusive_range = true or LEAFID_EXCLUSIVE_RANGE=1"
+            "worker is a range, and {because}; if no other container or host has this range, set exclusive_range \
+             (LEAFID_EXCLUSIVE_RANGE=1); else use one worker id, \"hostname:NAME\" or a lease"
         );
         Err(Error::new(Code::InvalidArgument, message))
     }
@@ -194,7 +175,7 @@ mod tests {
         for (fs, surroundings, named, scope, refused) in [
             (&local, None, false, Scope::Host, None),
             (&network, None, false, Scope::Host, None),
-            (&ephemeral, None, false, Scope::Host, Some("/var/lib/leafid is on it")),
+            (&ephemeral, None, false, Scope::Host, Some("on it: name a persistent state_dir")),
             (&ephemeral, None, true, Scope::Host, None),
             (&local, Some("Kubernetes"), false, Scope::Host, Some("this runs in Kubernetes")),
             (&local, Some("AWS Lambda"), true, Scope::Host, Some("this runs in AWS Lambda")),
@@ -210,12 +191,10 @@ mod tests {
                 (Err(error), Some(why)) => {
                     assert_eq!(error.code(), Code::InvalidArgument);
                     for said in
-                        ["worker is a range", why, "hostname:NAME", "a lease", "exclusive_range = true"]
+                        ["worker is a range", why, "hostname:NAME", "a lease", "LEAFID_EXCLUSIVE_RANGE=1"]
                     {
                         assert!(error.message().contains(said), "{error}");
                     }
-                    let shared = if named { "share /var/lib/leafid" } else { "LEAFID_STATE_DIR" };
-                    assert!(error.message().contains(shared), "{error}");
                 }
                 (answer, _) => panic!("{surroundings:?} {named} {scope:?}: {answer:?}"),
             }

@@ -148,8 +148,8 @@ impl Guard {
 
     fn leapt(&self, segment: &Segment, jump: i64) -> Error {
         let message = format!(
-            "the source gave the segment from {} to {}, whose end is {jump} above the highest one seen, {}; no counter jumps \
-             by more than {MOST_JUMP}: see its counter, or, if this is meant, leafid marks forget",
+            "the source gave the segment from {} to {}, {jump} above the highest end seen, {}; no counter jumps by more \
+             than {MOST_JUMP}: see its counter, or, if this is meant, leafid marks forget",
             segment.start(),
             segment.end(),
             self.mark
@@ -162,7 +162,7 @@ impl Guard {
         let below = bound.saturating_sub(start);
         let message = format!(
             "the source gave the segment from {start} to {end}, {below} below the highest end seen, {bound}: {why}; after \
-             a restore or a fail-over, raise its counter to {} at least",
+             a restore, raise its counter to {} at least",
             self.mark.max(bound)
         );
         Error::new(Code::SegmentRegressed, message)

@@ -55,19 +55,15 @@ impl HeldId<'_> {
         let holder = self.holder.unwrap_or_else(|| "another process of this host".into());
         let record = self.record.map_or_else(String::new, |path| format!(" ({path})"));
         let no_holder = match self.is_strangers {
-            true => {
-                ", which cannot open this record, so it does not hold it, but may hold it in another directory"
-            }
+            true => ", which cannot open this record, but may have one in another directory",
             false => "",
         };
         let advice = match is_ours {
             _ if self.is_leased => {
                 "its lease has ended, as the server says: end that process, or let it continue"
             }
-            true => "close that generator, or open this one with the same options to share it",
-            false => {
-                "end that process, or give each process an id of its own, such as a range \"0-31\" for several processes"
-            }
+            true => "close that generator, or give this one the same options",
+            false => "end that process, or use a range such as 0-31, which has an id for each process",
         };
         let message = format!(
             "worker id {worker_id} of {}{record} is held by {holder}{no_holder}; {advice}",

@@ -381,12 +381,11 @@ impl ClaimSearch {
         let also = other.map(|error| format!("; besides: {}", error.message())).unwrap_or_default();
         let advice = match self.may_wait {
             true => "",
-            false => "; a lazy handle does not wait longer, `await Snowflake.open` without lazy does",
+            false => ", or `await Snowflake.open` without lazy, which waits longer",
         };
         let message = format!(
-            "every worker id of {ids} of {} that can be used is held, by other processes or by generators of this one \
-             ({in_use} held){also}; none came free within {} ms: widen the range to twice as many ids as processes, or \
-             end a process{advice}",
+            "no worker id of {ids} of {} came free within {} ms ({in_use} held){also}; widen the range to twice as many \
+             ids as processes, or end a process{advice}",
             Quoted(&self.space),
             self.patience.as_millis() as u64
         );

@@ -130,7 +130,7 @@ impl Record {
         flaw.map_or(Ok(()), |flaw| {
             let message = format!(
                 "the record of worker id {0} is not as leafid writes it: {flaw}; nothing was changed. Find out what wrote \
-                 it, then use another worker id or give the record up by `leafid state reset {0} --confirm {0}`",
+                 it, then use another worker id, or: leafid state reset {0} --confirm {0}",
                 self.worker_id
             );
             Err(Error::new(Code::StateCorrupt, message))
@@ -200,13 +200,11 @@ impl Record {
 
     fn clock_backwards(&self, recorded_ms: i64, now_ms: i64, bound_ms: i64) -> Error {
         let message = format!(
-            "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms ({}); \
-             at most {bound_ms} ms are bridged: correct the clock or wait; if the record is wrong: leafid state reset {} \
-             --confirm {}",
+            "the clock reads {now_ms} ms ({}), {} ms behind the record of worker id {} at {recorded_ms} ms; at most \
+             {bound_ms} ms are bridged: correct the clock or wait; if the record is wrong: leafid state reset {} --confirm {}",
             Utc(now_ms),
             recorded_ms.saturating_sub(now_ms),
             self.worker_id,
-            Utc(recorded_ms),
             self.worker_id,
             self.worker_id
         );

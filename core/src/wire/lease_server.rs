@@ -227,9 +227,8 @@ fn check_echo(reply: &Response, name: &str, echo: Option<JsonValue<'_>>, sent: &
         None => format!("does not repeat the {name} of its request"),
     };
     let message = format!(
-        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} that it was \
-         sent (docs/LEASES.md), and what stands between, as a cache or a proxy, may have repeated or mixed up answers: \
-         see both",
+        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} (docs/LEASES.md): \
+         see the server, and a cache or a proxy before it",
         reply.url, reply.status
     );
     Err(Error::new(Code::SourceInvalid, message))

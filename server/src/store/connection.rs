@@ -7,7 +7,7 @@ use super::sqlite;
 use leafid_core::{Error, Result};
 
 /// The allowed values of `store`, for error messages.
-pub(crate) const ALLOWED: &str = "the path of an SQLite file, sqlite:PATH, mysql://USER:PASSWORD@HOST/DATABASE, postgres://USER:PASSWORD@HOST/DATABASE or etcd://HOST:PORT,HOST:PORT/PREFIX";
+pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOST/DATABASE, postgres://… or etcd://HOST:PORT,HOST:PORT/PREFIX";
 
 /// The dialect, the address as the driver wants it, and the address to show. Errors: `invalid_argument`.
 pub(crate) fn parse(store: &str) -> Result<(&'static Dialect, String, String)> {

@@ -175,8 +175,7 @@ fn segment(tag: &str, answer: &Bound<'_, PyAny>) -> Answer<Option<Fetched>> {
     }
     let (start, end, stride) = bounds(answer).ok_or_else(|| {
         let message = format!(
-            "the fetch of the tag {tag:?} answered {}; allowed: a range, as in range(1, 1001), the pair of its start and \
-             its end, which is exclusive, or None for an unknown tag",
+            "the fetch of the tag {tag:?} answered {}; allowed: range(start, end), (start, end), or None for an unknown tag",
             shown(answer)
         );
         Error::new(Code::SourceInvalid, message)

@@ -2,7 +2,7 @@
 
 use super::tls_roots;
 use super::url::ServerUrl;
-use leafid_core::options::{check_connections, check_header, check_header_bytes, check_servers};
+use leafid_core::options::{allowed, check_connections, check_header, check_header_bytes, check_servers};
 use leafid_core::{Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -107,14 +107,14 @@ fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(Head
     if let Some(token) = token {
         // The text is a secret, so no message contains it.
         let value = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| !token.is_empty());
-        let allowed = "at least one character, none of them a control character";
-        let value = value.ok_or_else(|| Error::invalid("token", "another text", allowed))?;
+        let wrong = if token.is_empty() { "empty" } else { "a text with a control character" };
+        let value = value.ok_or_else(|| Error::invalid("token", wrong, allowed("token")))?;
         headers.push((HeaderName::from_static("authorization"), value));
     }
     for (name, value) in others {
         let wrong = |allowed: &str| Error::invalid("headers", format!("{name:?}"), allowed);
-        let parsed = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| wrong("names of letters, digits and -, as HTTP's"))?;
+        let parsed =
+            HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("names of letters, digits and -"))?;
         check_header(parsed.as_str(), name, headers.iter().map(|(known, _)| known.as_str()))?;
         let value =
             HeaderValue::from_str(value).map_err(|_| wrong("a value without control characters for it"))?;

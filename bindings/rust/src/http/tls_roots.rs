@@ -54,10 +54,8 @@ impl KeyProvider for NoKeys {
 
 /// The certificates of a PEM file: at least one, each readable.
 fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let wrong = |why: &str| {
-        let allowed = format!("a PEM file of certificates that this process can read ({why})");
-        Error::invalid("ca_file", path.display(), &allowed)
-    };
+    let wrong =
+        |why: &str| Error::invalid("ca_file", format!("{path:?}: {why}"), "a PEM file of certificates");
     let bytes = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
     let mut certificates = Vec::new();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {

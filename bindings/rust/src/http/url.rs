@@ -14,30 +14,30 @@ pub(crate) struct ServerUrl {
 }
 
 const ALLOWED: &str =
-    "http:// or https://, a host, and perhaps a port and a path, such as https://ids.example.com:8443/leafid";
+    "a URL such as https://ids.example.com:8443/leafid, whose port and path may be left out";
 
 impl ServerUrl {
     /// `option` is the user's option with the URL. Errors: `invalid_argument`.
     pub(crate) fn parse(option: &str, text: &str) -> Result<ServerUrl> {
-        let wrong = |why: &str| Error::invalid(option, format!("{text:?}"), &format!("{ALLOWED} ({why})"));
+        let wrong = |why: &str| Error::invalid(option, format!("{text:?}, {why}"), ALLOWED);
         if text.contains('@') {
             // The value is not shown, because the text before the @ may be a password.
             let allowed = format!("{ALLOWED}; a user belongs in `token` or `headers`");
             return Err(Error::invalid(option, "a URL with an @", &allowed));
         }
         if text.contains(['?', '#']) {
-            return Err(wrong("no query and no fragment"));
+            return Err(wrong("which has a query or a fragment"));
         }
-        let uri: Uri = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+        let uri: Uri = text.parse().map_err(|_| wrong("which is no URL"))?;
         let is_tls = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
-            _ => return Err(wrong("it begins otherwise")),
+            _ => return Err(wrong("which begins with neither http:// nor https://")),
         };
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("there is no host"))?;
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("which has no host"))?;
         let after = uri.authority().and_then(|all| all.as_str().strip_prefix(host)).unwrap_or_default();
         if !after.is_empty() && uri.port_u16().is_none_or(|port| port == 0) {
-            return Err(wrong("the port is a number from 1 to 65535"));
+            return Err(wrong("whose port is not from 1 to 65535"));
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let is_address = host.starts_with('[') && bare.parse::<Ipv6Addr>().is_ok();
@@ -45,7 +45,7 @@ impl ServerUrl {
             host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
         };
         if !is_address && !is_name(host) {
-            return Err(wrong("the host is a name or an address"));
+            return Err(wrong("whose host is neither a name nor an address"));
         }
         Ok(ServerUrl { text: text.trim_end_matches('/').into(), host: bare.to_ascii_lowercase(), is_tls })
     }

@@ -59,8 +59,8 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
 /// `state_io` for a missing permission. It names the user, because a process may have changed it since the opening.
 pub(crate) fn denied(doing: &str, path: &Path, error: &io::Error, or: &str) -> Error {
     let message = format!(
-        "cannot {doing} {}: {error}; this process runs as {}, perhaps since it gave up privileges after \
-         the opening: let that user read and write there, open after privileges are given up, {or}",
+        "cannot {doing} {}: {error}; this process runs as {}: let that user read and write there, open after privileges \
+         are given up, {or}",
         path.display(),
         process::user()
     );
@@ -248,15 +248,14 @@ pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Res
     if record.layout == space.layout {
         return Ok(());
     }
-    let (was, is) = (&record.layout, &space.layout);
+    let told = |layout: &Layout| {
+        format!("{layout} with epoch_ms {} and tick_ms {}", layout.epoch_ms(), layout.tick_ms())
+    };
     let message = format!(
-        "{} was written for the layout {was} with epoch_ms {} and tick_ms {}, not for {is} with epoch_ms {} and \
-         tick_ms {}; ids of two layouts in one column can be alike: use the same layout, or another name",
+        "{} has the layout {}, not {}; use the layout it has, or another name",
         path.display(),
-        was.epoch_ms(),
-        was.tick_ms(),
-        is.epoch_ms(),
-        is.tick_ms()
+        told(&record.layout),
+        told(&space.layout)
     );
     Err(Error::new(Code::StateMismatch, message))
 }

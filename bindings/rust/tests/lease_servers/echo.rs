@@ -13,10 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn says_what_to_do(said: &str, field: &str) {
-    let server = format!("A lease server must repeat the {field} that it was sent");
-    for part in
-        ["nothing of it is used", &server, "a cache or a proxy, may have repeated or mixed up answers"]
-    {
+    let server = format!("A lease server must repeat the {field} (docs/LEASES.md)");
+    for part in ["nothing of it is used", &server, "a cache or a proxy before it"] {
         assert!(said.contains(part), "{part}: {said}");
     }
 }

@@ -151,7 +151,7 @@ class StateFile:
         call("record_check", self.record)
         theirs = call("record_layout", self.record)
         if self._fields("layout_fields", layout, 6) != self._fields("layout_fields", theirs, 6):
-            message = f"{self.path} was written for another layout; use the same layout, or another name"
+            message = f"{self.path} has another layout; use the layout it has, or another name"
             raise LeafidError("state_mismatch", message)
 
     def _fields(self, name, handle, count):

@@ -13,14 +13,18 @@ fn what_is_wrong_is_named_and_what_is_allowed_too() {
     let wrong: [(Change, &str, &str); 14] = [
         (|all| all.servers.clear(), "servers is 0 URLs", "1 to 64 URLs"),
         (|all| all.servers = vec!["http://a".into(); 65], "servers is 65 URLs", "1 to 64 URLs"),
-        (|all| all.servers.push("leaf:80".into()), "servers is \"leaf:80\"", "http:// or https://"),
+        (
+            |all| all.servers.push("leaf:80".into()),
+            "servers is \"leaf:80\", which begins with neither",
+            "a URL such as",
+        ),
         (|all| all.servers.push("http://a/".to_owned() + &"a".repeat(3_000)), "3009 bytes", "at most 2000"),
         (
             |all| all.token = Some("secret\n".into()),
-            "token is another text",
-            "none of them a control character",
+            "token is a text with a control character",
+            "text that is",
         ),
-        (|all| all.token = Some(String::new()), "token is another text", "at least one character"),
+        (|all| all.token = Some(String::new()), "token is empty", "text that is not empty"),
         (|all| all.headers = vec![("a b".into(), "1".into())], "headers is \"a b\"", "names of letters"),
         (
             |all| all.headers = vec![("A".into(), "secret\0".into())],
@@ -30,7 +34,7 @@ fn what_is_wrong_is_named_and_what_is_allowed_too() {
         (|all| all.headers = vec![("HOST".into(), "x".into())], "headers is \"HOST\"", "other names than"),
         (|all| all.headers = vec![("a".into(), "x".into()), ("A".into(), "x".into())], "is \"A\"", "once"),
         (|all| all.headers = vec![("a".into(), "x".repeat(9_000))], "headers is 9001 bytes", "at most 8192"),
-        (|all| all.ca_file = Some("/no/such/file".into()), "ca_file is /no/such/file", "PEM file"),
+        (|all| all.ca_file = Some("/no/such/file".into()), "ca_file is \"/no/such/file\": ", "PEM file"),
         (|all| all.connections = 0, "connections is 0", "1 to 64"),
         (|all| all.connections = 65, "connections is 65", "1 to 64"),
     ];

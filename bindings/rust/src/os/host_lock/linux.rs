@@ -158,9 +158,7 @@ pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Optio
 /// Describes a process for messages.
 fn describe(pid: i32, started_ms: Option<i64>) -> String {
     if pid == std::process::id() as i32 {
-        return format!(
-            "{THIS_PROCESS} (pid {pid}), by a generator with other settings or of another copy of leafid"
-        );
+        return format!("{THIS_PROCESS}, by a generator with other options or of another copy of leafid");
     }
     let host = crate::os::hostname::hostname();
     match started_ms {

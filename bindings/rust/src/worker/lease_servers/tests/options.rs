@@ -39,7 +39,7 @@ fn options_are_checked_at_once_also_when_lazy() {
         (url().token("a\nb"), "token is"),
         (url().headers([("Host", "x")]), "headers is \"Host\""),
         (url().headers([("Authorization", "x")]).token("y"), "headers is \"Authorization\""),
-        (url().ca_file("/no/such/file"), "ca_file is /no/such/file"),
+        (url().ca_file("/no/such/file"), "ca_file is \"/no/such/file\""),
         (url().request_timeout_ms(0), "request_timeout_ms is 0"),
         (url().connect_timeout_ms(3_600_001), "connect_timeout_ms is 3600001"),
     ] {
