@@ -71,16 +71,6 @@ def test_a_parameter_named_after_is_told_what_was_given(opened):
         assert asked[fetch.__name__][:2] == [0, 11]
 
 
-def test_the_mark_outlives_the_process(space, run):
-    program = """
-def fetch(tag, step, after):
-    return range(max(after, 1), max(after, 1) + step)
-with leafid.Segments(fetch=fetch, step=10, prefetch=100, **space) as ids:
-    say(ids.tag("order").next())
-"""
-    assert [run(program) for _ in range(3)] == ["1\n", "11\n", "21\n"]
-
-
 def test_an_async_def_is_run(opened):
     async def fetch(tag, step):
         await asyncio.sleep(0.01)
@@ -230,15 +220,6 @@ def test_prewarm_of_the_last_day(space, wait):
     asked.clear()
     with leafid.Segments(fetch=fetch, **space, prewarm="last-day"):
         wait(lambda: sorted(asked) == ["order", "user"])
-
-
-def test_keep_unused_goes_on_where_it_ended(space):
-    def fetch(tag, step, after):
-        return range(max(after, 1), max(after, 1) + step)
-
-    for first in (1, 3, 5):
-        with leafid.Segments(fetch=fetch, **space, keep_unused=True) as ids:
-            assert ids.tag("order").take(2) == [first, first + 1]
 
 
 def test_opened_and_closed_many_times(space, wait):
