@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,44 +118,6 @@ static void cloned(void) {
     family(raw_clone);
 }
 
-static void before_the_first_id(void) {
-    leafid_snowflake *flake = open_family();
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        work_as_child(flake);
-        _exit(0);
-    }
-    take_here(flake, 300);
-    ids_receive(&all, pipe_ends[0], 600);
-    reap(child);
-    close_family(flake, 600);
-}
-
-static void grandchildren(void) {
-    leafid_snowflake *flake = open_family();
-    take_here(flake, 100);
-    pid_t child = fork();
-    if (child == 0) {
-        /* Each makes ids before and after it has a child, but for the second, which hands on what it never used. */
-        for (int generation = 0; generation < 5; generation++) {
-            alarm(20);
-            if (generation != 1) work_as_child(flake);
-            pid_t next = fork();
-            if (next == 0) continue;
-            work_as_child(flake);
-            int status;
-            if (waitpid(next, &status, 0) != next || !WIFEXITED(status)) _exit(7);
-            _exit(WEXITSTATUS(status));
-        }
-        _exit(0);
-    }
-    ids_receive(&all, pipe_ends[0], 100 + 9 * 300);
-    reap(child);
-    take_here(flake, 100);
-    close_family(flake, 100 + 9 * 300 + 100);
-}
-
 /* A child uses, closes and frees what it inherited; its parent continues. */
 static void closed_in_a_child(void) {
     for (int uses = 0; uses < 2; uses++) {
@@ -177,87 +138,6 @@ static void closed_in_a_child(void) {
         take_here(flake, 100);
         close_family(flake, uses ? 500 : 200);
     }
-}
-
-static leafid_snowflake *in_handler;
-static volatile sig_atomic_t inside, forks_left, is_child;
-static volatile pid_t handler_children[20];
-
-static void fork_in_handler(int signal) {
-    (void)signal;
-    /* Only while next is running: that is the case to be looked at. */
-    if (!inside || is_child || forks_left == 0) return;
-    pid_t child = fork();
-    if (child == 0) {
-        is_child = 1;
-        struct itimerval off = {{0, 0}, {0, 0}};
-        setitimer(ITIMER_REAL, &off, NULL);
-    } else if (child > 0) {
-        handler_children[--forks_left] = child;
-    }
-}
-
-/* The call that the signal interrupted ends in both processes. When it had its id already, that id was given out
-   before the fork and both have it, as after `id = next(); fork();`: so a child's first id may be its parent's, and
-   only at the same place. */
-static void in_a_handler(void) {
-    enum { MOST = 400000 };
-    static int64_t ids[MOST + 300];
-    leafid_snowflake *flake = in_handler = open_family();
-    int64_t warm;
-    REQUIRE_OK(leafid_snowflake_next(flake, &warm));
-    int first[2];
-    REQUIRE(pipe(first) == 0);
-    struct sigaction action = {.sa_handler = fork_in_handler, .sa_flags = SA_RESTART}, old;
-    struct itimerval every = {{0, 3000}, {0, 3000}}, off = {{0, 0}, {0, 0}};
-    forks_left = 20;
-    fflush(NULL);
-    sigaction(SIGALRM, &action, &old);
-    setitimer(ITIMER_REAL, &every, NULL);
-    size_t count = 0, own = 0;
-    int64_t end = now_ms() + 5000;
-    leafid_status status = LEAFID_OK;
-    while (count < MOST && status == LEAFID_OK && (is_child ? count < own + 300 : forks_left > 0)) {
-        bool was_child = is_child;
-        inside = 1;
-        status = leafid_snowflake_next(flake, &ids[count]);
-        inside = 0;
-        if (is_child && !was_child) own = count;
-        count++;
-        if (!is_child && count % 1000 == 0) {
-            if (now_ms() > end) break;
-        }
-    }
-    if (is_child) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(20);
-        if (status != LEAFID_OK) _exit(100 + (int)status);
-        int64_t place[2] = {(int64_t)own, ids[own]};
-        if (write(first[1], place, sizeof place) != sizeof place) _exit(9);
-        send_ids(ids + own + 1, count - own - 1);
-        _exit(0);
-    }
-    setitimer(ITIMER_REAL, &off, NULL);
-    sigaction(SIGALRM, &old, NULL);
-    CHECK_STATUS(status, LEAFID_OK);
-    size_t children = 20 - (size_t)forks_left;
-    CHECK(children > 0);
-    ids_add(&all, ids, count);
-    ids_receive(&all, pipe_ends[0], count + children * 299);
-    int shared = 0;
-    for (size_t i = 0; i < children; i++) {
-        int64_t place[2] = {-1, -1};
-        CHECK(read(first[0], place, sizeof place) == sizeof place);
-        if (place[0] >= 0 && (size_t)place[0] < count && ids[place[0]] == place[1]) {
-            shared++;
-        } else {
-            ids_add(&all, &place[1], 1);
-        }
-    }
-    for (size_t i = 0; i < children; i++) reap(handler_children[19 - i]);
-    close(first[0]);
-    close(first[1]);
-    close_family(flake, count + children * 300 - (size_t)shared);
 }
 
 #define GENERATING 3
@@ -324,10 +204,7 @@ int main(void) {
     skip("_Fork", "this C library has none");
 #endif
     test("raw clone", cloned);
-    test("fork before the first id", before_the_first_id);
-    test("five generations", grandchildren);
     test("close and free in a child", closed_in_a_child);
-    test("fork in a signal handler, inside of next", in_a_handler);
     test_forks_beside("fork while other threads generate", while_others_generate);
     return finish();
 }

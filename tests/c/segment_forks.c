@@ -83,31 +83,6 @@ static void children(void) {
     close_family(50 + 12 * 94 + 300);
 }
 
-static void grandchildren(void) {
-    open_family();
-    take_here(10);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        /* The second hands on what it never used. */
-        for (int generation = 0; generation < 4; generation++) {
-            alarm(20);
-            if (generation != 1) work_as_child();
-            pid_t next = fork();
-            if (next == 0) continue;
-            work_as_child();
-            int status;
-            if (waitpid(next, &status, 0) != next || !WIFEXITED(status)) _exit(7);
-            _exit(WEXITSTATUS(status));
-        }
-        _exit(0);
-    }
-    ids_receive(&all, pipe_ends[0], 10 + 7 * 64);
-    reap(child);
-    take_here(10);
-    close_family(10 + 7 * 64 + 10);
-}
-
 /* Nothing of the parent is closed by a child that closes what it never used. */
 static void closed_in_a_child(void) {
     open_family();
@@ -167,52 +142,6 @@ static void while_a_call_waits(void) {
     }
 }
 
-static atomic_bool stop;
-
-static void *take_on(void *unused) {
-    struct ids *mine = calloc(1, sizeof *mine);
-    (void)unused;
-    if (!mine) abort();
-    while (!atomic_load(&stop)) {
-        int64_t id;
-        if (!CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK)) break;
-        ids_add(mine, &id, 1);
-    }
-    return mine;
-}
-
-static void while_others_take(void) {
-    pthread_t takers[3];
-    size_t total = 0;
-    open_family();
-    atomic_store(&stop, false);
-    for (int i = 0; i < 3; i++) REQUIRE(pthread_create(&takers[i], NULL, take_on, NULL) == 0);
-    for (int i = 0; i < 30; i++) {
-        pid_t child = fork();
-        REQUIRE(child >= 0);
-        if (child == 0) {
-            alarm(20);
-            work_as_child();
-            _exit(0);
-        }
-        total += 64;
-        ids_receive(&all, pipe_ends[0], total);
-        reap(child);
-    }
-    atomic_store(&stop, true);
-    for (int i = 0; i < 3; i++) {
-        void *mine;
-        pthread_join(takers[i], &mine);
-        struct ids *ids = mine;
-        CHECK(ids->count > 100);
-        ids_add(&all, ids->items, ids->count);
-        total += ids->count;
-        ids_free(ids);
-        free(ids);
-    }
-    close_family(total);
-}
-
 /* As a program that makes its processes by hand: the C library, and leafid's handler, know nothing of it. No thread can
    be had there; what was at hand is the parent's all the same. */
 static void cloned(void) {
@@ -234,10 +163,8 @@ static void cloned(void) {
 
 int main(void) {
     test("children fetch segments of their own", children);
-    test("segments through four generations", grandchildren);
     test("segments closed in a child that never used them", closed_in_a_child);
     test("fork while a call waits and the callback is inside", while_a_call_waits);
-    test_forks_beside("fork while other threads take", while_others_take);
     test("a raw clone issues nothing of its parent", cloned);
     return finish();
 }
