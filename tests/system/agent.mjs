@@ -59,7 +59,6 @@ function counting(delayMs) {
 function openSegments(given) {
   const options = { ...chosen(given, OF_SEGMENTS), adaptive: given.adaptive !== 'no' }
   if ('keep' in given) options.keepUnused = true
-  if ('unordered' in given) options.orderedSource = false
   if (!('servers' in given)) return new Segments({ ...options, fetch: counting(Number(given.delay_ms ?? 0)) })
   if ('create' in given) options.create = true
   if (!given.servers.startsWith('file:')) options.protocol = given.protocol ?? 'range'

@@ -46,8 +46,6 @@ def open_segments(given, fetch=None):
         options["tags"] = {name: {"start": int(start), "step": int(step)} for name, start, step in listed}
     if "create" in given:
         options["create"] = True
-    if "unordered" in given:
-        options["ordered_source"] = False
     return leafid.Segments(**options, adaptive=given.get("adaptive") != "no", keep_unused="keep" in given)
 
 

@@ -96,34 +96,6 @@ for _wrong, _what in ((again, "the same range twice"), (across, "a crossing rang
             assert stranger.next()[0] <= max(ids)
 
 
-@test("strides that interleave are no crossing: in one process, over a fail-over, and in two")
-def _():
-    odd, even, where = FakeServer(), FakeServer(), place()
-    for source, first in ((odd, 1), (even, 2)):
-        source.do("tag", tag="order", next=first, stride=2, step=10, heeds_after=False)
-    options = {"adaptive": "no", "timeout_ms": 5000, "unordered": "yes"}
-    both = Tags().open("a", *words(where, servers=f"{odd.url},{even.url}", **options))
-    ids = both.next(count=25)
-    odd.dead()
-    ids += both.next(count=60)
-    other = Tags("python").open("a", *words(where, servers=even.url, **options))
-    ids += other.next(count=30)
-    odd.back()
-    third = Tags("c").open("a", *words(where, servers=odd.url, **options))
-    ids += third.next(count=30)
-    assert len({*ids}) == len(ids) == 145, "an id was issued twice"
-    assert {an_id % 2 for an_id in ids} == {0, 1}
-    for subject in (both, other, third):
-        assert subject.stats()["error"] == "" or "regressed" not in subject.stats()["error"], subject.stats()
-    # The same residue is one. What these fetch ahead would move the counter on.
-    for subject in (both, third):
-        subject.do("close", "a")
-    odd.do("tag", tag="order", next=1)
-    fourth = Tags().open("a", *words(where, servers=odd.url, **{**options, "timeout_ms": 400}))
-    error = fourth.refused("next", "a", "order")
-    assert error.code == "segment_regressed", error
-
-
 @test("a source that is rewound again and again, six processes in four languages, some killed: no id twice", bound=60)
 def _():
     source, where = FakeServer(), place()

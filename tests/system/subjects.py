@@ -13,8 +13,8 @@ An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers,
                         monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
 
 OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state directory; without `servers` segments
-have a callback that counts, after `delay_ms`; `tags=NAME:START:STEP,…`; `adaptive=no`; the words `keep`, `create` and
-`unordered`. The other keys are called as in Python.
+have a callback that counts, after `delay_ms`; `tags=NAME:START:STEP,…`; `adaptive=no`; the words `keep` and
+`create`. The other keys are called as in Python.
 
 What `serve` is told; FROM is the handle of a snowflake, or the handle of segments and a tag:
 

@@ -92,7 +92,6 @@ static void describe(leafid_segments_options *options, int count, char **words) 
     if ((text = option(count, words, "dir", NULL))) leafid_segments_options_set_state_dir(options, text);
     if (option(count, words, "keep", NULL)) leafid_segments_options_set_keep_unused(options, 1);
     if (option(count, words, "create", NULL)) leafid_segments_options_set_create(options, 1);
-    if (option(count, words, "unordered", NULL)) leafid_segments_options_set_ordered_source(options, 0);
     if (!strcmp(option(count, words, "adaptive", ""), "no")) leafid_segments_options_set_adaptive(options, 0);
     if ((text = option(count, words, "tags", NULL))) {
         char *list = strdup(text);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Arguments: `servers=A,B` (else a callback: `delay_ms`), `protocol` (range), `step`, `adaptive=no`, `timeout_ms`,
 /// `request_timeout_ms`, `connect_timeout_ms`, `connections`, `block_size`, `token`, `dir`, `name`, `keep`, `create`,
-/// `unordered`, `tags=order:1:1000,…` (name, start, step).
+/// `tags=order:1:1000,…` (name, start, step).
 pub fn builder(options: &Options) -> SegmentsBuilder {
     let builder = match options.text("servers") {
         Some(servers) => {
@@ -51,9 +51,6 @@ pub fn describe(options: &Options, mut builder: SegmentsBuilder) -> SegmentsBuil
     }
     if let Some(dir) = options.text("dir") {
         builder = builder.state_dir(dir);
-    }
-    if options.text("unordered").is_some() {
-        builder = builder.ordered_source(false);
     }
     if let Some(tags) = options.text("tags") {
         builder = builder.tags(tags.split(',').map(|tag| {
