@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake as Native } from 'leafid'
-import { LeafidError, Snowflake, decode } from 'leafid/wasm'
+import { Snowflake, decode } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { space } from './node/support.mjs'
@@ -37,27 +37,6 @@ async function run(flake, ms) {
   }
   return ids
 }
-
-test('claimed, renewed and released; the ids are of spans given', { timeout }, async t => {
-  const { url, leases } = await server(t, 700)
-  const options = { ...space(), worker: url }
-  const flake = await Snowflake.open(options)
-  const ids = await run(flake, 1800)
-  const [lease] = await leases(options.name)
-  assert.ok(lease.renewals >= 2 && lease.held, JSON.stringify(lease))
-  const { workerId, claims, renewalFailures, leaseUntilMs } = flake.stats()
-  assert.deepEqual([workerId, claims, renewalFailures], [lease.worker_id, 1, 0])
-  assert.ok(leaseUntilMs <= lease.until)
-  for (const id of ids) {
-    const { timestampMs } = decode(id)
-    assert.ok(lease.from <= timestampMs && timestampMs < lease.until, `${timestampMs} is outside ${JSON.stringify(lease)}`)
-  }
-  flake.close()
-  await until('the release', async () => (await leases(options.name))[0].token === null)
-  const last = decode(ids.at(-1)).timestampMs
-  assert.ok((await leases(options.name))[0].until > last)
-  assertDistinct(ids)
-})
 
 for (const runtime of Object.keys(RUNTIMES)) {
   test(`${runtime}: a thread that slept beyond its lease, which another one has then`, { timeout }, async t => {
@@ -172,19 +151,6 @@ test('the token of a lease is not written where others may read it', { timeout }
   flake.close()
 })
 
-test('a lease that another holder got is claimed anew', { timeout }, async t => {
-  const { url, tell, leases } = await server(t, 600)
-  const options = { ...space(), worker: url }
-  const flake = await Snowflake.open(options)
-  const ids = await run(flake, 100)
-  await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
-  ids.push(...(await run(flake, 2500)))
-  const { claims } = flake.stats()
-  assert.ok(claims >= 2, `${claims} claims, ${JSON.stringify(await leases(options.name))}`)
-  assertDistinct(ids)
-  flake.close()
-})
-
 test('closed while another lease is claimed: that is released, and the next opening waits for it', { timeout }, async t => {
   const { url, tell, leases } = await server(t, 600)
   const options = { ...space(), worker: url, requestTimeoutMs: 3000 }
@@ -209,24 +175,6 @@ test('closed while another lease is claimed: that is released, and the next open
   next.close()
   other.close()
   await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
-})
-
-test('a server that is down, answers of others, and the next server', { timeout }, async t => {
-  const { url, tell } = await server(t)
-  const options = { ...space(), requestTimeoutMs: 2000 }
-  const down = await Snowflake.open({ ...options, worker: 'http://127.0.0.1:9' }).catch(error => error)
-  assert.ok(down instanceof LeafidError)
-  assert.equal(down.code, 'ERR_LEAFID_WORKER_LOST')
-  assert.match(down.message, /no lease server can be reached, and no cached lease is still valid here: http:\/\/127.0.0.1:9\S* cannot be reached/)
-  const flake = await Snowflake.open({ ...options, worker: ['http://127.0.0.1:9', url] })
-  const other = await Snowflake.open({ ...options, stateDir: space().stateDir, worker: url })
-  assert.notEqual(flake.workerId, other.workerId)
-  assertDistinct([...flake.take(100)], [...other.take(100)])
-  flake.close()
-  other.close()
-  await tell({ do: 'fault', fault: { answer: { instance: null } }, tag: 'claim' })
-  const invalid = await Snowflake.open({ ...options, ...space(), worker: url }).catch(error => error)
-  assert.equal(invalid.code, 'ERR_LEAFID_SOURCE_INVALID', invalid.message)
 })
 
 test('a page with an object that leases, and one with a function', { timeout }, async t => {
