@@ -67,7 +67,7 @@ pub(crate) struct Options {
         default_value = "leafid-server.db"
     )]
     pub(crate) store: String,
-    /// Connections to the store
+    /// Connections to the store; SQLite has one
     #[arg(long, global = true, env = "LEAFID_SERVER_STORE_CONNECTIONS", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) store_connections: u32,
     /// How long a transaction may take

@@ -3,6 +3,8 @@
 /// One of the databases.
 pub(crate) struct Dialect {
     pub(crate) name: &'static str,
+    /// The largest number of connections of a server.
+    pub(super) most_connections: u32,
     /// Sent once on each connection.
     pub(super) session: &'static [&'static str],
     /// Begins a transaction that reads committed rows and can write.

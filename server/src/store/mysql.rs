@@ -4,6 +4,7 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "MySQL",
+    most_connections: u32::MAX,
     session: &[
         "SET SESSION innodb_lock_wait_timeout = 5",
         // Otherwise a counter that does not fit its column is stored as the largest that does, again and again.

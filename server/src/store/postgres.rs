@@ -4,6 +4,7 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "PostgreSQL",
+    most_connections: u32::MAX,
     session: &["SET lock_timeout = 5000", "SET idle_in_transaction_session_timeout = 10000"],
     // The second of two waits for the row, and then reads what the first one stored.
     begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",

@@ -38,7 +38,7 @@ impl Sql {
             .parse()
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
         let pool = AnyPoolOptions::new()
-            .max_connections(connections)
+            .max_connections(connections.min(dialect.most_connections))
             .acquire_timeout(limit)
             .after_connect(move |connection, _| {
                 Box::pin(async move {

@@ -4,6 +4,8 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "SQLite",
+    // Its transactions come one after another. Those of several connections would wait by polling, the last for seconds.
+    most_connections: 1,
     // FULL: a commit has reached the disk, also in WAL mode.
     session: &["PRAGMA busy_timeout = 5000", "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"],
     // It takes the lock now: a transaction that reads first could not write after another one has.
