@@ -40,7 +40,7 @@ def _():
     for server in pool.servers:
         server.kill()
         before = renewed(pool)
-        wait_for(lambda: renewed(pool) >= before + 2, 10, "two renewals of each")
+        wait_for(lambda: renewed(pool) >= before + 2, 15, "two renewals of each")
         server.start()
     for lessee in lessees:
         assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")[0]
