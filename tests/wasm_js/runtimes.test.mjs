@@ -146,6 +146,8 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   const none = mkdtempSync(join(options.stateDir, 'none-'))
   const refused = async (given, env) => (await issue(t, 'node', { options: { ...options, ...given } }, env).opened).message
   assert.match(await refused({}, { PATH: none }), /no file locks, and the program flock is missing: install util-linux/)
+  writeFileSync(join(none, 'flock'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
+  assert.match(await refused({}, { PATH: none }), /granted twice: the locks of this file system do not work/)
   assert.match(await refused({ worker: '0-3' }, { KUBERNETES_SERVICE_HOST: 'x' }), /worker is a range, and KUBERNETES/)
   assert.match(await refused({ worker: '0-3', persist: false }), /persist is false; allowed: true with a range/)
   assert.match(await refused({ storage: {} }), /storage is set; allowed: nothing in Node/)
