@@ -163,4 +163,11 @@ test('without a record it holds the lock of the host', { timeout }, async t => {
   run.kill()
   await run.ended
   new Native(options).close()
+  // Its file is removed between the opening and the lock, each time: another process may have locked a new one.
+  const first = mkdtempSync(join(space().stateDir, 'bin-'))
+  const flock = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
+  const program = `#!/bin/sh\n/bin/rm "/run/lock/leafid-${options.name}-7.lock"\nexec ${flock} "$@"\n`
+  writeFileSync(join(first, 'flock'), program, { mode: 0o755 })
+  const { code, message } = await issue(t, 'node', { options }, { PATH: first }).opened
+  assert.equal(code, 'ERR_LEAFID_STATE_IO', message)
 })
