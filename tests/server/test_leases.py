@@ -87,7 +87,7 @@ def test_one_claim_to_two_servers_gets_one_answer(store, name):
         for _ in range(10):
             one, answers = instance(), []
             now = now_ms()
-            asks = {"name": name, "instance": one, "now": now, "until": now + 300}
+            asks = {"name": name, "instance": one, "now": now, "until": now + 1500}
             in_threads(*(lambda s=s: answers.append(s.client().post("/api/worker/claim", asks)) for s in servers))
             (status, first), (other_status, second) = answers
             assert (status, other_status) == (200, 200)
