@@ -23,7 +23,7 @@ from dist_container import container
 MACHINE = platform.machine()
 TARGET = f"{MACHINE}-unknown-linux-musl"
 SERVER = ROOT / "packaging/server"
-NOTICES = ROOT / "server/LICENSE-THIRD-PARTY"
+NOTICES = [ROOT / "LICENSE-THIRD-PARTY", ROOT / "server/LICENSE-THIRD-PARTY"]
 #: Where the Debian package puts files of packaging/server.
 INSTALLED = {
     "leafid-server.service": "usr/lib/systemd/system/leafid-server.service",
@@ -46,13 +46,18 @@ def build():
     return built(TARGET) / "leafid-server"
 
 
+def notices():
+    return "\n".join(file.read_text() for file in NOTICES)
+
+
 def archive(program):
     name = f"leafid-server-{version()}-{MACHINE}-linux-musl"
     with tempfile.TemporaryDirectory() as work:
         folder = pathlib.Path(work, name)
         folder.mkdir()
-        for file in (program, SERVER / "leafid-server.toml", ROOT / "LICENSE-MIT", ROOT / "LICENSE-APACHE", NOTICES):
+        for file in (program, SERVER / "leafid-server.toml", ROOT / "LICENSE-MIT", ROOT / "LICENSE-APACHE"):
             shutil.copy(file, folder)
+        (folder / "LICENSE-THIRD-PARTY").write_text(notices())
         pack(folder)
     return DIST / f"{name}.tar.gz"
 
@@ -74,7 +79,7 @@ def debian(program):
         (root / "etc").mkdir()
         (root / "etc/leafid-server.toml").write_text(example.replace('"leafid-server.db"', '"/var/lib/leafid-server/leafid-server.db"'))
         system_packages.manual(SERVER / "leafid-server.8", root)
-        system_packages.package(root, control.strip(), NOTICES, more)
+        system_packages.package(root, control.strip(), notices(), more)
     return DIST / f"leafid-server_{package_version()}_{architecture}.deb"
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The licences of the crates that the binaries contain, which ask to be named wherever a binary goes.
 
-`notices.py` writes them to LICENSE-THIRD-PARTY, and those of the server to server/LICENSE-THIRD-PARTY.
+`notices.py` writes those of the libraries to LICENSE-THIRD-PARTY, and what the server contains besides to
+server/LICENSE-THIRD-PARTY: its packages have both in one file.
 `notices.py --check` fails where such a file is an old one. Cargo has the sources of all crates, of every platform,
 after `cargo fetch`.
 """
@@ -13,16 +14,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-#: Each file, and the binaries that go with it.
-BINARIES = {
-    "LICENSE-THIRD-PARTY": ["leafid-c", "leafid-node", "leafid-python"],
-    "server/LICENSE-THIRD-PARTY": ["leafid-server"],
-}
+#: Each file, its first sentence, and the binaries whose crates it names. A crate of a file before is not named again.
+FILES = [
+    ("LICENSE-THIRD-PARTY", "Crates in leafid's libraries; most are in leafid-server, too.", ["leafid-c", "leafid-node", "leafid-python"]),
+    ("server/LICENSE-THIRD-PARTY", "Further crates in leafid-server.", ["leafid-server"]),
+]
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
-HEAD = (
-    "leafid's binaries contain the following crates. Each text below is preceded by the crates whose package has it,\n"
-    "with the copyright lines of the crates above them. Crates after an empty line have no such lines.\n"
-)
+HEAD = """Each text below is preceded by the crates whose package has it, with the
+copyright lines of the crates above them. Crates after an empty line have no such lines.
+"""
 TITLE = re.compile(r"#* ?(The )?MIT Licen[cs]e( \(MIT\))?", re.IGNORECASE)
 
 
@@ -60,9 +60,9 @@ def parted(text):
     return [line for line in lines if line and not TITLE.fullmatch(line)], start + rest if start else text
 
 
-def notices(binaries):
+def notices(title, packages):
     shown, users, without = {}, {}, []
-    for package in crates(binaries):
+    for package in packages:
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = texts(package)
         for text in found:
@@ -72,7 +72,7 @@ def notices(binaries):
             users.setdefault(key, {}).setdefault("\n    ".join(holders), []).append(name)
         if not found:
             without.append(name)
-    parts = [HEAD]
+    parts = [f"{title} {HEAD}"]
     if without:
         parts.append("Without a text in their package:\n" + "\n".join(without) + "\n")
     for key, text in shown.items():
@@ -84,8 +84,11 @@ def notices(binaries):
 
 
 if __name__ == "__main__":
-    for name, binaries in BINARIES.items():
-        file, text = ROOT / name, notices(binaries)
+    named = []
+    for name, title, binaries in FILES:
+        packages = [package for package in crates(binaries) if package["id"] not in named]
+        named += [package["id"] for package in packages]
+        file, text = ROOT / name, notices(title, packages)
         if sys.argv[1:] != ["--check"]:
             file.write_text(text)
         elif not file.exists() or file.read_text() != text:

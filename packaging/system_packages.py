@@ -49,7 +49,7 @@ def debian(target, folder):
         for file in sorted((development / "usr" / libdir).glob("libleafid.so.*")):
             file.rename(library / "usr" / libdir / file.name)
         for root, paragraph in zip((library, development), control.strip().split("\n\n")):
-            package(root, paragraph, ROOT / "LICENSE-THIRD-PARTY", linked if root == library else {})
+            package(root, paragraph, (ROOT / "LICENSE-THIRD-PARTY").read_text(), linked if root == library else {})
 
 
 def filled(template, values):
@@ -66,13 +66,14 @@ def manual(page, root):
 
 
 def package(root, control, notices, more):
-    """Adds what each Debian package has to the files in `root`, and packs it; `more`: further files for dpkg."""
+    """Adds what each Debian package has to the files in `root`, and packs it. `notices`: the licences of crates; `more`:
+    further files for dpkg."""
     name = root.name
     documents = root / "usr/share/doc" / name
     documents.mkdir(parents=True)
-    mit, others = (ROOT / "LICENSE-MIT").read_text(), notices.read_text()
+    mit = (ROOT / "LICENSE-MIT").read_text()
     choice = "leafid may be used under the Apache License 2.0, /usr/share/common-licenses/Apache-2.0, or under this one:"
-    (documents / "copyright").write_text(f"{choice}\n\n{mit}\n{others}")
+    (documents / "copyright").write_text(f"{choice}\n\n{mit}\n{notices}")
     maintainer = next(line for line in control.splitlines() if line.startswith("Maintainer: ")).removeprefix("Maintainer: ")
     entry = f"leafid ({package_version()}) unstable; urgency=medium\n\n  * Version {version()}.\n\n -- {maintainer}  {email.utils.formatdate(made_at())}\n"
     (documents / "changelog.Debian.gz").write_bytes(gzip.compress(entry.encode(), mtime=0))
