@@ -108,8 +108,10 @@ class MariaDB(Database):
         install = need("mariadb-install-db", "mariadb-server")
         super().__init__()
         self.data = self.folder / "data"
+        # One that starts removes the temporary tables of others in /tmp.
+        self.temporary = f"--tmpdir={self.folder}"
         self.run(install, "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
-                 "--skip-test-db")  # fmt: skip
+                 "--skip-test-db", self.temporary)  # fmt: skip
         self.url = f"mysql://root@127.0.0.1:{self.port}/leaf"
         self.database = "mysql"
         self.start()
@@ -119,7 +121,8 @@ class MariaDB(Database):
     def command(self):
         return [self.server, "--no-defaults", f"--datadir={self.data}", f"--port={self.port}",
                 "--bind-address=127.0.0.1", f"--socket={self.folder}/socket", "--max-connections=200",
-                "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=32M"]  # fmt: skip
+                "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=32M",
+                self.temporary]  # fmt: skip
 
     def sql(self, text):
         shown = self.run(self.client, "--no-defaults", f"--socket={self.folder}/socket", "--user=root", "--batch",

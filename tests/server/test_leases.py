@@ -42,12 +42,13 @@ def test_two_servers_never_grant_one_span_twice(store, name):
 
 
 def check_holders(servers, name):
-    """Holders claim, renew, release or vanish, each call by another server. Their clocks differ."""
+    """Holders claim, renew, release or vanish, each call by another server. Their clocks differ. On a busy machine it
+    takes longer until there are enough spans."""
     spans, ends = [], time.monotonic() + 8
 
     def hold(apart_ms):
         clients = [server.client() for server in servers]
-        while time.monotonic() < ends:
+        while time.monotonic() < ends + (0 if len(spans) > 30 else 20):
             now = now_ms() + apart_ms
             asked = {"name": name, "instance": instance(), "now": now, "until": now + 400}
             status, lease = random.choice(clients).post("/api/worker/claim", asked)
