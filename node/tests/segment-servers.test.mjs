@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Segments } from 'leafid'
 import { alone, between, sleep, until, wasm } from './counter.mjs'
 import { fakeServer } from './fake-server.mjs'
-import { space } from './support.mjs'
+import { assertDistinct, space } from './support.mjs'
 
 const timeout = 60_000
 
@@ -29,7 +29,9 @@ test('a directory is made on purpose, and gives segments that go on', { timeout,
       assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
     }
   })
-  assert.deepEqual([...array], between(17, 26))
+  // What a call had that failed is issued later, perhaps behind a segment that came meanwhile.
+  assert.ok(array.every(id => 17n <= id && id <= 30n), `${array}`)
+  assertDistinct([...array])
   assert.match(ids.stats().source, /counters/)
   ids.close()
   const again = new Segments([source], { ...options, tags: undefined })
