@@ -53,7 +53,7 @@ _Noreturn void give_up(void);
 
 /* Runs one test and prints its line. */
 void test(const char *name, void (*run)(void));
-/* The same of one that forks while other threads allocate or begin others; skipped under AddressSanitizer. */
+/* The same of one that forks while other threads allocate; in a raw clone, leafid's own. Not under AddressSanitizer. */
 void test_forks_beside(const char *name, void (*run)(void));
 /* Prints a line for a test that this machine cannot run. */
 void skip(const char *name, const char *why);

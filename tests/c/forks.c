@@ -199,11 +199,11 @@ static void while_others_generate(void) {
 int main(void) {
     test("fork", forked);
 #ifdef HAS_UNDERSCORE_FORK
-    test("_Fork", underscore_forked);
+    test_forks_beside("_Fork", underscore_forked);
 #else
     skip("_Fork", "this C library has none");
 #endif
-    test("raw clone", cloned);
+    test_forks_beside("raw clone", cloned);
     test("close and free in a child", closed_in_a_child);
     test_forks_beside("fork while other threads generate", while_others_generate);
     return finish();

@@ -165,6 +165,6 @@ int main(void) {
     test("children fetch segments of their own", children);
     test("segments closed in a child that never used them", closed_in_a_child);
     test("fork while a call waits and the callback is inside", while_a_call_waits);
-    test("a raw clone issues nothing of its parent", cloned);
+    test_forks_beside("a raw clone issues nothing of its parent", cloned);
     return finish();
 }

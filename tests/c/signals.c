@@ -114,6 +114,6 @@ static void without_threads(void) {
 
 int main(void) {
     test("calls under a storm of signals", all_calls);
-    test("calls under a storm of signals, in a raw clone", without_threads);
+    test_forks_beside("calls under a storm of signals, in a raw clone", without_threads);
     return finish();
 }

@@ -238,7 +238,7 @@ static bool may_have_a_hostname(void) {
 
 int main(void) {
     test("a callback in forked children", callback_in_forks);
-    test("no callback in raw clones", callback_in_clones);
+    test_forks_beside("no callback in raw clones", callback_in_clones);
     test("a user_data that a child gives back stays its parent's", freed_by_a_child);
     test("leases in a forked child", leases_in_a_child);
     test_forks_beside("forks while renewals are under way", forks_beside_calls);
