@@ -41,9 +41,9 @@ export class Counter {
   }
 }
 
-/** Waits until it is so, a few seconds at most. */
+/** Waits until it is so. The limit is for what never comes about: a busy machine may take many seconds. */
 export async function until(what, call) {
-  for (const end = Date.now() + 5000; ; await sleep(2)) {
+  for (const end = Date.now() + 30_000; ; await sleep(2)) {
     const value = await call()
     if (value) return value
     if (Date.now() > end) throw new Error(`${what} did not come about`)
