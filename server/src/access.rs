@@ -174,6 +174,11 @@ impl Token {
                 "64 digits of hex, as `leafid-server token` prints them",
             )
         })?;
+        for (list, is_empty) in [("scopes", self.scopes.is_empty()), ("tags", self.tags.is_empty())] {
+            if is_empty {
+                return Err(Error::invalid(list, format!("[] in the token {:?}", self.name), "one or more"));
+            }
+        }
         for pattern in &self.tags {
             check_pattern(pattern)?;
         }

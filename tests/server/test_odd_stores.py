@@ -87,6 +87,18 @@ def test_an_sqlite_file_with_two_names_is_refused(file):
         assert server.client().ids("order") == [1]
 
 
+def test_a_file_that_is_no_database_is_refused_at_once_and_left_as_it_is(file):
+    other = file.folder / "notes.txt"
+    for text in ("notes\n", "SQLite format 2\0 and more"):
+        other.write_text(text)
+        assert all("notes.txt is no database of SQLite; allowed: " in said for said in refused(str(other)))
+        assert other.read_text() == text
+    assert all("is no database of SQLite" in said for said in refused(str(file.folder)))
+    assert all("is in a folder that does not exist" in said for said in refused(str(file.folder / "none" / "ids.db")))
+    other.write_text("")
+    make_tag(str(other), "order")
+
+
 def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
     make_tag(file.url, "order", step=10)
     with Server(file.url, "--timeout-ms", "300") as server:

@@ -131,6 +131,15 @@ def test_tokens_of_the_configuration_and_new_ones_after_a_hangup(file, tokens):
         tokens.check_hidden(server.log())
 
 
+@pytest.mark.parametrize("list", ["scopes", "tags"])
+def test_a_token_for_nothing_is_refused(file, tokens, list):
+    tokens.make("one", "ids")
+    tokens.file.write_text(re.sub(rf"^{list} = .*$", f"{list} = []", tokens.file.read_text(), flags=re.M))
+    with Server(file.url, "--tokens", tokens.file, wait=False) as server:
+        assert server.process.wait(20) == 1
+        assert f'{list} is [] in the token "one"; allowed: one or more' in server.log()
+
+
 def test_a_file_without_tokens_does_not_open_a_server(file, tmp_path):
     for text in ("", "[[token]]\nname = 'x'\n", "x ="):
         (tmp_path / "tokens.toml").write_text(text)

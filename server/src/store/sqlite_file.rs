@@ -2,11 +2,16 @@
 //! must open it in one folder and by one name, and as long as it is there.
 
 use leafid_core::{Code, Error, Result};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-const ALLOWED: &str = "a file with one name, in a folder that all servers of it share";
+const ALLOWED: &str =
+    "a file of SQLite, or one to be made, with one name, in a folder that all servers of it share";
+/// How each of its files begins that is not empty.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// The file, and which one it was at the first connection.
 pub(super) struct SqliteFile {
@@ -15,11 +20,17 @@ pub(super) struct SqliteFile {
 }
 
 impl SqliteFile {
-    /// Errors: `invalid_argument`, for a file that others may have opened with another log.
+    /// Errors: `invalid_argument`, for what is no such file, and for one that others may have opened with another log.
     pub(super) fn new(path: &str) -> Result<SqliteFile> {
         let path = PathBuf::from(path);
         let wrong = |why: &str| Err(Error::invalid("store", format!("{} {why}", path.display()), ALLOWED));
+        if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+            return wrong("is in a folder that does not exist");
+        }
         if let Ok(metadata) = path.metadata() {
+            if !metadata.is_file() || !is_database(&path) {
+                return wrong("is no database of SQLite");
+            }
             if metadata.nlink() > 1 {
                 return wrong("has several hard links, and servers with another one see other commits");
             }
@@ -43,6 +54,14 @@ impl SqliteFile {
         );
         Err(Error::new(Code::SegmentUnavailable, message))
     }
+}
+
+/// Whether a file is empty, or begins as a database does. Not to be called while this process has it open: the end of
+/// this reading would drop its locks.
+fn is_database(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    read.is_err() || start.is_empty() || start == MAGIC
 }
 
 /// Whether this path is a mount point. proc_pid_mountinfo(5)
