@@ -150,6 +150,16 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   assert.match(await refused({}, { PATH: none }), /granted twice: the locks of this file system do not work/)
   assert.match(await refused({ worker: '0-3' }, { KUBERNETES_SERVICE_HOST: 'x' }), /worker is a range, and KUBERNETES/)
   assert.match(await refused({ worker: '0-3', persist: false }), /persist is false; allowed: true with a range/)
+  writeFileSync(join(none, 'nfs.mjs'), `
+    import fs from 'node:fs'
+    const { readFileSync } = fs
+    fs.readFileSync = (path, ...more) =>
+      path === '/proc/self/mountinfo' ? '1 0 0:1 / / rw - nfs4 host:/ rw' : readFileSync(path, ...more)`)
+  const onNfs = { NODE_OPTIONS: `--import ${join(none, 'nfs.mjs')}` }
+  assert.match(await refused({}, onNfs), /is on nfs4, a network file system, .* set sharedFs: true/)
+  const allowed = issue(t, 'node', { options: { ...options, sharedFs: true } }, onNfs)
+  assert.deepEqual(await allowed.opened, { workerId: 7 })
+  await allowed.ended
   assert.match(await refused({ storage: {} }), /storage is set; allowed: nothing in Node/)
   assert.match(await refused({ caFile: 'x' }), /caFile is 'x'; allowed: nothing in leafid\/wasm/)
 })
