@@ -109,8 +109,9 @@ async function lied(what, lie) {
   assert.ok(timestampMs > first.fromMs + 550 * PACE, `${what}: the span was given up early`)
   leaseSource.assertGave(ids)
   assert.ok(ascending(ids), what)
-  // On a busy machine the second lease, whose renewals fail too, may have ended as well.
-  assert.ok(flake.stats().claims >= 2, what)
+  // On a busy machine the second lease, whose renewals fail too, may have ended as well; its claim may be under way.
+  const [counted, made] = [flake.stats().claims, leaseSource.called('claim').length]
+  assert.ok(counted >= 2 && [made, made - 1].includes(counted), `${what}: ${counted} of ${made}`)
   for (const code of codes.keys()) assert.ok([LOST, WOULD_BLOCK].includes(code), `${what}: ${codes.get(code)}`)
   assert.equal(leaseSource.called('claim')[1][0].previous, first.workerId)
   flake.close()

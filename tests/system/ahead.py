@@ -8,7 +8,7 @@ IDS = 1_000_000
 LEAD_MS = 3_000
 STALL_US = 20_000
 # Of the pace of a generator that is not ahead, on a machine that has other work as well. A stall as long as the lead
-# leaves a tenth.
+# would leave far less: it is several times as long as all the ids take.
 SHARE = 0.5
 
 
