@@ -1,9 +1,6 @@
 //! Whether a new generator may continue from a record, and where: never below what the last one was granted.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
+use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
 use leafid_core::{Admission, Code, Layout, OnClockBackwards, Record, Rules, Span};
 
 const LEAF: Layout = Layout::LEAF;

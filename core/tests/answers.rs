@@ -1,5 +1,4 @@
 //! What servers of each protocol are sent, and the meaning of their answers.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;

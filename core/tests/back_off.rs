@@ -1,7 +1,5 @@
 //! When a source that failed is asked again.
 
-#![allow(clippy::unwrap_used)]
-
 use leafid_core::BackOff;
 
 fn back_offs(failures: u32, urgent: bool, seed: u64) -> i64 {

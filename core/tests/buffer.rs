@@ -1,5 +1,4 @@
 //! The double buffer: ids in order, each once, and the next fetch asked for in time.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use leafid_core::{AdaptiveStep, DoubleBuffer, Empty, Filler, Run, Segment};
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! The cached leases that a start without a lease server may use.
-#![allow(clippy::unwrap_used)]
 
 use leafid_core::Lease;
 use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, LeaseSeeker, latest_first};

@@ -1,5 +1,4 @@
 //! The search for a free worker id: which id is claimed next, how long it takes, and the error it ends with.
-#![allow(clippy::unwrap_used)]
 
 use leafid_core::{
     ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Code, Error, LONGEST_SPAN_MS, Layout,

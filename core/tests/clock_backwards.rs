@@ -1,9 +1,6 @@
 //! A clock behind the last id: bridged or waited for up to the bound, refused beyond it.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, PLAIN_WAIT, granted};
+use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT, granted};
 use leafid_core::{Action, Code, Layout, LayoutFields, OnClockBackwards, Rules, Snowflake, Span};
 
 fn time_of(id: Result<i64, Action>) -> i64 {

@@ -1,10 +1,7 @@
 //! A service that is killed and started again for ever, on a clock set back at random: every start continues, no id
 //! comes twice, and the ids do not run away from the clock.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, Random, each_seed};
+use crate::common::{NOW_MS, Random, each_seed};
 use leafid_core::{
     Action, Admission, Layout, OnClockBackwards, Record, Rules, Snowflake as Flake, Span, next_until,
 };

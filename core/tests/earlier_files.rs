@@ -1,6 +1,5 @@
 //! The formats of files: the bytes that an earlier version wrote. tests/vectors/earlier_files/README.md says how they were
 //! made. bindings/rust/tests/earlier_files.rs opens the same files.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use leafid_core::format::cached_lease::{LeaseFile, LeaseSeeker};
 use leafid_core::format::{shared, state};

@@ -1,9 +1,6 @@
 //! The last tick of a layout is used to its last id; after it there is an error, never a negative or repeated id.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{PLAIN, PLAIN_WAIT, layout};
+use crate::common::{PLAIN, PLAIN_WAIT, layout};
 use leafid_core::{Action, Code, Layout, OnExhausted, Record, Rules, Snowflake, Span, next_until};
 
 /// Layouts whose last id is the largest of all, some of 63 bits without a worker id.

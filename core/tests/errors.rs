@@ -1,8 +1,6 @@
 //! The error codes are those of tests/vectors/errors.json, no more and no fewer.
 
-mod common;
-
-use common::{entries, error_vectors, number, text};
+use crate::common::{entries, error_vectors, number, text};
 use leafid_core::{Code, Error};
 
 #[test]

@@ -1,7 +1,5 @@
 //! One request over several servers: whom it asks, for how long, and what it returns. No socket and no thread.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use leafid_core::wire::Verdict;
 use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
 use std::time::Duration;

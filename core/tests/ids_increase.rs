@@ -1,9 +1,6 @@
 //! Whatever the clock does, ids increase, lie inside granted spans, and a call that issues nothing changes nothing.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{Random, each_seed, layout};
+use crate::common::{Random, each_seed, layout};
 use leafid_core::{Action, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Run, Snowflake, Span};
 
 const STEPS: usize = 3_000;

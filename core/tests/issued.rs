@@ -1,9 +1,6 @@
 //! The number of issued ids, for metrics: exact at rest, and it never falls.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, Random, each_seed, granted};
+use crate::common::{NOW_MS, PLAIN, Random, each_seed, granted};
 use leafid_core::{Layout, OnExhausted, Rules, Span};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 

@@ -1,9 +1,6 @@
 //! A thread that read the clock and then slept: its old reading moves no id back and does not drive ids away from the clock.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
 use leafid_core::{Action, Layout, LayoutFields, Rules, Snowflake, Span};
 
 #[test]

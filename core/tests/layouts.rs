@@ -1,8 +1,6 @@
 //! A layout that could issue negative or overlapping ids, or times no language can show, cannot be made.
 
-mod common;
-
-use common::layout;
+use crate::common::layout;
 use leafid_core::{Code, Layout, LayoutFields, Order};
 
 fn refusal(fields: LayoutFields) -> String {
@@ -160,7 +158,7 @@ fn ticks_and_times_agree() {
 #[test]
 fn an_id_of_more_bits_than_the_layout_has_is_refused_with_the_largest() {
     // 20 bits in all.
-    let layout = common::layout(8, 5, 7, 0);
+    let layout = crate::common::layout(8, 5, 7, 0);
     assert!(layout.decode((1 << 20) - 1).is_ok());
     for id in [-1, 1 << 20, i64::MAX] {
         let error = layout.decode(id).expect_err("outside");

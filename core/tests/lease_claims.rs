@@ -1,5 +1,4 @@
 //! The claims of leases: which `instance` is sent again, by whom, and since when its lease counts.
-#![allow(clippy::unwrap_used)]
 
 use leafid_core::{Code, Error, LeaseClaim, LeaseClaims};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! The core's use of a lease source's results, and of the clocks of peers.
 
-#![allow(clippy::unwrap_used)]
-
 use leafid_core::{
     Code, Layout, Lease, OnClockBackwards, PEERS_THRESHOLD_MS, Renewal, Rules, Span, peers_agree,
 };

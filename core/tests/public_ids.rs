@@ -1,10 +1,7 @@
 //! Public ids are what tests/vectors/public_ids.json says, and what the cipher's own library makes of 63 numerals.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
+use crate::common::{Random, entries, number, public_id_vectors, text};
 use aes::{Aes128, Aes192, Aes256};
-use common::{Random, entries, number, public_id_vectors, text};
 use fpe::ff1::{FF1, FlexibleNumeralString};
 use leafid_core::{Code, Error, PublicIdKey, PublicIds, TextForm};
 use serde_json::Value;

@@ -1,9 +1,6 @@
 //! A tick starts at a pseudo-random sequence number below `random_start`, never outside the sequence bits.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, layout};
+use crate::common::{NOW_MS, PLAIN, layout};
 use leafid_core::{Layout, Rules, Snowflake, Span};
 
 /// The first sequence number of each of `ticks` ticks.

@@ -1,9 +1,6 @@
 //! What a reset skips: whatever was granted at or above the clock, by this run or a former one.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, Random, each_seed};
+use crate::common::{NOW_MS, PLAIN, Random, each_seed};
 use leafid_core::{
     Admission, Code, Layout, LayoutFields, MOST_FORMER, MOST_SKIPPED, Record, Span, next_until,
 };

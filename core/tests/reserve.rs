@@ -1,9 +1,6 @@
 //! `reserve` takes the ids that `next` would have made one by one.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
 use leafid_core::{Action, Layout, Rules, Snowflake, TickRuns};
 
 /// A clock that moves on only when asked to wait.

@@ -1,9 +1,6 @@
 //! Sealing ends a generator at once and tells the exact first unused tick, also in the midst of other threads' calls.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PER_TICK, PLAIN, granted};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, granted};
 use leafid_core::{Action, Code, Layout, Rules, Span};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};

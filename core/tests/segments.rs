@@ -1,5 +1,4 @@
 //! Segments, the step, and the guard against ranges that were given before.
-#![allow(clippy::unwrap_used)]
 
 use leafid_core::{AdaptiveStep, Code, Guard, IdOrder, LARGEST_STEP, MOST_SPANS_IN_MEMORY, Segment};
 use serde_json::Value;

@@ -1,10 +1,7 @@
 //! How far a span may reach: seconds while the clock leads, little while the ids do, and never where a restart would be
 //! refused.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
+use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
 use leafid_core::{Layout, LayoutFields, Rules, Span, next_until};
 
 const LEAF: Layout = Layout::LEAF;

@@ -1,9 +1,6 @@
 //! No id lies outside the spans granted: not before the first, not after the last, not in a gap between.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PER_TICK, PLAIN, granted};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, granted};
 use leafid_core::{Action, Code, Layout, OnExhausted, Rules, Snowflake, Span};
 
 const LEAF: Layout = Layout::LEAF;

@@ -1,9 +1,6 @@
 //! Where a generator starts, from its record, the options and the clock.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, PLAIN_WAIT};
+use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT};
 use leafid_core::{Code, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Rules, Span, Start, StartAction};
 
 const LEAF: Layout = Layout::LEAF;

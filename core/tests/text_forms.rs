@@ -1,8 +1,6 @@
 //! Ids as text are what tests/vectors/text_forms.json says, both ways, for every refusal.
 
-mod common;
-
-use common::{entries, number, text, text_form_vectors};
+use crate::common::{entries, number, text, text_form_vectors};
 use leafid_core::{Code, TextForm};
 
 #[test]

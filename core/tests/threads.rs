@@ -1,9 +1,6 @@
 //! Many threads on one generator: every id once, each thread's ids in order.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PLAIN, granted};
+use crate::common::{NOW_MS, PLAIN, granted};
 use leafid_core::{Action, Layout, OnExhausted, Rules, Run, Snowflake, Span};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};

@@ -1,9 +1,6 @@
 //! A tick whose sequence is used up: wait for the clock, borrow from the future, or step on while ahead of the clock.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{NOW_MS, PER_TICK, PLAIN, PLAIN_WAIT, granted};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, PLAIN_WAIT, granted};
 use leafid_core::{Action, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Snowflake};
 
 const BORROW: Rules = Rules { on_exhausted: OnExhausted::Borrow, ..PLAIN };
@@ -51,7 +48,7 @@ fn the_next_tick_is_told_in_the_layouts_own_ticks() {
 
 #[test]
 fn a_layout_without_sequence_has_one_id_a_tick() {
-    let layout = common::layout(41, 22, 0, 1_288_834_974_657);
+    let layout = crate::common::layout(41, 22, 0, 1_288_834_974_657);
     let flake = granted(layout, Rules { random_start: 100, ..PLAIN }, 3, NOW_MS, 3_000);
     assert_eq!(flake.next(NOW_MS), layout.compose(NOW_MS, 3, 0).map_err(|_| Action::Sealed));
     assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));

@@ -1,8 +1,6 @@
 //! Ids inside of UUIDs are what tests/vectors/uuids.json says, both ways, for every refusal.
 
-mod common;
-
-use common::{entries, number, text, uuid_vectors};
+use crate::common::{entries, number, text, uuid_vectors};
 use leafid_core::{Code, TextForm, id_to_uuid, uuid_to_id};
 
 #[test]

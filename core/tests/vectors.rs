@@ -1,8 +1,6 @@
 //! Compose and decode do what tests/vectors/snowflake.json says, for every layout and every refusal.
 
-mod common;
-
-use common::{entries, layout_named, number, snowflake_vectors, text};
+use crate::common::{entries, layout_named, number, snowflake_vectors, text};
 use leafid_core::{Layout, Parts, parse_id};
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ LONGEST_SYSTEM = 600
 #: A model that finds nothing tries all its states.
 LONGEST_MODEL = 600
 #: Built quickly, for it is built often.
-QUICK = [word for each in ("leafid", "leafid-core") for word in ("--config", f"profile.dev.package.{each}.opt-level=0")]
+QUICK = ["--config", "profile.dev.package.leafid-core.opt-level=0"]
 #: The same for what is built for other languages, whose makefiles build releases.
 RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL": "true", "DEBUG": "0"}
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
@@ -50,6 +50,11 @@ def missing(test, said):
     sys.exit(f"{test} did not run:\n{said[-3000:]}")
 
 
+def in_main(file):
+    """Whether it is one of the files of core/tests, which are modules of one program."""
+    return re.fullmatch(r"core/tests/\w+\.rs", file) is not None
+
+
 def crate_of(test):
     """The arguments of cargo for a test's file."""
     file = test.partition("::")[0]
@@ -57,13 +62,18 @@ def crate_of(test):
     package = {"core": "leafid-core", "bindings/rust": "leafid", "bindings/c": "leafid-c"}[crate.partition("/src")[0]]
     if "/src/" in file:
         return package, "--lib"
-    return package, f"--test={rest.partition('/')[0].removesuffix('.rs')}"
+    return package, "--test=main" if in_main(file) else f"--test={rest.partition('/')[0].removesuffix('.rs')}"
 
 
 def path_of(test):
     """How cargo names a test, but for a module within its file."""
     file, _, name = test.partition("::")
-    of_crate = file.rpartition("/src/")[2] if "/src/" in file else file.partition("/tests/")[2].partition("/")[2]
+    if "/src/" in file:
+        of_crate = file.rpartition("/src/")[2]
+    else:
+        of_crate = file.partition("/tests/")[2]
+        if not in_main(file):
+            of_crate = of_crate.partition("/")[2]
     modules = [part for part in of_crate.removesuffix(".rs").split("/") if part not in ("", "lib", "main")]
     return re.compile("::".join([*modules, rf"(?:\w+::)?{name}"]))
 

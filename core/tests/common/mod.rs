@@ -1,5 +1,4 @@
 //! What the tests share: a seeded source of numbers, the vectors, and the part of a host that grants spans.
-#![allow(dead_code, reason = "each test file is a crate of its own and uses some of this")]
 
 use leafid_core::{Layout, LayoutFields, Order, Rules, Snowflake, Span};
 use serde_json::Value;
