@@ -1,15 +1,12 @@
 # The id server, on real databases: SQLite, MariaDB, PostgreSQL and etcd. As root, what is missing is installed from Debian's
 # packages; otherwise its tests are skipped, and say so.
 
-# Quickly built: nothing here measures speed.
-server_build := CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_INCREMENTAL=0
-
 .PHONY: test-server test-monitor server-tools server-program
 
 test-server: tools server-tools build/venv-schemathesis/done
-	@$(server_build) cargo test --quiet -p leafid-server
-	@$(server_build) cargo build --quiet -p leafid-server
-	@$(server_build) LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
+	@cargo test --quiet -p leafid-server
+	@cargo build --quiet -p leafid-server
+	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
 	    $(MAKE) --no-print-directory pytest_of=tests/server pytest_jobs=3 pytest
 
 # The monitor page in a real browser.
@@ -17,7 +14,7 @@ server_browser := build/monitor
 
 test-monitor: tools $(server_browser)/installed
 	@sh tests/debian.sh chromium:chromium
-	@$(server_build) cargo build --quiet -p leafid-server
+	@cargo build --quiet -p leafid-server
 	@cp tests/server/monitor.test.mjs $(server_browser)/
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
 	    $(retries) node node --test --test-reporter=spec $(server_browser)/monitor.test.mjs
@@ -32,7 +29,7 @@ $(server_browser)/installed: tests/wasm_js/package.json
 # build/leafid-server, for tests and the demo.
 server-program: tools
 	@echo "== building leafid-server"
-	@$(server_build) cargo build --quiet -p leafid-server
+	@cargo build --quiet -p leafid-server
 	@mkdir -p build
 	@cmp -s $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/leafid-server || \
 	    cp $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/

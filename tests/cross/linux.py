@@ -5,8 +5,8 @@
 * musl: the C library and the command line, static. The C tests run.
 * aarch64: the C library, the core and the host, under qemu-user. What that cannot run is listed below by name.
 
-Programs are built without optimisation over crates, which would take minutes. Each target ends with "N passed, N failed,
-N skipped" of its C tests. What is missing is installed from Debian's packages by root, and from rustup.
+Programs are built without optimisation over crates, which would take minutes; those of musl without any. Each target
+ends with "N passed, N failed, N skipped" of its C tests. What is missing is installed from Debian's packages by root, and from rustup.
 """
 
 import os
@@ -56,9 +56,9 @@ def need(target, *programs):
         run("rustup", "target", "add", target)
 
 
-def c_tests(target, *names, compiler, native_libs=None, shared=True, skip=(), flags=()):
+def c_tests(target, *names, compiler, profile="release", native_libs=None, shared=True, skip=(), flags=()):
     """Stages the C library of the target, and runs its tests."""
-    built = TARGET_DIR / target / "release"
+    built = TARGET_DIR / target / profile
     stage = BUILD / target
     settings = {} if native_libs is None else {"NATIVE_LIBS": native_libs}
     # Where there is no shared library, the static one takes its place and is not used.
@@ -85,9 +85,9 @@ def musl():
     target = "x86_64-unknown-linux-musl"
     need(target, "musl-gcc:musl-tools")
     linking = {"CC_x86_64_unknown_linux_musl": "musl-gcc"}
-    run("cargo", "rustc", "--release", "--quiet", "--target", target, "-p", "leafid-c", "--lib", "--crate-type", "staticlib", **linking)
-    run("cargo", "build", "--release", "--quiet", "--target", target, "-p", "leafid", "--bin", "leafid", **linking)
-    program = TARGET_DIR / target / "release/leafid"
+    run("cargo", "rustc", "--quiet", "--target", target, "-p", "leafid-c", "--lib", "--crate-type", "staticlib", **linking)
+    run("cargo", "build", "--quiet", "--target", target, "-p", "leafid", "--bin", "leafid", **linking)
+    program = TARGET_DIR / target / "debug/leafid"
     static = "NEEDED" not in subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
     said = subprocess.run([program, "decode", "1169786042799259000"], capture_output=True, text=True).stdout
     right = said.endswith("worker 39\tsequence 3448\n") and static
@@ -97,7 +97,7 @@ def musl():
     # Debian's libgcc_eh is made for glibc. Rust brings LLVM's.
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
     unwinding = f"{sysroot}/lib/rustlib/{target}/lib/self-contained/libunwind.a"
-    c_tests(target, compiler="musl-gcc", native_libs=unwinding, shared=False, flags=["--kind", "static", "--flags=-static"])
+    c_tests(target, compiler="musl-gcc", profile="debug", native_libs=unwinding, shared=False, flags=["--kind", "static", "--flags=-static"])
 
 
 def aarch64():

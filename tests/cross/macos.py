@@ -27,7 +27,7 @@ VENV = ROOT / "build/venv-packaging/bin"
 C_PROGRAMS = ["quickstart", "segments", "leases", "database_segments"]
 SETTINGS = {
     **ENVIRONMENT,
-    "CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0",
+    "CARGO_PROFILE_DEV_DEBUG": "0",
     "MACOSX_DEPLOYMENT_TARGET": OLDEST,
     "RUSTFLAGS": f"-L framework={STUBS}",
     "PATH": f"{VENV}:{os.environ['PATH']}",
