@@ -21,7 +21,7 @@ help:
 	@echo "make power-cuts SECONDS=60  processes on ext4 and XFS whose power is cut; every id is judged (as root)"
 	@echo "make hosts SECONDS=60   processes that lease worker ids on four hosts, which are network namespaces (as root); SEED=…"
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
-	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes)"
+	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes); BOUNDS=small takes one"
 	@echo "make shuttle       random interleavings of the threads of segments, under shuttle (a minute); SEED=… MODEL=… replays one"
 	@echo "make model         every order of a few events and faults, with the real core (ten minutes); BOUNDS=small takes one"
 	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls, SECONDS for each target; TARGETS='answers c_calls' runs some"

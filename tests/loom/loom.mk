@@ -1,4 +1,5 @@
-# Every interleaving of a few threads over the lock-free parts, and mutants that must be noticed. Some minutes.
+# Every interleaving of a few threads over the lock-free parts, and mutants that must be noticed. Some minutes;
+# BOUNDS=small takes one.
 # What has locks and threads is tests/shuttle's.
 
 .PHONY: loom
