@@ -57,7 +57,11 @@ export class Pages {
     const button = (sign, name, page) => {
       const button = make('button', '', sign)
       label(button, name)
-      button.onclick = () => go(page())
+      button.onclick = () => {
+        // At once: who presses twice goes on from there, whenever the first answer comes.
+        this.show(page(), this.pages)
+        go(this.page)
+      }
       return button
     }
     this.backward = [button('«', 'first page', () => 0), button('‹', 'page before', () => this.page - 1)]
