@@ -82,10 +82,10 @@ class Replicated(Proxied):
             assert time.monotonic() < deadline, found
             time.sleep(0.1)
 
-    def fail_over(self):
-        """The standby is not there for a while. Then the primary dies, and the standby is promoted."""
+    def fail_over(self, meanwhile):
+        """The standby is not there during the call. Then the primary dies, and the standby is promoted."""
         self.standby.stop()
-        time.sleep(2)
+        meanwhile()
         self.server.kill()
         self.server.remove()
         self.server = self.standby.start()
