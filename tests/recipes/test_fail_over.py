@@ -44,7 +44,7 @@ def test_a_standby_that_is_named_repeats_nothing(script, recipes):
 
 @pytest.mark.timeout(300)
 def test_another_standby_repeats_ids():
-    """To processes that start after the fail-over: one that ran before refuses what lies below the ranges that it had."""
+    """To processes that start after it: one that ran before refuses what lies below the ranges that it had."""
 
     def take(takers):
         for _ in range(5):
