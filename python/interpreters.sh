@@ -1,7 +1,7 @@
 #!/bin/sh
-# Prints "3.12 /path/to/python3.12" for CPythons from 3.11 on that are installed: the first of the one given, those on PATH
-# and those of pyenv; then the oldest and the newest, for one wheel is for all. Free-threaded builds, which need a wheel of
-# their own, not.
+# Prints "3.12 /path/to/python3.12" for up to three CPythons from 3.11 on, as one wheel is for all: the first that is found
+# (the one given, those on PATH, those of pyenv), the oldest and the newest. Free-threaded builds need a wheel of their own
+# and are left out.
 all() {
     for python in "$@" python3 python3.11 python3.12 python3.13 python3.14 python3.15 \
         "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do

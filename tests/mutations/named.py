@@ -65,8 +65,10 @@ def tests_in(path):
 
 
 def is_run(path):
-    """Whether the runner of a folder knows the file: those of C and the system tests are listed."""
+    """Whether the runner of a folder knows the file: those of the core, of C and the system tests are listed."""
     runner = path.parent / "run.py"
+    if path.match("core/tests/*.rs"):
+        return f"mod {path.stem};" in (path.parent / "main.rs").read_text()
     if not runner.exists():
         return True
     name = path.name if path.parent.name == "c" else path.stem
@@ -91,7 +93,7 @@ def wrong(page, root, tracked):
             elif not any(re.fullmatch(pattern, name) for pattern in known[file]):
                 yield f"{rule}: {file} has no test {name!r}"
             elif not is_run(root / file):
-                yield f"{rule}: {file} is not run by the run.py beside it"
+                yield f"{rule}: {file} is not run: the run.py or main.rs beside it does not name it"
 
 
 def breaks():
@@ -123,6 +125,8 @@ def tracked_files():
 def main():
     page = PAGE.read_text()
     lines = [f"docs/RELIABILITY.md: {line}" for line in wrong(page, ROOT, tracked_files())]
+    core = [path for path in (ROOT / "core/tests").glob("*.rs") if path.stem != "main"]
+    lines += [f"core/tests/main.rs does not name {path.name}" for path in core if not is_run(path)]
     lines += [f"breaks: {line}" for line in wrong_breaks(page, ROOT)]
     for line in lines:
         print(line, file=sys.stderr)

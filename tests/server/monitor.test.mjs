@@ -167,8 +167,9 @@ test('with 10,000 tags it stays small, and each tag is found', { timeout: 240_00
     await first('order')
     await page.click('[aria-label="last page"]')
     await first(`tag-${String(TAGS - 1).padStart(5, '0')}`)
-    await page.click('[aria-label="page before"]')
-    await first(`tag-${String(TAGS - 21).padStart(5, '0')}`)
+    // Twice, before an answer can come.
+    await page.evaluate(() => [1, 2].forEach(() => document.querySelector('[aria-label="page before"]').click()))
+    await first(`tag-${String(TAGS - 41).padStart(5, '0')}`)
     await page.click('[aria-label="first page"]')
     await page.click('[aria-label="next page"]')
     await first('tag-00019')
