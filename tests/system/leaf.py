@@ -123,7 +123,7 @@ def _():
     return ", ".join(f"{language} {count} ids, slowest {max(slowest)} us" for language, count, slowest, _ in told)
 
 
-@test("leaf: four processes of one state directory use nearly all that they are given, and none waits long", bound=60)
+@test("leaf: four processes of one state directory use nearly all that they are given, and none waits long", bound=120)
 def _():
     nodes, count = Nodes(), 15_000
     options = {"servers": urls(nodes.all), "protocol": "leaf", "timeout_ms": 20_000, "adaptive": "no"}
