@@ -130,7 +130,7 @@ def test_peers_that_cannot_be_asked_keep_nobody_from_starting(space):
     with leafid.Snowflake(7, **space, peer_times=fails) as flake:
         flake.next()
     let_go = threading.Event()
-    with leafid.Snowflake(7, **space, peer_times=lambda: let_go.wait(30), timeout_ms=200) as flake:
+    with leafid.Snowflake(7, **space, peer_times=lambda: let_go.wait(30), timeout_ms=2_000) as flake:
         flake.next()
     let_go.set()
 
