@@ -184,7 +184,7 @@ test('peerTimes: asked once for a generator, and its failure does not keep from 
     () => new Promise(() => {}),
   ]
   for (const peerTimes of failing) {
-    const flake = await Snowflake.open({ ...space(), worker: async () => 1, peerTimes, timeoutMs: 60 })
+    const flake = await Snowflake.open({ ...space(), worker: async () => 1, peerTimes, timeoutMs: 2000 })
     assert.equal(flake.workerId, 1)
     flake.close()
   }
