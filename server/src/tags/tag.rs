@@ -298,3 +298,19 @@ impl Tag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_future<F: Future>(_: fn(Arc<Tag>) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Its task lies between the tags on the heap, and leaves a gap of its size there.
+    #[test]
+    fn a_fetch_is_small() {
+        let bytes = size_of_future(Tag::fetch);
+        assert!(bytes <= 2048, "{bytes} bytes");
+    }
+}
