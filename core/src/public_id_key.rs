@@ -8,6 +8,7 @@ use aes::cipher::{
 };
 use aes::{Aes128, Aes192, Aes256};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use fpe::ff1::{FF1, NumeralString, Operations};
@@ -75,9 +76,11 @@ fn internal<E>(_: E) -> Error {
 }
 
 /// AES of each length of keys as one cipher, a block at a time: so FF1 is compiled once, and not for each length and for
-/// each way in which processors have AES.
+/// each way in which processors have AES. FF1 clones it for each round: a copy of the key would be overwritten each time.
 #[derive(Clone)]
-enum Aes {
+struct Aes(Arc<KeySchedule>);
+
+enum KeySchedule {
     Aes128(Aes128),
     Aes192(Aes192),
     Aes256(Aes256),
@@ -89,11 +92,11 @@ impl KeySizeUser for Aes {
 
 impl KeyInit for Aes {
     fn new(padded: &Key<Aes>) -> Aes {
-        match padded[32] {
-            16 => Aes::Aes128(Aes128::new(padded.split_ref().0)),
-            24 => Aes::Aes192(Aes192::new(padded.split_ref().0)),
-            _ => Aes::Aes256(Aes256::new(padded.split_ref().0)),
-        }
+        Aes(Arc::new(match padded[32] {
+            16 => KeySchedule::Aes128(Aes128::new(padded.split_ref().0)),
+            24 => KeySchedule::Aes192(Aes192::new(padded.split_ref().0)),
+            _ => KeySchedule::Aes256(Aes256::new(padded.split_ref().0)),
+        }))
     }
 }
 
@@ -113,10 +116,10 @@ impl BlockCipherEncrypt for Aes {
 
 impl BlockCipherEncBackend for Aes {
     fn encrypt_block(&self, block: InOut<'_, '_, Block<Aes>>) {
-        match self {
-            Aes::Aes128(cipher) => cipher.encrypt_block_inout(block),
-            Aes::Aes192(cipher) => cipher.encrypt_block_inout(block),
-            Aes::Aes256(cipher) => cipher.encrypt_block_inout(block),
+        match &*self.0 {
+            KeySchedule::Aes128(cipher) => cipher.encrypt_block_inout(block),
+            KeySchedule::Aes192(cipher) => cipher.encrypt_block_inout(block),
+            KeySchedule::Aes256(cipher) => cipher.encrypt_block_inout(block),
         }
     }
 }
