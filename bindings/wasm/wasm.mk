@@ -1,7 +1,7 @@
 # The core as a WebAssembly module.
 #
-#   make wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone, and
-#                    leafid-public-ids.wasm
+#   make wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone and without
+#                    messages, and leafid-public-ids.wasm
 #   make test-wasm   its tests, in Node, without the addon
 #   make test-wasm-python   the host in Python, on wasmtime
 

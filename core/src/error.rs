@@ -2,14 +2,22 @@
 
 use crate::Code;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+
+/// `format!` for a message. Without the feature `messages` it is empty, and its formatting is in no program.
+macro_rules! message {
+    ($($part:tt)*) => {
+        if cfg!(feature = "messages") { alloc::format!($($part)*) } else { alloc::string::String::new() }
+    };
+}
+pub(crate) use message;
 
 /// The result type of leafid.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// An error: what happened, with the numbers, and what to do.
+/// An error: what happened, with the numbers, and what to do. Without the feature `messages`, only the code, and the name
+/// of a wrong argument.
 ///
 /// It is as large as one pointer, so that a result with an id stays in registers.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -36,7 +44,16 @@ impl Error {
     /// ```
     #[cold]
     pub fn invalid(name: &str, value: impl fmt::Display, allowed: &str) -> Error {
+        if !cfg!(feature = "messages") {
+            return Error::new(Code::InvalidArgument, name);
+        }
         Error::invalid_text(name, value.to_string(), allowed)
+    }
+
+    /// As [`Error::invalid`], for a number that is not 0 to `most`.
+    #[cold]
+    pub fn out_of_range(name: &str, value: impl fmt::Display, most: impl fmt::Display) -> Error {
+        Error::invalid(name, value, &message!("0 to {most}"))
     }
 
     fn invalid_text(name: &str, mut value: String, allowed: &str) -> Error {
@@ -45,7 +62,7 @@ impl Error {
             value.truncate(end);
             value.push('…');
         }
-        Error::new(Code::InvalidArgument, format!("{name} is {value}; allowed: {allowed}"))
+        Error::new(Code::InvalidArgument, message!("{name} is {value}; allowed: {allowed}"))
     }
 
     /// The code.
@@ -60,7 +77,7 @@ impl Error {
 
     /// The same error with text before its message.
     pub fn context(self, before: impl fmt::Display) -> Error {
-        Error::new(self.code(), format!("{before}: {}", self.message()))
+        Error::new(self.code(), message!("{before}: {}", self.message()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Conversion of ids to parts and back.
 
+use crate::error::message;
 use crate::quoted::Quoted;
 use crate::{Error, Layout, Result};
-use alloc::format;
 
 /// The parts of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,11 +28,10 @@ impl Layout {
     #[inline]
     pub fn compose(&self, timestamp_ms: i64, worker_id: u32, sequence: u32) -> Result<i64> {
         if worker_id > self.max_worker_id() {
-            let allowed = format!("0 to {}", self.max_worker_id());
-            return Err(Error::invalid("worker_id", worker_id, &allowed));
+            return Err(Error::out_of_range("worker_id", worker_id, self.max_worker_id()));
         }
         if sequence > self.max_sequence() {
-            return Err(Error::invalid("sequence", sequence, &format!("0 to {}", self.max_sequence())));
+            return Err(Error::out_of_range("sequence", sequence, self.max_sequence()));
         }
         let tick = self.tick_at(timestamp_ms).ok_or_else(|| self.before_epoch(timestamp_ms))?;
         if tick > self.last_tick() {
@@ -70,7 +69,7 @@ impl Layout {
         let bits = id as u64;
         if id < 0 || (bits >> self.tick_shift()) > self.last_tick() {
             let most = (self.last_tick() << self.tick_shift()) | ((1u64 << self.tick_shift()) - 1);
-            return Err(Error::invalid("id", id, &format!("0 to {most} in the layout {self}")));
+            return Err(Error::invalid("id", id, &message!("0 to {most} in the layout {self}")));
         }
         let (worker_shift, sequence_shift) = self.shifts();
         Ok(Parts {

@@ -1,8 +1,8 @@
 //! Layouts: the fields of an id's 64 bits.
 
+use crate::error::message;
 use crate::quoted::Quoted;
 use crate::{Code, Error, Result, Utc};
-use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
@@ -104,7 +104,7 @@ impl Layout {
             ("sequence_bits", sequence_bits, 0),
         ] {
             if !(least..=62).contains(&bits) {
-                return Err(Error::invalid(name, bits, &format!("{least} to 62")));
+                return Err(Error::invalid(name, bits, &message!("{least} to 62")));
             }
         }
         if worker_bits > 31 {
@@ -115,7 +115,7 @@ impl Layout {
         }
         let bits = timestamp_bits + worker_bits + sequence_bits;
         if bits > 63 {
-            let text = format!("{timestamp_bits}|{worker_bits}|{sequence_bits}, {bits} bits");
+            let text = message!("{timestamp_bits}|{worker_bits}|{sequence_bits}, {bits} bits");
             return Err(Error::invalid(
                 "layout",
                 text,
@@ -130,8 +130,8 @@ impl Layout {
         }
         let end = (1i64 << timestamp_bits).checked_mul(tick_ms).and_then(|ms| ms.checked_add(epoch_ms));
         if end.is_none_or(|end| end > LATEST_MS) {
-            let end = end.map_or("after 2^63".into(), |end| format!("at {end}"));
-            let text = format!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending {end} ms");
+            let end = end.map_or_else(|| message!("after 2^63"), |end| message!("at {end}"));
+            let text = message!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending {end} ms");
             return Err(Error::invalid("timestamp_bits", text, "an end at or before 2^53 ms: use fewer"));
         }
         // The casts keep their values, because all of them were checked above.
@@ -252,7 +252,7 @@ impl Layout {
     #[cold]
     pub fn before_epoch(&self, timestamp_ms: i64) -> Error {
         let (time, epoch_ms) = (Utc(timestamp_ms), self.epoch_ms);
-        let message = format!(
+        let message = message!(
             "{timestamp_ms} ms ({time}) is before the layout's epoch, {epoch_ms} ms ({})",
             Utc(epoch_ms)
         );
@@ -263,7 +263,7 @@ impl Layout {
     #[cold]
     pub fn clock_before_epoch(&self, now_ms: i64) -> Error {
         let (time, epoch_ms) = (Utc(now_ms), self.epoch_ms);
-        let message = format!(
+        let message = message!(
             "the clock reads {now_ms} ms ({time}), before the layout's epoch, {epoch_ms} ms ({}): correct the clock, or \
              choose an earlier epoch_ms",
             Utc(epoch_ms)
@@ -275,7 +275,7 @@ impl Layout {
     #[cold]
     pub fn time_exhausted(&self, now_ms: i64) -> Error {
         let end = self.expires_at_ms();
-        let message = format!(
+        let message = message!(
             "{now_ms} ms ({}) is past the layout {self}, whose {} timestamp bits ended at {end} ms ({}): use more bits, or \
              a later epoch",
             Utc(now_ms),

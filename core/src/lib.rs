@@ -21,8 +21,10 @@
 //!
 //! # Features
 //!
-//! None is on by default: then the core has no dependency. The host turns them on.
+//! Without `format`, `public-ids` and `wire` the core has no dependency. The host turns on what it uses.
 //!
+//! * `messages`, on by default: the messages of errors. A program of layouts, ids and generators alone is half as large
+//!   without it: an error then has its code, and the name of a wrong argument.
 //! * `format`: the formats of files. It needs `serde_json` and `crc`, both without std.
 //! * `options`: the checks of options. It needs no dependency, but a host with options of its own has no use for it.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.

@@ -77,7 +77,7 @@ impl PublicIds {
         let version = checked(version)?;
         let key = self.key(version).ok_or_else(|| Error::invalid("version", version, &self.allowed()))?;
         let number = u64::try_from(public_id);
-        let number = number.map_err(|_| Error::invalid("public_id", public_id, &format!("0 to {MOST}")))?;
+        let number = number.map_err(|_| Error::out_of_range("public_id", public_id, MOST))?;
         match key.decrypt(&[version], number)? {
             0 => Err(Error::invalid("public_id", public_id, "the number of an id")),
             id => Ok(id as i64),

@@ -1,7 +1,6 @@
 //! Layouts and ids.
 
-use crate::module::{CallFailed, Result, call, whole, write};
-use alloc::string::ToString;
+use crate::module::{Result, call, whole};
 use core::fmt::Display;
 use leafid_core::{Error, Layout, LayoutFields, Order, Rules, parse_id};
 
@@ -39,7 +38,7 @@ extern "C" fn layout_new(
     })
 }
 
-/// The fields of a layout; the output is its text.
+/// The fields of a layout; the output is its text, with messages.
 #[unsafe(no_mangle)]
 extern "C" fn layout_fields(layout: i32) -> i32 {
     call(|module| {
@@ -56,7 +55,8 @@ extern "C" fn layout_fields(layout: i32) -> i32 {
             layout.max_sequence().into(),
             layout.expires_at_ms() as f64,
         ]);
-        write(&[&layout.to_string()]);
+        #[cfg(feature = "messages")]
+        crate::module::write(&[&alloc::string::ToString::to_string(&layout)]);
         Ok(0)
     })
 }
@@ -113,8 +113,8 @@ extern "C" fn last_id_at(layout: i32, timestamp_ms: f64) -> i64 {
 /// A number of the user's up to `most`. Errors: `invalid_argument`.
 pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
     let found = whole(name, number)?;
-    let allowed = || Error::invalid(name, found, &alloc::format!("0 to {most}")).into();
-    N::try_from(found).ok().filter(|found| *found <= most).ok_or_else(allowed)
+    let in_range = N::try_from(found).ok().filter(|found| *found <= most);
+    in_range.ok_or_else(|| Error::out_of_range(name, found, most).into())
 }
 
 /// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.
@@ -175,11 +175,12 @@ extern "C" fn rules_never_ahead(rules: i32) -> i32 {
 
 /// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what
 /// the module knows of the name.
+#[cfg(feature = "messages")]
 #[unsafe(no_mangle)]
 extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
     call(|module| {
         let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
         let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
-        Err(CallFailed::from(Error::invalid(name, value, allowed)))
+        Err(crate::module::CallFailed::from(Error::invalid(name, value, allowed)))
     })
 }

@@ -267,6 +267,9 @@ impl Module {
 #[cold]
 #[inline(never)]
 fn no_handle(handle: i32, kind: &str) -> CallFailed {
+    if !cfg!(feature = "messages") {
+        return Error::new(Code::Closed, kind).into();
+    }
     let message = alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind");
     Error::new(Code::Closed, message).into()
 }

@@ -15,7 +15,10 @@ test('its exports are those of the document, and the memory', () => {
   const [main, publicIds] = document.split('\n## Public ids\n')
   const rows = text => [...text.matchAll(/^\| `([a-z_]+)\(.*?\)/gm)].map(row => row[1])
   const more = [.../^Of the other sections it has (.*?)\.$/ms.exec(publicIds)[1].matchAll(/`(\w+)`/g)].map(row => row[1])
-  for (const [name, documented] of [['leafid', rows(main)], ['leafid-public-ids', [...more, ...rows(publicIds)]]]) {
+  const small = main.split('\n## ').filter(section => section.split('\n', 1)[0].endsWith('(small)'))
+  const smallRows = rows(small.join('\n')).filter(each => each !== 'refuse')
+  const documents = [['leafid', rows(main)], ['leafid-snowflake', smallRows], ['leafid-public-ids', [...more, ...rows(publicIds)]]]
+  for (const [name, documented] of documents) {
     const found = WebAssembly.Module.exports(new WebAssembly.Module(bytes(name)))
     const functions = found.filter(each => each.kind === 'function').map(each => each.name)
     assert.deepEqual(functions.sort(), documented.sort())

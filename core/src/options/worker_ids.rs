@@ -58,7 +58,7 @@ impl WorkerRange {
         }
         match (u32::try_from(first), u32::try_from(last)) {
             (Ok(first), Ok(last)) if last <= most => Ok(WorkerRange { first, last, by_hostname }),
-            _ => Err(Error::invalid(name, shown, &format!("0 to {most}"))),
+            _ => Err(Error::out_of_range(name, shown, most)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The results of a generator's call besides one id: a run of ids, or the next action.
 
+use crate::error::message;
 use crate::{Code, Error, Layout, Rules, Utc};
-use alloc::format;
 use alloc::vec::Vec;
 
 /// The next action of a caller that got no id. The call changed nothing.
@@ -83,7 +83,7 @@ impl Action {
         match self {
             Action::ClockBackwards { last_ms, now_ms } => {
                 let bound = rules.max_backwards_ms;
-                let message = format!(
+                let message = message!(
                     "the clock reads {now_ms} ms ({}), {} ms behind the last id's {last_ms} ms ({}); at most {bound} ms \
                      are bridged: correct the clock or wait until it has caught up",
                     Utc(now_ms),
@@ -99,7 +99,7 @@ impl Action {
                 Error::new(Code::StateIo, "the next span was not made durable in time; try again")
             }
             Action::WaitUntil(ms) => {
-                let message = format!("no id before {ms} ms ({}); call again then", Utc(ms));
+                let message = message!("no id before {ms} ms ({}); call again then", Utc(ms));
                 Error::new(Code::WouldBlock, message)
             }
         }
