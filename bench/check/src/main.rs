@@ -1,6 +1,7 @@
 //! Calls each hot path of leafid for Rust so often, and twice as often, for callgrind to count. A line for each such loop
 //! says what was called and how often, in the order of callgrind's dumps.
 
+mod public_ids;
 mod snowflakes;
 mod tags;
 
@@ -21,6 +22,7 @@ fn main() {
     floors();
     snowflakes::count();
     tags::count();
+    public_ids::count();
 }
 
 fn one_by_one(path: &str, call: impl FnMut()) {
