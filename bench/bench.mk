@@ -39,4 +39,4 @@ bench-report:
 	@python3 bench/plots.py build/bench docs/plots
 
 bench-criterion:
-	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(FILTER)
+	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(if $(FILTER),'$(FILTER)')

@@ -6,9 +6,9 @@ use aes::cipher::{
     Block, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, Key,
     KeyInit, KeySizeUser, ParBlocksSizeUser,
 };
-use aes::{Aes128, Aes192, Aes256};
+use aes::{Aes128Enc, Aes192Enc, Aes256Enc};
 use alloc::format;
-use alloc::sync::Arc;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::fmt;
 use fpe::ff1::{FF1, NumeralString, Operations};
@@ -19,8 +19,11 @@ const BITS: u32 = 63;
 const HIGH_BITS: u32 = 31;
 const LOW_BITS: u32 = 32;
 
+/// What FF1 takes as key, because it wants keys of one length: 32 bytes, and how many of them are the key.
+const PADDED: usize = 33;
+
 /// A secret key of AES: 16, 24 or 32 bytes. Nothing prints it, and its memory is overwritten when it is dropped.
-pub struct PublicIdKey(FF1<Aes>);
+pub struct PublicIdKey(Zeroizing<Vec<u8>>);
 
 impl PublicIdKey {
     /// The key of these bytes. Errors: `invalid_argument` for another number of them.
@@ -28,11 +31,11 @@ impl PublicIdKey {
         if !matches!(bytes.len(), 16 | 24 | 32) {
             return Err(Error::invalid("key", format!("{} bytes long", bytes.len()), "16, 24 or 32 bytes"));
         }
-        // FF1 wants keys of one length: 32 bytes, and how many of them are the key.
-        let mut padded = Zeroizing::new([0; 33]);
-        padded[..bytes.len()].copy_from_slice(bytes);
-        padded[32] = bytes.len() as u8;
-        FF1::new(&*padded, 2).map(PublicIdKey).map_err(internal)
+        let mut padded = Zeroizing::new(Vec::with_capacity(PADDED));
+        padded.extend_from_slice(bytes);
+        padded.resize(PADDED - 1, 0);
+        padded.push(bytes.len() as u8);
+        Ok(PublicIdKey(padded))
     }
 
     /// The key of hexadecimal digits, as `openssl rand -hex 16` writes them. White space around them is ignored.
@@ -54,12 +57,18 @@ impl PublicIdKey {
 
     /// NIST SP 800-38G, FF1.Encrypt, of an id as 63 numerals of radix 2, the highest first.
     pub(crate) fn encrypt(&self, tweak: &[u8], id: u64) -> Result<u64> {
-        self.0.encrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
+        self.ff1()?.encrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
     }
 
     /// FF1.Decrypt, otherwise as `encrypt`.
     pub(crate) fn decrypt(&self, tweak: &[u8], id: u64) -> Result<u64> {
-        self.0.decrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
+        self.ff1()?.decrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
+    }
+
+    /// FF1 for one call. It clones its cipher in each round: threads that share a key would wait for each other at the
+    /// count of an `Arc`, which takes longer than the schedule of the key.
+    fn ff1(&self) -> Result<FF1<Aes>> {
+        FF1::new(&self.0, 2).map_err(internal)
     }
 }
 
@@ -76,14 +85,14 @@ fn internal<E>(_: E) -> Error {
 }
 
 /// AES of each length of keys as one cipher, a block at a time: so FF1 is compiled once, and not for each length and for
-/// each way in which processors have AES. FF1 clones it for each round: a copy of the key would be overwritten each time.
+/// each way in which processors have AES. A clone is a reference: a copy of the schedule would be overwritten each time.
 #[derive(Clone)]
-struct Aes(Arc<KeySchedule>);
+struct Aes(Rc<KeySchedule>);
 
 enum KeySchedule {
-    Aes128(Aes128),
-    Aes192(Aes192),
-    Aes256(Aes256),
+    Aes128(Aes128Enc),
+    Aes192(Aes192Enc),
+    Aes256(Aes256Enc),
 }
 
 impl KeySizeUser for Aes {
@@ -92,10 +101,10 @@ impl KeySizeUser for Aes {
 
 impl KeyInit for Aes {
     fn new(padded: &Key<Aes>) -> Aes {
-        Aes(Arc::new(match padded[32] {
-            16 => KeySchedule::Aes128(Aes128::new(padded.split_ref().0)),
-            24 => KeySchedule::Aes192(Aes192::new(padded.split_ref().0)),
-            _ => KeySchedule::Aes256(Aes256::new(padded.split_ref().0)),
+        Aes(Rc::new(match padded[32] {
+            16 => KeySchedule::Aes128(Aes128Enc::new(padded.split_ref().0)),
+            24 => KeySchedule::Aes192(Aes192Enc::new(padded.split_ref().0)),
+            _ => KeySchedule::Aes256(Aes256Enc::new(padded.split_ref().0)),
         }))
     }
 }

@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use leafid::{ClockSource, PublicIdKey, PublicIds, TextForm};
 use open::{builder, segments, wide};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 fn snowflake(criterion: &mut Criterion) {
@@ -83,6 +83,19 @@ fn public_ids(criterion: &mut Criterion) {
         let mut id = 1;
         group.bench_function(BenchmarkId::new("encrypt", bits), |b| {
             b.iter(|| id = ids.encrypt(id).expect("an id"))
+        });
+        // As long as alone: threads share no more than the key.
+        let done = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !done.load(Relaxed) {
+                    black_box(ids.encrypt(1).expect("an id"));
+                }
+            });
+            group.bench_function(BenchmarkId::new("encrypt, beside another thread", bits), |b| {
+                b.iter(|| id = ids.encrypt(id).expect("an id"))
+            });
+            done.store(true, Relaxed);
         });
         group.bench_function(BenchmarkId::new("decrypt", bits), |b| {
             b.iter(|| id = ids.decrypt(id, 1).expect("an id"))
