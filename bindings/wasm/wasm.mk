@@ -1,14 +1,16 @@
-# The core as a WebAssembly module.
+# The core as WebAssembly modules.
 #
 #   make wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone and without
 #                    messages, and leafid-public-ids.wasm
-#   make test-wasm   its tests, in Node, without the addon
+#   make test-wasm   their tests, in Node, without the addon
 #   make test-wasm-python   the host in Python, on wasmtime
 
 wasm_target := wasm32-unknown-unknown
-wasm_built = $(or $(CARGO_TARGET_DIR),target)/$(wasm_target)/wasm/leafid_wasm
+# The modules, and their features.
+wasm_modules := leafid:default leafid-snowflake:snowflake leafid-public-ids:messages,public-ids
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
+wasm_crate := --quiet --target $(wasm_target) -p leafid-wasm --no-default-features
 # wasm-opt takes a seventh off what the compiler made.
 wasm_binaryen := 132.0.0
 wasm_opt := build/wasm-tools/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int \
@@ -25,21 +27,16 @@ build/wasm-tools/binaryen-%:
 	@cd build/wasm-tools && $(NPM) install --prefix . --loglevel=error --no-save --no-package-lock --no-audit --no-fund binaryen@$*
 	@touch $@
 
-# The small one has a folder of its own: both have one file name, and each would undo the other.
-wasm: wasm_small = build/wasm/target/$(wasm_target)/wasm/leafid_wasm.wasm
+# Each has a folder of its own: they have one file name, and each would undo the other.
 wasm: wasm-tools
-	@mkdir -p build/wasm
-	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm --no-default-features \
-	    --target-dir build/wasm/target
-	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm
-	@$(wasm_cargo) build --quiet --profile wasm --target $(wasm_target) -p leafid-wasm-public-ids
-	@for pair in $(wasm_small):leafid-snowflake $(wasm_built).wasm:leafid $(wasm_built)_public_ids.wasm:leafid-public-ids; do \
-	    to=build/wasm/$${pair#*:}.wasm; [ "$$to" -nt "$${pair%:*}" ] || $(wasm_opt) "$${pair%:*}" -o "$$to" || exit 1; done
+	@for module in $(wasm_modules); do name=$${module%:*}; folder=build/wasm/target/$$name; \
+	    $(wasm_cargo) build $(wasm_crate) --profile wasm --features $${module#*:} --target-dir $$folder || exit 1; \
+	    from=$$folder/$(wasm_target)/wasm/leafid_wasm.wasm; to=build/wasm/$$name.wasm; \
+	    [ "$$to" -nt "$$from" ] || $(wasm_opt) "$$from" -o "$$to" || exit 1; done
 
 test-wasm: wasm
-	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm -- -D warnings
-	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm --no-default-features -- -D warnings
-	@$(wasm_cargo) clippy --quiet --target $(wasm_target) -p leafid-wasm-public-ids -- -D warnings
+	@for module in $(wasm_modules); do \
+	    $(wasm_cargo) clippy $(wasm_crate) --features $${module#*:} -- -D warnings || exit 1; done
 	@LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test --test-reporter=spec bindings/wasm/tests/*.test.mjs
 
 wasm_python := build/venv-wasm

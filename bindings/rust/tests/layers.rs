@@ -90,7 +90,6 @@ fn each_file_keeps_the_rules() {
         ("python", "bindings/python/src"),
         ("node", "bindings/node/src"),
         ("wasm", "bindings/wasm/src"),
-        ("wasm_public_ids", "bindings/wasm_public_ids/src"),
         ("server", "server/src"),
     ] {
         let sources = Crate::read(&root().join(folder));

@@ -1,6 +1,7 @@
 //! The filter of a clock that leaps ahead.
 
-use crate::module::{Module, call, ms, write};
+use crate::argument::ms;
+use crate::module::{Module, call, write};
 use alloc::string::ToString;
 use core::time::Duration;
 use leafid_core::{ClockFilter, LeapEvent};

@@ -1,6 +1,7 @@
 //! The fetches of a tag: when, and for how many ids.
 
-use crate::module::{CallFailed, Module, Result, call, code, optional};
+use crate::argument::optional;
+use crate::module::{CallFailed, Module, Result, call, code};
 use leafid_core::{AdaptiveStep, Error, FetchAction, FetchPhase, FetchState};
 
 /// The error with this number, whose message is the input.

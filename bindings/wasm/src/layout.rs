@@ -1,8 +1,8 @@
 //! Layouts and ids.
 
-use crate::module::{Result, call, whole};
-use core::fmt::Display;
-use leafid_core::{Error, Layout, LayoutFields, Order, Rules, parse_id};
+use crate::argument::{whole, within};
+use crate::module::call;
+use leafid_core::{Layout, LayoutFields, Order, Rules};
 
 /// The layout of a text: a preset's name, or bits as in `41|10|12`.
 #[unsafe(no_mangle)]
@@ -110,13 +110,6 @@ extern "C" fn last_id_at(layout: i32, timestamp_ms: f64) -> i64 {
     })
 }
 
-/// A number of the user's up to `most`. Errors: `invalid_argument`.
-pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
-    let found = whole(name, number)?;
-    let in_range = N::try_from(found).ok().filter(|found| *found <= most);
-    in_range.ok_or_else(|| Error::out_of_range(name, found, most).into())
-}
-
 /// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.
 #[unsafe(no_mangle)]
 extern "C" fn decode(layout: i32, id: i64) -> i32 {
@@ -124,15 +117,6 @@ extern "C" fn decode(layout: i32, id: i64) -> i32 {
         let parts = module.get::<Layout>(layout)?.decode(id)?;
         module.answer(&[parts.timestamp_ms as f64, parts.worker_id.into(), parts.sequence.into()]);
         Ok(0)
-    })
-}
-
-/// The id of decimal digits.
-#[unsafe(no_mangle)]
-extern "C" fn id_parse(length: i32) -> i64 {
-    call(|module| {
-        let [text] = module.texts([length])?;
-        Ok(parse_id(text)?)
     })
 }
 
@@ -145,7 +129,7 @@ extern "C" fn rules_new(
     max_backwards_ms: f64,
     random_start: f64,
 ) -> i32 {
-    use crate::module::optional;
+    use crate::argument::optional;
     use leafid_core::{OnClockBackwards, OnExhausted, options};
     call(|module| {
         let [backwards, exhausted] = module.texts([on_clock_backwards_length, on_exhausted_length])?;
@@ -170,17 +154,5 @@ extern "C" fn rules_never_ahead(rules: i32) -> i32 {
     call(|module| {
         let rules = module.get::<Rules>(rules)?.never_ahead();
         Ok(module.add(rules))
-    })
-}
-
-/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what
-/// the module knows of the name.
-#[cfg(feature = "messages")]
-#[unsafe(no_mangle)]
-extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
-    call(|module| {
-        let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
-        let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
-        Err(crate::module::CallFailed::from(Error::invalid(name, value, allowed)))
     })
 }

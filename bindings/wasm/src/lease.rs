@@ -1,8 +1,9 @@
 //! Leases of worker ids: their spans, the schedule of renewals, and what follows a loss.
 
+use crate::argument::{duration, ms, optional, whole};
 use crate::fetch::given_error;
 use crate::machine::RenewalResult;
-use crate::module::{Result, call, duration, ms, optional, whole, write};
+use crate::module::{Result, call, write};
 use alloc::vec::Vec;
 use leafid_core::{
     Code, HeldLease, Layout, Lease, LeaseLoss, LossAction, PEERS_THRESHOLD_MS, Renewal, RenewalAnswer,

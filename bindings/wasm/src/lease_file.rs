@@ -1,6 +1,7 @@
 //! The files that cache leases, for a start while no lease server can be reached.
 
-use crate::module::{Module, Result, call, utf8, whole, write_bytes};
+use crate::argument::whole;
+use crate::module::{Module, Result, call, utf8, write_bytes};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,42 +1,45 @@
 //! The core of leafid as a WebAssembly module: plain exports of numbers and bytes, and no import.
 //!
-//! docs/WASM-ABI.md describes every export. On other targets this crate is empty.
-#![cfg_attr(target_arch = "wasm32", no_std)]
+//! docs/WASM-ABI.md describes every export. The features are what a module has. On other targets this crate is empty.
+#![cfg(target_arch = "wasm32")]
+#![no_std]
 
-#[cfg(target_arch = "wasm32")]
 extern crate alloc;
 
-#[cfg(all(target_arch = "wasm32", feature = "record"))]
+#[cfg(feature = "snowflake")]
+mod argument;
+#[cfg(feature = "record")]
 mod clock;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod fetch;
-#[cfg(all(target_arch = "wasm32", feature = "format"))]
+#[cfg(feature = "format")]
 mod format;
-#[cfg(target_arch = "wasm32")]
+#[cfg(feature = "snowflake")]
+mod ids;
+#[cfg(feature = "snowflake")]
 mod layout;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod lease;
-#[cfg(all(target_arch = "wasm32", feature = "format", feature = "wire"))]
+#[cfg(all(feature = "format", feature = "wire"))]
 mod lease_file;
-#[cfg(target_arch = "wasm32")]
 mod machine;
-#[cfg(all(target_arch = "wasm32", feature = "format", feature = "wire"))]
+#[cfg(all(feature = "format", feature = "wire"))]
 mod mark;
-#[cfg(target_arch = "wasm32")]
 mod module;
-#[cfg(all(target_arch = "wasm32", feature = "record"))]
+#[cfg(feature = "public-ids")]
+mod public_ids;
+#[cfg(feature = "record")]
 mod record;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod segment;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod servers;
-#[cfg(target_arch = "wasm32")]
+#[cfg(feature = "snowflake")]
 mod snowflake;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod source;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod start;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
 mod text_form;
-#[cfg(all(target_arch = "wasm32", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod wire;

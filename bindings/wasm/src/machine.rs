@@ -1,5 +1,6 @@
 //! The objects behind handles.
 
+#[cfg(any(feature = "public-ids", feature = "snowflake"))]
 use alloc::boxed::Box;
 #[cfg(feature = "wire")]
 use alloc::collections::VecDeque;
@@ -9,15 +10,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 #[cfg(feature = "wire")]
 use leafid_core::{CircuitBreaker, DoubleBuffer, FailOver, Filler, RenewalAnswer, ServersHealth, SingleIds};
+#[cfg(feature = "snowflake")]
 use leafid_core::{Layout, Rules, Snowflake};
 #[cfg(feature = "record")]
 use leafid_core::{Record, SpanExtension};
 
 /// What a handle stands for.
 pub(crate) enum Machine {
+    #[cfg(feature = "snowflake")]
     Layout(Layout),
+    #[cfg(feature = "snowflake")]
     Rules(Rules),
+    #[cfg(feature = "snowflake")]
     Snowflake(Box<Snowflake>),
+    #[cfg(feature = "public-ids")]
+    PublicIds(Box<leafid_core::PublicIds>),
     #[cfg(feature = "record")]
     Record(Box<Record>),
     #[cfg(feature = "record")]
@@ -92,7 +99,7 @@ pub(crate) trait Kind: Sized {
     const NAME: &'static str;
     fn into_machine(self) -> Machine;
     fn of(machine: &Machine) -> Option<&Self>;
-    #[cfg(feature = "record")]
+    #[cfg(any(feature = "public-ids", feature = "record"))]
     fn of_mut(machine: &mut Machine) -> Option<&mut Self>;
 }
 
@@ -105,18 +112,31 @@ macro_rules! kind {
                 Machine::$variant($wrapped)
             }
             fn of(machine: &Machine) -> Option<&Self> {
-                if let Machine::$variant(found) = machine { Some(found) } else { None }
+                match machine {
+                    Machine::$variant(found) => Some(found),
+                    #[allow(unreachable_patterns, reason = "a module may have one kind")]
+                    _ => None,
+                }
             }
-            #[cfg(feature = "record")]
+            #[cfg(any(feature = "public-ids", feature = "record"))]
             fn of_mut(machine: &mut Machine) -> Option<&mut Self> {
-                if let Machine::$variant(found) = machine { Some(found) } else { None }
+                match machine {
+                    Machine::$variant(found) => Some(found),
+                    #[allow(unreachable_patterns, reason = "a module may have one kind")]
+                    _ => None,
+                }
             }
         }
     };
 }
 
+#[cfg(feature = "snowflake")]
 kind!(Layout, Layout, "a layout", |layout| layout);
+#[cfg(feature = "snowflake")]
 kind!(Rules, Rules, "rules", |rules| rules);
+#[cfg(feature = "public-ids")]
+kind!(leafid_core::PublicIds, PublicIds, "public ids", |ids| Box::new(ids));
+#[cfg(feature = "snowflake")]
 kind!(Snowflake, Snowflake, "a snowflake", |snowflake| Box::new(snowflake));
 #[cfg(feature = "record")]
 kind!(Record, Record, "a record", |record| Box::new(record));

@@ -3,20 +3,13 @@
 use crate::machine::{Kind, Machine};
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
-#[cfg(feature = "record")]
-use core::time::Duration;
-use leafid_core::{Code, Error, Run};
+use leafid_core::{Code, Error};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 
 /// The version of the exports: docs/WASM-ABI.md.
 const ABI_VERSION: i32 = 1;
 /// How many numbers an answer has at most.
 const MOST_NUMBERS: usize = 16;
-/// How many ids one call returns at most.
-pub(crate) const MOST_IDS: usize = 4096;
-/// The largest whole number that an f64 holds exactly, with all below it.
-const LARGEST: f64 = 9_007_199_254_740_992.0;
-
 #[cfg(target_feature = "atomics")]
 compile_error!("the module's memory must not be shared: each thread has an instance of its own");
 
@@ -39,16 +32,13 @@ pub(crate) struct Module {
     numbers: [f64; MOST_NUMBERS],
 }
 
-struct Single<T>(UnsafeCell<T>);
+pub(crate) struct Single<T>(pub(crate) UnsafeCell<T>);
 
 // SAFETY: an instance without shared memory has one thread.
 unsafe impl<T> Sync for Single<T> {}
 
 static MODULE: Single<Module> =
     Single(UnsafeCell::new(Module { machines: Vec::new(), input: Vec::new(), numbers: [0.0; MOST_NUMBERS] }));
-
-/// Apart from the rest, because what is zero needs no place in the module's file.
-static IDS: Single<[i64; MOST_IDS]> = Single(UnsafeCell::new([0; MOST_IDS]));
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.
 static OUTPUT: Single<CallOutput> = Single(UnsafeCell::new(CallOutput { bytes: Vec::new(), failure: 0 }));
@@ -108,34 +98,6 @@ pub(crate) fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
     // SAFETY: there is one thread, and no call of the module contains another one: it imports no function, and no
     // closure given here calls an export.
     call(unsafe { &mut *MODULE.0.get() })
-}
-
-/// The memory of ids, for one call.
-#[inline(always)]
-pub(crate) fn with_ids(call: impl FnOnce(&mut [i64; MOST_IDS])) {
-    // SAFETY: as in `with`; only closures of this module's callers see it, and none of them contains another.
-    call(unsafe { &mut *IDS.0.get() });
-}
-
-/// Writes the ids of a run to the front of `ids`, four in each round of the loop. In WebAssembly without SIMD that is
-/// faster than `Run::write`.
-pub(crate) fn write_run(run: &Run, ids: &mut [i64]) {
-    // They wrap only behind the last id.
-    let steps = [0, 1, 2, 3].map(|step| run.stride.wrapping_mul(step));
-    let mut id = run.first;
-    let room = ids.len().min(run.count);
-    for round in ids[..room].chunks_mut(steps.len()) {
-        match round {
-            [first, second, third, fourth] => {
-                *first = id;
-                *second = id.wrapping_add(steps[1]);
-                *third = id.wrapping_add(steps[2]);
-                *fourth = id.wrapping_add(steps[3]);
-            }
-            rest => rest.iter_mut().zip(steps).for_each(|(slot, step)| *slot = id.wrapping_add(step)),
-        }
-        id = id.wrapping_add(run.stride.wrapping_mul(4));
-    }
 }
 
 /// What an export returns: negative numbers are errors and actions.
@@ -211,7 +173,7 @@ impl Module {
     }
 
     /// As [`Module::get`].
-    #[cfg(feature = "record")]
+    #[cfg(any(feature = "public-ids", feature = "record"))]
     #[inline(never)]
     pub(crate) fn get_mut<T: Kind>(&mut self, handle: i32) -> Result<&mut T> {
         let machine = self.machines.get_mut((handle as usize).wrapping_sub(1));
@@ -222,6 +184,7 @@ impl Module {
     }
 
     /// The first numbers of the answer.
+    #[cfg(feature = "snowflake")]
     pub(crate) fn answer(&mut self, numbers: &[f64]) {
         for (place, number) in self.numbers.iter_mut().zip(numbers) {
             *place = *number;
@@ -255,6 +218,12 @@ impl Module {
         Ok(texts)
     }
 
+    /// Overwrites the input, which was a key.
+    #[cfg(feature = "public-ids")]
+    pub(crate) fn forget_input(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.input);
+    }
+
     /// An error that is a part of an answer: its number, and the message as output.
     #[cfg(feature = "wire")]
     #[inline(never)]
@@ -277,35 +246,6 @@ fn no_handle(handle: i32, kind: &str) -> CallFailed {
 #[inline(never)]
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str> {
     core::str::from_utf8(bytes).map_err(|_| Error::invalid("text", "not UTF-8", "UTF-8").into())
-}
-
-/// A whole number of the user's. Errors: `invalid_argument` for a fraction, NaN, and more than 2^53.
-#[inline(never)]
-pub(crate) fn whole(name: &str, number: f64) -> Result<i64> {
-    let whole = number as i64;
-    if whole as f64 != number || !(-LARGEST..=LARGEST).contains(&number) {
-        let value = "not a whole number, or beyond 2^53";
-        return Err(Error::invalid(name, value, leafid_core::options::allowed(name)).into());
-    }
-    Ok(whole)
-}
-
-/// As [`whole`]; NaN stands for none.
-pub(crate) fn optional(name: &str, number: f64) -> Result<Option<i64>> {
-    if number.is_nan() { Ok(None) } else { whole(name, number).map(Some) }
-}
-
-/// Milliseconds since the machine's start.
-#[cfg(feature = "record")]
-pub(crate) fn duration(ms: f64) -> Duration {
-    // A conversion to an integer ends at its bounds, and NaN is 0.
-    Duration::from_millis(ms as u64)
-}
-
-/// As a number of milliseconds.
-#[cfg(feature = "record")]
-pub(crate) fn ms(duration: Duration) -> f64 {
-    duration.as_millis() as u64 as f64
 }
 
 /// The version of the exports.
@@ -342,12 +282,6 @@ extern "C" fn numbers() -> i32 {
     with(|module| module.numbers.as_ptr() as i32)
 }
 
-/// The address of the answer's ids, which never changes.
-#[unsafe(no_mangle)]
-extern "C" fn ids() -> i32 {
-    IDS.0.get() as i32
-}
-
 /// Frees a handle. A later call may return its number again.
 #[unsafe(no_mangle)]
 extern "C" fn free(handle: i32) {
@@ -372,4 +306,16 @@ extern "C" fn error_name(number: i32) -> i32 {
 #[inline(never)]
 pub(crate) fn code(number: i32) -> Result<Code> {
     Code::from_number(number).ok_or_else(|| Error::invalid("number", number, "the number of an error").into())
+}
+
+/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what
+/// the module knows of the name.
+#[cfg(feature = "messages")]
+#[unsafe(no_mangle)]
+extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
+    call(|module| {
+        let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
+        let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
+        Err(CallFailed::from(Error::invalid(name, value, allowed)))
+    })
 }

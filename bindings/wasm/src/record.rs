@@ -1,7 +1,7 @@
 //! Records of worker ids, and the extension of spans.
 
-use crate::layout::within;
-use crate::module::{CallFailed, call, duration, ms, write};
+use crate::argument::{duration, ms, within};
+use crate::module::{CallFailed, call, write};
 use leafid_core::{
     Admission, ExtensionAction, Layout, Record, Rules, Snowflake, Span, SpanExtension, next_until,
 };

@@ -1,7 +1,9 @@
 //! Segments: the buffer of a tag, what waits for room in it, and the guard against ids that a source repeats.
 
+use crate::argument::optional;
+use crate::ids::{MOST_IDS, with_ids, write_run};
 use crate::machine::Buffer;
-use crate::module::{CallFailed, MOST_IDS, Result, Returned, call, optional, with, with_ids, write_run};
+use crate::module::{CallFailed, Result, Returned, call, with};
 use alloc::vec::Vec;
 use leafid_core::{
     DoubleBuffer, Empty, Error, Guard, IdOrder, PendingSegments, RunLength, Segment, Stock, options,

@@ -1,7 +1,8 @@
 //! Generators.
 
-use crate::layout::within;
-use crate::module::{CallFailed, MOST_IDS, Module, Returned, call, with, with_ids, write_run};
+use crate::argument::within;
+use crate::ids::{MOST_IDS, with_ids, write_run};
+use crate::module::{CallFailed, Module, Returned, call, with};
 use leafid_core::{Action, Layout, Rules, Snowflake, Span};
 
 /// Call again when the clock reads the answer's first number.

@@ -1,7 +1,8 @@
 //! The start of a generator: which worker id, and from which tick.
 
+use crate::argument::{duration, ms, optional, whole};
 use crate::fetch::given_error;
-use crate::module::{call, code, duration, ms, optional, utf8, whole, write};
+use crate::module::{call, code, utf8, write};
 use core::time::Duration;
 use leafid_core::options::{MOST_MS, WorkerOption, WorkerRange, allowed, id_space, start_tick};
 use leafid_core::{

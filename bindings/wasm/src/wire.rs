@@ -1,7 +1,8 @@
 //! The protocols of servers: requests, and how a response is judged.
 
+use crate::argument::optional;
 use crate::machine::RenewalResult;
-use crate::module::{Module, Result, call, optional, utf8, write};
+use crate::module::{Module, Result, call, utf8, write};
 use crate::segment::write_segments;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;

@@ -1,23 +1,23 @@
-//! The exports of public ids.
+//! Public ids.
 
-use crate::memory::{Memory, call, utf8};
-use leafid_core::{Error, PublicIdKey, PublicIds, Result, TextForm};
+use crate::module::{Module, Result, call, utf8, write};
+use leafid_core::{Error, PublicIdKey, PublicIds, TextForm};
 
 /// Public ids of one key. The input is its bytes, or with `hex` 1 their hexadecimal digits, and is overwritten.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_new(key_length: i32, hex: i32, version: f64) -> i32 {
-    call(|memory| {
-        let ids = PublicIds::new(key(memory, key_length, hex)?, whole(version)?)?;
-        Ok(memory.add(ids))
+    call(|module| {
+        let ids = PublicIds::new(key(module, key_length, hex)?, whole(version)?)?;
+        Ok(module.add(ids))
     })
 }
 
 /// Adds a key of another version, which decrypts only. The input is as of `public_ids_new`.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_add_key(ids: i32, key_length: i32, hex: i32, version: f64) -> i32 {
-    call(|memory| {
-        let key = key(memory, key_length, hex)?;
-        memory.get_mut(ids)?.add_key(key, whole(version)?)?;
+    call(|module| {
+        let key = key(module, key_length, hex)?;
+        module.get_mut::<PublicIds>(ids)?.add_key(key, whole(version)?)?;
         Ok(0)
     })
 }
@@ -25,22 +25,21 @@ extern "C" fn public_ids_add_key(ids: i32, key_length: i32, hex: i32, version: f
 /// The number that stands for an id.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_encrypt(ids: i32, id: i64) -> i64 {
-    call(|memory| memory.get(ids)?.encrypt(id))
+    call(|module| Ok(module.get::<PublicIds>(ids)?.encrypt(id)?))
 }
 
 /// The id of a number that was made with the key of this version.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_decrypt(ids: i32, public_id: i64, version: f64) -> i64 {
-    call(|memory| memory.get(ids)?.decrypt(public_id, whole(version)?))
+    call(|module| Ok(module.get::<PublicIds>(ids)?.decrypt(public_id, whole(version)?)?))
 }
 
 /// The text that stands for an id, as output; the input is the form's name.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_format(ids: i32, form_length: i32, id: i64) -> i32 {
-    call(|memory| {
-        let form = TextForm::parse(memory.texts([form_length])?[0])?;
-        let text = memory.get(ids)?.format_id(id, form)?;
-        memory.write(&text);
+    call(|module| {
+        let [form] = module.texts([form_length])?;
+        write(&[&module.get::<PublicIds>(ids)?.format_id(id, TextForm::parse(form)?)?]);
         Ok(0)
     })
 }
@@ -48,19 +47,19 @@ extern "C" fn public_ids_format(ids: i32, form_length: i32, id: i64) -> i32 {
 /// The id of a text; the input is the form's name and the text.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_parse(ids: i32, form_length: i32, text_length: i32) -> i64 {
-    call(|memory| {
-        let [form, text] = memory.texts([form_length, text_length])?;
-        memory.get(ids)?.parse_id(text, TextForm::parse(form)?)
+    call(|module| {
+        let [form, text] = module.texts([form_length, text_length])?;
+        Ok(module.get::<PublicIds>(ids)?.parse_id(text, TextForm::parse(form)?)?)
     })
 }
 
-fn key(memory: &mut Memory, length: i32, hex: i32) -> Result<PublicIdKey> {
-    let [bytes] = memory.input([length])?;
+fn key(module: &mut Module, length: i32, hex: i32) -> Result<PublicIdKey> {
+    let [bytes] = module.input([length])?;
     // An error about digits says nothing of them.
     let key =
         if hex == 0 { PublicIdKey::new(bytes) } else { PublicIdKey::from_hex(utf8(bytes).unwrap_or("")) };
-    memory.forget_input();
-    key
+    module.forget_input();
+    Ok(key?)
 }
 
 /// A version as the core takes it, which checks the rest.
@@ -69,6 +68,6 @@ fn whole(version: f64) -> Result<u32> {
     if f64::from(whole) == version {
         Ok(whole)
     } else {
-        Err(Error::invalid("version", version as i64, "0 to 31"))
+        Err(Error::invalid("version", version as i64, "0 to 31").into())
     }
 }

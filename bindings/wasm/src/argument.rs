@@ -1,0 +1,46 @@
+//! Numbers that a host passes on from its user, and times.
+
+use crate::module::Result;
+use core::fmt::Display;
+#[cfg(feature = "record")]
+use core::time::Duration;
+use leafid_core::Error;
+
+/// The largest whole number that an f64 holds exactly, with all below it.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+
+/// A whole number of the user's. Errors: `invalid_argument` for a fraction, NaN, and more than 2^53.
+#[inline(never)]
+pub(crate) fn whole(name: &str, number: f64) -> Result<i64> {
+    let whole = number as i64;
+    if whole as f64 != number || !(-LARGEST..=LARGEST).contains(&number) {
+        let value = "not a whole number, or beyond 2^53";
+        return Err(Error::invalid(name, value, leafid_core::options::allowed(name)).into());
+    }
+    Ok(whole)
+}
+
+/// As [`whole`]; NaN stands for none.
+pub(crate) fn optional(name: &str, number: f64) -> Result<Option<i64>> {
+    if number.is_nan() { Ok(None) } else { whole(name, number).map(Some) }
+}
+
+/// A number of the user's up to `most`. Errors: `invalid_argument`.
+pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number: f64, most: N) -> Result<N> {
+    let found = whole(name, number)?;
+    let in_range = N::try_from(found).ok().filter(|found| *found <= most);
+    in_range.ok_or_else(|| Error::out_of_range(name, found, most).into())
+}
+
+/// Milliseconds since the machine's start.
+#[cfg(feature = "record")]
+pub(crate) fn duration(ms: f64) -> Duration {
+    // A conversion to an integer ends at its bounds, and NaN is 0.
+    Duration::from_millis(ms as u64)
+}
+
+/// As a number of milliseconds.
+#[cfg(feature = "record")]
+pub(crate) fn ms(duration: Duration) -> f64 {
+    duration.as_millis() as u64 as f64
+}
