@@ -36,7 +36,7 @@ help:
 	@echo "make test-recipes  the callbacks of docs/RECIPES.md on six databases, which are killed"
 	@echo "make test-monitoring  metrics under prometheus_client, prom-client and OpenTelemetry; alert rules and the dashboard"
 	@echo "make test-service  examples/service: both services under load, killed and stopped"
-	@echo "make wasm          the core as a WebAssembly module, in build/wasm; make test-wasm runs its tests"
+	@echo "make wasm          the core as WebAssembly modules, in build/wasm; make test-wasm runs its tests"
 	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
 	@echo "make test-c-core   the C library of the core alone, for embedded use"

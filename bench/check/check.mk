@@ -1,4 +1,5 @@
-# Instructions of the hot paths, counted by callgrind, beside those of bench/instructions.toml: the same on any machine.
+# Instructions of the hot paths, counted by callgrind, beside those of bench/instructions.toml: the same on any machine
+# whose processor has AES instructions.
 #
 #   make bench-check             fails where a path is heavier than committed, or the C library larger than its bound
 #   make bench-check UPDATE=1    writes the figures

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// `format!` for a message. Without the feature `messages` it is empty, and its formatting is in no program.
+/// As `format!`, for the message of an error. Without the feature `messages` the text is empty, and nothing is formatted.
 macro_rules! message {
     ($($part:tt)*) => {
         if cfg!(feature = "messages") { alloc::format!($($part)*) } else { alloc::string::String::new() }
@@ -33,7 +33,11 @@ impl Error {
     /// An error of this code. The message starts in lower case and says what to do.
     #[cold]
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { code, message: message.into() }))
+        Error::of(code, if cfg!(feature = "messages") { message.into() } else { String::new() })
+    }
+
+    fn of(code: Code, message: String) -> Error {
+        Error(Box::new(Inner { code, message }))
     }
 
     /// `invalid_argument` for the option or argument `name`, with its value and the allowed values.
@@ -45,12 +49,17 @@ impl Error {
     #[cold]
     pub fn invalid(name: &str, value: impl fmt::Display, allowed: &str) -> Error {
         if !cfg!(feature = "messages") {
-            return Error::new(Code::InvalidArgument, name);
+            return Error::of(Code::InvalidArgument, name.into());
         }
         Error::invalid_text(name, value.to_string(), allowed)
     }
 
     /// As [`Error::invalid`], for a number that is not 0 to `most`.
+    ///
+    /// ```
+    /// let error = leafid_core::Error::out_of_range("worker_id", 1024, 1023);
+    /// assert_eq!(error.message(), "worker_id is 1024; allowed: 0 to 1023");
+    /// ```
     #[cold]
     pub fn out_of_range(name: &str, value: impl fmt::Display, most: impl fmt::Display) -> Error {
         Error::invalid(name, value, &message!("0 to {most}"))
@@ -77,13 +86,19 @@ impl Error {
 
     /// The same error with text before its message.
     pub fn context(self, before: impl fmt::Display) -> Error {
+        if !cfg!(feature = "messages") {
+            return self;
+        }
         Error::new(self.code(), message!("{before}: {}", self.message()))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.code.name(), self.0.message)
+        match &*self.0.message {
+            "" => f.write_str(self.0.code.name()),
+            message => write!(f, "{}: {message}", self.0.code.name()),
+        }
     }
 }
 

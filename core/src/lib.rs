@@ -21,12 +21,13 @@
 //!
 //! # Features
 //!
-//! Without `format`, `public-ids` and `wire` the core has no dependency. The host turns on what it uses.
+//! Only `messages` is on by default: then the core has no dependency. The host turns on what it uses.
 //!
-//! * `messages`, on by default: the messages of errors. A program of layouts, ids and generators alone is half as large
-//!   without it: an error then has its code, and the name of a wrong argument.
+//! * `messages`: the messages of errors. Without it an error has its code alone, or with it the name of a wrong argument.
+//!   Layouts, ids and generators then format no text, which halves a small program.
 //! * `format`: the formats of files. It needs `serde_json` and `crc`, both without std.
 //! * `options`: the checks of options. It needs no dependency, but a host with options of its own has no use for it.
+//! * `public-ids`: ids encrypted one to one. It needs `aes`, `fpe` and `zeroize`, all without std.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]
 #![forbid(unsafe_code)]

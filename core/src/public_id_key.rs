@@ -19,10 +19,13 @@ const BITS: u32 = 63;
 const HIGH_BITS: u32 = 31;
 const LOW_BITS: u32 = 32;
 
-/// What FF1 takes as key, because it wants keys of one length: 32 bytes, and how many of them are the key.
+/// FF1 wants keys of one length: 32 bytes, and one that says how many of them are the key. `KeySize` says it, too.
 const PADDED: usize = 33;
 
 /// A secret key of AES: 16, 24 or 32 bytes. Nothing prints it, and its memory is overwritten when it is dropped.
+///
+/// It is padded for FF1, and on the heap, at its full capacity from the start: a move or a growth would leave a copy that
+/// nothing overwrites.
 pub struct PublicIdKey(Zeroizing<Vec<u8>>);
 
 impl PublicIdKey {
@@ -65,8 +68,9 @@ impl PublicIdKey {
         self.ff1()?.decrypt(tweak, &Numerals(id)).map(|Numerals(bits)| bits).map_err(internal)
     }
 
-    /// FF1 for one call. It clones its cipher in each round: threads that share a key would wait for each other at the
-    /// count of an `Arc`, which takes longer than the schedule of the key.
+    /// FF1 with a key schedule of its own, for one call. FF1 clones its cipher in each round: with one schedule for all
+    /// calls a clone would write a count that all threads of a key share, and waiting for that takes longer than making
+    /// the schedule.
     fn ff1(&self) -> Result<FF1<Aes>> {
         FF1::new(&self.0, 2).map_err(internal)
     }
@@ -85,7 +89,8 @@ fn internal<E>(_: E) -> Error {
 }
 
 /// AES of each length of keys as one cipher, a block at a time: so FF1 is compiled once, and not for each length and for
-/// each way in which processors have AES. A clone is a reference: a copy of the schedule would be overwritten each time.
+/// each way in which processors have AES. A clone counts a reference: one of the schedule
+/// itself would copy the round keys, and overwrite the copy, in each round.
 #[derive(Clone)]
 struct Aes(Rc<KeySchedule>);
 
@@ -101,7 +106,7 @@ impl KeySizeUser for Aes {
 
 impl KeyInit for Aes {
     fn new(padded: &Key<Aes>) -> Aes {
-        Aes(Rc::new(match padded[32] {
+        Aes(Rc::new(match padded[PADDED - 1] {
             16 => KeySchedule::Aes128(Aes128Enc::new(padded.split_ref().0)),
             24 => KeySchedule::Aes192(Aes192Enc::new(padded.split_ref().0)),
             _ => KeySchedule::Aes256(Aes256Enc::new(padded.split_ref().0)),

@@ -52,14 +52,14 @@ test('persist: false keeps no record, and never runs ahead', { timeout }, () => 
 })
 
 test('noRecordWaitMs: a start without a record waits, and the next goes on waiting', { timeout }, async () => {
-  const options = { ...space(), worker: 7, noRecordWaitMs: 700 }
+  const options = { ...space(), worker: 7, noRecordWaitMs: 3_000 }
   const begun = Date.now()
-  const first = new Snowflake({ ...options, timeoutMs: 50 })
+  const first = new Snowflake({ ...options, timeoutMs: 1_000 })
   const refused = thrown(() => first.next())
   assert.equal(refused.code, BACKWARDS)
   assert.match(refused.message, /no record of worker id 7 .*noRecordWaitMs/)
   first.close()
-  const flake = new Snowflake(options)
+  const flake = new Snowflake({ ...options, timeoutMs: 10_000 })
   // A wait that would help is not made on the JavaScript thread.
   assert.equal(thrown(() => flake.next()).code, 'ERR_LEAFID_WOULD_BLOCK')
   let id
@@ -71,7 +71,7 @@ test('noRecordWaitMs: a start without a record waits, and the next goes on waiti
       assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
     }
   }
-  assert.ok(decode(id).timestampMs > begun + 700 && Date.now() > begun + 700)
+  assert.ok(decode(id).timestampMs > begun + 3_000 && Date.now() > begun + 3_000)
   flake.close()
 })
 

@@ -70,27 +70,27 @@ def test_without_a_record_a_range_is_refused(space, worker):
 
 def first_after_the_wait(options):
     begun = now_ms()
-    with leafid.Snowflake(7, **options, no_record_wait_ms=700, timeout_ms=50) as flake:
+    with leafid.Snowflake(7, **options, no_record_wait_ms=3_000, timeout_ms=1_000) as flake:
         with pytest.raises(leafid.ClockBackwardsError, match="no record of worker id 7 .*no_record_wait_ms"):
             flake.next()
     # Closed or killed, the wait is not forgotten, and does not begin anew.
-    with leafid.Snowflake(7, **options, no_record_wait_ms=700) as flake:
+    with leafid.Snowflake(7, **options, no_record_wait_ms=3_000, timeout_ms=10_000) as flake:
         first = leafid.decode(flake.next()).timestamp_ms
-        assert begun + 700 < first <= now_ms() < begun + 5_000
+        assert begun + 3_000 < first <= now_ms() < begun + 8_000
         return first
 
 
 def test_a_start_without_a_record_waits_as_long_as_it_is_told(space):
     first = first_after_the_wait(space)
-    with leafid.Snowflake(7, **space, no_record_wait_ms=3_600_000, timeout_ms=50) as flake:
+    with leafid.Snowflake(7, **space, no_record_wait_ms=3_600_000) as flake:
         assert leafid.decode(flake.next()).timestamp_ms >= first
 
 
 def test_the_environment_may_tell_it_to_wait(space, monkeypatch):
     monkeypatch.setenv("LEAFID_NO_RECORD_WAIT_MS", "3600000")
-    with leafid.Snowflake(7, **space, timeout_ms=50) as flake, pytest.raises(leafid.ClockBackwardsError):
+    with leafid.Snowflake(7, **space, timeout_ms=1_000) as flake, pytest.raises(leafid.ClockBackwardsError):
         flake.next()
-    with leafid.Snowflake(8, **space, no_record_wait_ms=0, timeout_ms=50) as flake:
+    with leafid.Snowflake(8, **space, no_record_wait_ms=0) as flake:
         flake.next()
     with leafid.Snowflake(9, **space, persist=False, timeout_ms=50) as flake, pytest.raises(leafid.ClockBackwardsError):
         flake.next()

@@ -46,7 +46,7 @@ done
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 CARGO_TARGET_DIR=$target
 export CARGO_TARGET_DIR
-for features in "" format options public-ids wire; do
+for features in "" format messages options public-ids wire; do
   with=${features:+, with the feature $features}
   check "the core builds into a program without std, libc and start files$with" \
     cargo build --release --quiet --features "$features" --manifest-path "$here/Cargo.toml"

@@ -84,7 +84,7 @@ fn public_ids(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("encrypt", bits), |b| {
             b.iter(|| id = ids.encrypt(id).expect("an id"))
         });
-        // As long as alone: threads share no more than the key.
+        // Takes as long as without the other thread: they share only the key.
         let done = AtomicBool::new(false);
         std::thread::scope(|threads| {
             threads.spawn(|| {

@@ -1,20 +1,19 @@
 //! The memory of ids.
 
 use crate::module::Single;
-use core::cell::UnsafeCell;
 use leafid_core::Run;
 
 /// How many ids one call returns at most.
 pub(crate) const MOST_IDS: usize = 4096;
 
 /// Apart from the rest, because what is zero needs no place in the module's file.
-static IDS: Single<[i64; MOST_IDS]> = Single(UnsafeCell::new([0; MOST_IDS]));
+static IDS: Single<[i64; MOST_IDS]> = Single::new([0; MOST_IDS]);
 
 /// The memory of ids, for one call.
 #[inline(always)]
 pub(crate) fn with_ids(call: impl FnOnce(&mut [i64; MOST_IDS])) {
-    // SAFETY: as in `with`; only closures of this module's callers see it, and none of them contains another.
-    call(unsafe { &mut *IDS.0.get() });
+    // SAFETY: there is one thread. A call of an export contains no other one, and no closure given here calls `with_ids`.
+    call(unsafe { &mut *IDS.get() });
 }
 
 /// Writes the ids of a run to the front of `ids`, four in each round of the loop. In WebAssembly without SIMD that is
@@ -41,5 +40,5 @@ pub(crate) fn write_run(run: &Run, ids: &mut [i64]) {
 /// The address of the answer's ids, which never changes.
 #[unsafe(no_mangle)]
 extern "C" fn ids() -> i32 {
-    IDS.0.get() as i32
+    IDS.get() as i32
 }

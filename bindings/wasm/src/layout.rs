@@ -1,7 +1,8 @@
 //! Layouts and ids.
 
 use crate::argument::{whole, within};
-use crate::module::call;
+use crate::module::{call, write};
+use alloc::string::ToString;
 use leafid_core::{Layout, LayoutFields, Order, Rules};
 
 /// The layout of a text: a preset's name, or bits as in `41|10|12`.
@@ -38,7 +39,7 @@ extern "C" fn layout_new(
     })
 }
 
-/// The fields of a layout; the output is its text, with messages.
+/// The fields of a layout; with the feature `messages` its text is the output, else that is empty.
 #[unsafe(no_mangle)]
 extern "C" fn layout_fields(layout: i32) -> i32 {
     call(|module| {
@@ -55,8 +56,10 @@ extern "C" fn layout_fields(layout: i32) -> i32 {
             layout.max_sequence().into(),
             layout.expires_at_ms() as f64,
         ]);
-        #[cfg(feature = "messages")]
-        crate::module::write(&[&alloc::string::ToString::to_string(&layout)]);
+        match cfg!(feature = "messages") {
+            true => write(&[&layout.to_string()]),
+            false => write(&[]),
+        }
         Ok(0)
     })
 }

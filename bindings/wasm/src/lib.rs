@@ -1,4 +1,4 @@
-//! The core of leafid as a WebAssembly module: plain exports of numbers and bytes, and no import.
+//! The core of leafid as WebAssembly modules: plain exports of numbers and bytes, and no import.
 //!
 //! docs/WASM-ABI.md describes every export. The features are what a module has. On other targets this crate is empty.
 #![cfg(target_arch = "wasm32")]
@@ -6,7 +6,9 @@
 
 extern crate alloc;
 
-#[cfg(feature = "snowflake")]
+#[cfg(not(any(feature = "public-ids", feature = "snowflake")))]
+compile_error!("a module has snowflakes or public ids: bindings/wasm/wasm.mk lists the features of each");
+
 mod argument;
 #[cfg(feature = "record")]
 mod clock;

@@ -9,7 +9,9 @@ use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 /// The version of the exports: docs/WASM-ABI.md.
 const ABI_VERSION: i32 = 1;
 /// How many numbers an answer has at most.
+#[cfg(feature = "snowflake")]
 const MOST_NUMBERS: usize = 16;
+
 #[cfg(target_feature = "atomics")]
 compile_error!("the module's memory must not be shared: each thread has an instance of its own");
 
@@ -29,19 +31,35 @@ pub(crate) struct Module {
     /// Handle N is at N - 1.
     machines: Vec<Option<Machine>>,
     input: Vec<u8>,
+    #[cfg(feature = "snowflake")]
     numbers: [f64; MOST_NUMBERS],
 }
 
-pub(crate) struct Single<T>(pub(crate) UnsafeCell<T>);
+/// What an instance has once.
+pub(crate) struct Single<T>(UnsafeCell<T>);
+
+impl<T> Single<T> {
+    pub(crate) const fn new(value: T) -> Single<T> {
+        Single(UnsafeCell::new(value))
+    }
+
+    pub(crate) const fn get(&self) -> *mut T {
+        self.0.get()
+    }
+}
 
 // SAFETY: an instance without shared memory has one thread.
 unsafe impl<T> Sync for Single<T> {}
 
-static MODULE: Single<Module> =
-    Single(UnsafeCell::new(Module { machines: Vec::new(), input: Vec::new(), numbers: [0.0; MOST_NUMBERS] }));
+static MODULE: Single<Module> = Single::new(Module {
+    machines: Vec::new(),
+    input: Vec::new(),
+    #[cfg(feature = "snowflake")]
+    numbers: [0.0; MOST_NUMBERS],
+});
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.
-static OUTPUT: Single<CallOutput> = Single(UnsafeCell::new(CallOutput { bytes: Vec::new(), failure: 0 }));
+static OUTPUT: Single<CallOutput> = Single::new(CallOutput { bytes: Vec::new(), failure: 0 });
 
 /// What a call returns besides numbers.
 struct CallOutput {
@@ -71,7 +89,7 @@ impl From<Error> for CallFailed {
 /// The output, for a part of a call.
 fn with_output<T>(part: impl FnOnce(&mut CallOutput) -> T) -> T {
     // SAFETY: there is one thread, and only closures of this file see it; none of them contains another.
-    part(unsafe { &mut *OUTPUT.0.get() })
+    part(unsafe { &mut *OUTPUT.get() })
 }
 
 /// Replaces the output by these texts.
@@ -97,7 +115,7 @@ pub(crate) fn write_bytes(bytes: &[u8]) {
 pub(crate) fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
     // SAFETY: there is one thread, and no call of the module contains another one: it imports no function, and no
     // closure given here calls an export.
-    call(unsafe { &mut *MODULE.0.get() })
+    call(unsafe { &mut *MODULE.get() })
 }
 
 /// What an export returns: negative numbers are errors and actions.
@@ -236,10 +254,10 @@ impl Module {
 #[cold]
 #[inline(never)]
 fn no_handle(handle: i32, kind: &str) -> CallFailed {
-    if !cfg!(feature = "messages") {
-        return Error::new(Code::Closed, kind).into();
-    }
-    let message = alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind");
+    let message = match cfg!(feature = "messages") {
+        true => alloc::format!("handle {handle} is not {kind}; it was freed, or is of another kind"),
+        false => alloc::string::String::new(),
+    };
     Error::new(Code::Closed, message).into()
 }
 
@@ -277,12 +295,13 @@ extern "C" fn output_length() -> i32 {
 }
 
 /// The address of the answer's numbers, which never changes.
+#[cfg(feature = "snowflake")]
 #[unsafe(no_mangle)]
 extern "C" fn numbers() -> i32 {
     with(|module| module.numbers.as_ptr() as i32)
 }
 
-/// Frees a handle. A later call may return its number again.
+/// Frees a handle; a key in it is overwritten. A later call may return its number again.
 #[unsafe(no_mangle)]
 extern "C" fn free(handle: i32) {
     with(|module| {
@@ -308,14 +327,18 @@ pub(crate) fn code(number: i32) -> Result<Code> {
     Code::from_number(number).ok_or_else(|| Error::invalid("number", number, "the number of an error").into())
 }
 
-/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what
-/// the module knows of the name.
+/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what a
+/// module of generators knows of the name.
 #[cfg(feature = "messages")]
 #[unsafe(no_mangle)]
 extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
     call(|module| {
         let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
-        let allowed = if allowed.is_empty() { leafid_core::options::allowed(name) } else { allowed };
+        let allowed = if cfg!(feature = "snowflake") && allowed.is_empty() {
+            leafid_core::options::allowed(name)
+        } else {
+            allowed
+        };
         Err(CallFailed::from(Error::invalid(name, value, allowed)))
     })
 }

@@ -1,13 +1,14 @@
 //! Public ids.
 
+use crate::argument::within;
 use crate::module::{Module, Result, call, utf8, write};
-use leafid_core::{Error, PublicIdKey, PublicIds, TextForm};
+use leafid_core::{PublicIdKey, PublicIds, TextForm};
 
 /// Public ids of one key. The input is its bytes, or with `hex` 1 their hexadecimal digits, and is overwritten.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_new(key_length: i32, hex: i32, version: f64) -> i32 {
     call(|module| {
-        let ids = PublicIds::new(key(module, key_length, hex)?, whole(version)?)?;
+        let ids = PublicIds::new(key(module, key_length, hex)?, checked(version)?)?;
         Ok(module.add(ids))
     })
 }
@@ -17,7 +18,7 @@ extern "C" fn public_ids_new(key_length: i32, hex: i32, version: f64) -> i32 {
 extern "C" fn public_ids_add_key(ids: i32, key_length: i32, hex: i32, version: f64) -> i32 {
     call(|module| {
         let key = key(module, key_length, hex)?;
-        module.get_mut::<PublicIds>(ids)?.add_key(key, whole(version)?)?;
+        module.get_mut::<PublicIds>(ids)?.add_key(key, checked(version)?)?;
         Ok(0)
     })
 }
@@ -31,7 +32,7 @@ extern "C" fn public_ids_encrypt(ids: i32, id: i64) -> i64 {
 /// The id of a number that was made with the key of this version.
 #[unsafe(no_mangle)]
 extern "C" fn public_ids_decrypt(ids: i32, public_id: i64, version: f64) -> i64 {
-    call(|module| Ok(module.get::<PublicIds>(ids)?.decrypt(public_id, whole(version)?)?))
+    call(|module| Ok(module.get::<PublicIds>(ids)?.decrypt(public_id, checked(version)?)?))
 }
 
 /// The text that stands for an id, as output; the input is the form's name.
@@ -62,12 +63,6 @@ fn key(module: &mut Module, length: i32, hex: i32) -> Result<PublicIdKey> {
     Ok(key?)
 }
 
-/// A version as the core takes it, which checks the rest.
-fn whole(version: f64) -> Result<u32> {
-    let whole = version as u32;
-    if f64::from(whole) == version {
-        Ok(whole)
-    } else {
-        Err(Error::invalid("version", version as i64, "0 to 31").into())
-    }
+fn checked(version: f64) -> Result<u32> {
+    within("version", version, 31)
 }

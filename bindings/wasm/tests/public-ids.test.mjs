@@ -32,6 +32,8 @@ test('hexadecimal digits', () => {
   for (const { text, same_as } of hex_accepted) assert.equal(encrypted(text, 1), encrypted(bytes(same_as), 0))
   for (const text of hex_refused) assert.throws(() => encrypted(text, 1), { message: hex_message })
   for (const version of [NaN, -1, 1.5, 32, 2 ** 32, Infinity]) {
-    assert.throws(() => create(module, Buffer.alloc(16), 0, version), { code: 'invalid_argument' })
+    const value = Number.isInteger(version) ? `${version}` : 'not a whole number, or beyond 2^53'
+    const message = `version is ${value}; allowed: 0 to 31`
+    assert.throws(() => create(module, Buffer.alloc(16), 0, version), { code: 'invalid_argument', message })
   }
 })

@@ -33,7 +33,8 @@ for (const name of ['leafid', 'leafid-snowflake']) {
     assert.equal(snowflake_seal(flake), tickOf(NOW) + 1)
     assert.equal(snowflake_seal(flake), -1)
     assert.equal(snowflake_first_unused(flake), -1)
-    assert.throws(() => module.ok(snowflake_next(flake, NOW)), { code: 'closed' })
+    assert.throws(() => module.ok(snowflake_next(flake, NOW)), { code: 'closed', message: said(/^the generator was closed/, '') })
+    assert.throws(() => module.ok(snowflake_next(99, NOW)), { code: 'closed', message: said(/^handle 99 is not a snowflake/, '') })
   })
 
   test(`${name}: a tick that is used up, and a clock that goes back`, () => {

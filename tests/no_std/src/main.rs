@@ -15,7 +15,7 @@ const NOW_MS: i64 = 1_567_733_700_834;
 const ID: i64 = 1_169_786_042_799_259_000;
 
 /// Names each check by its place, so that the exit status tells which one failed.
-fn checks() -> [bool; 13] {
+fn checks() -> [bool; 14] {
     let leaf = Layout::LEAF;
     let rules = Rules { random_start: 0, ..Rules::default() };
     let from = leaf.tick_at(NOW_MS).unwrap_or(0);
@@ -38,9 +38,18 @@ fn checks() -> [bool; 13] {
         wide.is_ok_and(|layout| layout.max_sequence() == (1 << 23) - 1),
         // Errors are text on the heap.
         refused.is_err_and(|error| {
-            error.code() == Code::InvalidArgument
-                && error.to_string().ends_with("worker_id is 1024; allowed: 0 to 1023")
+            let (code, error) = (error.code(), error.context("compose"));
+            code == Code::InvalidArgument
+                && match cfg!(feature = "messages") {
+                    true => {
+                        error.to_string()
+                            == "invalid_argument: compose: worker_id is 1024; allowed: 0 to 1023"
+                    }
+                    false => error.to_string() == "invalid_argument: worker_id",
+                }
         }),
+        leaf.compose(0, 0, 0)
+            .is_err_and(|error| (error.to_string() == "before_epoch") != cfg!(feature = "messages")),
         Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
         formats(),
         options(),
