@@ -207,12 +207,15 @@ extern "C" fn buffer_refill(buffer: i32, pending: i32, prefetch: f64, most: f64,
             let Some(whole) = queue.first(u64::MAX) else { return Ok(moved) };
             let Buffer { ids, filler, .. } = module.get::<Buffer>(buffer)?;
             let piece = stock.map_or(u64::MAX, |stock| stock.piece(whole.len(), ids.taken(filler)));
-            let Some(segment) = queue.first(piece) else { return Ok(moved) };
+            let Some(segment) = queue.first(piece).filter(|_| ids.has_room(filler)) else { return Ok(moved) };
+            // Out of the queue first: an engine may end a call at any of its functions, for want of stack or of time. Then
+            // ids are missing, and none is in both.
+            module.get_mut::<PendingSegments>(pending)?.drop_first(segment.len());
             let Buffer { ids, filler, .. } = module.get_mut(buffer)?;
-            if ids.offer(filler, segment, prefetch).is_err() {
+            if let Err(refused) = ids.offer(filler, segment, prefetch) {
+                module.get_mut::<PendingSegments>(pending)?.push_front(refused);
                 return Ok(moved);
             }
-            module.get_mut::<PendingSegments>(pending)?.drop_first(segment.len());
             moved += 1;
         }
     })
