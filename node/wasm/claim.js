@@ -22,7 +22,7 @@ export const AWAITING = { pause: sleep, mayWait: true, ask: inTime }
  *
  * @param {{ workerId: number, lease: number } | null} granted see acquire.js
  */
-export function* claim(settings, waits, granted = null) {
+export function* claim(settings, waits, granted = null, floor = 0) {
   const module = wasm()
   const { name, workers, timeoutMs, noRecordWaitMs, lazy } = settings
   const offline = granted?.offline
@@ -46,7 +46,7 @@ export function* claim(settings, waits, granted = null) {
         continue
       }
       try {
-        if (action === 0) return yield* claimOne(settings, number, waits, granted)
+        if (action === 0) return yield* claimOne(settings, number, waits, granted, floor)
         const found = yield* peek(settings, number)
         module.call('search_peeked', search, found, filteredMs())
         module.free(found)
@@ -68,7 +68,7 @@ function* nothing() {
   return 0
 }
 
-function* claimOne(settings, workerId, waits, granted) {
+function* claimOne(settings, workerId, waits, granted, floor) {
   const { store, persist } = settings
   const lock = yield store.lock(workerId)
   if (lock === null) throw inUse(settings, workerId, persist ? yield* RecordFile.holder(settings, workerId) : null)
@@ -76,7 +76,7 @@ function* claimOne(settings, workerId, waits, granted) {
   try {
     file = yield* RecordFile.open(settings, workerId, lock.file)
     if (granted?.offline) granted = cached(settings, workerId, file.record, granted.offline)
-    const first = yield* begin(settings, file.record, waits, granted)
+    const first = yield* begin(settings, file.record, waits, granted, floor)
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
     markUsed()
@@ -104,7 +104,7 @@ function cached({ store }, workerId, record, { why }) {
 }
 
 /** The first span, from the record, the lease and the clock. */
-function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits, granted) {
+function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits, granted, floor) {
   const module = wasm()
   for (;;) {
     const now = filteredMs()
@@ -113,7 +113,8 @@ function* begin({ layout, rules, after, noRecordWaitMs, forgets }, record, waits
       module.call('lease_span', granted.lease, layout, rules, now)
       ;[leaseFrom, leaseUntil] = module.numbers(2)
     }
-    if (module.call('start_poll', record, rules, leaseFrom, leaseUntil, after, noRecordWaitMs, forgets, now) === 0) {
+    const given = [leaseFrom, leaseUntil, floor, after, noRecordWaitMs, forgets, now]
+    if (module.call('start_poll', record, rules, ...given) === 0) {
       const [from, until, beginsMs] = module.numbers(3)
       return { from, until, beginsMs, leaseUntil, nowMs: now }
     }

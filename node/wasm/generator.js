@@ -25,13 +25,13 @@ const WORKER_LOST = codeOf('worker_lost')
 /** Claims a worker id without the event loop. */
 export const openNow = settings => runNow(opening(settings, BLOCKING, null))
 
-/** Claims a worker id, and waits for what that needs. `previous` is the worker id whose lease was lost. */
-export const openSoon = async (settings, previous = null) => begun(await soon(opening(settings, AWAITING, previous)))
+/** Claims a worker id, and waits for what that needs. `lost` is the closed generator whose lease was lost. */
+export const openSoon = async (settings, lost = null) => begun(await soon(opening(settings, AWAITING, lost)))
 
-function* opening(settings, waits, previous) {
-  const granted = yield* acquire(settings, waits.ask, previous)
+function* opening(settings, waits, lost) {
+  const granted = yield* acquire(settings, waits.ask, lost && lost.workerId)
   try {
-    return new Generator(settings, yield* claim(settings, waits, granted))
+    return new Generator(settings, yield* claim(settings, waits, granted, lost?.firstUnused))
   } catch (error) {
     if (granted) giveBack(settings, granted, error)
     throw error
@@ -74,6 +74,8 @@ class Generator {
   #failure = null
   #restsUntil = 0
   #closed = false
+  /** The first tick without an id, once it is closed. */
+  firstUnused = 0
   #keepsLease = false
   /** Called with an error when the lease is lost. */
   onLoss = () => {}
@@ -416,6 +418,7 @@ class Generator {
     this.#keepsLease = isEnding && Boolean(this.#source?.urls)
     clearTimeout(this.#timer)
     const firstUnused = wasm().maybe('snowflake_seal', this.#flake)
+    this.firstUnused = firstUnused ?? 0
     if (this.#settings.store.sync && !this.#writing) {
       try {
         return runNow(this.#letGo(firstUnused, lost))
@@ -499,19 +502,19 @@ function waitUntil(target, deadline) {
 
 /**
  * Claims a new lease after a loss, with pauses that grow; calls `told` with the errors that callers get meanwhile.
- * Returns the new generator, or null when `wanted` says no.
+ * Returns the new generator, whose ids are above those of `lost`, or null when `wanted` says no.
  */
-export async function recover(settings, workerId, why, losses, wanted, told) {
+export async function recover(settings, lost, why, losses, wanted, told) {
   const module = wasm()
   const { bootMs } = platform()
-  const loss = module.call('loss_new', workerId, numberOf(why), why.message, losses, bootMs())
+  const loss = module.call('loss_new', lost.workerId, numberOf(why), why.message, losses, bootMs())
   try {
     while (wanted()) {
       const action = module.call('loss_poll', loss, bootMs(), patienceOf(settings), true)
       const [first, second] = module.numbers(2)
       if (action === 0) {
         try {
-          return await openSoon(settings, workerId)
+          return await openSoon(settings, lost)
         } catch (error) {
           if (!(error instanceof LeafidError)) throw error
           module.call('loss_claim_failed', loss, first, numberOf(error), error.message, bootMs())

@@ -46,7 +46,7 @@ export class Shared {
     try {
       await generator.close(true)
       const told = error => (this.lost = error)
-      const next = await recover(this.settings, generator.workerId, why, this.#losses++, wanted, told)
+      const next = await recover(this.settings, generator, why, this.#losses++, wanted, told)
       if (next && wanted()) this.#begin(next)
       else await next?.close()
     } catch (error) {

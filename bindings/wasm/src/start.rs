@@ -46,6 +46,7 @@ extern "C" fn start_poll(
     rules: i32,
     lease_from: f64,
     lease_until: f64,
+    floor: f64,
     after: f64,
     no_record_wait_ms: f64,
     forgets: i32,
@@ -62,7 +63,7 @@ extern "C" fn start_poll(
         let start = Start {
             rules: module.get::<Rules>(rules)?,
             lease,
-            floor: 0,
+            floor: floor as u64,
             start_after: after as u64,
             no_record_wait_ms,
             forgets: forgets != 0,

@@ -14,8 +14,8 @@ const layout = module.layout('leaf')
 const rules = module.rules()
 const unused = module.ok(record_unused(7, layout))
 
-const start = (record, { lease = [NaN, NaN], after = 0, wait = 0, forgets = 0, now = NOW } = {}) =>
-  module.ok(start_poll(record, rules, ...lease, after, wait, forgets, now))
+const start = (record, { lease = [NaN, NaN], floor = 0, after = 0, wait = 0, forgets = 0, now = NOW } = {}) =>
+  module.ok(start_poll(record, rules, ...lease, floor, after, wait, forgets, now))
 
 test('worker ids and names as users write them', () => {
   const range = (text, host = '') => {
@@ -39,6 +39,9 @@ test('a start, with leases, existing ids and no record', () => {
   assert.equal(after, tickOf(NOW) + 100)
   start(unused, { after })
   assert.equal(module.numbers(1)[0], after)
+  // The generator before a loss may have been far ahead.
+  start(unused, { floor: tickOf(NOW) + 3_000, lease: [tickOf(NOW), tickOf(NOW) + 20_000] })
+  assert.equal(module.numbers(1)[0], tickOf(NOW) + 3_000)
   start(unused, { wait: 3_001 })
   assert.deepEqual(module.numbers(3), [tickOf(NOW) + 3_002, tickOf(NOW) + 3_002, NOW + 3_002])
   assert.throws(() => start(unused, { wait: -1 }), { code: 'invalid_argument', message: /^no_record_wait_ms is -1/ })
