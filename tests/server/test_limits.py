@@ -95,3 +95,23 @@ def test_no_password_is_shown(file):
                 wait=False) as server:  # fmt: skip
         assert server.process.wait(20) == 1
         assert secret not in server.log() and "mysql://leaf@127.0.0.1:1/leaf" in server.log()
+
+
+def test_no_answer_may_be_cached(file):
+    """A shared cache would give the id of one client to others."""
+    make_tag(file.url, "order")
+    file.sql("CREATE TABLE tiny_id_token (token varchar(255), biz_type varchar(63))")
+    file.sql("INSERT INTO tiny_id_token VALUES ('one', 'order')")
+    words = "bizType=order&token=one"
+    calls = "nextId", "nextIdSimple", "nextSegmentId", "nextSegmentIdSimple"
+    tinyid = [f"GET /tinyid/id/{call}?{words}" for call in calls]
+    good = ["GET /api/segment/get/order", "GET /api/segment/get/order?n=2", "GET /api/snowflake/get/any", *tinyid,
+            "POST /api/segment/range/order?nonce=1"]  # fmt: skip
+    with Server(file.url) as server:
+        client = server.client()
+        until(lambda: client.ids("any", mode="snowflake"), "it has its worker id")
+        for request in (*good, "GET /api/segment/get/none", "GET /nothing", "POST /api/segment/range/none?nonce=1"):
+            status, headers, _ = client.request(*request.split())
+            assert (status == 200) == (request in good), request
+            assert headers["cache-control"] == "no-store", request
+        assert client.request("GET", "/monitor/page.js")[1]["cache-control"] == "no-cache"

@@ -1,7 +1,7 @@
 //! Responses.
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode};
 use leafid_core::{Code, Error};
 use serde::Serialize;
@@ -9,11 +9,12 @@ use serde::Serialize;
 pub(super) const JSON: &str = "application/json;charset=UTF-8";
 pub(super) const TEXT: &str = "text/plain;charset=UTF-8";
 
-/// A response with this body.
+/// A response with this body. No cache may keep it: an id that is served again is given twice.
 pub(super) fn body(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
