@@ -15,7 +15,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// All tags. Tags that the store does not know are not kept.
+/// All tags. Tags that the store does not know are not kept, unless it knew them before.
 pub(crate) struct Tags {
     store: Arc<Store>,
     most: usize,
@@ -100,12 +100,18 @@ impl Tags {
         }
     }
 
-    /// A tag that was made in the store later is asked for anew.
+    /// A tag that was made in the store later is asked for anew. The mark of one that was used stays: its row may come
+    /// back with a lower counter.
     fn forget_unknown(&self, tag: &Arc<Tag>, error: Option<&Error>) {
         if error.is_some_and(|error| error.code() == Code::UnknownTag) {
             let mut tags = self.by_name.write();
-            if tags.get(tag.name()).is_some_and(|known| Arc::ptr_eq(known, tag)) {
-                tags.remove(tag.name());
+            if let Entry::Occupied(mut known) = tags.entry(tag.name().into())
+                && Arc::ptr_eq(known.get(), tag)
+            {
+                match tag.renewed() {
+                    Some(renewed) => drop(known.insert(Arc::new(renewed))),
+                    None => drop(known.remove()),
+                }
             }
         }
     }

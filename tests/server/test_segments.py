@@ -125,6 +125,25 @@ def test_a_counter_that_was_rewound_is_refused(store, new_tag):
     )
 
 
+def test_a_row_that_comes_back_lower_is_refused(file):
+    """A server remembers what it has seen of a tag, although the store did not know the tag for a while."""
+    make_tag(file.url, "order", 100)
+    with Server(file.url, "--timeout-ms", "500") as server:
+        client = server.client()
+        given = [*range(*client.range("order", 2000))]
+        file.sql("DELETE FROM leaf_alloc")
+        for _ in range(2):
+            status, answer = client.post("/api/segment/range/order?nonce=1")
+            assert (status, answer["error"]) == (404, "unknown_tag")
+        make_tag(file.url, "order", 100)
+        status, answer = client.post("/api/segment/range/order?nonce=1")
+        assert (status, answer["error"]) == (409, "segment_regressed"), answer
+        assert client.ids("order") == []
+        make_tag(file.url, "order", 100, first=2001)
+        given += until(lambda: client.ids("order", 50), "ids come again")
+        check_unique(given, 2050)
+
+
 def check_rewound(url, tag, rewind, mend):
     with Server(url, "--timeout-ms", "500") as server:
         client = server.client()

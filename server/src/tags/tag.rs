@@ -85,12 +85,22 @@ impl Drop for Waiting<'_> {
 
 impl Tag {
     pub(crate) fn new(name: Arc<str>, store: Arc<Store>) -> Tag {
+        Tag::above(0, name, store)
+    }
+
+    /// The same tag without ids, which refuses ranges below those that this one has seen. `None`: it has seen none.
+    pub(crate) fn renewed(&self) -> Option<Tag> {
+        let mark = self.state.lock().guard.mark();
+        (mark > 0).then(|| Tag::above(mark, self.name.clone(), self.store.clone()))
+    }
+
+    fn above(mark: i64, name: Arc<str>, store: Arc<Store>) -> Tag {
         let (buffer, filler) = DoubleBuffer::new();
         let state = State {
             filler,
             fetches: FetchState::new(AdaptiveStep::new(0, true)),
             // With a single server, all ranges are one span.
-            guard: Guard::resume(IdOrder::Ascending, 0, Vec::with_capacity(1), SPANS),
+            guard: Guard::resume(IdOrder::Ascending, mark, Vec::with_capacity(1), SPANS),
             starts: [0; 2],
             fetch_time: None,
             ranged: 0,
