@@ -1,5 +1,6 @@
 """Stores by which ids would come twice, and what the server says of them."""
 
+import contextlib
 import os
 import subprocess
 
@@ -117,3 +118,35 @@ def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
             os.replace(moved / name, file.folder / name)
         found += range(*client.range("order", 10))
         check_unique(found, 20)
+
+
+def test_a_connection_to_another_file_is_not_used_once_the_right_one_is_back(file):
+    """The first connection ends by a failure, so the next one is made while another file is at the path."""
+    make_tag(file.url, "order", step=10)
+    with Server(file.url, "--timeout-ms", "300") as server:
+        client = server.client()
+        found = [*range(*client.range("order", 10))]
+        moved, other = file.folder / "moved", file.folder / "other"
+
+        def names():
+            return [name for name in os.listdir(file.folder) if name.startswith("ids.db")]
+
+        def move(names, source, target):
+            target.mkdir(exist_ok=True)
+            for name in names:
+                # The log goes with the last connection.
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(source / name, target / name)
+
+        # A transaction that fails ends the connection.
+        file.sql("ALTER TABLE leaf_alloc RENAME TO gone")
+        assert client.range("order", 10) is None
+        file.sql("ALTER TABLE gone RENAME TO leaf_alloc")
+        move(names(), file.folder, moved)
+        make_tag(file.url, "order", step=10, first=1000)
+        assert client.range("order", 10) is None, "another file"
+        move(names(), file.folder, other)
+        move(os.listdir(moved), moved, file.folder)
+        found += range(*client.range("order", 10))
+        check_unique(found, 20)
+        assert found[-1] < 1000, "of the right file"

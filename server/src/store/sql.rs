@@ -37,7 +37,10 @@ impl Sql {
         let options: AnyConnectOptions = url
             .parse()
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
-        let pool = AnyPoolOptions::new()
+        let pool = AnyPoolOptions::new();
+        // A new connection to a file opens what is at its path by then.
+        let pool = if file.is_some() { pool.max_lifetime(None).idle_timeout(None) } else { pool };
+        let pool = pool
             .max_connections(connections.min(dialect.most_connections))
             .acquire_timeout(limit)
             .after_connect(move |connection, _| {
@@ -159,9 +162,14 @@ impl Sql {
     where
         F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T>,
     {
+        self.file.as_ref().map_or(Ok(()), |file| file.check_before())?;
         let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
-        self.file.as_ref().map_or(Ok(()), |file| file.check())?;
         let mut tx = Transaction::new(connection, self.dialect);
+        if let Some(Err(error)) = self.file.as_ref().map(|file| file.check()) {
+            // It may have opened another file just now, and would be used once the right one is back.
+            tx.close();
+            return Err(error);
+        }
         let done = match timeout(self.limit, tx.run(work)).await {
             Ok(done) => done,
             Err(_) => Err(Error::new(

@@ -41,6 +41,12 @@ impl SqliteFile {
         Ok(SqliteFile { path, first: OnceLock::new() })
     }
 
+    /// To be called before a connection is made: one to another file would take part in that file's log. Errors: as
+    /// [`SqliteFile::check`].
+    pub(super) fn check_before(&self) -> Result<()> {
+        if self.first.get().is_some() { self.check() } else { Ok(()) }
+    }
+
     /// To be called once it is open. Errors: another file is at its path.
     pub(super) fn check(&self) -> Result<()> {
         let found = self.path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
