@@ -70,6 +70,27 @@ def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
             sql(f"SET GLOBAL sql_mode = '{mode}'")
 
 
+def test_a_tag_with_two_rows_gives_no_id(file):
+    """A table that was made by hand, without a key. Both rows would be raised, and both be read in turn."""
+    columns = "biz_tag varchar(128), max_id bigint, step int, description varchar(256), update_time timestamp"
+    file.sql(f"CREATE TABLE leaf_alloc ({columns})")
+    make_tag(file.url, "order", step=10)
+    with Server(file.url, "--timeout-ms", "300") as server:
+        client = server.client()
+        assert client.range("order", 10) == (1, 11)
+        with pytest.raises(AssertionError, match="2 rows of the tag"):
+            make_tag(file.url, "order", step=10)
+        assert file.sql("SELECT max_id FROM leaf_alloc") == ["11"], "it was rolled back"
+        file.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 500, 10)")
+        for step in ("", "&step=10"):
+            status, answer = client.post(f"/api/segment/range/order?nonce=1{step}")
+            assert status == 503 and "2 rows of the tag" in answer["message"], answer
+        assert client.ids("order") == []
+        assert file.sql("SELECT max_id FROM leaf_alloc ORDER BY 1") == ["11", "500"], "it was rolled back"
+        file.sql("DELETE FROM leaf_alloc WHERE max_id = 11")
+        assert client.range("order", 10) == (500, 510)
+
+
 def test_an_sqlite_file_with_two_names_is_refused(file):
     """SQLite's log has the name of the file, so that servers with different names would not see each other's commits."""
     make_tag(file.url, "order")

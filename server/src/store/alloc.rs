@@ -67,6 +67,7 @@ async fn take(
     if raised == 0 {
         return Ok(None);
     }
+    check_single(tag, usize::try_from(raised).unwrap_or(usize::MAX))?;
     let row = allocated(tx, tag).await?;
     let width = stride.width(step.unwrap_or(row.step), tag)?;
     let start = row.end.checked_sub(width).ok_or_else(|| out_of_ids(tag))?;
@@ -78,6 +79,20 @@ async fn take(
     let segment =
         stride.segment(start, end).map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
     Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
+}
+
+/// Two rows of one tag are raised together, and ids of one come again from the other.
+///
+/// Errors: `segment_unavailable`.
+pub(super) fn check_single(tag: &str, rows: usize) -> Result<()> {
+    if rows <= 1 {
+        return Ok(());
+    }
+    let message = format!(
+        "leaf_alloc has {rows} rows of the tag {tag:?}; allowed: one. Delete those with a lower max_id, and add the \
+         primary key on biz_tag"
+    );
+    Err(Error::new(Code::SegmentUnavailable, message))
 }
 
 /// Where a range above `after` starts. Errors: `invalid_argument`.

@@ -1,5 +1,6 @@
 //! The rows of `leaf_alloc` as an administrator sees and changes them.
 
+use super::alloc::check_single;
 use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
@@ -51,10 +52,12 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
         tx.execute(set, &[Value::Text(description), Value::Text(tag)]).await?;
     }
     let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?");
-    let row = tx.row(&select, &[Value::Text(tag)]).await?;
-    let row =
-        row.ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
-    Ok((tag_row(&row)?, made > 0))
+    let rows = tx.rows(&select, &[Value::Text(tag)]).await?;
+    check_single(tag, rows.len())?;
+    let row = rows
+        .first()
+        .ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
+    Ok((tag_row(row)?, made > 0))
 }
 
 /// The rows behind `after`, by tag, at most `most` of them.
