@@ -180,6 +180,17 @@ impl Options {
         if self.give_back && self.stride > 1 {
             return refuse("give-back", true.to_string(), "with a stride of 1");
         }
+        let workers = &self.workers;
+        // Another one may be a local id of another host, or belong to another region.
+        if let Some(worker) =
+            self.snowflake_worker.filter(|worker| self.snowflake_local.is_none() && !workers.contains(worker))
+        {
+            return refuse(
+                "snowflake-worker",
+                worker.to_string(),
+                &format!("one of workers: {}", ids(workers)),
+            );
+        }
         let Some(local) = &self.snowflake_local else {
             return match &self.state_dir {
                 Some(folder) => {
@@ -188,7 +199,7 @@ impl Options {
                 None => Ok(()),
             };
         };
-        let (shown, workers) = (ids(local), &self.workers);
+        let shown = ids(local);
         if let Some(worker) = self.snowflake_worker {
             return refuse("snowflake-worker", worker.to_string(), "one of it and snowflake-local");
         }
@@ -327,6 +338,24 @@ mod tests {
             assert!(error.to_string().contains(said), "{words}: {error}");
         }
         for words in ["--snowflake-local 0-7 --workers 8-1023", "--snowflake-local 1023 --workers 0-1022"] {
+            assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
+        }
+    }
+
+    #[test]
+    fn the_fixed_worker_id_is_one_that_is_leased() {
+        for (words, said) in [
+            (
+                "--snowflake-worker 7 --workers 8-1023",
+                "snowflake-worker is 7; allowed: one of workers: 8-1023",
+            ),
+            ("--snowflake-worker 8 --workers 7", "snowflake-worker is 8; allowed: one of workers: 7"),
+        ] {
+            let error =
+                parsed(&words.split(' ').collect::<Vec<_>>()).map(|cli| cli.options.workers).unwrap_err();
+            assert!(error.to_string().contains(said), "{words}: {error}");
+        }
+        for words in ["--snowflake-worker 8 --workers 8-9", "--snowflake-worker 9 --workers 8-9"] {
             assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
         }
     }
